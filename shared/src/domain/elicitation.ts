@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { ACTIONS, COMPLETIONS, MODES, STATUSES } from './status.ts';
+
+/** Why a question was asked. `trigger` is a short word such as `credential_required` or `agent`; unknown keys pass. */
+export const Context = z
+  .looseObject({
+    trigger: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a short lower-case word such as credential_required')
+      .default('agent'),
+    toolId: z.string().max(256).optional(),
+    toolName: z.string().max(256).optional(),
+    credentialType: z.string().max(64).optional(),
+  })
+  .describe('Why the question was asked, for cards, logs and metrics.');
+export type Context = z.infer<typeof Context>;
+
+/** A form answer: field name to value. */
+export const Content = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
+  .describe('A form answer by field name.');
+export type Content = z.infer<typeof Content>;
+
+/** What an asker goes on with when the person's client cannot show the question. */
+export const OnUnavailable = z.strictObject({ content: Content });
+export type OnUnavailable = z.infer<typeof OnUnavailable>;
+
+const Timestamp = z.iso.datetime().describe('ISO 8601, UTC');
+
+/** The elicitation on the wire. `content` is there for the asker and the owner only. */
+export const Elicitation = z
+  .object({
+    elicitationId: z.string(),
+    streamRequestId: z.string(),
+    conversationId: z.string(),
+    userId: z.string(),
+    mode: z.enum(MODES),
+    message: z.string(),
+    title: z.string().optional(),
+    description: z.string().optional(),
+    requestedSchema: z.record(z.string(), z.unknown()).optional(),
+    url: z.string().optional(),
+    completion: z.enum(COMPLETIONS).optional(),
+    sensitive: z.boolean().optional().describe('The answer is kept from the model.'),
+    onUnavailable: OnUnavailable.optional(),
+    context: Context,
+    status: z.enum(STATUSES),
+    action: z.enum(ACTIONS).optional(),
+    content: Content.optional(),
+    reason: z.string().optional().describe('Why it was withdrawn.'),
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+    settledAt: Timestamp.optional(),
+    settledBy: z.object({ surface: z.string() }).optional(),
+    serverTime: Timestamp.describe('The clock that decides deadlines, at the time of this reply.'),
+  })
+  .meta({ id: 'Elicitation' });
+export type Elicitation = z.infer<typeof Elicitation>;

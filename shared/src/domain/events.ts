@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { ACTIONS, STATUSES } from './status.ts';
+
+/** Names of the events an elicitation writes into its stream request's feed. */
+export const ELICITATION_EVENTS = [
+  'elicitation-request',
+  'elicitation-updated',
+  'elicitation-resolved',
+] as const;
+export type ElicitationEventName = (typeof ELICITATION_EVENTS)[number];
+
+/**
+ * What the feed keeps of a change: enough to tell what happened, never the answer. A reader joins it with the
+ * row's definition, which cannot change. `at` is ms on the Redis clock.
+ */
+export const ElicitationEvent = z.looseObject({
+  type: z.enum(ELICITATION_EVENTS),
+  elicitationId: z.string(),
+  revision: z.int(),
+  status: z.enum(STATUSES),
+  action: z.enum(ACTIONS).optional(),
+  reason: z.string().optional(),
+  surface: z.string().optional(),
+});
+export type ElicitationEvent = z.infer<typeof ElicitationEvent>;
+
+/** An event of a type this reader does not know: passed through untouched, so that new types break nobody. */
+export const UnknownEvent = z.looseObject({ type: z.string() });
+export type UnknownEvent = z.infer<typeof UnknownEvent>;
+
+/** One event of a stream request. */
+export const StreamEvent = z.union([ElicitationEvent, UnknownEvent]);
+export type StreamEvent = z.infer<typeof StreamEvent>;
+
+/** True for an elicitation event whose fields this reader understands. */
+export function isElicitationEvent(event: StreamEvent): event is ElicitationEvent {
+  return ElicitationEvent.safeParse(event).success;
+}
+
+/** A place in a feed: which life of the feed (`epoch`), and the how-manieth event of it. */
+export interface FeedPosition {
+  readonly epoch: string;
+  readonly seq: number;
+}
+
+const POSITION = /^([1-9][0-9]{0,18})-(0|[1-9][0-9]{0,14})$/;
+
+/** Reads `<epoch>-<seq>`, or nothing when it is not of that form. */
+export function parseFeedPosition(text: string): FeedPosition | undefined {
+  const match = POSITION.exec(text);
+  if (match?.[1] === undefined || match[2] === undefined) return undefined;
+  return { epoch: match[1], seq: Number(match[2]) };
+}
+
+/** Writes a position as `<epoch>-<seq>`, the id of a Redis stream entry and of an SSE event. */
+export function formatFeedPosition(position: FeedPosition): string {
+  return `${position.epoch}-${position.seq}`;
+}

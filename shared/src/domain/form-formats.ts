@@ -1,0 +1,63 @@
+/** The string formats of the form subset. Every check takes linear time and compiles nothing. */
+
+const EMAIL_LENGTH_MAX = 254;
+const EMAIL_LOCAL_LENGTH_MAX = 64;
+
+export type TextFormat = 'email' | 'uri' | 'date' | 'date-time';
+
+const FORMATS: Record<TextFormat, { fits: (text: string) => boolean; fault: string }> = {
+  email: { fits: isEmail, fault: 'must be an email address such as ada@example.com' },
+  uri: {
+    fits: isUri,
+    fault: 'must be an absolute URI such as https://example.com/, and no script or data URI',
+  },
+  date: { fits: isDate, fault: 'must be a real date written as YYYY-MM-DD' },
+  'date-time': {
+    fits: isDateTime,
+    fault: 'must be a time with offset (RFC 3339) such as 2026-03-01T09:30:00Z',
+  },
+};
+
+/** Every format a schema may name. */
+export const TEXT_FORMATS = Object.keys(FORMATS) as TextFormat[];
+
+/** What keeps a text from having the format, or nothing. */
+export function faultOfFormat(format: TextFormat, text: string): string | undefined {
+  return FORMATS[format].fits(text) ? undefined : FORMATS[format].fault;
+}
+
+/** Dot-atom and host name, as mail servers take them: no quoted local parts, no bare host. */
+function isEmail(text: string): boolean {
+  const at = text.indexOf('@');
+  if (text.length > EMAIL_LENGTH_MAX || at < 1 || at > EMAIL_LOCAL_LENGTH_MAX) return false;
+  const local = text.slice(0, at).split('.');
+  const host = text.slice(at + 1).split('.');
+  return (
+    local.every((atom) => /^[\w!#$%&'*+/=?^`{|}~-]+$/.test(atom)) &&
+    host.length > 1 &&
+    host.every((label) => /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i.test(label)) &&
+    // Letters, or a Punycode label, which holds digits and hyphens too.
+    /^[a-z][a-z\d-]+$/i.test(host.at(-1) ?? '')
+  );
+}
+
+function isUri(text: string): boolean {
+  // URL drops tabs, line breaks and outer blanks, so the text that is kept would not be the URL that was checked.
+  if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
+  return !['javascript:', 'vbscript:', 'data:'].includes(new URL(text).protocol);
+}
+
+function isDate(text: string): boolean {
+  const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (parts === null) return false;
+  const [year, month, day] = [Number(parts[1]), Number(parts[2]), Number(parts[3])];
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0;
+  return day >= 1 && day <= days;
+}
+
+function isDateTime(text: string): boolean {
+  // Leap seconds are left out: Date and most other readers cannot hold them.
+  const clock = /^t([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+  return isDate(text.slice(0, 10)) && clock.test(text.slice(10));
+}

@@ -1,0 +1,81 @@
+/**
+ * Ids and buckets. Everything of one owner lies in one bucket, so that one script call can touch it on
+ * Redis Cluster; an elicitation id carries its bucket, so that the id alone leads to the row.
+ */
+
+export const BUCKET_COUNT = 64;
+
+const RANDOM_BYTES = 16;
+const ELICITATION_ID = /^el_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
+const MINTED_PREFIXES = ['el_', 'sr_'];
+const CALLER_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The person a question is for. */
+export interface Owner {
+  readonly tenant: string;
+  readonly userId: string;
+}
+
+/** One turn's stream, always within its owner. */
+export interface StreamRef extends Owner {
+  readonly streamRequestId: string;
+}
+
+/** Mints an elicitation id: `el_`, two digits of bucket, 128 random bits. */
+export function mintElicitationId(owner: Owner): string {
+  return `el_${String(bucketOf(owner)).padStart(2, '0')}${randomPart()}`;
+}
+
+/** Mints a stream request id for an asker that did not choose one. */
+export function mintStreamRequestId(): string {
+  return `sr_${randomPart()}`;
+}
+
+/** Mints an opaque 128-bit token, for response ids, idempotency keys and the like. */
+export function mintToken(): string {
+  return randomPart();
+}
+
+/** The bucket an elicitation id names, or nothing when the id is not one of ours. */
+export function bucketOfElicitationId(id: string): number | undefined {
+  const match = ELICITATION_ID.exec(id);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** The bucket (0 to 63) of an owner: FNV-1a over tenant and user, finished with an avalanche step. */
+export function bucketOf(owner: Owner): number {
+  return hash32(`${owner.tenant}\u0000${owner.userId}`) % BUCKET_COUNT;
+}
+
+/** The bucket of something that belongs to a tenant but not (yet) to one owner. */
+export function bucketOfName(tenant: string, name: string): number {
+  return hash32(`${tenant}\u0001${name}`) % BUCKET_COUNT;
+}
+
+/** True for an id that a caller may choose: `[A-Za-z0-9._-]{1,128}` without a prefix that Parley mints. */
+export function isCallerId(id: string): boolean {
+  return isReferenceId(id) && !MINTED_PREFIXES.some((prefix) => id.startsWith(prefix));
+}
+
+/** True for an id that may be looked up: chosen by a caller or minted by Parley. */
+export function isReferenceId(id: string): boolean {
+  return CALLER_ID.test(id);
+}
+
+function randomPart(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .slice(0, 22);
+}
+
+function hash32(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of new TextEncoder().encode(text)) {
+    hash = Math.imul(hash ^ byte, 0x01000193);
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

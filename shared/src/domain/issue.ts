@@ -1,0 +1,22 @@
+/** One fault in what a caller sent: `path` names the place (`''` is the whole), `message` says what to do. */
+export type Issue = { path: string; message: string };
+
+/** A reply lists no more faults than this, so that a small bad input never makes a huge answer. */
+const LISTED_ISSUES_MAX = 50;
+
+const SHOWN_NAME_MAX = 128;
+
+/** Adds a fault, as long as the list is short enough to be read. */
+export function addIssue(issues: Issue[], path: string, message: string): void {
+  if (issues.length < LISTED_ISSUES_MAX) issues.push({ path, message });
+}
+
+/** A caller's key made safe to show in a path: no control characters, no lone surrogates, clipped. */
+export function shownName(name: string): string {
+  return name.slice(0, SHOWN_NAME_MAX).replace(/[\p{Cc}\p{Surrogate}]/gu, '\u{fffd}');
+}
+
+/** The path of a key below `path`. */
+export function joinPath(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
+}

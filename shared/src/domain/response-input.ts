@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { ACTIONS } from './status.ts';
+
+const Reference = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 . _ -');
+
+/** A person's answer. `content` goes with accept in form mode only. */
+export const ResponseInput = z
+  .strictObject({
+    action: z.enum(ACTIONS),
+    content: z.record(z.string(), z.unknown()).optional(),
+    responseId: Reference.optional().describe(
+      'Minted by the client; the same one always gets the same result.',
+    ),
+  })
+  .meta({ id: 'ResponseInput' });
+export type ResponseInput = z.infer<typeof ResponseInput>;
+
+/** The same answer on the chat API, addressed by its body. */
+export const ChatResponseInput = ResponseInput.extend({
+  conversationId: Reference,
+  elicitationId: z.string(),
+}).meta({ id: 'ChatResponseInput' });
+export type ChatResponseInput = z.infer<typeof ChatResponseInput>;
+
+/** Why an asker takes a question back. */
+export const WithdrawInput = z
+  .strictObject({
+    reason: z
+      .string()
+      .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a short lower-case word such as superseded')
+      .default('withdrawn_by_asker'),
+  })
+  .meta({ id: 'WithdrawInput' });
+export type WithdrawInput = z.infer<typeof WithdrawInput>;

@@ -1,0 +1,13 @@
+import { z } from 'zod';
+import { Content } from './elicitation.ts';
+import { ACTIONS } from './status.ts';
+
+/** How an elicitation ended; when it ended is stamped by the commit. */
+export const Settlement = z.object({
+  action: z.enum(ACTIONS).optional(),
+  content: Content.optional(),
+  responseId: z.string().optional(),
+  reason: z.string().optional(),
+  surface: z.string().optional(),
+});
+export type Settlement = z.infer<typeof Settlement>;

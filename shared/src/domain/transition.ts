@@ -1,0 +1,252 @@
+import type { Content } from './elicitation.ts';
+import type { ElicitationEvent } from './events.ts';
+import { checkFormAnswer, sameContent } from './form-answer.ts';
+import type { Issue } from './issue.ts';
+import type { Row } from './row.ts';
+import type { Settlement } from './settlement.ts';
+import { type Action, isTerminal, type Status, type TerminalStatus } from './status.ts';
+
+/** Something that wants to move an elicitation. */
+export type Command =
+  | Answer
+  | { readonly type: 'complete'; readonly surface: string }
+  | { readonly type: 'expire' }
+  | { readonly type: 'withdraw'; readonly reason: string };
+
+/** A person's answer on its way to the row. `surface` says where it was given. */
+export interface Answer {
+  readonly type: Action;
+  readonly content?: unknown;
+  readonly responseId?: string;
+  readonly surface: string;
+}
+
+/** One step: the row's next state and the event that tells of it. */
+export interface Step {
+  readonly status: Status;
+  readonly settlement?: Settlement;
+  readonly event: ElicitationEvent;
+  /** `open`: only before the deadline; `due`: only at or after it. The commit checks it against the Redis clock. */
+  readonly guard: 'open' | 'due';
+}
+
+export type Refusal =
+  | { readonly code: 'invalid_request'; readonly message: string }
+  | { readonly code: 'invalid_answer'; readonly message: string; readonly issues: readonly Issue[] }
+  | { readonly code: 'already_settled' | 'expired'; readonly message: string };
+
+export type Decision =
+  | { readonly type: 'commit'; readonly step: Step }
+  /** The deadline passed before the command came: take this step first, then decide again. */
+  | { readonly type: 'expire-first'; readonly step: Step }
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'refused'; readonly refusal: Refusal };
+
+/** What the table says for one status and one command. */
+type Cell =
+  | 'accept'
+  | 'settle'
+  | 'complete'
+  | 'expire'
+  | 'withdraw'
+  | 'same-answer'
+  | 'completed'
+  | 'unchanged'
+  | 'conflict'
+  | 'gone';
+
+/** The table of design section 3: total over statuses and commands, so that a missing cell does not compile. */
+export const TRANSITIONS: Readonly<Record<Status, Readonly<Record<Command['type'], Cell>>>> = {
+  pending: {
+    accept: 'accept',
+    decline: 'settle',
+    cancel: 'settle',
+    complete: 'complete',
+    expire: 'expire',
+    withdraw: 'withdraw',
+  },
+  opened: {
+    accept: 'unchanged',
+    decline: 'settle',
+    cancel: 'settle',
+    complete: 'complete',
+    expire: 'expire',
+    withdraw: 'withdraw',
+  },
+  accepted: {
+    accept: 'same-answer',
+    decline: 'conflict',
+    cancel: 'conflict',
+    complete: 'completed',
+    expire: 'unchanged',
+    withdraw: 'conflict',
+  },
+  declined: {
+    accept: 'conflict',
+    decline: 'same-answer',
+    cancel: 'same-answer',
+    complete: 'conflict',
+    expire: 'unchanged',
+    withdraw: 'conflict',
+  },
+  cancelled: {
+    accept: 'conflict',
+    decline: 'same-answer',
+    cancel: 'same-answer',
+    complete: 'conflict',
+    expire: 'unchanged',
+    withdraw: 'conflict',
+  },
+  expired: {
+    accept: 'gone',
+    decline: 'gone',
+    cancel: 'gone',
+    complete: 'gone',
+    expire: 'unchanged',
+    withdraw: 'gone',
+  },
+  withdrawn: {
+    accept: 'conflict',
+    decline: 'conflict',
+    cancel: 'conflict',
+    complete: 'conflict',
+    expire: 'unchanged',
+    withdraw: 'unchanged',
+  },
+};
+
+const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
+  accept: 'accepted',
+  decline: 'declined',
+  cancel: 'cancelled',
+};
+
+/**
+ * Decides every move of an elicitation; pure. `now` is the Redis clock in ms, read together with the row.
+ * An open row past its deadline is expired before anything else is decided.
+ */
+export function transition(row: Row, command: Command, now: number): Decision {
+  if (command.type === 'accept' && row.definition.mode === 'url' && command.content !== undefined) {
+    return refuse({
+      code: 'invalid_request',
+      message: 'An accept in url mode carries no content; leave it out.',
+    });
+  }
+  if (!isTerminal(row.status) && now >= row.expiresAt && command.type !== 'expire') {
+    return { type: 'expire-first', step: expiry(row) };
+  }
+  return decideCell(TRANSITIONS[row.status][command.type], row, command, now);
+}
+
+function decideCell(cell: Cell, row: Row, command: Command, now: number): Decision {
+  switch (cell) {
+    case 'unchanged':
+      return { type: 'unchanged' };
+    case 'accept':
+      return accept(row, command as Answer);
+    case 'settle':
+      return settleBy(row, command as Answer, undefined);
+    case 'complete':
+      return completesOnServer(row) ? finish(row, command) : notCompletable();
+    case 'completed':
+      return completesOnServer(row) ? { type: 'unchanged' } : notCompletable();
+    case 'expire':
+      return now >= row.expiresAt ? { type: 'commit', step: expiry(row) } : { type: 'unchanged' };
+    case 'withdraw':
+      return command.type === 'withdraw' ? withdraw(row, command.reason) : { type: 'unchanged' };
+    case 'same-answer':
+      return isSameAnswer(row, command as Answer) ? { type: 'unchanged' } : conflict(row);
+    case 'conflict':
+      return conflict(row);
+    case 'gone':
+      return refuse({ code: 'expired', message: 'The deadline of this elicitation has passed.' });
+  }
+}
+
+function accept(row: Row, answer: Answer): Decision {
+  if (row.definition.mode === 'url') {
+    return completesOnServer(row)
+      ? { type: 'commit', step: stepTo(row, 'opened') }
+      : settleBy(row, answer, undefined);
+  }
+  const schema = row.definition.requestedSchema;
+  if (schema === undefined) return settleBy(row, answer, {});
+  const checked = checkFormAnswer(schema, answer.content ?? {});
+  if (checked.ok) return settleBy(row, answer, checked.content);
+  return refuse({
+    code: 'invalid_answer',
+    message: 'The answer does not fit the form; correct the fields named in errors and send it again.',
+    issues: checked.issues,
+  });
+}
+
+function settleBy(row: Row, answer: Answer, content: Content | undefined): Decision {
+  const settlement: Settlement = {
+    action: answer.type,
+    ...(content !== undefined && { content }),
+    ...(answer.responseId !== undefined && { responseId: answer.responseId }),
+    surface: answer.surface,
+  };
+  return { type: 'commit', step: stepTo(row, SETTLED_BY[answer.type], settlement) };
+}
+
+function finish(row: Row, command: Command): Decision {
+  const surface = command.type === 'complete' ? command.surface : 'api';
+  return { type: 'commit', step: stepTo(row, 'accepted', { action: 'accept', surface }) };
+}
+
+function withdraw(row: Row, reason: string): Decision {
+  return { type: 'commit', step: stepTo(row, 'withdrawn', { reason }) };
+}
+
+function expiry(row: Row): Step {
+  return { ...stepTo(row, 'expired', {}), guard: 'due' };
+}
+
+function stepTo(row: Row, status: Status, settlement?: Settlement): Step {
+  const terminal = isTerminal(status);
+  return {
+    status,
+    ...(settlement !== undefined && { settlement }),
+    guard: 'open',
+    event: {
+      type: terminal ? 'elicitation-resolved' : 'elicitation-updated',
+      elicitationId: row.id,
+      revision: row.revision + 1,
+      status,
+      ...(settlement?.action !== undefined && { action: settlement.action }),
+      ...(settlement?.reason !== undefined && { reason: settlement.reason }),
+      ...(settlement?.surface !== undefined && { surface: settlement.surface }),
+    },
+  };
+}
+
+function isSameAnswer(row: Row, answer: Answer): boolean {
+  const recorded = row.settlement;
+  if (recorded?.action !== answer.type) return false;
+  const { mode, requestedSchema } = row.definition;
+  if (answer.type !== 'accept' || mode === 'url') return true;
+  if (requestedSchema === undefined) return true;
+  const checked = checkFormAnswer(requestedSchema, answer.content ?? {});
+  return checked.ok && sameContent(checked.content, recorded.content ?? {});
+}
+
+function completesOnServer(row: Row): boolean {
+  return row.definition.mode === 'url' && row.definition.completion === 'server';
+}
+
+function notCompletable(): Decision {
+  return refuse({
+    code: 'invalid_request',
+    message:
+      'Only a url elicitation with server completion can be completed; this one is finished by its answer.',
+  });
+}
+
+function conflict(row: Row): Decision {
+  return refuse({ code: 'already_settled', message: `This elicitation is already ${row.status}.` });
+}
+
+function refuse(refusal: Refusal): Decision {
+  return { type: 'refused', refusal };
+}

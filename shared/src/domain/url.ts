@@ -1,0 +1,39 @@
+/** Which URLs may be shown to a person. Parley never fetches them. */
+
+const LENGTH_MAX = 2048;
+const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+export interface UrlRules {
+  /** Allow http on loopback hosts, for development. */
+  readonly allowLoopbackHttp: boolean;
+}
+
+/** What is wrong with a URL meant for a person's browser, or nothing. Parses as a browser does (WHATWG URL). */
+export function faultOfUrl(text: string, rules: UrlRules): string | undefined {
+  if (text.length > LENGTH_MAX) return `must be at most ${LENGTH_MAX} characters`;
+  // A browser strips tabs and line breaks before it parses, so what is shown would not be what opens.
+  if (/[^\u0021-\u007e]/u.test(text))
+    return 'must be printable ASCII without blanks; percent-encode the rest';
+  if (text.includes('\\')) return 'must not contain a backslash';
+  if (!URL.canParse(text)) return 'must be an absolute URL';
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') return 'must not carry user information';
+  if (url.protocol === 'https:') return undefined;
+  if (url.protocol === 'http:' && rules.allowLoopbackHttp && LOOPBACK_HOSTS.has(url.hostname))
+    return undefined;
+  return rules.allowLoopbackHttp ? 'must be https (http only on loopback)' : 'must be https';
+}
+
+/** Reasons to look twice before opening a URL, for a card that shows it. An empty list is not a promise. */
+export function warningsOfUrl(text: string): string[] {
+  if (!URL.canParse(text)) return ['not a URL'];
+  const url = new URL(text);
+  const warnings: string[] = [];
+  if (url.hostname.split('.').some((label) => label.startsWith('xn--'))) {
+    warnings.push('the domain uses characters that can imitate others');
+  }
+  if (/^\[|^\d+(\.\d+){3}$/u.test(url.hostname)) warnings.push('the host is an address, not a name');
+  if (url.port !== '') warnings.push(`the port is ${url.port}`);
+  if (url.protocol !== 'https:') warnings.push('the connection is not encrypted');
+  return warnings;
+}
