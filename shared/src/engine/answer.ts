@@ -1,40 +1,33 @@
-import type { ResponseInput } from "../domain/response-input.ts";
-import { type Caller, notFound, type Seen } from "./caller.ts";
-import type { EngineDeps } from "./deps.ts";
-import { settle } from "./settle.ts";
+import type { ResponseInput } from '../domain/response-input.ts';
+import { type Caller, notFound, type Seen } from './caller.ts';
+import type { EngineDeps } from './deps.ts';
+import { settle } from './settle.ts';
 
 export interface AnswerInput {
-	/** The person who answers; must be the owner. */
-	readonly caller: Caller & { readonly kind: "user" };
-	readonly id: string;
-	readonly response: ResponseInput;
-	/** Where the answer was given, e.g. `api` or `chat`. */
-	readonly surface: string;
-	/** When the surface addresses an answer by conversation, the one it must belong to. */
-	readonly conversationId?: string;
+  /** The person who answers; must be the owner. */
+  readonly caller: Caller & { readonly kind: 'user' };
+  readonly id: string;
+  readonly response: ResponseInput;
+  /** Where the answer was given, e.g. `api` or `chat`. */
+  readonly surface: string;
+  /** When the surface addresses an answer by conversation, the one it must belong to. */
+  readonly conversationId?: string;
 }
 
 /**
  * Records a person's answer. Returns the elicitation with that answer recorded (or, for a server-completed url,
  * opened). Errors: `not_found`, `invalid_answer` (stays open), `already_settled`, `expired`.
  */
-export async function answer(
-	deps: EngineDeps,
-	input: AnswerInput,
-): Promise<Seen> {
-	const { action, content, responseId } = input.response;
-	if (input.conversationId !== undefined) {
-		const { row } = await deps.elicitations.read(input.id);
-		if (
-			row !== undefined &&
-			row.definition.conversationId !== input.conversationId
-		)
-			throw notFound();
-	}
-	return settle(deps, input.caller, input.id, {
-		type: action,
-		...(content !== undefined && { content }),
-		...(responseId !== undefined && { responseId }),
-		surface: input.surface,
-	});
+export async function answer(deps: EngineDeps, input: AnswerInput): Promise<Seen> {
+  const { action, content, responseId } = input.response;
+  if (input.conversationId !== undefined) {
+    const { row } = await deps.elicitations.read(input.id);
+    if (row !== undefined && row.definition.conversationId !== input.conversationId) throw notFound();
+  }
+  return settle(deps, input.caller, input.id, {
+    type: action,
+    ...(content !== undefined && { content }),
+    ...(responseId !== undefined && { responseId }),
+    surface: input.surface,
+  });
 }

@@ -1,138 +1,119 @@
-import { createHash } from "node:crypto";
-import { type AskInput, TIMEOUT_SECONDS_MAX } from "../domain/ask-input.ts";
-import { ParleyError } from "../domain/errors.ts";
-import { mintElicitationId, mintStreamRequestId } from "../domain/ids.ts";
-import type { Definition, Row } from "../domain/row.ts";
-import type { Seen } from "./caller.ts";
-import { define } from "./define.ts";
-import type { EngineDeps } from "./deps.ts";
+import { createHash } from 'node:crypto';
+import { type AskInput, TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
+import { ParleyError } from '../domain/errors.ts';
+import { mintElicitationId, mintStreamRequestId } from '../domain/ids.ts';
+import type { Definition, Row } from '../domain/row.ts';
+import type { Seen } from './caller.ts';
+import { define } from './define.ts';
+import type { EngineDeps } from './deps.ts';
 
 export interface AskRequest {
-	readonly tenant: string;
-	readonly input: AskInput;
-	/** The same key with the same input always leads to the same elicitation, for as long as the retention. */
-	readonly idempotencyKey?: string;
+  readonly tenant: string;
+  readonly input: AskInput;
+  /** The same key with the same input always leads to the same elicitation, for as long as the retention. */
+  readonly idempotencyKey?: string;
 }
 
 export interface Asked extends Seen {
-	/** True when an earlier call with the same key had asked it. */
-	readonly replayed: boolean;
+  /** True when an earlier call with the same key had asked it. */
+  readonly replayed: boolean;
 }
 
 /**
  * Asks: creates an elicitation and arms its deadline. Errors: `invalid_request`, `idempotency_mismatch`,
  * `stream_owner_mismatch`, `rate_limited` (too many open for this user).
  */
-export async function ask(
-	deps: EngineDeps,
-	request: AskRequest,
-): Promise<Asked> {
-	const minted: Minted = {
-		id: mintElicitationId({
-			tenant: request.tenant,
-			userId: request.input.userId,
-		}),
-		streamRequestId: request.input.streamRequestId ?? mintStreamRequestId(),
-	};
-	const draft = define(deps.settings, request.tenant, {
-		...request.input,
-		...streamOf(minted),
-	});
-	const [identity] = await Promise.all([
-		request.idempotencyKey === undefined
-			? minted
-			: claimKey(deps, request, request.idempotencyKey, minted),
-		request.input.streamRequestId === undefined
-			? undefined
-			: claimStream(deps, draft),
-	]);
-	return deps.observer.asking(async (traceparent) => {
-		const created = await deps.elicitations.create(identity.id, {
-			...draft,
-			...streamOf(identity),
-			conversationId: request.input.conversationId ?? identity.streamRequestId,
-			...(traceparent !== undefined && { traceparent }),
-		});
-		if (created === undefined) {
-			throw new ParleyError(
-				"rate_limited",
-				"This user has too many open questions; settle or withdraw some.",
-				{
-					retryAfterSeconds: 10,
-				},
-			);
-		}
-		const replayed = created.outcome === "exists";
-		if (!replayed) afterAsking(deps, created.row);
-		return { row: created.row, now: created.now, replayed };
-	});
+export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked> {
+  const minted: Minted = {
+    id: mintElicitationId({
+      tenant: request.tenant,
+      userId: request.input.userId,
+    }),
+    streamRequestId: request.input.streamRequestId ?? mintStreamRequestId(),
+  };
+  const draft = define(deps.settings, request.tenant, {
+    ...request.input,
+    ...streamOf(minted),
+  });
+  const [identity] = await Promise.all([
+    request.idempotencyKey === undefined ? minted : claimKey(deps, request, request.idempotencyKey, minted),
+    request.input.streamRequestId === undefined ? undefined : claimStream(deps, draft),
+  ]);
+  return deps.observer.asking(async (traceparent) => {
+    const created = await deps.elicitations.create(identity.id, {
+      ...draft,
+      ...streamOf(identity),
+      conversationId: request.input.conversationId ?? identity.streamRequestId,
+      ...(traceparent !== undefined && { traceparent }),
+    });
+    if (created === undefined) {
+      throw new ParleyError(
+        'rate_limited',
+        'This user has too many open questions; settle or withdraw some.',
+        {
+          retryAfterSeconds: 10,
+        },
+      );
+    }
+    const replayed = created.outcome === 'exists';
+    if (!replayed) afterAsking(deps, created.row);
+    return { row: created.row, now: created.now, replayed };
+  });
 }
 
 interface Minted {
-	readonly id: string;
-	readonly streamRequestId: string;
+  readonly id: string;
+  readonly streamRequestId: string;
 }
 
 function streamOf({ streamRequestId }: Minted): { streamRequestId: string } {
-	return { streamRequestId };
+  return { streamRequestId };
 }
 
-async function claimKey(
-	deps: EngineDeps,
-	request: AskRequest,
-	key: string,
-	minted: Minted,
-): Promise<Minted> {
-	const digest = digestOf(request.input);
-	const held = await deps.claims.claim(
-		{ family: "idempotency", tenant: request.tenant, name: key },
-		JSON.stringify({ digest, ...minted }),
-		deps.settings.retentionMs,
-	);
-	const claim = JSON.parse(held) as Minted & { digest: string };
-	if (claim.digest !== digest) {
-		throw new ParleyError(
-			"idempotency_mismatch",
-			"This Idempotency-Key was used with another body; use a new key.",
-		);
-	}
-	return { id: claim.id, streamRequestId: claim.streamRequestId };
+async function claimKey(deps: EngineDeps, request: AskRequest, key: string, minted: Minted): Promise<Minted> {
+  const digest = digestOf(request.input);
+  const held = await deps.claims.claim(
+    { family: 'idempotency', tenant: request.tenant, name: key },
+    JSON.stringify({ digest, ...minted }),
+    deps.settings.retentionMs,
+  );
+  const claim = JSON.parse(held) as Minted & { digest: string };
+  if (claim.digest !== digest) {
+    throw new ParleyError(
+      'idempotency_mismatch',
+      'This Idempotency-Key was used with another body; use a new key.',
+    );
+  }
+  return { id: claim.id, streamRequestId: claim.streamRequestId };
 }
 
 async function claimStream(deps: EngineDeps, draft: Definition): Promise<void> {
-	const holder = await deps.claims.claim(
-		{ family: "stream", tenant: draft.tenant, name: draft.streamRequestId },
-		draft.userId,
-		deps.settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000,
-	);
-	if (holder !== draft.userId) {
-		throw new ParleyError(
-			"stream_owner_mismatch",
-			"This stream request belongs to another user; choose another id.",
-		);
-	}
+  const holder = await deps.claims.claim(
+    { family: 'stream', tenant: draft.tenant, name: draft.streamRequestId },
+    draft.userId,
+    deps.settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000,
+  );
+  if (holder !== draft.userId) {
+    throw new ParleyError(
+      'stream_owner_mismatch',
+      'This stream request belongs to another user; choose another id.',
+    );
+  }
 }
 
 function afterAsking(deps: EngineDeps, row: Row): void {
-	deps.observer.asked(row);
-	const delayMs = row.expiresAt - row.createdAt;
-	for (const layer of deps.timers) {
-		layer
-			.schedule(row.id, delayMs)
-			.catch((error: unknown) => deps.observer.timerFailed(row.id, error));
-	}
+  deps.observer.asked(row);
+  const delayMs = row.expiresAt - row.createdAt;
+  for (const layer of deps.timers) {
+    layer.schedule(row.id, delayMs).catch((error: unknown) => deps.observer.timerFailed(row.id, error));
+  }
 }
 
 function digestOf(input: AskInput): string {
-	return createHash("sha256")
-		.update(JSON.stringify(input, sortedKeys))
-		.digest("base64url");
+  return createHash('sha256').update(JSON.stringify(input, sortedKeys)).digest('base64url');
 }
 
 function sortedKeys(_key: string, value: unknown): unknown {
-	if (value === null || typeof value !== "object" || Array.isArray(value))
-		return value;
-	return Object.fromEntries(
-		Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)),
-	);
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

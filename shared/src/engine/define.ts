@@ -1,120 +1,96 @@
-import type { AskInput } from "../domain/ask-input.ts";
-import { ParleyError } from "../domain/errors.ts";
-import { checkFormAnswer } from "../domain/form-answer.ts";
-import { checkFormSchema, type FormSchema } from "../domain/form-schema.ts";
-import type { Issue } from "../domain/issue.ts";
-import type { Definition } from "../domain/row.ts";
-import { faultOfProse } from "../domain/text.ts";
-import { faultOfUrl } from "../domain/url.ts";
-import type { EngineSettings } from "./deps.ts";
+import type { AskInput } from '../domain/ask-input.ts';
+import { ParleyError } from '../domain/errors.ts';
+import { checkFormAnswer } from '../domain/form-answer.ts';
+import { checkFormSchema, type FormSchema } from '../domain/form-schema.ts';
+import type { Issue } from '../domain/issue.ts';
+import type { Definition } from '../domain/row.ts';
+import { faultOfProse } from '../domain/text.ts';
+import { faultOfUrl } from '../domain/url.ts';
+import type { EngineSettings } from './deps.ts';
 
 const CONTEXT_BYTES_MAX = 8 * 1024;
 
 /** Turns what was asked into a definition, or throws `invalid_request` with every fault found. */
 export function define(
-	settings: EngineSettings,
-	tenant: string,
-	input: AskInput & { readonly streamRequestId: string },
+  settings: EngineSettings,
+  tenant: string,
+  input: AskInput & { readonly streamRequestId: string },
 ): Definition {
-	const issues: Issue[] = [];
-	const note = (path: string, fault: string | undefined) => {
-		if (fault !== undefined) issues.push({ path, message: fault });
-	};
-	const context = input.context ?? { trigger: "agent" };
-	note("message", faultOfProse(input.message, settings.messageCharactersMax));
-	if (JSON.stringify(context).length > CONTEXT_BYTES_MAX) {
-		note("context", `must be at most ${CONTEXT_BYTES_MAX} bytes of JSON`);
-	}
-	const asked =
-		input.mode === "form"
-			? formPart(settings, input, issues)
-			: urlPart(settings, input, note);
-	if (issues.length > 0) {
-		throw new ParleyError(
-			"invalid_request",
-			"The question is not well formed; see errors.",
-			{ issues },
-		);
-	}
-	return {
-		tenant,
-		userId: input.userId,
-		streamRequestId: input.streamRequestId,
-		conversationId: input.conversationId ?? input.streamRequestId,
-		mode: input.mode,
-		message: input.message,
-		...(input.title !== undefined && { title: input.title }),
-		...(input.description !== undefined && { description: input.description }),
-		...asked,
-		...(input.sensitive === true && { sensitive: true as const }),
-		context,
-		timeoutSeconds: input.timeoutSeconds,
-	};
+  const issues: Issue[] = [];
+  const note = (path: string, fault: string | undefined) => {
+    if (fault !== undefined) issues.push({ path, message: fault });
+  };
+  const context = input.context ?? { trigger: 'agent' };
+  note('message', faultOfProse(input.message, settings.messageCharactersMax));
+  if (JSON.stringify(context).length > CONTEXT_BYTES_MAX) {
+    note('context', `must be at most ${CONTEXT_BYTES_MAX} bytes of JSON`);
+  }
+  const asked = input.mode === 'form' ? formPart(settings, input, issues) : urlPart(settings, input, note);
+  if (issues.length > 0) {
+    throw new ParleyError('invalid_request', 'The question is not well formed; see errors.', { issues });
+  }
+  return {
+    tenant,
+    userId: input.userId,
+    streamRequestId: input.streamRequestId,
+    conversationId: input.conversationId ?? input.streamRequestId,
+    mode: input.mode,
+    message: input.message,
+    ...(input.title !== undefined && { title: input.title }),
+    ...(input.description !== undefined && { description: input.description }),
+    ...asked,
+    ...(input.sensitive === true && { sensitive: true as const }),
+    context,
+    timeoutSeconds: input.timeoutSeconds,
+  };
 }
 
 type Note = (path: string, fault: string | undefined) => void;
 
-function formPart(
-	settings: EngineSettings,
-	input: AskInput,
-	issues: Issue[],
-): Partial<Definition> {
-	const note = (path: string, message: string) =>
-		issues.push({ path, message });
-	if (input.url !== undefined) note("url", "goes with mode url only");
-	if (input.completion !== undefined)
-		note("completion", "goes with mode url only");
-	if (input.requestedSchema === undefined) {
-		note("requestedSchema", "is required in form mode");
-		return {};
-	}
-	const checked = checkFormSchema(input.requestedSchema, {
-		jsonBytes: settings.schemaBytesMax,
-		properties: settings.schemaPropertiesMax,
-	});
-	if (!checked.ok) {
-		for (const issue of checked.issues)
-			note(joined("requestedSchema", issue.path), issue.message);
-		return {};
-	}
-	const fallback = fallbackPart(input, checked.schema, issues);
-	return { requestedSchema: checked.schema, ...fallback };
+function formPart(settings: EngineSettings, input: AskInput, issues: Issue[]): Partial<Definition> {
+  const note = (path: string, message: string) => issues.push({ path, message });
+  if (input.url !== undefined) note('url', 'goes with mode url only');
+  if (input.completion !== undefined) note('completion', 'goes with mode url only');
+  if (input.requestedSchema === undefined) {
+    note('requestedSchema', 'is required in form mode');
+    return {};
+  }
+  const checked = checkFormSchema(input.requestedSchema, {
+    jsonBytes: settings.schemaBytesMax,
+    properties: settings.schemaPropertiesMax,
+  });
+  if (!checked.ok) {
+    for (const issue of checked.issues) note(joined('requestedSchema', issue.path), issue.message);
+    return {};
+  }
+  const fallback = fallbackPart(input, checked.schema, issues);
+  return { requestedSchema: checked.schema, ...fallback };
 }
 
-function fallbackPart(
-	input: AskInput,
-	schema: FormSchema,
-	issues: Issue[],
-): Partial<Definition> {
-	if (input.onUnavailable === undefined) return {};
-	const checked = checkFormAnswer(schema, input.onUnavailable.content);
-	if (checked.ok) return { onUnavailable: { content: checked.content } };
-	for (const issue of checked.issues) {
-		issues.push({
-			path: joined("onUnavailable.content", issue.path),
-			message: issue.message,
-		});
-	}
-	return {};
+function fallbackPart(input: AskInput, schema: FormSchema, issues: Issue[]): Partial<Definition> {
+  if (input.onUnavailable === undefined) return {};
+  const checked = checkFormAnswer(schema, input.onUnavailable.content);
+  if (checked.ok) return { onUnavailable: { content: checked.content } };
+  for (const issue of checked.issues) {
+    issues.push({
+      path: joined('onUnavailable.content', issue.path),
+      message: issue.message,
+    });
+  }
+  return {};
 }
 
-function urlPart(
-	settings: EngineSettings,
-	input: AskInput,
-	note: Note,
-): Partial<Definition> {
-	if (input.requestedSchema !== undefined)
-		note("requestedSchema", "goes with mode form only");
-	if (input.onUnavailable !== undefined)
-		note("onUnavailable", "goes with mode form only");
-	if (input.url === undefined) {
-		note("url", "is required in url mode");
-		return {};
-	}
-	note("url", faultOfUrl(input.url, settings));
-	return { url: input.url, completion: input.completion ?? "client" };
+function urlPart(settings: EngineSettings, input: AskInput, note: Note): Partial<Definition> {
+  if (input.requestedSchema !== undefined) note('requestedSchema', 'goes with mode form only');
+  if (input.onUnavailable !== undefined) note('onUnavailable', 'goes with mode form only');
+  if (input.url === undefined) {
+    note('url', 'is required in url mode');
+    return {};
+  }
+  note('url', faultOfUrl(input.url, settings));
+  return { url: input.url, completion: input.completion ?? 'client' };
 }
 
 function joined(path: string, rest: string): string {
-	return rest === "" ? path : `${path}.${rest}`;
+  return rest === '' ? path : `${path}.${rest}`;
 }

@@ -1,35 +1,35 @@
-import type { Wake } from "../domain/wake.ts";
-import type { Claims } from "../ports/claims.ts";
-import type { Elicitations } from "../ports/elicitations.ts";
-import type { EventBus } from "../ports/event-bus.ts";
-import type { Feed } from "../ports/feed.ts";
-import type { Observer } from "../ports/observer.ts";
-import type { Timers } from "../ports/timers.ts";
+import type { Wake } from '../domain/wake.ts';
+import type { Claims } from '../ports/claims.ts';
+import type { Elicitations } from '../ports/elicitations.ts';
+import type { EventBus } from '../ports/event-bus.ts';
+import type { Feed } from '../ports/feed.ts';
+import type { Observer } from '../ports/observer.ts';
+import type { Timers } from '../ports/timers.ts';
 
 /** Bounds and rhythms of the engine; every one has a default in runtime/env.ts. */
 export interface EngineSettings {
-	/** How long ended rows, feeds and claims stay, in ms. */
-	readonly retentionMs: number;
-	readonly messageCharactersMax: number;
-	readonly schemaBytesMax: number;
-	readonly schemaPropertiesMax: number;
-	/** Development only: http URLs on loopback may be shown. */
-	readonly allowLoopbackHttp: boolean;
-	/** How long after its deadline a waiter may still return, in ms. */
-	readonly graceMs: number;
-	/** How often a waiter or reader looks at the truth although nothing woke it, in ms. */
-	readonly recheckMs: number;
+  /** How long ended rows, feeds and claims stay, in ms. */
+  readonly retentionMs: number;
+  readonly messageCharactersMax: number;
+  readonly schemaBytesMax: number;
+  readonly schemaPropertiesMax: number;
+  /** Development only: http URLs on loopback may be shown. */
+  readonly allowLoopbackHttp: boolean;
+  /** How long after its deadline a waiter may still return, in ms. */
+  readonly graceMs: number;
+  /** How often a waiter or reader looks at the truth although nothing woke it, in ms. */
+  readonly recheckMs: number;
 }
 
 /** What every use case gets. */
 export interface EngineDeps {
-	readonly elicitations: Elicitations;
-	readonly feed: Feed;
-	readonly wakes: EventBus<Wake>;
-	readonly inboxWakes: EventBus<Wake>;
-	readonly claims: Claims;
-	/** The layers that fire at a deadline, nearest first; the index and the sweep stand behind them all. */
-	readonly timers: readonly Timers[];
-	readonly observer: Observer;
-	readonly settings: EngineSettings;
+  readonly elicitations: Elicitations;
+  readonly feed: Feed;
+  readonly wakes: EventBus<Wake>;
+  readonly inboxWakes: EventBus<Wake>;
+  readonly claims: Claims;
+  /** The layers that fire at a deadline, nearest first; the index and the sweep stand behind them all. */
+  readonly timers: readonly Timers[];
+  readonly observer: Observer;
+  readonly settings: EngineSettings;
 }

@@ -1,49 +1,41 @@
-import { BUCKET_COUNT } from "../domain/ids.ts";
-import type { EngineDeps } from "./deps.ts";
-import { expire } from "./expire.ts";
+import { BUCKET_COUNT } from '../domain/ids.ts';
+import type { EngineDeps } from './deps.ts';
+import { expire } from './expire.ts';
 
 const BATCH = 200;
 
 export interface SweepResult {
-	readonly expired: number;
-	/** Index entries that led to no row. */
-	readonly forgotten: number;
+  readonly expired: number;
+  /** Index entries that led to no row. */
+  readonly forgotten: number;
 }
 
 /**
  * Expires whatever is overdue in the deadline index: the layer that holds when timers, pods or workers were lost.
  * Safe to run on every pod at once. `signal` stops it between elicitations.
  */
-export async function sweep(
-	deps: EngineDeps,
-	signal?: AbortSignal,
-): Promise<SweepResult> {
-	let expired = 0;
-	let forgotten = 0;
-	for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
-		let ids: string[];
-		do {
-			if (signal?.aborted === true) return { expired, forgotten };
-			ids = await deps.elicitations.due(bucket, BATCH);
-			const results = await Promise.all(
-				ids.map((id) => expireOrForget(deps, id)),
-			);
-			expired += results.filter((type) => type === "expired").length;
-			forgotten += results.filter((type) => type === "forgotten").length;
-			// A full batch in which nothing moved would come back the same.
-		} while (ids.length === BATCH && expired + forgotten > 0);
-	}
-	if (expired > 0) deps.observer.swept(expired);
-	return { expired, forgotten };
+export async function sweep(deps: EngineDeps, signal?: AbortSignal): Promise<SweepResult> {
+  let expired = 0;
+  let forgotten = 0;
+  for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
+    let ids: string[];
+    do {
+      if (signal?.aborted === true) return { expired, forgotten };
+      ids = await deps.elicitations.due(bucket, BATCH);
+      const results = await Promise.all(ids.map((id) => expireOrForget(deps, id)));
+      expired += results.filter((type) => type === 'expired').length;
+      forgotten += results.filter((type) => type === 'forgotten').length;
+      // A full batch in which nothing moved would come back the same.
+    } while (ids.length === BATCH && expired + forgotten > 0);
+  }
+  if (expired > 0) deps.observer.swept(expired);
+  return { expired, forgotten };
 }
 
-async function expireOrForget(
-	deps: EngineDeps,
-	id: string,
-): Promise<"expired" | "forgotten" | "left"> {
-	const result = await expire(deps, id);
-	if (result.type === "expired") return "expired";
-	if (result.type !== "gone" && result.type !== "ended") return "left";
-	await deps.elicitations.forget(id);
-	return "forgotten";
+async function expireOrForget(deps: EngineDeps, id: string): Promise<'expired' | 'forgotten' | 'left'> {
+  const result = await expire(deps, id);
+  if (result.type === 'expired') return 'expired';
+  if (result.type !== 'gone' && result.type !== 'ended') return 'left';
+  await deps.elicitations.forget(id);
+  return 'forgotten';
 }

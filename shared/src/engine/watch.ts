@@ -1,44 +1,44 @@
-import type { Elicitation } from "../domain/elicitation.ts";
+import type { Elicitation } from '../domain/elicitation.ts';
 import {
-	type FeedPosition,
-	formatFeedPosition,
-	isElicitationEvent,
-	type StreamEvent,
-	type UnknownEvent,
-} from "../domain/events.ts";
-import type { StreamRef } from "../domain/ids.ts";
-import { type Row, toWire } from "../domain/row.ts";
-import { isTerminal } from "../domain/status.ts";
-import type { FeedEntry, FeedPage } from "../ports/feed.ts";
-import { createBell } from "./bell.ts";
-import { notFound } from "./caller.ts";
-import type { EngineDeps } from "./deps.ts";
-import { OUTAGE_RETRY_MS, throughOutage } from "./outage.ts";
+  type FeedPosition,
+  formatFeedPosition,
+  isElicitationEvent,
+  type StreamEvent,
+  type UnknownEvent,
+} from '../domain/events.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import { type Row, toWire } from '../domain/row.ts';
+import { isTerminal } from '../domain/status.ts';
+import type { FeedEntry, FeedPage } from '../ports/feed.ts';
+import { createBell } from './bell.ts';
+import { notFound } from './caller.ts';
+import type { EngineDeps } from './deps.ts';
+import { OUTAGE_RETRY_MS, throughOutage } from './outage.ts';
 
 export interface WatchInput {
-	readonly stream: StreamRef;
-	/** Replay what came after this position; from the start when absent. */
-	readonly after?: FeedPosition;
-	/** True: a stream that nobody asked on is open and silent. False: it is `not_found`. */
-	readonly evenIfSilent: boolean;
-	readonly signal?: AbortSignal;
+  readonly stream: StreamRef;
+  /** Replay what came after this position; from the start when absent. */
+  readonly after?: FeedPosition;
+  /** True: a stream that nobody asked on is open and silent. False: it is `not_found`. */
+  readonly evenIfSilent: boolean;
+  readonly signal?: AbortSignal;
 }
 
 /** One thing to tell a reader of a stream request. `id` resumes after it. */
 export type StreamItem =
-	| {
-			readonly type: "elicitation";
-			readonly id: string;
-			readonly event: string;
-			readonly elicitation: Elicitation;
-	  }
-	| {
-			readonly type: "other";
-			readonly id: string;
-			readonly event: UnknownEvent;
-	  }
-	/** The feed was lost, or the position is not of it: forget what you have, the replay starts over. */
-	| { readonly type: "reset" };
+  | {
+      readonly type: 'elicitation';
+      readonly id: string;
+      readonly event: string;
+      readonly elicitation: Elicitation;
+    }
+  | {
+      readonly type: 'other';
+      readonly id: string;
+      readonly event: UnknownEvent;
+    }
+  /** The feed was lost, or the position is not of it: forget what you have, the replay starts over. */
+  | { readonly type: 'reset' };
 
 const PAGE = 100;
 
@@ -46,120 +46,95 @@ const PAGE = 100;
  * Follows a stream request: the events after `after`, then each new one, in order and without a gap, from any pod.
  * Ends when the feed's retention ends. Elicitations that have themselves left by retention are passed over.
  */
-export async function watch(
-	deps: EngineDeps,
-	input: WatchInput,
-): Promise<AsyncGenerator<StreamItem, void>> {
-	if (!input.evenIfSilent) {
-		const page = await deps.feed.read(input.stream, undefined, 1);
-		if (page.type === "none") throw notFound();
-	}
-	return follow(deps, input);
+export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncGenerator<StreamItem, void>> {
+  if (!input.evenIfSilent) {
+    const page = await deps.feed.read(input.stream, undefined, 1);
+    if (page.type === 'none') throw notFound();
+  }
+  return follow(deps, input);
 }
 
-async function* follow(
-	deps: EngineDeps,
-	input: WatchInput,
-): AsyncGenerator<StreamItem, void> {
-	const bell = createBell(input.signal);
-	const subscription = deps.wakes.subscribe(input.stream, () => bell.ring());
-	let position = input.after;
-	let delivered = false;
-	try {
-		for (;;) {
-			const page = await throughOutage(() =>
-				deps.feed.read(input.stream, position, PAGE),
-			);
-			if (page?.type === "none" && delivered) return;
-			if (page?.type === "reset") {
-				yield { type: "reset" };
-				position = undefined;
-				continue;
-			}
-			const entries = page?.type === "entries" ? page.entries : [];
-			for await (const { item, at } of told(deps, entries)) {
-				position = at;
-				delivered = true;
-				if (item !== undefined) yield item;
-			}
-			if (entries.length < PAGE) await bell.heard(nextLook(deps, page));
-		}
-	} finally {
-		subscription.unsubscribe();
-		bell.close();
-	}
+async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<StreamItem, void> {
+  const bell = createBell(input.signal);
+  const subscription = deps.wakes.subscribe(input.stream, () => bell.ring());
+  let position = input.after;
+  let delivered = false;
+  try {
+    for (;;) {
+      const page = await throughOutage(() => deps.feed.read(input.stream, position, PAGE));
+      if (page?.type === 'none' && delivered) return;
+      if (page?.type === 'reset') {
+        yield { type: 'reset' };
+        position = undefined;
+        continue;
+      }
+      const entries = page?.type === 'entries' ? page.entries : [];
+      for await (const { item, at } of told(deps, entries)) {
+        position = at;
+        delivered = true;
+        if (item !== undefined) yield item;
+      }
+      if (entries.length < PAGE) await bell.heard(nextLook(deps, page));
+    }
+  } finally {
+    subscription.unsubscribe();
+    bell.close();
+  }
 }
 
 function nextLook(deps: EngineDeps, page: FeedPage | undefined): number {
-	return (
-		performance.now() +
-		(page === undefined ? OUTAGE_RETRY_MS : deps.settings.recheckMs)
-	);
+  return performance.now() + (page === undefined ? OUTAGE_RETRY_MS : deps.settings.recheckMs);
 }
 
 interface Told {
-	readonly at: FeedPosition;
-	readonly item: StreamItem | undefined;
+  readonly at: FeedPosition;
+  readonly item: StreamItem | undefined;
 }
 
 /** Joins entries with the definitions of the rows they tell of. */
-async function* told(
-	deps: EngineDeps,
-	entries: readonly FeedEntry[],
-): AsyncGenerator<Told> {
-	const ids = [
-		...new Set(
-			entries.flatMap(({ event }) =>
-				isElicitationEvent(event) ? [event.elicitationId] : [],
-			),
-		),
-	];
-	const read =
-		ids.length === 0
-			? { rows: [], now: 0 }
-			: await deps.elicitations.readMany(ids);
-	const rows = new Map(ids.map((id, index) => [id, read.rows[index]]));
-	for (const entry of entries) {
-		yield { at: entry.position, item: itemOf(entry, rows, read.now) };
-	}
+async function* told(deps: EngineDeps, entries: readonly FeedEntry[]): AsyncGenerator<Told> {
+  const ids = [
+    ...new Set(entries.flatMap(({ event }) => (isElicitationEvent(event) ? [event.elicitationId] : []))),
+  ];
+  const read = ids.length === 0 ? { rows: [], now: 0 } : await deps.elicitations.readMany(ids);
+  const rows = new Map(ids.map((id, index) => [id, read.rows[index]]));
+  for (const entry of entries) {
+    yield { at: entry.position, item: itemOf(entry, rows, read.now) };
+  }
 }
 
 function itemOf(
-	{ position, at, event }: FeedEntry,
-	rows: ReadonlyMap<string, Row | undefined>,
-	now: number,
+  { position, at, event }: FeedEntry,
+  rows: ReadonlyMap<string, Row | undefined>,
+  now: number,
 ): StreamItem | undefined {
-	const id = formatFeedPosition(position);
-	if (!isElicitationEvent(event)) return { type: "other", id, event };
-	const row = rows.get(event.elicitationId);
-	if (row === undefined) return undefined;
-	return {
-		type: "elicitation",
-		id,
-		event: event.type,
-		elicitation: toWire(asOf(row, event, at), { now, content: false }),
-	};
+  const id = formatFeedPosition(position);
+  if (!isElicitationEvent(event)) return { type: 'other', id, event };
+  const row = rows.get(event.elicitationId);
+  if (row === undefined) return undefined;
+  return {
+    type: 'elicitation',
+    id,
+    event: event.type,
+    elicitation: toWire(asOf(row, event, at), { now, content: false }),
+  };
 }
 
 /** The row as it stood when the event was written. */
-function asOf(
-	row: Row,
-	event: StreamEvent & { type: string },
-	at: number,
-): Row {
-	if (!isElicitationEvent(event)) return row;
-	const { status, revision, action, reason, surface } = event;
-	const { settlement: _settlement, settledAt: _settledAt, ...asked } = row;
-	if (!isTerminal(status)) return { ...asked, status, revision };
-	return {
-		...asked,
-		status,
-		revision,
-		settledAt: at,
-		settlement: {
-			...(action !== undefined && { action }),
-			...(reason !== undefined && { reason }),
-			...(surface !== undefined && { surface }),
-		},
-	};
+function asOf(row: Row, event: StreamEvent & { type: string }, at: number): Row {
+  if (!isElicitationEvent(event)) return row;
+  const { status, revision, action, reason, surface } = event;
+  const { settlement: _settlement, settledAt: _settledAt, ...asked } = row;
+  if (!isTerminal(status)) return { ...asked, status, revision };
+  return {
+    ...asked,
+    status,
+    revision,
+    settledAt: at,
+    settlement: {
+      ...(action !== undefined && { action }),
+      ...(reason !== undefined && { reason }),
+      ...(surface !== undefined && { surface }),
+    },
+  };
 }

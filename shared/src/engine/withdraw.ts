@@ -1,18 +1,15 @@
-import type { Caller, Seen } from "./caller.ts";
-import type { EngineDeps } from "./deps.ts";
-import { settle } from "./settle.ts";
+import type { Caller, Seen } from './caller.ts';
+import type { EngineDeps } from './deps.ts';
+import { settle } from './settle.ts';
 
 export interface WithdrawRequest {
-	readonly caller: Caller;
-	readonly id: string;
-	/** A short word such as `run_stopped`, `superseded` or `undeliverable`. */
-	readonly reason: string;
+  readonly caller: Caller;
+  readonly id: string;
+  /** A short word such as `run_stopped`, `superseded` or `undeliverable`. */
+  readonly reason: string;
 }
 
 /** Takes a question back. Withdrawing it again changes nothing; a settled one is `already_settled`. */
-export function withdraw(
-	deps: EngineDeps,
-	{ caller, id, reason }: WithdrawRequest,
-): Promise<Seen> {
-	return settle(deps, caller, id, { type: "withdraw", reason });
+export function withdraw(deps: EngineDeps, { caller, id, reason }: WithdrawRequest): Promise<Seen> {
+  return settle(deps, caller, id, { type: 'withdraw', reason });
 }

@@ -1,30 +1,30 @@
-import type { Wake } from "../domain/wake.ts";
-import type { Backend, BackendSettings } from "../ports/backend.ts";
-import { createMemoryClaims } from "./claims.ts";
-import { createMemoryElicitations } from "./elicitations.ts";
-import { InProcessEventBus } from "./event-bus.ts";
-import { createMemoryFeed } from "./feed.ts";
-import { createMemoryLimits } from "./limits.ts";
+import type { Wake } from '../domain/wake.ts';
+import type { Backend, BackendSettings } from '../ports/backend.ts';
+import { createMemoryClaims } from './claims.ts';
+import { createMemoryElicitations } from './elicitations.ts';
+import { InProcessEventBus } from './event-bus.ts';
+import { createMemoryFeed } from './feed.ts';
+import { createMemoryLimits } from './limits.ts';
 
 /** All ports in one process, for development, tests and single-pod use. Nothing outlives the process. */
 export function createMemoryBackend(settings: BackendSettings): Backend {
-	const feed = createMemoryFeed(settings.feedEventsMax);
-	const wakes = new InProcessEventBus<Wake>();
-	const inboxWakes = new InProcessEventBus<Wake>();
-	return {
-		elicitations: createMemoryElicitations({
-			feed,
-			wakes,
-			inboxWakes,
-			settings,
-		}),
-		feed,
-		wakes,
-		inboxWakes,
-		timers: { schedule: async () => undefined, cancel: async () => undefined },
-		claims: createMemoryClaims(),
-		limits: createMemoryLimits(),
-		health: async () => ({ commands: true, subscription: true }),
-		close: async () => undefined,
-	};
+  const feed = createMemoryFeed(settings.feedEventsMax);
+  const wakes = new InProcessEventBus<Wake>();
+  const inboxWakes = new InProcessEventBus<Wake>();
+  return {
+    elicitations: createMemoryElicitations({
+      feed,
+      wakes,
+      inboxWakes,
+      settings,
+    }),
+    feed,
+    wakes,
+    inboxWakes,
+    timers: { schedule: async () => undefined, cancel: async () => undefined },
+    claims: createMemoryClaims(),
+    limits: createMemoryLimits(),
+    health: async () => ({ commands: true, subscription: true }),
+    close: async () => undefined,
+  };
 }

@@ -1,231 +1,196 @@
-import { formatFeedPosition } from "../domain/events.ts";
-import { bucketOfElicitationId, type Owner } from "../domain/ids.ts";
-import type { Definition, Row } from "../domain/row.ts";
-import { isTerminal } from "../domain/status.ts";
-import type { Step } from "../domain/transition.ts";
-import type { Wake } from "../domain/wake.ts";
-import type { BackendSettings } from "../ports/backend.ts";
-import type { Elicitations, PageRequest } from "../ports/elicitations.ts";
-import type { InProcessEventBus } from "./event-bus.ts";
-import type { MemoryFeed } from "./feed.ts";
+import { formatFeedPosition } from '../domain/events.ts';
+import { bucketOfElicitationId, type Owner } from '../domain/ids.ts';
+import type { Definition, Row } from '../domain/row.ts';
+import { isTerminal } from '../domain/status.ts';
+import type { Step } from '../domain/transition.ts';
+import type { Wake } from '../domain/wake.ts';
+import type { BackendSettings } from '../ports/backend.ts';
+import type { Elicitations, PageRequest } from '../ports/elicitations.ts';
+import type { InProcessEventBus } from './event-bus.ts';
+import type { MemoryFeed } from './feed.ts';
 
 export interface MemoryElicitationsDeps {
-	readonly feed: MemoryFeed;
-	readonly wakes: InProcessEventBus<Wake>;
-	readonly inboxWakes: InProcessEventBus<Wake>;
-	readonly settings: BackendSettings;
+  readonly feed: MemoryFeed;
+  readonly wakes: InProcessEventBus<Wake>;
+  readonly inboxWakes: InProcessEventBus<Wake>;
+  readonly settings: BackendSettings;
 }
 
 interface Held {
-	row: Row;
-	/** When an ended row leaves, in ms. */
-	until: number;
+  row: Row;
+  /** When an ended row leaves, in ms. */
+  until: number;
 }
 
 /** The rows in one process. One turn of the event loop is the atomic step that a script is on Redis. */
-export function createMemoryElicitations(
-	deps: MemoryElicitationsDeps,
-): Elicitations {
-	const { settings } = deps;
-	const rows = new Map<string, Held>();
-	const byOwner = new Map<string, Set<string>>();
+export function createMemoryElicitations(deps: MemoryElicitationsDeps): Elicitations {
+  const { settings } = deps;
+  const rows = new Map<string, Held>();
+  const byOwner = new Map<string, Set<string>>();
 
-	function rowAt(id: string, now: number): Row | undefined {
-		const held = rows.get(id);
-		if (held === undefined) return undefined;
-		if (held.until > now) return held.row;
-		remove(held.row);
-		return undefined;
-	}
+  function rowAt(id: string, now: number): Row | undefined {
+    const held = rows.get(id);
+    if (held === undefined) return undefined;
+    if (held.until > now) return held.row;
+    remove(held.row);
+    return undefined;
+  }
 
-	function remove(row: Row): void {
-		rows.delete(row.id);
-		const owned = byOwner.get(ownerKey(row.definition));
-		owned?.delete(row.id);
-		if (owned?.size === 0) byOwner.delete(ownerKey(row.definition));
-	}
+  function remove(row: Row): void {
+    rows.delete(row.id);
+    const owned = byOwner.get(ownerKey(row.definition));
+    owned?.delete(row.id);
+    if (owned?.size === 0) byOwner.delete(ownerKey(row.definition));
+  }
 
-	function ownedRows(owner: Owner, now: number): Row[] {
-		const ids = [...(byOwner.get(ownerKey(owner)) ?? [])];
-		return ids.map((id) => rowAt(id, now)).filter((row) => row !== undefined);
-	}
+  function ownedRows(owner: Owner, now: number): Row[] {
+    const ids = [...(byOwner.get(ownerKey(owner)) ?? [])];
+    return ids.map((id) => rowAt(id, now)).filter((row) => row !== undefined);
+  }
 
-	function tell(
-		row: Row,
-		event: Step["event"],
-		now: number,
-		ttlMs: number,
-	): void {
-		const { definition } = row;
-		const position = deps.feed.append(definition, event, now, ttlMs);
-		const wake: Wake = {
-			position: formatFeedPosition(position),
-			elicitationId: row.id,
-			revision: row.revision,
-			status: row.status,
-			at: now,
-			...(row.settlement !== undefined && { settlement: row.settlement }),
-		};
-		const { tenant, userId, streamRequestId } = definition;
-		deps.wakes.announce({ tenant, userId, streamRequestId }, wake);
-		deps.inboxWakes.announce({ tenant, userId }, wake);
-	}
+  function tell(row: Row, event: Step['event'], now: number, ttlMs: number): void {
+    const { definition } = row;
+    const position = deps.feed.append(definition, event, now, ttlMs);
+    const wake: Wake = {
+      position: formatFeedPosition(position),
+      elicitationId: row.id,
+      revision: row.revision,
+      status: row.status,
+      at: now,
+      ...(row.settlement !== undefined && { settlement: row.settlement }),
+    };
+    const { tenant, userId, streamRequestId } = definition;
+    deps.wakes.announce({ tenant, userId, streamRequestId }, wake);
+    deps.inboxWakes.announce({ tenant, userId }, wake);
+  }
 
-	function trimHistory(owner: Owner, now: number): void {
-		const ended = ownedRows(owner, now).filter((row) => isTerminal(row.status));
-		if (ended.length <= settings.historyPerUserMax) return;
-		for (const row of ended
-			.sort(newestFirst)
-			.slice(settings.historyPerUserMax)) {
-			byOwner.get(ownerKey(owner))?.delete(row.id);
-		}
-	}
+  function trimHistory(owner: Owner, now: number): void {
+    const ended = ownedRows(owner, now).filter((row) => isTerminal(row.status));
+    if (ended.length <= settings.historyPerUserMax) return;
+    for (const row of ended.sort(newestFirst).slice(settings.historyPerUserMax)) {
+      byOwner.get(ownerKey(owner))?.delete(row.id);
+    }
+  }
 
-	return {
-		async create(id: string, given: Definition) {
-			const now = Date.now();
-			const definition = structuredClone(given);
-			const existing = rowAt(id, now);
-			if (existing !== undefined)
-				return { outcome: "exists", row: existing, now };
-			const open = ownedRows(definition, now).filter(
-				(row) => !isTerminal(row.status),
-			);
-			if (open.length >= settings.openPerUserMax) return undefined;
-			const timeoutMs = definition.timeoutSeconds * 1000;
-			const row: Row = {
-				id,
-				definition,
-				status: "pending",
-				revision: 1,
-				createdAt: now,
-				expiresAt: now + timeoutMs,
-			};
-			rows.set(id, { row, until: Number.POSITIVE_INFINITY });
-			byOwner.set(
-				ownerKey(definition),
-				(byOwner.get(ownerKey(definition)) ?? new Set()).add(id),
-			);
-			const event = {
-				type: "elicitation-request",
-				elicitationId: id,
-				revision: 1,
-				status: "pending",
-			} as const;
-			tell(row, event, now, settings.retentionMs + timeoutMs);
-			return { outcome: "created", row, now };
-		},
+  return {
+    async create(id: string, given: Definition) {
+      const now = Date.now();
+      const definition = structuredClone(given);
+      const existing = rowAt(id, now);
+      if (existing !== undefined) return { outcome: 'exists', row: existing, now };
+      const open = ownedRows(definition, now).filter((row) => !isTerminal(row.status));
+      if (open.length >= settings.openPerUserMax) return undefined;
+      const timeoutMs = definition.timeoutSeconds * 1000;
+      const row: Row = {
+        id,
+        definition,
+        status: 'pending',
+        revision: 1,
+        createdAt: now,
+        expiresAt: now + timeoutMs,
+      };
+      rows.set(id, { row, until: Number.POSITIVE_INFINITY });
+      byOwner.set(ownerKey(definition), (byOwner.get(ownerKey(definition)) ?? new Set()).add(id));
+      const event = {
+        type: 'elicitation-request',
+        elicitationId: id,
+        revision: 1,
+        status: 'pending',
+      } as const;
+      tell(row, event, now, settings.retentionMs + timeoutMs);
+      return { outcome: 'created', row, now };
+    },
 
-		async read(id) {
-			const now = Date.now();
-			return { row: rowAt(id, now), now };
-		},
+    async read(id) {
+      const now = Date.now();
+      return { row: rowAt(id, now), now };
+    },
 
-		async readMany(ids) {
-			const now = Date.now();
-			return { rows: ids.map((id) => rowAt(id, now)), now };
-		},
+    async readMany(ids) {
+      const now = Date.now();
+      return { rows: ids.map((id) => rowAt(id, now)), now };
+    },
 
-		async commit(decidedOn, step) {
-			const now = Date.now();
-			const row = rowAt(decidedOn.id, now);
-			if (
-				row === undefined ||
-				row.revision !== decidedOn.revision ||
-				isDue(row, now) !== (step.guard === "due")
-			) {
-				return { committed: false, row, now };
-			}
-			const terminal = isTerminal(step.status);
-			const next: Row = {
-				...row,
-				status: step.status,
-				revision: row.revision + 1,
-				...(terminal && {
-					settlement: structuredClone(step.settlement ?? {}),
-					settledAt: now,
-				}),
-			};
-			rows.set(row.id, {
-				row: next,
-				until: terminal ? now + settings.retentionMs : Number.POSITIVE_INFINITY,
-			});
-			if (terminal) {
-				trimHistory(row.definition, now);
-				setTimeout(
-					() => rowAt(row.id, Date.now()),
-					Math.min(settings.retentionMs + 1, 0x7fffffff),
-				).unref();
-			}
-			tell(next, step.event, now, settings.retentionMs);
-			return { committed: true, row: next, now };
-		},
+    async commit(decidedOn, step) {
+      const now = Date.now();
+      const row = rowAt(decidedOn.id, now);
+      if (
+        row === undefined ||
+        row.revision !== decidedOn.revision ||
+        isDue(row, now) !== (step.guard === 'due')
+      ) {
+        return { committed: false, row, now };
+      }
+      const terminal = isTerminal(step.status);
+      const next: Row = {
+        ...row,
+        status: step.status,
+        revision: row.revision + 1,
+        ...(terminal && {
+          settlement: structuredClone(step.settlement ?? {}),
+          settledAt: now,
+        }),
+      };
+      rows.set(row.id, {
+        row: next,
+        until: terminal ? now + settings.retentionMs : Number.POSITIVE_INFINITY,
+      });
+      if (terminal) {
+        trimHistory(row.definition, now);
+        setTimeout(() => rowAt(row.id, Date.now()), Math.min(settings.retentionMs + 1, 0x7fffffff)).unref();
+      }
+      tell(next, step.event, now, settings.retentionMs);
+      return { committed: true, row: next, now };
+    },
 
-		async page(request) {
-			const now = Date.now();
-			const sorted = ownedRows(request.owner, now)
-				.filter(matching(request))
-				.sort(newestFirst);
-			const page = sorted.slice(0, request.limit);
-			const last = page.at(-1);
-			if (last === undefined || sorted.length === page.length)
-				return { rows: page, now };
-			return { rows: page, now, nextCursor: placeOf(last) };
-		},
+    async page(request) {
+      const now = Date.now();
+      const sorted = ownedRows(request.owner, now).filter(matching(request)).sort(newestFirst);
+      const page = sorted.slice(0, request.limit);
+      const last = page.at(-1);
+      if (last === undefined || sorted.length === page.length) return { rows: page, now };
+      return { rows: page, now, nextCursor: placeOf(last) };
+    },
 
-		async due(bucket, limit) {
-			const now = Date.now();
-			return [...rows.values()]
-				.map(({ row }) => row)
-				.filter(
-					(row) =>
-						!isTerminal(row.status) &&
-						isDue(row, now) &&
-						bucketOfElicitationId(row.id) === bucket,
-				)
-				.sort((a, b) => a.expiresAt - b.expiresAt)
-				.slice(0, limit)
-				.map(({ id }) => id);
-		},
+    async due(bucket, limit) {
+      const now = Date.now();
+      return [...rows.values()]
+        .map(({ row }) => row)
+        .filter(
+          (row) => !isTerminal(row.status) && isDue(row, now) && bucketOfElicitationId(row.id) === bucket,
+        )
+        .sort((a, b) => a.expiresAt - b.expiresAt)
+        .slice(0, limit)
+        .map(({ id }) => id);
+    },
 
-		async forget() {},
-	};
+    async forget() {},
+  };
 }
 
 function isDue(row: Row, now: number): boolean {
-	return now >= row.expiresAt;
+  return now >= row.expiresAt;
 }
 
 function ownerKey({ tenant, userId }: Owner): string {
-	return JSON.stringify([tenant, userId]);
+  return JSON.stringify([tenant, userId]);
 }
 
 function newestFirst(a: Row, b: Row): number {
-	if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
-	return a.id < b.id ? 1 : -1;
+  if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
+  return a.id < b.id ? 1 : -1;
 }
 
 function placeOf(row: Row): string {
-	return `${row.createdAt}.${row.id}`;
+  return `${row.createdAt}.${row.id}`;
 }
 
-function matching({
-	statuses,
-	conversationId,
-	cursor,
-}: PageRequest): (row: Row) => boolean {
-	const [, createdAt, id = ""] = /^(\d+)\.(.+)$/.exec(cursor ?? "") ?? [];
-	return (row) => {
-		if (statuses !== undefined && !statuses.includes(row.status)) return false;
-		if (
-			conversationId !== undefined &&
-			row.definition.conversationId !== conversationId
-		)
-			return false;
-		if (createdAt === undefined) return true;
-		return (
-			row.createdAt < Number(createdAt) ||
-			(row.createdAt === Number(createdAt) && row.id < id)
-		);
-	};
+function matching({ statuses, conversationId, cursor }: PageRequest): (row: Row) => boolean {
+  const [, createdAt, id = ''] = /^(\d+)\.(.+)$/.exec(cursor ?? '') ?? [];
+  return (row) => {
+    if (statuses !== undefined && !statuses.includes(row.status)) return false;
+    if (conversationId !== undefined && row.definition.conversationId !== conversationId) return false;
+    if (createdAt === undefined) return true;
+    return row.createdAt < Number(createdAt) || (row.createdAt === Number(createdAt) && row.id < id);
+  };
 }

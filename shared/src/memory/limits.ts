@@ -1,47 +1,42 @@
-import type { Limits } from "../ports/limits.ts";
+import type { Limits } from '../ports/limits.ts';
 
 /** Budgets in one process. */
 export function createMemoryLimits(): Limits {
-	const windows = new Map<string, { used: number; until: number }>();
-	const places = new Map<string, Map<string, number>>();
-	const keyOf = (limit: string, subject: { tenant: string; userId: string }) =>
-		JSON.stringify([limit, subject.tenant, subject.userId]);
+  const windows = new Map<string, { used: number; until: number }>();
+  const places = new Map<string, Map<string, number>>();
+  const keyOf = (limit: string, subject: { tenant: string; userId: string }) =>
+    JSON.stringify([limit, subject.tenant, subject.userId]);
 
-	return {
-		async take(limit, subject, { points, windowSeconds }) {
-			const key = keyOf(limit, subject);
-			const now = performance.now();
-			let window = windows.get(key);
-			if (window === undefined || window.until <= now) {
-				window = { used: 0, until: now + windowSeconds * 1000 };
-				windows.set(key, window);
-				setTimeout(
-					() => windows.get(key) === window && windows.delete(key),
-					windowSeconds * 1000,
-				).unref();
-			}
-			window.used += 1;
-			if (window.used <= points) return { allowed: true };
-			return {
-				allowed: false,
-				retryAfterSeconds: Math.max(1, Math.ceil((window.until - now) / 1000)),
-			};
-		},
-		async hold(limit, subject, place, max, ttlMs) {
-			const key = keyOf(limit, subject);
-			const now = performance.now();
-			const held = new Map(
-				[...(places.get(key) ?? [])].filter(([, until]) => until > now),
-			);
-			if (!held.has(place) && held.size >= max) return false;
-			places.set(key, held.set(place, now + ttlMs));
-			return true;
-		},
-		async release(limit, subject, place) {
-			const key = keyOf(limit, subject);
-			const held = places.get(key);
-			held?.delete(place);
-			if (held?.size === 0) places.delete(key);
-		},
-	};
+  return {
+    async take(limit, subject, { points, windowSeconds }) {
+      const key = keyOf(limit, subject);
+      const now = performance.now();
+      let window = windows.get(key);
+      if (window === undefined || window.until <= now) {
+        window = { used: 0, until: now + windowSeconds * 1000 };
+        windows.set(key, window);
+        setTimeout(() => windows.get(key) === window && windows.delete(key), windowSeconds * 1000).unref();
+      }
+      window.used += 1;
+      if (window.used <= points) return { allowed: true };
+      return {
+        allowed: false,
+        retryAfterSeconds: Math.max(1, Math.ceil((window.until - now) / 1000)),
+      };
+    },
+    async hold(limit, subject, place, max, ttlMs) {
+      const key = keyOf(limit, subject);
+      const now = performance.now();
+      const held = new Map([...(places.get(key) ?? [])].filter(([, until]) => until > now));
+      if (!held.has(place) && held.size >= max) return false;
+      places.set(key, held.set(place, now + ttlMs));
+      return true;
+    },
+    async release(limit, subject, place) {
+      const key = keyOf(limit, subject);
+      const held = places.get(key);
+      held?.delete(place);
+      if (held?.size === 0) places.delete(key);
+    },
+  };
 }

@@ -1,38 +1,38 @@
-import type { Wake } from "../domain/wake.ts";
-import type { Claims } from "./claims.ts";
-import type { Elicitations } from "./elicitations.ts";
-import type { EventBus } from "./event-bus.ts";
-import type { Feed } from "./feed.ts";
-import type { Limits } from "./limits.ts";
-import type { Timers } from "./timers.ts";
+import type { Wake } from '../domain/wake.ts';
+import type { Claims } from './claims.ts';
+import type { Elicitations } from './elicitations.ts';
+import type { EventBus } from './event-bus.ts';
+import type { Feed } from './feed.ts';
+import type { Limits } from './limits.ts';
+import type { Timers } from './timers.ts';
 
 /** How a backend stands, for readiness. */
 export interface BackendHealth {
-	readonly commands: boolean;
-	readonly subscription: boolean;
-	/** Age of the last beat of the timer canary in ms; absent when none was seen. */
-	readonly timerCanaryAgeMs?: number;
+  readonly commands: boolean;
+  readonly subscription: boolean;
+  /** Age of the last beat of the timer canary in ms; absent when none was seen. */
+  readonly timerCanaryAgeMs?: number;
 }
 
 /** Bounds that the commits themselves keep. */
 export interface BackendSettings {
-	/** How long ended rows and feeds stay, in ms. */
-	readonly retentionMs: number;
-	readonly openPerUserMax: number;
-	readonly historyPerUserMax: number;
-	readonly feedEventsMax: number;
+  /** How long ended rows and feeds stay, in ms. */
+  readonly retentionMs: number;
+  readonly openPerUserMax: number;
+  readonly historyPerUserMax: number;
+  readonly feedEventsMax: number;
 }
 
 /** All ports of one backend: memory or Redis. */
 export interface Backend {
-	readonly elicitations: Elicitations;
-	readonly feed: Feed;
-	readonly wakes: EventBus<Wake>;
-	/** The same wakes by owner, for inboxes. */
-	readonly inboxWakes: EventBus<Wake>;
-	readonly timers: Timers;
-	readonly claims: Claims;
-	readonly limits: Limits;
-	health(): Promise<BackendHealth>;
-	close(): Promise<void>;
+  readonly elicitations: Elicitations;
+  readonly feed: Feed;
+  readonly wakes: EventBus<Wake>;
+  /** The same wakes by owner, for inboxes. */
+  readonly inboxWakes: EventBus<Wake>;
+  readonly timers: Timers;
+  readonly claims: Claims;
+  readonly limits: Limits;
+  health(): Promise<BackendHealth>;
+  close(): Promise<void>;
 }

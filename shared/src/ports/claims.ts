@@ -1,12 +1,12 @@
 /** A name within a tenant that only the first comer gets. */
 export interface ClaimName {
-	readonly family: "idempotency" | "stream";
-	readonly tenant: string;
-	readonly name: string;
+  readonly family: 'idempotency' | 'stream';
+  readonly tenant: string;
+  readonly name: string;
 }
 
 /** First come, first served, over all pods. */
 export interface Claims {
-	/** Sets `value` under `name` if nobody has it; returns the value that holds it now. Kept for `ttlMs`. */
-	claim(name: ClaimName, value: string, ttlMs: number): Promise<string>;
+  /** Sets `value` under `name` if nobody has it; returns the value that holds it now. Kept for `ttlMs`. */
+  claim(name: ClaimName, value: string, ttlMs: number): Promise<string>;
 }

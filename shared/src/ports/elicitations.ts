@@ -1,41 +1,41 @@
-import type { Owner } from "../domain/ids.ts";
-import type { Definition, Row } from "../domain/row.ts";
-import type { Status } from "../domain/status.ts";
-import type { Step } from "../domain/transition.ts";
+import type { Owner } from '../domain/ids.ts';
+import type { Definition, Row } from '../domain/row.ts';
+import type { Status } from '../domain/status.ts';
+import type { Step } from '../domain/transition.ts';
 
 /** A row together with the clock it was read under. */
 export interface Reading {
-	/** Nothing when there is no such elicitation (never asked, or its retention ended). */
-	readonly row: Row | undefined;
-	/** Redis clock in ms at the read. */
-	readonly now: number;
+  /** Nothing when there is no such elicitation (never asked, or its retention ended). */
+  readonly row: Row | undefined;
+  /** Redis clock in ms at the read. */
+  readonly now: number;
 }
 
 export interface CreateResult extends Reading {
-	readonly row: Row;
-	/** `created` by this call, `exists` from an earlier call with the same id. */
-	readonly outcome: "created" | "exists";
+  readonly row: Row;
+  /** `created` by this call, `exists` from an earlier call with the same id. */
+  readonly outcome: 'created' | 'exists';
 }
 
 export interface CommitResult extends Reading {
-	/** False when the row moved on or the guard did not hold; `row` and `now` then say how it stands. */
-	readonly committed: boolean;
+  /** False when the row moved on or the guard did not hold; `row` and `now` then say how it stands. */
+  readonly committed: boolean;
 }
 
 export interface PageRequest {
-	readonly owner: Owner;
-	/** Keep only these statuses; all when absent. */
-	readonly statuses?: readonly Status[];
-	readonly conversationId?: string;
-	/** `nextCursor` of the page before. */
-	readonly cursor?: string;
-	readonly limit: number;
+  readonly owner: Owner;
+  /** Keep only these statuses; all when absent. */
+  readonly statuses?: readonly Status[];
+  readonly conversationId?: string;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string;
+  readonly limit: number;
 }
 
 export interface Page {
-	readonly rows: readonly Row[];
-	readonly nextCursor?: string;
-	readonly now: number;
+  readonly rows: readonly Row[];
+  readonly nextCursor?: string;
+  readonly now: number;
 }
 
 /**
@@ -43,20 +43,18 @@ export interface Page {
  * the inbox, the history and the deadline index, and publishes the wakes last.
  */
 export interface Elicitations {
-	/** Creates the row unless `id` exists; stamps createdAt and expiresAt. Nothing when the owner has too many open. */
-	create(id: string, definition: Definition): Promise<CreateResult | undefined>;
-	/** Reads one row and the clock together. */
-	read(id: string): Promise<Reading>;
-	/** Reads many rows of any owners, in the order of `ids`; the clock is the earliest of the reads. */
-	readMany(
-		ids: readonly string[],
-	): Promise<{ rows: (Row | undefined)[]; now: number }>;
-	/** Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock. */
-	commit(row: Row, step: Step): Promise<CommitResult>;
-	/** An owner's elicitations, newest first; ended ones for as long as their retention and the history bound allow. */
-	page(request: PageRequest): Promise<Page>;
-	/** Ids of one bucket whose deadline has passed on the Redis clock, oldest first. */
-	due(bucket: number, limit: number): Promise<string[]>;
-	/** Removes an index entry that leads to no row, as a lost write may leave behind. */
-	forget(id: string): Promise<void>;
+  /** Creates the row unless `id` exists; stamps createdAt and expiresAt. Nothing when the owner has too many open. */
+  create(id: string, definition: Definition): Promise<CreateResult | undefined>;
+  /** Reads one row and the clock together. */
+  read(id: string): Promise<Reading>;
+  /** Reads many rows of any owners, in the order of `ids`; the clock is the earliest of the reads. */
+  readMany(ids: readonly string[]): Promise<{ rows: (Row | undefined)[]; now: number }>;
+  /** Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock. */
+  commit(row: Row, step: Step): Promise<CommitResult>;
+  /** An owner's elicitations, newest first; ended ones for as long as their retention and the history bound allow. */
+  page(request: PageRequest): Promise<Page>;
+  /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first. */
+  due(bucket: number, limit: number): Promise<string[]>;
+  /** Removes an index entry that leads to no row, as a lost write may leave behind. */
+  forget(id: string): Promise<void>;
 }

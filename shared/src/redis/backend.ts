@@ -1,109 +1,100 @@
-import { randomUUID } from "node:crypto";
-import type { Backend, BackendSettings } from "../ports/backend.ts";
-import { createRedisClaims } from "./claims.ts";
+import { randomUUID } from 'node:crypto';
+import type { Backend, BackendSettings } from '../ports/backend.ts';
+import { createRedisClaims } from './claims.ts';
 import {
-	type Commands,
-	connectCommands,
-	connectProducer,
-	connectSubscriber,
-	type RedisLocation,
-} from "./connect.ts";
-import { createRedisElicitations } from "./elicitations.ts";
-import { RedisEventBus } from "./event-bus.ts";
-import { createRedisFeed } from "./feed.ts";
-import { canaryKey, probeChannel } from "./keys.ts";
-import { createRedisLimits } from "./limits.ts";
-import { createSubscriber } from "./subscriber.ts";
-import { createQueueTimers } from "./timers.ts";
-import { decodeWake, encodeWake } from "./wake-codec.ts";
+  type Commands,
+  connectCommands,
+  connectProducer,
+  connectSubscriber,
+  type RedisLocation,
+} from './connect.ts';
+import { createRedisElicitations } from './elicitations.ts';
+import { RedisEventBus } from './event-bus.ts';
+import { createRedisFeed } from './feed.ts';
+import { canaryKey, probeChannel } from './keys.ts';
+import { createRedisLimits } from './limits.ts';
+import { createSubscriber } from './subscriber.ts';
+import { createQueueTimers } from './timers.ts';
+import { decodeWake, encodeWake } from './wake-codec.ts';
 
 export interface RedisBackendOptions {
-	readonly location: RedisLocation;
-	readonly settings: BackendSettings;
-	/** How many BullMQ queues the deadlines are spread over. */
-	readonly timerQueues: number;
-	/** Told of every command that failed. */
-	readonly onError?: (error: unknown) => void;
+  readonly location: RedisLocation;
+  readonly settings: BackendSettings;
+  /** How many BullMQ queues the deadlines are spread over. */
+  readonly timerQueues: number;
+  /** Told of every command that failed. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** All ports on Redis: one server, Sentinel or Cluster. Connects at once; `health` says when it is usable. */
 export function createRedisBackend({
-	location,
-	settings,
-	timerQueues,
-	onError,
+  location,
+  settings,
+  timerQueues,
+  onError,
 }: RedisBackendOptions): Backend {
-	const redis = connectCommands(location);
-	redis.on("error", () => undefined);
-	const producer = connectProducer(location);
-	producer.on("error", () => undefined);
-	const probe = probeChannel(randomUUID());
-	const subscriber = createSubscriber({
-		open: (attempt) => connectSubscriber(location, attempt),
-		probeChannel: probe,
-		publishProbe: () => redis.publish(probe, ""),
-	});
-	const wakeBus = (family: string) =>
-		new RedisEventBus({
-			redis,
-			subscriber,
-			family,
-			encode: encodeWake,
-			decode: decodeWake,
-		});
-	const timers = createQueueTimers(producer, timerQueues);
-	return {
-		elicitations: createRedisElicitations({
-			redis,
-			settings,
-			...(onError !== undefined && { onError }),
-		}),
-		feed: createRedisFeed(redis, onError),
-		wakes: wakeBus("stream"),
-		inboxWakes: wakeBus("inbox"),
-		timers,
-		claims: createRedisClaims(redis, onError),
-		limits: createRedisLimits(redis, onError),
-		async health() {
-			const [commands, timerCanaryAgeMs] = await Promise.all([
-				answers(redis),
-				canaryAge(redis),
-			]);
-			return {
-				commands,
-				subscription: subscriber.healthy(),
-				...(timerCanaryAgeMs !== undefined && { timerCanaryAgeMs }),
-			};
-		},
-		async close() {
-			await subscriber.close();
-			await timers.close().catch(() => undefined);
-			producer.disconnect();
-			redis.disconnect();
-		},
-	};
+  const redis = connectCommands(location);
+  redis.on('error', () => undefined);
+  const producer = connectProducer(location);
+  producer.on('error', () => undefined);
+  const probe = probeChannel(randomUUID());
+  const subscriber = createSubscriber({
+    open: (attempt) => connectSubscriber(location, attempt),
+    probeChannel: probe,
+    publishProbe: () => redis.publish(probe, ''),
+  });
+  const wakeBus = (family: string) =>
+    new RedisEventBus({
+      redis,
+      subscriber,
+      family,
+      encode: encodeWake,
+      decode: decodeWake,
+    });
+  const timers = createQueueTimers(producer, timerQueues);
+  return {
+    elicitations: createRedisElicitations({
+      redis,
+      settings,
+      ...(onError !== undefined && { onError }),
+    }),
+    feed: createRedisFeed(redis, onError),
+    wakes: wakeBus('stream'),
+    inboxWakes: wakeBus('inbox'),
+    timers,
+    claims: createRedisClaims(redis, onError),
+    limits: createRedisLimits(redis, onError),
+    async health() {
+      const [commands, timerCanaryAgeMs] = await Promise.all([answers(redis), canaryAge(redis)]);
+      return {
+        commands,
+        subscription: subscriber.healthy(),
+        ...(timerCanaryAgeMs !== undefined && { timerCanaryAgeMs }),
+      };
+    },
+    async close() {
+      await subscriber.close();
+      await timers.close().catch(() => undefined);
+      producer.disconnect();
+      redis.disconnect();
+    },
+  };
 }
 
 async function answers(redis: Commands): Promise<boolean> {
-	try {
-		return (await redis.ping()) === "PONG";
-	} catch {
-		return false;
-	}
+  try {
+    return (await redis.ping()) === 'PONG';
+  } catch {
+    return false;
+  }
 }
 
 async function canaryAge(redis: Commands): Promise<number | undefined> {
-	try {
-		const [beat, [seconds, microseconds]] = await Promise.all([
-			redis.get(canaryKey()),
-			redis.time(),
-		]);
-		if (beat === null) return undefined;
-		return Math.max(
-			0,
-			Number(seconds) * 1000 + Number(microseconds) / 1000 - Number(beat),
-		);
-	} catch {
-		return undefined;
-	}
+  try {
+    const [beat, [seconds, microseconds]] = await Promise.all([redis.get(canaryKey()), redis.time()]);
+    if (beat === null) return undefined;
+    return Math.max(0, Number(seconds) * 1000 + Number(microseconds) / 1000 - Number(beat));
+  } catch {
+    return undefined;
+  }
 }

@@ -1,26 +1,26 @@
-import { Cluster, Redis, type RedisOptions } from "ioredis";
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 
 export interface Node {
-	readonly host: string;
-	readonly port: number;
+  readonly host: string;
+  readonly port: number;
 }
 
 /** Where Redis is: one server, a Sentinel group, or a Cluster. */
 export interface RedisLocation {
-	readonly kind: "single" | "sentinel" | "cluster";
-	/** single: `redis://` or `rediss://`. */
-	readonly url?: string;
-	/** sentinel: the sentinels; cluster: some nodes to start from. */
-	readonly nodes?: readonly Node[];
-	/** sentinel: the name of the master group. */
-	readonly name?: string;
-	readonly username?: string;
-	readonly password?: string;
-	readonly tls?: boolean;
+  readonly kind: 'single' | 'sentinel' | 'cluster';
+  /** single: `redis://` or `rediss://`. */
+  readonly url?: string;
+  /** sentinel: the sentinels; cluster: some nodes to start from. */
+  readonly nodes?: readonly Node[];
+  /** sentinel: the name of the master group. */
+  readonly name?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls?: boolean;
 }
 
 // ioredis types its reply mapping as never undefined; it stays at its default everywhere.
-type Options = Omit<RedisOptions, "replyMapping">;
+type Options = Omit<RedisOptions, 'replyMapping'>;
 
 /** A connection for commands, on one server or on a Cluster. */
 export type Commands = Redis | Cluster;
@@ -29,108 +29,104 @@ const RECONNECT_MS_MAX = 1_000;
 
 // A request fails within seconds instead of queueing; what timed out may still have run, and callers know it.
 const FAIL_FAST = {
-	maxRetriesPerRequest: 1,
-	enableOfflineQueue: false,
-	commandTimeout: 2_000,
-	socketTimeout: 3_000,
-	connectTimeout: 1_000,
+  maxRetriesPerRequest: 1,
+  enableOfflineQueue: false,
+  commandTimeout: 2_000,
+  socketTimeout: 3_000,
+  connectTimeout: 1_000,
 } as const satisfies Options;
 
 // BullMQ's blocking reads must neither time out as commands nor give up.
 const PATIENT = {
-	maxRetriesPerRequest: null,
-	connectTimeout: 2_000,
-	socketTimeout: 15_000,
+  maxRetriesPerRequest: null,
+  connectTimeout: 2_000,
+  socketTimeout: 15_000,
 } as const satisfies Options;
 
 function retryStrategy(times: number): number {
-	return Math.min(50 * times, RECONNECT_MS_MAX);
+  return Math.min(50 * times, RECONNECT_MS_MAX);
 }
 
 /** The request path: fails fast while Redis is away. */
 export function connectCommands(location: RedisLocation): Commands {
-	return open(location, { ...FAIL_FAST, connectionName: "parley-commands" });
+  return open(location, { ...FAIL_FAST, connectionName: 'parley-commands' });
 }
 
 /** Producers of BullMQ jobs: fail fast too, so that a timer that cannot be scheduled is counted, not queued. */
 export function connectProducer(location: RedisLocation): Commands {
-	return open(location, { ...FAIL_FAST, connectionName: "parley-timers" });
+  return open(location, { ...FAIL_FAST, connectionName: 'parley-timers' });
 }
 
 /** BullMQ workers: wait for Redis as long as it takes. */
 export function connectWorker(location: RedisLocation): Commands {
-	return open(location, { ...PATIENT, connectionName: "parley-worker" });
+  return open(location, { ...PATIENT, connectionName: 'parley-worker' });
 }
 
 /**
  * One connection to subscribe on, which does not reconnect by itself: the subscriber opens a fresh one, so that
  * nothing is taken for subscribed that is not. On a Cluster any node will do, and `attempt` picks another each time.
  */
-export function connectSubscriber(
-	location: RedisLocation,
-	attempt: number,
-): Redis {
-	const options: Options = {
-		...authOf(location),
-		connectionName: "parley-subscriber",
-		retryStrategy: () => null,
-		autoResubscribe: false,
-		enableOfflineQueue: false,
-		maxRetriesPerRequest: 0,
-		connectTimeout: 1_000,
-		lazyConnect: true,
-	};
-	if (location.kind !== "cluster") return openServer(location, options);
-	const nodes = location.nodes ?? [];
-	const node = nodes[attempt % Math.max(1, nodes.length)];
-	return new Redis({ ...options, ...node, ...tlsOf(location) });
+export function connectSubscriber(location: RedisLocation, attempt: number): Redis {
+  const options: Options = {
+    ...authOf(location),
+    connectionName: 'parley-subscriber',
+    retryStrategy: () => null,
+    autoResubscribe: false,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 1_000,
+    lazyConnect: true,
+  };
+  if (location.kind !== 'cluster') return openServer(location, options);
+  const nodes = location.nodes ?? [];
+  const node = nodes[attempt % Math.max(1, nodes.length)];
+  return new Redis({ ...options, ...node, ...tlsOf(location) });
 }
 
 function open(location: RedisLocation, options: Options): Commands {
-	if (location.kind !== "cluster")
-		return openServer(location, {
-			...authOf(location),
-			...options,
-			retryStrategy,
-		});
-	const { enableOfflineQueue: _queue, ...redisOptions } = options;
-	return new Cluster([...(location.nodes ?? [])], {
-		clusterRetryStrategy: retryStrategy,
-		enableOfflineQueue: options.maxRetriesPerRequest === null,
-		slotsRefreshTimeout: 2_000,
-		slotsRefreshInterval: 5_000,
-		retryDelayOnClusterDown: 100,
-		retryDelayOnFailover: 100,
-		redisOptions: { ...redisOptions, ...authOf(location), ...tlsOf(location) },
-	});
+  if (location.kind !== 'cluster')
+    return openServer(location, {
+      ...authOf(location),
+      ...options,
+      retryStrategy,
+    });
+  const { enableOfflineQueue: _queue, ...redisOptions } = options;
+  return new Cluster([...(location.nodes ?? [])], {
+    clusterRetryStrategy: retryStrategy,
+    enableOfflineQueue: options.maxRetriesPerRequest === null,
+    slotsRefreshTimeout: 2_000,
+    slotsRefreshInterval: 5_000,
+    retryDelayOnClusterDown: 100,
+    retryDelayOnFailover: 100,
+    redisOptions: { ...redisOptions, ...authOf(location), ...tlsOf(location) },
+  });
 }
 
 function openServer(location: RedisLocation, options: Options): Redis {
-	if (location.kind === "single")
-		return new Redis(location.url ?? "redis://127.0.0.1:6379", {
-			...options,
-			...tlsOf(location),
-		});
-	return new Redis({
-		...options,
-		...tlsOf(location),
-		sentinels: [...(location.nodes ?? [])],
-		name: location.name ?? "mymaster",
-		failoverDetector: true,
-		sentinelRetryStrategy: retryStrategy,
-		// A master that was demoted answers READONLY: leave it and ask the sentinels again.
-		reconnectOnError: (error: Error) =>
-			error.message.startsWith("READONLY") ? 2 : false,
-	});
+  if (location.kind === 'single')
+    return new Redis(location.url ?? 'redis://127.0.0.1:6379', {
+      ...options,
+      ...tlsOf(location),
+    });
+  return new Redis({
+    ...options,
+    ...tlsOf(location),
+    sentinels: [...(location.nodes ?? [])],
+    name: location.name ?? 'mymaster',
+    failoverDetector: true,
+    sentinelRetryStrategy: retryStrategy,
+    // A master that was demoted answers READONLY: leave it and ask the sentinels again.
+    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+  });
 }
 
 function authOf({ username, password }: RedisLocation): Options {
-	return {
-		...(username !== undefined && { username }),
-		...(password !== undefined && { password }),
-	};
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+  };
 }
 
 function tlsOf({ tls }: RedisLocation): Options {
-	return tls === true ? { tls: {} } : {};
+  return tls === true ? { tls: {} } : {};
 }

@@ -1,191 +1,155 @@
-import { BUCKET_COUNT, bucketOfElicitationId } from "../domain/ids.ts";
-import type { Definition, Row } from "../domain/row.ts";
-import { isTerminal } from "../domain/status.ts";
-import type { Step } from "../domain/transition.ts";
-import type { BackendSettings } from "../ports/backend.ts";
-import type {
-	CommitResult,
-	CreateResult,
-	Elicitations,
-	Reading,
-} from "../ports/elicitations.ts";
-import type { Commands } from "./connect.ts";
-import {
-	channelName,
-	deadlinesKey,
-	elicitationKey,
-	feedKey,
-	historyKey,
-	inboxKey,
-} from "./keys.ts";
-import { pageOf } from "./page.ts";
-import { rowOf } from "./row-codec.ts";
-import { loadScript } from "./script.ts";
-import { orUnavailable } from "./unavailable.ts";
-import { encodeWakeTail } from "./wake-codec.ts";
+import { BUCKET_COUNT, bucketOfElicitationId } from '../domain/ids.ts';
+import type { Definition, Row } from '../domain/row.ts';
+import { isTerminal } from '../domain/status.ts';
+import type { Step } from '../domain/transition.ts';
+import type { BackendSettings } from '../ports/backend.ts';
+import type { CommitResult, CreateResult, Elicitations, Reading } from '../ports/elicitations.ts';
+import type { Commands } from './connect.ts';
+import { channelName, deadlinesKey, elicitationKey, feedKey, historyKey, inboxKey } from './keys.ts';
+import { pageOf } from './page.ts';
+import { rowOf } from './row-codec.ts';
+import { loadScript } from './script.ts';
+import { orUnavailable } from './unavailable.ts';
+import { encodeWakeTail } from './wake-codec.ts';
 
 export interface RedisElicitationsDeps {
-	readonly redis: Commands;
-	readonly settings: BackendSettings;
-	readonly onError?: (error: unknown) => void;
+  readonly redis: Commands;
+  readonly settings: BackendSettings;
+  readonly onError?: (error: unknown) => void;
 }
 
 const COMMITTED = 1;
 const TOO_MANY_OPEN = -1;
 
 /** The rows in Redis: one hash each, moved only by commit.lua. */
-export function createRedisElicitations({
-	redis,
-	settings,
-	onError,
-}: RedisElicitationsDeps): Elicitations {
-	const commitScript = loadScript(redis, "commit", onError);
-	const readScript = loadScript(redis, "read", onError);
-	const dueScript = loadScript(redis, "due", onError);
+export function createRedisElicitations({ redis, settings, onError }: RedisElicitationsDeps): Elicitations {
+  const commitScript = loadScript(redis, 'commit', onError);
+  const readScript = loadScript(redis, 'read', onError);
+  const dueScript = loadScript(redis, 'due', onError);
 
-	async function read(id: string): Promise<Reading> {
-		const [now, ...fields] = (await readScript(
-			[elicitationKey(id)],
-			[],
-		)) as unknown[];
-		return { row: rowOf(id, fields), now: Number(now) };
-	}
+  async function read(id: string): Promise<Reading> {
+    const [now, ...fields] = (await readScript([elicitationKey(id)], [])) as unknown[];
+    return { row: rowOf(id, fields), now: Number(now) };
+  }
 
-	async function readMany(ids: readonly string[]) {
-		const readings = await Promise.all(ids.map(read));
-		return {
-			rows: readings.map(({ row }) => row),
-			now: Math.min(...readings.map(({ now }) => now)),
-		};
-	}
+  async function readMany(ids: readonly string[]) {
+    const readings = await Promise.all(ids.map(read));
+    return {
+      rows: readings.map(({ row }) => row),
+      now: Math.min(...readings.map(({ now }) => now)),
+    };
+  }
 
-	async function create(
-		id: string,
-		definition: Definition,
-	): Promise<CreateResult | undefined> {
-		const timeoutMs = definition.timeoutSeconds * 1000;
-		const event = {
-			type: "elicitation-request",
-			elicitationId: id,
-			revision: 1,
-			status: "pending",
-		} as const;
-		const reply = (await commitScript(keysOf(id, definition), [
-			0,
-			"open",
-			id,
-			"pending",
-			0,
-			...messagesOf(definition, event, encodeWakeTail(event, undefined)),
-			settings.retentionMs,
-			settings.feedEventsMax,
-			timeoutMs,
-			JSON.stringify(definition),
-			settings.openPerUserMax,
-		])) as unknown[];
-		const [code, time, ...fields] = reply;
-		const now = Number(time);
-		if (code === TOO_MANY_OPEN) return undefined;
-		if (code === COMMITTED) {
-			const row: Row = {
-				id,
-				definition,
-				status: "pending",
-				revision: 1,
-				createdAt: now,
-				expiresAt: now + timeoutMs,
-			};
-			return { outcome: "created", row, now };
-		}
-		const row = rowOf(id, fields);
-		if (row === undefined)
-			throw new Error("A row that exists came back empty.");
-		return { outcome: "exists", row, now };
-	}
+  async function create(id: string, definition: Definition): Promise<CreateResult | undefined> {
+    const timeoutMs = definition.timeoutSeconds * 1000;
+    const event = {
+      type: 'elicitation-request',
+      elicitationId: id,
+      revision: 1,
+      status: 'pending',
+    } as const;
+    const reply = (await commitScript(keysOf(id, definition), [
+      0,
+      'open',
+      id,
+      'pending',
+      0,
+      ...messagesOf(definition, event, encodeWakeTail(event, undefined)),
+      settings.retentionMs,
+      settings.feedEventsMax,
+      timeoutMs,
+      JSON.stringify(definition),
+      settings.openPerUserMax,
+    ])) as unknown[];
+    const [code, time, ...fields] = reply;
+    const now = Number(time);
+    if (code === TOO_MANY_OPEN) return undefined;
+    if (code === COMMITTED) {
+      const row: Row = {
+        id,
+        definition,
+        status: 'pending',
+        revision: 1,
+        createdAt: now,
+        expiresAt: now + timeoutMs,
+      };
+      return { outcome: 'created', row, now };
+    }
+    const row = rowOf(id, fields);
+    if (row === undefined) throw new Error('A row that exists came back empty.');
+    return { outcome: 'exists', row, now };
+  }
 
-	async function commit(row: Row, step: Step): Promise<CommitResult> {
-		const { event, settlement, status, guard } = step;
-		const terminal = isTerminal(status);
-		const reply = (await commitScript(keysOf(row.id, row.definition), [
-			row.revision,
-			guard,
-			row.id,
-			status,
-			terminal ? 1 : 0,
-			...messagesOf(row.definition, event, encodeWakeTail(event, settlement)),
-			settings.retentionMs,
-			settings.feedEventsMax,
-			JSON.stringify(settlement ?? {}),
-			settings.historyPerUserMax,
-		])) as unknown[];
-		const [code, time, ...fields] = reply;
-		const now = Number(time);
-		if (code !== COMMITTED)
-			return { committed: false, row: rowOf(row.id, fields), now };
-		return {
-			committed: true,
-			now,
-			row: {
-				...row,
-				status,
-				revision: row.revision + 1,
-				...(terminal && { settlement: settlement ?? {}, settledAt: now }),
-			},
-		};
-	}
+  async function commit(row: Row, step: Step): Promise<CommitResult> {
+    const { event, settlement, status, guard } = step;
+    const terminal = isTerminal(status);
+    const reply = (await commitScript(keysOf(row.id, row.definition), [
+      row.revision,
+      guard,
+      row.id,
+      status,
+      terminal ? 1 : 0,
+      ...messagesOf(row.definition, event, encodeWakeTail(event, settlement)),
+      settings.retentionMs,
+      settings.feedEventsMax,
+      JSON.stringify(settlement ?? {}),
+      settings.historyPerUserMax,
+    ])) as unknown[];
+    const [code, time, ...fields] = reply;
+    const now = Number(time);
+    if (code !== COMMITTED) return { committed: false, row: rowOf(row.id, fields), now };
+    return {
+      committed: true,
+      now,
+      row: {
+        ...row,
+        status,
+        revision: row.revision + 1,
+        ...(terminal && { settlement: settlement ?? {}, settledAt: now }),
+      },
+    };
+  }
 
-	return {
-		create,
-		read,
-		readMany,
-		commit,
-		page: (request) =>
-			orUnavailable(() => pageOf({ redis, readMany }, request), onError),
-		async due(bucket, limit) {
-			return (await dueScript(
-				[deadlinesKey(bucket % BUCKET_COUNT)],
-				[limit],
-			)) as string[];
-		},
-		async forget(id) {
-			const bucket = bucketOfElicitationId(id);
-			if (bucket !== undefined)
-				await orUnavailable(
-					() => redis.zrem(deadlinesKey(bucket), id),
-					onError,
-				);
-		},
-	};
+  return {
+    create,
+    read,
+    readMany,
+    commit,
+    page: (request) => orUnavailable(() => pageOf({ redis, readMany }, request), onError),
+    async due(bucket, limit) {
+      return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit])) as string[];
+    },
+    async forget(id) {
+      const bucket = bucketOfElicitationId(id);
+      if (bucket !== undefined) await orUnavailable(() => redis.zrem(deadlinesKey(bucket), id), onError);
+    },
+  };
 }
 
 /** Keys of commit.lua, in its order. */
 function keysOf(id: string, definition: Definition): string[] {
-	const bucket = bucketOfElicitationId(id) ?? 0;
-	return [
-		elicitationKey(id),
-		feedKey(definition),
-		inboxKey(definition),
-		historyKey(definition),
-		deadlinesKey(bucket),
-	];
+  const bucket = bucketOfElicitationId(id) ?? 0;
+  return [
+    elicitationKey(id),
+    feedKey(definition),
+    inboxKey(definition),
+    historyKey(definition),
+    deadlinesKey(bucket),
+  ];
 }
 
 /** Event and wake of a commit, with the channels they go out on, in the order of commit.lua's arguments. */
-function messagesOf(
-	definition: Definition,
-	event: Step["event"],
-	wakeTail: string,
-): string[] {
-	const { type, ...data } = event;
-	const owner = { tenant: definition.tenant, userId: definition.userId };
-	return [
-		type,
-		JSON.stringify(data),
-		wakeTail,
-		channelName("stream", {
-			...owner,
-			streamRequestId: definition.streamRequestId,
-		}),
-		channelName("inbox", owner),
-	];
+function messagesOf(definition: Definition, event: Step['event'], wakeTail: string): string[] {
+  const { type, ...data } = event;
+  const owner = { tenant: definition.tenant, userId: definition.userId };
+  return [
+    type,
+    JSON.stringify(data),
+    wakeTail,
+    channelName('stream', {
+      ...owner,
+      streamRequestId: definition.streamRequestId,
+    }),
+    channelName('inbox', owner),
+  ];
 }

@@ -1,116 +1,111 @@
 import {
-	BUCKET_COUNT,
-	bucketOf,
-	bucketOfElicitationId,
-	bucketOfName,
-	type Owner,
-	type StreamRef,
-} from "../domain/ids.ts";
-import type { ClaimName } from "../ports/claims.ts";
-import type { Topic } from "../ports/event-bus.ts";
-import { slotOf } from "./slot.ts";
+  BUCKET_COUNT,
+  bucketOf,
+  bucketOfElicitationId,
+  bucketOfName,
+  type Owner,
+  type StreamRef,
+} from '../domain/ids.ts';
+import type { ClaimName } from '../ports/claims.ts';
+import type { Topic } from '../ports/event-bus.ts';
+import { slotOf } from './slot.ts';
 
 /**
  * Every Redis name Parley uses. `{tag}` is the hash tag of a bucket: all that belongs to one owner shares it and so
  * lies in one Cluster slot. Names are percent-encoded, so that no caller can forge a separator.
  */
-const ROOT = "parley";
+const ROOT = 'parley';
 const SLOTS = 16_384;
 
 /** Hash tags by bucket, chosen so that bucket b falls into the b-th of 64 equal ranges of slots. */
-const TAGS: readonly string[] = Array.from(
-	{ length: BUCKET_COUNT },
-	(_, bucket) => findTag(bucket),
-);
+const TAGS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, bucket) => findTag(bucket));
 
 function findTag(bucket: number): string {
-	const width = SLOTS / BUCKET_COUNT;
-	const name = `b${String(bucket).padStart(2, "0")}`;
-	for (let attempt = 0; ; attempt += 1) {
-		const tag = `${name}.${attempt.toString(36)}`;
-		if (Math.floor(slotOf(tag) / width) === bucket) return tag;
-	}
+  const width = SLOTS / BUCKET_COUNT;
+  const name = `b${String(bucket).padStart(2, '0')}`;
+  for (let attempt = 0; ; attempt += 1) {
+    const tag = `${name}.${attempt.toString(36)}`;
+    if (Math.floor(slotOf(tag) / width) === bucket) return tag;
+  }
 }
 
 /** The hash tag of a bucket, without braces. */
 export function tagOf(bucket: number): string {
-	const tag = TAGS[bucket];
-	if (tag === undefined) throw new RangeError(`There is no bucket ${bucket}.`);
-	return tag;
+  const tag = TAGS[bucket];
+  if (tag === undefined) throw new RangeError(`There is no bucket ${bucket}.`);
+  return tag;
 }
 
 /** The owner's part of every name. */
 function ownerPath({ tenant, userId }: Owner): string {
-	return `${encode(tenant)}/${encode(userId)}`;
+  return `${encode(tenant)}/${encode(userId)}`;
 }
 
 function encode(name: string): string {
-	return encodeURIComponent(name);
+  return encodeURIComponent(name);
 }
 
-function ownedBy(owner: Owner, family: string, rest = ""): string {
-	return `${ROOT}:{${tagOf(bucketOf(owner))}}:${family}:${ownerPath(owner)}${rest}`;
+function ownedBy(owner: Owner, family: string, rest = ''): string {
+  return `${ROOT}:{${tagOf(bucketOf(owner))}}:${family}:${ownerPath(owner)}${rest}`;
 }
 
 /** Hash: the row of one elicitation. The id must be well formed. */
 export function elicitationKey(id: string): string {
-	const bucket = bucketOfElicitationId(id);
-	if (bucket === undefined) throw new RangeError("Not an elicitation id.");
-	return `${ROOT}:{${tagOf(bucket)}}:elicitation:${id}`;
+  const bucket = bucketOfElicitationId(id);
+  if (bucket === undefined) throw new RangeError('Not an elicitation id.');
+  return `${ROOT}:{${tagOf(bucket)}}:elicitation:${id}`;
 }
 
 /** Stream: the feed of one stream request. */
 export function feedKey(stream: StreamRef): string {
-	return ownedBy(stream, "feed", `/${encode(stream.streamRequestId)}`);
+  return ownedBy(stream, 'feed', `/${encode(stream.streamRequestId)}`);
 }
 
 /** Sorted set: an owner's open elicitations by creation time. */
 export function inboxKey(owner: Owner): string {
-	return ownedBy(owner, "inbox");
+  return ownedBy(owner, 'inbox');
 }
 
 /** Sorted set: an owner's ended elicitations by creation time. */
 export function historyKey(owner: Owner): string {
-	return ownedBy(owner, "history");
+  return ownedBy(owner, 'history');
 }
 
 /** Sorted set: the deadlines of all open elicitations of a bucket. */
 export function deadlinesKey(bucket: number): string {
-	return `${ROOT}:{${tagOf(bucket)}}:deadlines`;
+  return `${ROOT}:{${tagOf(bucket)}}:deadlines`;
 }
 
 /** String: who came first for a name within a tenant. */
 export function claimKey({ family, tenant, name }: ClaimName): string {
-	return `${ROOT}:{${tagOf(bucketOfName(tenant, name))}}:claim:${family}:${encode(tenant)}/${encode(name)}`;
+  return `${ROOT}:{${tagOf(bucketOfName(tenant, name))}}:claim:${family}:${encode(tenant)}/${encode(name)}`;
 }
 
 /** String or sorted set: a budget of an owner. */
 export function limitKey(limit: string, subject: Owner): string {
-	return ownedBy(subject, `limit:${limit}`);
+  return ownedBy(subject, `limit:${limit}`);
 }
 
 /** Channel: one family of events about a topic. */
 export function channelName(family: string, topic: Topic): string {
-	return ownedBy(
-		topic,
-		family,
-		topic.streamRequestId === undefined
-			? ""
-			: `/${encode(topic.streamRequestId)}`,
-	);
+  return ownedBy(
+    topic,
+    family,
+    topic.streamRequestId === undefined ? '' : `/${encode(topic.streamRequestId)}`,
+  );
 }
 
 /** Channel: a pod's own, over which it probes its subscription. */
 export function probeChannel(pod: string): string {
-	return `${ROOT}:{${tagOf(0)}}:probe:${encode(pod)}`;
+  return `${ROOT}:{${tagOf(0)}}:probe:${encode(pod)}`;
 }
 
 /** String: when the timer canary last came through. */
 export function canaryKey(): string {
-	return `${ROOT}:{${tagOf(0)}}:canary`;
+  return `${ROOT}:{${tagOf(0)}}:canary`;
 }
 
 /** Every row key of a bucket, as a SCAN pattern. */
 export function elicitationPattern(bucket: number): string {
-	return `${ROOT}:{${tagOf(bucket)}}:elicitation:*`;
+  return `${ROOT}:{${tagOf(bucket)}}:elicitation:*`;
 }

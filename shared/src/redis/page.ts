@@ -1,139 +1,111 @@
-import type { Row } from "../domain/row.ts";
-import { isTerminal, STATUSES } from "../domain/status.ts";
-import type { Elicitations, Page, PageRequest } from "../ports/elicitations.ts";
-import type { Commands } from "./connect.ts";
-import { historyKey, inboxKey } from "./keys.ts";
+import type { Row } from '../domain/row.ts';
+import { isTerminal, STATUSES } from '../domain/status.ts';
+import type { Elicitations, Page, PageRequest } from '../ports/elicitations.ts';
+import type { Commands } from './connect.ts';
+import { historyKey, inboxKey } from './keys.ts';
 
 export interface PageDeps {
-	readonly redis: Commands;
-	readonly readMany: Elicitations["readMany"];
+  readonly redis: Commands;
+  readonly readMany: Elicitations['readMany'];
 }
 
 /** Where an elicitation stands in an owner's list: newest first, ties by id. */
 interface Place {
-	readonly createdAt: number;
-	readonly id: string;
+  readonly createdAt: number;
+  readonly id: string;
 }
 
 const CHUNK = 100;
 
 /** Lists an owner's elicitations newest first, merging open and ended ones. */
-export async function pageOf(
-	deps: PageDeps,
-	request: PageRequest,
-): Promise<Page> {
-	const rows: Row[] = [];
-	let cursor =
-		request.cursor === undefined ? undefined : parsePlace(request.cursor);
-	for (;;) {
-		const { places, exhausted } = await nextPlaces(deps, request, cursor);
-		const read = await deps.readMany(places.map(({ id }) => id));
-		const matching = places.flatMap((place, index) => {
-			const row = read.rows[index];
-			return row !== undefined && matches(row, request) ? [{ place, row }] : [];
-		});
-		const taken = matching.slice(0, request.limit - rows.length);
-		rows.push(...taken.map(({ row }) => row));
-		if (exhausted && taken.length === matching.length)
-			return { rows, now: read.now };
-		const last =
-			rows.length === request.limit ? taken.at(-1)?.place : undefined;
-		if (last !== undefined)
-			return { rows, now: read.now, nextCursor: formatPlace(last) };
-		cursor = places.at(-1);
-	}
+export async function pageOf(deps: PageDeps, request: PageRequest): Promise<Page> {
+  const rows: Row[] = [];
+  let cursor = request.cursor === undefined ? undefined : parsePlace(request.cursor);
+  for (;;) {
+    const { places, exhausted } = await nextPlaces(deps, request, cursor);
+    const read = await deps.readMany(places.map(({ id }) => id));
+    const matching = places.flatMap((place, index) => {
+      const row = read.rows[index];
+      return row !== undefined && matches(row, request) ? [{ place, row }] : [];
+    });
+    const taken = matching.slice(0, request.limit - rows.length);
+    rows.push(...taken.map(({ row }) => row));
+    if (exhausted && taken.length === matching.length) return { rows, now: read.now };
+    const last = rows.length === request.limit ? taken.at(-1)?.place : undefined;
+    if (last !== undefined) return { rows, now: read.now, nextCursor: formatPlace(last) };
+    cursor = places.at(-1);
+  }
 }
 
 /** The next places of the list, as far as both sets are known without a hole. */
-async function nextPlaces(
-	{ redis }: PageDeps,
-	request: PageRequest,
-	cursor: Place | undefined,
-) {
-	const statuses = request.statuses ?? STATUSES;
-	const keys: string[] = [];
-	if (statuses.some((status) => !isTerminal(status)))
-		keys.push(inboxKey(request.owner));
-	if (statuses.some(isTerminal)) keys.push(historyKey(request.owner));
-	const found = new Map<string, Place>();
-	let floor: Place | undefined;
-	// The inbox first: what settles in between then shows in the history, at worst in both.
-	for (const key of keys) {
-		const { places, more } = await slice(redis, key, cursor);
-		for (const place of places) found.set(place.id, place);
-		const last = places.at(-1);
-		if (
-			more &&
-			last !== undefined &&
-			(floor === undefined || newestFirst(last, floor) < 0)
-		)
-			floor = last;
-	}
-	const places = [...found.values()].sort(newestFirst);
-	if (floor === undefined) return { places, exhausted: true };
-	const bound = floor;
-	return {
-		places: places.filter((place) => newestFirst(place, bound) <= 0),
-		exhausted: false,
-	};
+async function nextPlaces({ redis }: PageDeps, request: PageRequest, cursor: Place | undefined) {
+  const statuses = request.statuses ?? STATUSES;
+  const keys: string[] = [];
+  if (statuses.some((status) => !isTerminal(status))) keys.push(inboxKey(request.owner));
+  if (statuses.some(isTerminal)) keys.push(historyKey(request.owner));
+  const found = new Map<string, Place>();
+  let floor: Place | undefined;
+  // The inbox first: what settles in between then shows in the history, at worst in both.
+  for (const key of keys) {
+    const { places, more } = await slice(redis, key, cursor);
+    for (const place of places) found.set(place.id, place);
+    const last = places.at(-1);
+    if (more && last !== undefined && (floor === undefined || newestFirst(last, floor) < 0)) floor = last;
+  }
+  const places = [...found.values()].sort(newestFirst);
+  if (floor === undefined) return { places, exhausted: true };
+  const bound = floor;
+  return {
+    places: places.filter((place) => newestFirst(place, bound) <= 0),
+    exhausted: false,
+  };
 }
 
 async function slice(redis: Commands, key: string, cursor: Place | undefined) {
-	const from = cursor === undefined ? "+inf" : cursor.createdAt;
-	for (let offset = 0; ; offset += CHUNK) {
-		const flat = await redis.zrange(
-			key,
-			from,
-			"-inf",
-			"BYSCORE",
-			"REV",
-			"LIMIT",
-			offset,
-			CHUNK,
-			"WITHSCORES",
-		);
-		const places: Place[] = [];
-		for (let index = 0; index + 1 < flat.length; index += 2) {
-			const place = {
-				id: String(flat[index]),
-				createdAt: Number(flat[index + 1]),
-			};
-			if (cursor === undefined || newestFirst(cursor, place) < 0)
-				places.push(place);
-		}
-		const more = flat.length === 2 * CHUNK;
-		// A whole chunk may tie with the cursor and lie before it.
-		if (places.length > 0 || !more) return { places, more };
-	}
+  const from = cursor === undefined ? '+inf' : cursor.createdAt;
+  for (let offset = 0; ; offset += CHUNK) {
+    const flat = await redis.zrange(
+      key,
+      from,
+      '-inf',
+      'BYSCORE',
+      'REV',
+      'LIMIT',
+      offset,
+      CHUNK,
+      'WITHSCORES',
+    );
+    const places: Place[] = [];
+    for (let index = 0; index + 1 < flat.length; index += 2) {
+      const place = {
+        id: String(flat[index]),
+        createdAt: Number(flat[index + 1]),
+      };
+      if (cursor === undefined || newestFirst(cursor, place) < 0) places.push(place);
+    }
+    const more = flat.length === 2 * CHUNK;
+    // A whole chunk may tie with the cursor and lie before it.
+    if (places.length > 0 || !more) return { places, more };
+  }
 }
 
 function newestFirst(a: Place, b: Place): number {
-	if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
-	if (a.id === b.id) return 0;
-	return a.id < b.id ? 1 : -1;
+  if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? 1 : -1;
 }
 
-function matches(
-	row: Row,
-	{ statuses, conversationId, owner }: PageRequest,
-): boolean {
-	if (
-		row.definition.tenant !== owner.tenant ||
-		row.definition.userId !== owner.userId
-	)
-		return false;
-	if (statuses !== undefined && !statuses.includes(row.status)) return false;
-	return (
-		conversationId === undefined ||
-		row.definition.conversationId === conversationId
-	);
+function matches(row: Row, { statuses, conversationId, owner }: PageRequest): boolean {
+  if (row.definition.tenant !== owner.tenant || row.definition.userId !== owner.userId) return false;
+  if (statuses !== undefined && !statuses.includes(row.status)) return false;
+  return conversationId === undefined || row.definition.conversationId === conversationId;
 }
 
 function formatPlace({ createdAt, id }: Place): string {
-	return `${createdAt}.${id}`;
+  return `${createdAt}.${id}`;
 }
 
 function parsePlace(cursor: string): Place {
-	const dot = cursor.indexOf(".");
-	return { createdAt: Number(cursor.slice(0, dot)), id: cursor.slice(dot + 1) };
+  const dot = cursor.indexOf('.');
+  return { createdAt: Number(cursor.slice(0, dot)), id: cursor.slice(dot + 1) };
 }

@@ -1,40 +1,34 @@
-import type { ElicitationEvent } from "../domain/events.ts";
-import type { Settlement } from "../domain/settlement.ts";
-import { WAKE_BYTES_MAX, Wake } from "../domain/wake.ts";
+import type { ElicitationEvent } from '../domain/events.ts';
+import type { Settlement } from '../domain/settlement.ts';
+import { WAKE_BYTES_MAX, Wake } from '../domain/wake.ts';
 
 /** The part of a wake that the caller of the commit knows; the script puts position and time before it. */
-export function encodeWakeTail(
-	event: ElicitationEvent,
-	settlement: Settlement | undefined,
-): string {
-	const { elicitationId, revision, status } = event;
-	if (settlement === undefined)
-		return JSON.stringify({ elicitationId, revision, status });
-	const whole = JSON.stringify({ elicitationId, revision, status, settlement });
-	return whole.length <= WAKE_BYTES_MAX
-		? whole
-		: JSON.stringify({ elicitationId, revision, status });
+export function encodeWakeTail(event: ElicitationEvent, settlement: Settlement | undefined): string {
+  const { elicitationId, revision, status } = event;
+  if (settlement === undefined) return JSON.stringify({ elicitationId, revision, status });
+  const whole = JSON.stringify({ elicitationId, revision, status, settlement });
+  return whole.length <= WAKE_BYTES_MAX ? whole : JSON.stringify({ elicitationId, revision, status });
 }
 
 /** Reads `<epoch>-<seq> <ms> <json>`; nothing when it is not a wake this version understands. */
 export function decodeWake(message: string): Wake | undefined {
-	const afterPosition = message.indexOf(" ");
-	const afterTime = message.indexOf(" ", afterPosition + 1);
-	if (afterPosition < 0 || afterTime < 0) return undefined;
-	try {
-		const tail: unknown = JSON.parse(message.slice(afterTime + 1));
-		const wake = Wake.safeParse({
-			...(tail as object),
-			position: message.slice(0, afterPosition),
-			at: Number(message.slice(afterPosition + 1, afterTime)),
-		});
-		return wake.success ? wake.data : undefined;
-	} catch {
-		return undefined;
-	}
+  const afterPosition = message.indexOf(' ');
+  const afterTime = message.indexOf(' ', afterPosition + 1);
+  if (afterPosition < 0 || afterTime < 0) return undefined;
+  try {
+    const tail: unknown = JSON.parse(message.slice(afterTime + 1));
+    const wake = Wake.safeParse({
+      ...(tail as object),
+      position: message.slice(0, afterPosition),
+      at: Number(message.slice(afterPosition + 1, afterTime)),
+    });
+    return wake.success ? wake.data : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes a whole wake as the commit script would. */
 export function encodeWake({ position, at, ...tail }: Wake): string {
-	return `${position} ${at} ${JSON.stringify(tail)}`;
+  return `${position} ${at} ${JSON.stringify(tail)}`;
 }
