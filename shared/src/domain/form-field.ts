@@ -92,9 +92,8 @@ export function readField(raw: unknown, path: string, reading: Reading): FormFie
   if (clash !== undefined) return refuse(reading, joinPath(path, clash.keyword), clash.message);
   if (field.default === undefined) return field;
   const preset = checkValue(field, field.default);
-  if (!preset.ok)
-    return refuse(reading, joinPath(path, 'default'), `does not fit its own field: ${preset.fault}`);
-  return { ...field, default: preset.value } as FormField;
+  if (preset.ok) return { ...field, default: preset.value } as FormField;
+  return refuse(reading, joinPath(path, 'default'), `does not fit its own field: ${preset.fault}`);
 }
 
 function shapeOf(raw: Record<string, unknown>): Shape | undefined {
@@ -175,7 +174,7 @@ function readFormat(value: unknown, path: string, reading: Reading): unknown {
 }
 
 function readItems(value: unknown, path: string, reading: Reading): unknown {
-  const titled = isRecord(value) && own(value, 'anyOf') !== undefined;
+  const titled = isRecord(value) && (Object.hasOwn(value, 'anyOf') || Object.hasOwn(value, 'oneOf'));
   return readShape(value, path, titled ? TITLED_ITEMS : ITEMS, reading);
 }
 

@@ -1,5 +1,5 @@
 import type { ResponseInput } from '../domain/response-input.ts';
-import { type Caller, notFound, type Seen } from './caller.ts';
+import { type Caller, look, notFound, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { settle } from './settle.ts';
 
@@ -12,6 +12,8 @@ export interface AnswerInput {
   readonly surface: string;
   /** When the surface addresses an answer by conversation, the one it must belong to. */
   readonly conversationId?: string;
+  /** Leave to write, asked for beside the read so that it costs no time of its own; rejects when refused. */
+  readonly admitted?: Promise<void>;
 }
 
 /**
@@ -20,11 +22,11 @@ export interface AnswerInput {
  */
 export async function answer(deps: EngineDeps, input: AnswerInput): Promise<Seen> {
   const { action, content, responseId } = input.response;
-  if (input.conversationId !== undefined) {
-    const { row } = await deps.elicitations.read(input.id);
-    if (row !== undefined && row.definition.conversationId !== input.conversationId) throw notFound();
+  const [seen] = await Promise.all([look(deps, input.caller, input.id), input.admitted]);
+  if (input.conversationId !== undefined && seen.row.definition.conversationId !== input.conversationId) {
+    throw notFound();
   }
-  return settle(deps, input.caller, input.id, {
+  return settle(deps, input.caller, seen, {
     type: action,
     ...(content !== undefined && { content }),
     ...(responseId !== undefined && { responseId }),

@@ -13,11 +13,11 @@ export type ExpireResult =
 
 /** Ends an elicitation whose deadline has passed on the Redis clock; anything else it leaves alone. */
 export async function expire(deps: EngineDeps, id: string): Promise<ExpireResult> {
-  const { row } = await deps.elicitations.read(id);
+  const { row, now } = await deps.elicitations.read(id);
   if (row === undefined) return { type: 'gone' };
   if (isTerminal(row.status)) return { type: 'ended' };
   const caller = { kind: 'service', tenant: row.definition.tenant } as const;
-  const after = await settle(deps, caller, id, { type: 'expire' });
+  const after = await settle(deps, caller, { row, now }, { type: 'expire' });
   if (isTerminal(after.row.status)) {
     return { type: after.row.status === 'expired' ? 'expired' : 'ended' };
   }

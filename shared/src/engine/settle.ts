@@ -2,18 +2,18 @@ import { ParleyError } from '../domain/errors.ts';
 import { type Row, toWire } from '../domain/row.ts';
 import { isTerminal } from '../domain/status.ts';
 import { type Command, type Refusal, transition } from '../domain/transition.ts';
-import { type Caller, look, maySee, notFound, type Seen } from './caller.ts';
+import { type Caller, maySee, notFound, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 
 // Each lost race means that somebody else moved the row, and a row moves at most three times in its life.
 const ROUNDS_MAX = 8;
 
 /**
- * The only door to a row's next state: read, decide, commit, and decide again when someone else was faster.
+ * The only door to a row's next state: decide on the row as read, commit, and decide again when someone else was faster.
  * Returns the row as it stands after the command; throws the refusal otherwise.
  */
-export async function settle(deps: EngineDeps, caller: Caller, id: string, command: Command): Promise<Seen> {
-  let seen = await look(deps, caller, id);
+export async function settle(deps: EngineDeps, caller: Caller, read: Seen, command: Command): Promise<Seen> {
+  let seen = read;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const decision = transition(seen.row, command, seen.now);
     if (decision.type === 'unchanged') return seen;

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
+import type { RedisLocation } from '../ports/redis-location.ts';
 import { createRedisClaims } from './claims.ts';
 import {
   type Commands,
   connectCommands,
   connectProducer,
   connectSubscriber,
-  type RedisLocation,
 } from './connect.ts';
 import { createRedisElicitations } from './elicitations.ts';
 import { RedisEventBus } from './event-bus.ts';

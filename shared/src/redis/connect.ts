@@ -1,23 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-
-export interface Node {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** Where Redis is: one server, a Sentinel group, or a Cluster. */
-export interface RedisLocation {
-  readonly kind: 'single' | 'sentinel' | 'cluster';
-  /** single: `redis://` or `rediss://`. */
-  readonly url?: string;
-  /** sentinel: the sentinels; cluster: some nodes to start from. */
-  readonly nodes?: readonly Node[];
-  /** sentinel: the name of the master group. */
-  readonly name?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly tls?: boolean;
-}
+import type { RedisLocation } from '../ports/redis-location.ts';
 
 // ioredis types its reply mapping as never undefined; it stays at its default everywhere.
 type Options = Omit<RedisOptions, 'replyMapping'>;

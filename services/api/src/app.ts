@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Engine } from '@parley/shared/engine/engine';
+import express from 'express';
+import { chatResponseRoute } from './chat/responses.ts';
+import { applyCors } from './http/cors.ts';
+import { type HealthDeps, sendAlive, sendReady } from './http/health.ts';
+import type { CallLimits } from './http/limits.ts';
+import type { AdmitAnswer } from './http/reply.ts';
+import { applyRequestId } from './http/request-id.ts';
+import type { Route } from './http/route.ts';
+import { type Serve, sendJson, sendProblem } from './http/serve.ts';
+import { docsPageOf } from './hub/docs-page.ts';
+import { elicitationRoutes, responseRoute } from './hub/elicitations.ts';
+import { openApiOf } from './hub/openapi.ts';
+import { streamRoutes } from './hub/streams.ts';
+
+export interface AppDeps extends HealthDeps {
+  readonly engine: Engine;
+  readonly limits: CallLimits;
+  readonly serve: Serve;
+  readonly corsOrigins: readonly string[];
+  readonly version: string;
+}
+
+export type App = (req: IncomingMessage, res: ServerResponse) => void;
+
+const ANSWER_PATH = /^\/v1\/elicitations\/([^/?#]+)\/response(?:\?|$)/;
+const CHAT_ANSWER_PATH = /^\/run\/api\/elicitation-responses(?:\?|$)/;
+const DOCS_HEADERS = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+};
+
+/** The whole API as one request handler, built without listening. Routes stand in reading order. */
+export function createApp(deps: AppDeps): App {
+  const { engine, limits, serve } = deps;
+  const admitAnswer: AdmitAnswer = async ({ caller, admitted }, elicitationId) => {
+    await Promise.all([admitted, caller.kind === 'user' && limits.answer(caller, elicitationId)]);
+  };
+  const answer = responseRoute(engine, admitAnswer);
+  const chatAnswer = chatResponseRoute(engine, admitAnswer);
+  const routes: readonly Route[] = [
+    ...elicitationRoutes(engine),
+    answer,
+    ...streamRoutes(engine, limits),
+    chatAnswer,
+  ];
+  const rest = restOf(deps, routes);
+  const origins = new Set(deps.corsOrigins);
+
+  return (req, res) => {
+    applyRequestId(req, res);
+    if (applyCors(req, res, origins)) return;
+    // The answer is the hot path: Express alone would cost more than everything else it does.
+    const url = req.url ?? '/';
+    const id = req.method === 'POST' ? ANSWER_PATH.exec(url)?.[1] : undefined;
+    if (id !== undefined) void serve(answer, { id }, req, res);
+    else if (req.method === 'POST' && CHAT_ANSWER_PATH.test(url)) void serve(chatAnswer, {}, req, res);
+    else rest(req, res);
+  };
+}
+
+function restOf(deps: AppDeps, routes: readonly Route[]) {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.set('case sensitive routing', true);
+
+  app.get('/healthz', (_req, res) => sendAlive(res));
+  app.get('/readyz', (_req, res) => sendReady(res, deps));
+  for (const route of routes) {
+    const handle = (req: express.Request, res: express.Response) => {
+      // Express would answer HEAD by running a GET, and an event stream without a body would never end.
+      if (req.method !== route.method) return sendMethodNotAllowed(res, methodsOf(routes, route.path));
+      return deps.serve(route, req.params as Record<string, string>, req, res);
+    };
+    if (route.method === 'GET') app.get(route.path, handle);
+    else if (route.method === 'POST') app.post(route.path, handle);
+    else app.delete(route.path, handle);
+  }
+  const api = openApiOf(routes, deps.version);
+  const docs = docsPageOf(api);
+  app.get('/openapi.json', (_req, res) => sendJson(res, 200, api));
+  app.get('/docs', (_req, res) => void res.set(DOCS_HEADERS).type('html').send(docs));
+  for (const path of new Set(routes.map((route) => route.path))) {
+    app.all(path, (_req, res) => sendMethodNotAllowed(res, methodsOf(routes, path)));
+  }
+  app.use((_req, res) => sendProblem(res, new ParleyError('not_found', 'There is no such call; see /docs.')));
+  app.use((error: unknown, _req: express.Request, res: express.Response, _next: express.NextFunction) => {
+    sendProblem(
+      res,
+      isBadUrl(error) ? new ParleyError('not_found', 'There is no such call; see /docs.') : error,
+    );
+  });
+  return app;
+}
+
+function methodsOf(routes: readonly Route[], path: string): string {
+  return routes
+    .filter((route) => route.path === path)
+    .map((route) => route.method)
+    .join(', ');
+}
+
+function sendMethodNotAllowed(res: ServerResponse, allow: string): void {
+  sendJson(
+    res,
+    405,
+    {
+      type: 'https://parley.dev/problems/invalid_request',
+      title: 'Method not allowed',
+      status: 405,
+      code: 'invalid_request',
+      detail: `Use ${allow} here.`,
+    },
+    { 'content-type': 'application/problem+json', allow },
+  );
+}
+
+/** Express throws a URIError for a path it cannot decode. */
+function isBadUrl(error: unknown): boolean {
+  return error instanceof URIError;
+}

@@ -1,0 +1,73 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { faultOfUserId } from '@parley/shared/domain/text';
+import type { Caller } from '@parley/shared/engine/caller';
+import { LRUCache } from 'lru-cache';
+import type { TokenVerifier } from './token.ts';
+
+/** Tells who calls, from the bearer token alone; throws `unauthenticated`. */
+export type Authenticate = (req: IncomingMessage) => Promise<Caller>;
+
+export interface AuthOptions {
+  /** Entries `tenant:secret`. */
+  readonly serviceKeys: readonly string[];
+  /** Verifies user tokens; absent when none are configured. */
+  readonly verify: TokenVerifier | undefined;
+}
+
+const TOKEN_LENGTH_MAX = 8 * 1024;
+const CACHED_TOKENS_MAX = 10_000;
+// Verified once, a token is trusted for at most this long without looking at it again.
+const CACHED_MS_MAX = 60_000;
+
+/** Service keys by constant-time comparison of hashes; everything else is a user token. */
+export function createAuthenticate({ serviceKeys, verify }: AuthOptions): Authenticate {
+  const services = serviceKeys.map((entry) => {
+    const colon = entry.indexOf(':');
+    return {
+      hash: sha256(entry.slice(colon + 1)),
+      caller: { kind: 'service', tenant: entry.slice(0, colon) } as const,
+    };
+  });
+  const verified = new LRUCache<string, Caller>({ max: CACHED_TOKENS_MAX, ttl: CACHED_MS_MAX });
+
+  return async (req) => {
+    const token = bearerToken(req);
+    const hash = sha256(token);
+    const service = services.filter((candidate) => timingSafeEqual(candidate.hash, hash)).at(0);
+    if (service !== undefined) return service.caller;
+    const key = hash.toString('base64');
+    const known = verified.get(key);
+    if (known !== undefined) return known;
+    if (verify === undefined) throw unauthenticated();
+    const { tenant, userId, expiresAtMs } = await verify(token);
+    if (faultOfUserId(userId) !== undefined) throw unauthenticated();
+    const caller: Caller = { kind: 'user', tenant, userId };
+    const ttl = Math.min(CACHED_MS_MAX, expiresAtMs - Date.now());
+    if (ttl > 0) verified.set(key, caller, { ttl });
+    return caller;
+  };
+}
+
+function bearerToken(req: IncomingMessage): string {
+  let header: string | undefined;
+  for (let index = 0; index < req.rawHeaders.length; index += 2) {
+    if (req.rawHeaders[index]?.toLowerCase() !== 'authorization') continue;
+    // Two of them are an attempt to be two callers at once.
+    if (header !== undefined) throw unauthenticated();
+    header = req.rawHeaders[index + 1];
+  }
+  const token = /^Bearer +([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
+  if (token === undefined || token.length > TOKEN_LENGTH_MAX) throw unauthenticated();
+  return token;
+}
+
+/** One answer for every way a token can be wrong. */
+export function unauthenticated(): ParleyError {
+  return new ParleyError('unauthenticated', 'Send a valid bearer token in the Authorization header.');
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

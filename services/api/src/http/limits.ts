@@ -1,0 +1,68 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Caller } from '@parley/shared/engine/caller';
+import type { Limits } from '@parley/shared/ports/limits';
+
+/** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
+export interface CallLimits {
+  /** One call of this caller: a service call, or a user's write. */
+  call(caller: Caller, writes: boolean): Promise<void>;
+  /** One answer to one elicitation, whoever gives it. */
+  answer(owner: Owner, elicitationId: string): Promise<void>;
+  /** Takes and keeps a place for one event stream of a user; the returned function gives it back. */
+  stream(caller: Caller, place: string): Promise<() => void>;
+}
+
+export interface CallLimitSettings {
+  readonly userWrites: number;
+  readonly userStreams: number;
+  readonly elicitationAnswers: number;
+  readonly serviceCalls: number;
+}
+
+const WINDOW_SECONDS = 10;
+const PLACE_MS = 45_000;
+const RENEW_MS = 15_000;
+/** Service keys of a tenant share a budget under a name that no user can have. */
+const SERVICE_USER = '\u0000service';
+
+export function createCallLimits(
+  limits: Limits,
+  settings: CallLimitSettings,
+  onRefused: (limit: string) => void,
+): CallLimits {
+  async function take(limit: string, subject: Owner, points: number): Promise<void> {
+    const verdict = await limits.take(limit, subject, { points, windowSeconds: WINDOW_SECONDS });
+    if (verdict.allowed) return;
+    onRefused(limit.split(':')[0] ?? limit);
+    throw new ParleyError('rate_limited', 'Too many requests; wait and try again.', {
+      retryAfterSeconds: verdict.retryAfterSeconds,
+    });
+  }
+
+  return {
+    async call(caller, writes) {
+      if (caller.kind === 'service') {
+        await take('service-calls', { tenant: caller.tenant, userId: SERVICE_USER }, settings.serviceCalls);
+      } else if (writes) {
+        await take('user-writes', caller, settings.userWrites);
+      }
+    },
+    answer: (owner, elicitationId) => take(`answers:${elicitationId}`, owner, settings.elicitationAnswers),
+    async stream(caller, place) {
+      if (caller.kind === 'service') return () => undefined;
+      const hold = () => limits.hold('streams', caller, place, settings.userStreams, PLACE_MS);
+      if (!(await hold())) {
+        onRefused('streams');
+        throw new ParleyError('rate_limited', 'This user has too many open event streams; close one.', {
+          retryAfterSeconds: WINDOW_SECONDS,
+        });
+      }
+      const renewal = setInterval(() => hold().catch(() => undefined), RENEW_MS).unref();
+      return () => {
+        clearInterval(renewal);
+        limits.release('streams', caller, place).catch(() => undefined);
+      };
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { type ErrorCode, isParleyError, ParleyError } from '@parley/shared/domain/errors';
+
+/** The one table from error code to HTTP status. */
+export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
+  invalid_request: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  invalid_answer: 422,
+  already_settled: 409,
+  expired: 410,
+  idempotency_mismatch: 409,
+  stream_owner_mismatch: 409,
+  turn_running: 409,
+  too_large: 413,
+  rate_limited: 429,
+  unavailable: 503,
+  internal: 500,
+};
+
+const TITLE_OF: Readonly<Record<ErrorCode, string>> = {
+  invalid_request: 'Invalid request',
+  unauthenticated: 'Unauthenticated',
+  forbidden: 'Forbidden',
+  not_found: 'Not found',
+  invalid_answer: 'Invalid answer',
+  already_settled: 'Already settled',
+  expired: 'Expired',
+  idempotency_mismatch: 'Idempotency key reused',
+  stream_owner_mismatch: 'Stream request of another user',
+  turn_running: 'Turn running',
+  too_large: 'Too large',
+  rate_limited: 'Too many requests',
+  unavailable: 'Temporarily unavailable',
+  internal: 'Internal error',
+};
+
+export interface Problem {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Anything thrown, as RFC 9457 problem details. What is not a ParleyError becomes `internal` and tells nothing. */
+export function problemOf(error: unknown): Problem {
+  const known = isParleyError(error)
+    ? error
+    : new ParleyError('internal', 'Something went wrong on our side; the log has the details.');
+  const status = STATUS_OF[known.code];
+  return {
+    status,
+    headers: {
+      'content-type': 'application/problem+json',
+      ...(known.retryAfterSeconds !== undefined && { 'retry-after': String(known.retryAfterSeconds) }),
+      ...(known.code === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),
+    },
+    body: {
+      type: `https://parley.dev/problems/${known.code}`,
+      title: TITLE_OF[known.code],
+      status,
+      code: known.code,
+      detail: known.message,
+      ...(known.issues !== undefined && { errors: known.issues }),
+      ...(known.elicitation !== undefined && { elicitation: known.elicitation }),
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import { toWire } from '@parley/shared/domain/row';
+import { type Caller, notFound, type Seen } from '@parley/shared/engine/caller';
+import { type Call, json, type Reply } from './route.ts';
+
+/** Leave to answer: the call's own, and that of the elicitation's budget. */
+export type AdmitAnswer = (call: Pick<Call, 'caller' | 'admitted'>, elicitationId: string) => Promise<void>;
+
+/** The reply of every call that leads to one elicitation; asker and owner may see its content. */
+export function seenReply(
+  status: number,
+  { row, now }: Seen,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  return json(status, toWire(row, { now, content: true }), headers);
+}
+
+/** Narrows a caller whose route lets only users in. */
+export function userOf(caller: Caller): Caller & { kind: 'user' } {
+  if (caller.kind === 'user') return caller;
+  throw new ParleyError('forbidden', 'This call is for the user it is for.');
+}
+
+/** Whose things a call is about: a user's own, or those of the user that a service names. */
+export function ownerOf(caller: Caller, userId: string | undefined): Owner {
+  if (caller.kind === 'user') {
+    if (userId !== undefined && userId !== caller.userId) throw notFound();
+    return { tenant: caller.tenant, userId: caller.userId };
+  }
+  if (userId !== undefined) return { tenant: caller.tenant, userId };
+  throw new ParleyError('invalid_request', 'A service names the user: add ?userId=.', {
+    issues: [{ path: 'userId', message: 'is required for a service key' }],
+  });
+}

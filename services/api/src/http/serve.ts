@@ -1,0 +1,146 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import type { Authenticate } from './auth.ts';
+import { check, readJson } from './input.ts';
+import type { CallLimits } from './limits.ts';
+import { problemOf } from './problem.ts';
+import type { Reply, Route } from './route.ts';
+import { type SseOptions, sendEvents } from './sse.ts';
+
+export interface ServeDeps {
+  readonly authenticate: Authenticate;
+  readonly limits: CallLimits;
+  readonly bodyBytesMax: number;
+  readonly sse: SseOptions;
+  /** Told once a request is done, for metrics. `route` is the pattern, never the URL. */
+  readonly onDone: (done: { route: string; method: string; status: number; durationMs: number }) => void;
+  /** Told of what nobody expected. */
+  readonly onFault: (error: unknown, route: string) => void;
+  readonly onStream: (change: 1 | -1, resumed: boolean) => void;
+}
+
+export type Serve = (
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  req: IncomingMessage,
+  res: ServerResponse,
+) => Promise<void>;
+
+/** The steps of every request, in order: who, may they, is it well formed, do it, tell it. */
+export function createServe(deps: ServeDeps): Serve {
+  return async (route, params, req, res) => {
+    const startedAt = performance.now();
+    const life = lifeOf(res, deps.sse.draining);
+    try {
+      const caller = await deps.authenticate(req);
+      if (!route.who.includes(caller.kind)) throw forbidden(route);
+      const admitted = deps.limits.call(caller, route.method !== 'GET');
+      // A handler may fail before it asks for leave.
+      admitted.catch(() => undefined);
+      const body = await bodyOf(deps, route, req);
+      const url = new URL(req.url ?? '/', 'http://parley');
+      const query = route.query === undefined ? undefined : check(route.query, queryOf(url), 'query');
+      const header = (name: string) => headerOf(req, name);
+      const reply = await route.handle(
+        Object.assign(life, { caller, params, query, body, header, admitted }),
+      );
+      await admitted;
+      await send(deps, req, res, reply);
+    } catch (error) {
+      fail(deps, route, res, error);
+    } finally {
+      life.end();
+      const durationMs = performance.now() - startedAt;
+      deps.onDone({ route: route.path, method: route.method, status: res.statusCode, durationMs });
+    }
+  };
+}
+
+/** The signal of one request, made only for handlers that sleep: most never need one. */
+function lifeOf(res: ServerResponse, drain: AbortSignal) {
+  let controller: AbortController | undefined;
+  const abort = () => controller?.abort();
+  return {
+    get signal(): AbortSignal {
+      if (controller !== undefined) return controller.signal;
+      controller = new AbortController();
+      res.once('close', abort);
+      drain.addEventListener('abort', abort);
+      if (drain.aborted || res.closed) abort();
+      return controller.signal;
+    },
+    get draining(): boolean {
+      return drain.aborted;
+    },
+    end(): void {
+      drain.removeEventListener('abort', abort);
+    },
+  };
+}
+
+async function bodyOf(deps: ServeDeps, route: Route, req: IncomingMessage): Promise<unknown> {
+  if (route.body === undefined) return undefined;
+  const body = await readJson(req, deps.bodyBytesMax);
+  return check(route.body, body === undefined && route.bodyOptional === true ? {} : body, 'body');
+}
+
+function queryOf(url: URL): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = {};
+  for (const name of new Set(url.searchParams.keys())) {
+    const values = url.searchParams.getAll(name);
+    Object.defineProperty(query, name, { value: values.length === 1 ? values[0] : values, enumerable: true });
+  }
+  return query;
+}
+
+function headerOf(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+async function send(deps: ServeDeps, req: IncomingMessage, res: ServerResponse, reply: Reply): Promise<void> {
+  if (reply.type === 'json') return sendJson(res, reply.status, reply.body, reply.headers);
+  const resumed = req.headers['last-event-id'] !== undefined;
+  deps.onStream(1, resumed);
+  try {
+    await sendEvents(res, reply.events, deps.sse);
+  } finally {
+    deps.onStream(-1, resumed);
+  }
+}
+
+/** Writes a JSON reply that no cache keeps. */
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const text = Buffer.from(JSON.stringify(body));
+  res.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': text.length,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  });
+  res.end(text);
+}
+
+/** Answers with problem+json; a request whose body was not read to its end loses its connection. */
+export function sendProblem(res: ServerResponse, error: unknown): void {
+  const { status, headers, body } = problemOf(error);
+  sendJson(res, status, body, res.req.complete ? headers : { ...headers, connection: 'close' });
+}
+
+function fail(deps: ServeDeps, route: Route, res: ServerResponse, error: unknown): void {
+  if (res.closed) return;
+  if (!isParleyError(error)) deps.onFault(error, route.path);
+  if (res.headersSent) res.destroy();
+  else sendProblem(res, error);
+}
+
+function forbidden(route: Route): ParleyError {
+  const kind = route.who[0] === 'user' ? 'the user it is for' : 'a service key';
+  return new ParleyError('forbidden', `This call is for ${kind}.`);
+}

@@ -1,0 +1,121 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
+import { unauthenticated } from './auth.ts';
+
+export interface VerifiedUser {
+  readonly tenant: string;
+  readonly userId: string;
+  readonly expiresAtMs: number;
+}
+
+/** Verifies a user token; throws `unauthenticated`, or `unavailable` when the issuer's keys cannot be had. */
+export type TokenVerifier = (token: string) => Promise<VerifiedUser>;
+
+export interface TokenOptions {
+  readonly secret?: string;
+  readonly jwksUrl?: string;
+  readonly issuer?: string;
+  readonly audience?: string;
+  /** Tenants that the issuer of the JWKS speaks for. */
+  readonly tenants: readonly string[];
+  readonly userClaim: string;
+}
+
+const CLOCK_TOLERANCE_SECONDS = 30;
+const CACHED_WITHOUT_EXPIRY_MS = 60_000;
+// Never a mix: with a public key among the accepted ones, HS256 would let its text sign tokens.
+const PUBLIC_KEY_ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+];
+const TYPES = new Set(['JWT', 'AT+JWT']);
+const TENANT = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** A verifier for HS256 with a shared secret, or for an issuer's JWKS; nothing when neither is configured. */
+export function createTokenVerifier(options: TokenOptions): TokenVerifier | undefined {
+  const bound = {
+    clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    ...(options.issuer !== undefined && { issuer: options.issuer }),
+    ...(options.audience !== undefined && { audience: options.audience }),
+  };
+  const { secret, jwksUrl } = options;
+  if (jwksUrl !== undefined) {
+    const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 3_000 });
+    const tenants = options.tenants.length > 0 ? options.tenants : ['default'];
+    return async (token) => {
+      const verified = await verified401(() =>
+        jwtVerify(token, keys, { ...bound, algorithms: PUBLIC_KEY_ALGORITHMS }),
+      );
+      return userOf(verified, options.userClaim, (claim) => tenantAmong(tenants, claim));
+    };
+  }
+  if (secret === undefined) return undefined;
+  const key = new TextEncoder().encode(secret);
+  return async (token) => {
+    const verified = await verified401(() => jwtVerify(token, key, { ...bound, algorithms: ['HS256'] }));
+    return userOf(verified, options.userClaim, (claim) => claim ?? 'default');
+  };
+}
+
+async function verified401(run: () => Promise<JWTVerifyResult>): Promise<JWTVerifyResult> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isKeyOutage(error)) {
+      throw new ParleyError(
+        'unavailable',
+        'The keys of the token issuer cannot be read right now; try again shortly.',
+        {
+          retryAfterSeconds: 5,
+          cause: error,
+        },
+      );
+    }
+    throw unauthenticated();
+  }
+}
+
+/** True when the issuer's keys could not be fetched: that says nothing about the token. */
+function isKeyOutage(error: unknown): boolean {
+  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
+  if (error instanceof errors.JOSEError) return error.code === 'ERR_JOSE_GENERIC';
+  return error instanceof TypeError && error.message === 'fetch failed';
+}
+
+function userOf(
+  { payload, protectedHeader }: JWTVerifyResult,
+  userClaim: string,
+  tenantOf: (claim: string | undefined) => string | undefined,
+): VerifiedUser {
+  if (protectedHeader.typ !== undefined && !TYPES.has(protectedHeader.typ.toUpperCase()))
+    throw unauthenticated();
+  const userId = payload[userClaim];
+  const tenant = tenantOf(tenantClaim(payload));
+  if (typeof userId !== 'string' || tenant === undefined || !TENANT.test(tenant)) throw unauthenticated();
+  return { tenant, userId, expiresAtMs: expiryOf(payload) };
+}
+
+function tenantClaim(payload: JWTPayload): string | undefined {
+  const claim = payload.tenant;
+  if (claim === undefined) return undefined;
+  if (typeof claim !== 'string') throw unauthenticated();
+  return claim;
+}
+
+/** The named tenant if the issuer speaks for it; a missing claim means the only one there is. */
+function tenantAmong(tenants: readonly string[], claim: string | undefined): string | undefined {
+  if (claim !== undefined) return tenants.includes(claim) ? claim : undefined;
+  return tenants.length === 1 ? tenants[0] : undefined;
+}
+
+function expiryOf(payload: JWTPayload): number {
+  return payload.exp === undefined ? Date.now() + CACHED_WITHOUT_EXPIRY_MS : payload.exp * 1000;
+}

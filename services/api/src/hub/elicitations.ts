@@ -1,0 +1,192 @@
+import { AskInput, TIMEOUT_SECONDS_MAX, UserId } from '@parley/shared/domain/ask-input';
+import { Elicitation } from '@parley/shared/domain/elicitation';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { ResponseInput, WithdrawInput } from '@parley/shared/domain/response-input';
+import { toWire } from '@parley/shared/domain/row';
+import { STATUSES } from '@parley/shared/domain/status';
+import type { Engine } from '@parley/shared/engine/engine';
+import { z } from 'zod';
+import { type AdmitAnswer, ownerOf, seenReply, userOf } from '../http/reply.ts';
+import { type Call, json, type Reply, type Route, route } from '../http/route.ts';
+
+const SURFACE = 'api';
+const PAGE_MAX = 100;
+const WAIT_SECONDS_MAX = 60;
+
+const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/)
+  .optional();
+
+const ElicitationPage = z
+  .object({ elicitations: z.array(Elicitation), nextCursor: z.string().optional() })
+  .meta({ id: 'ElicitationPage' });
+
+const statusList = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => (Array.isArray(value) ? value : value.split(',')))
+  .pipe(z.array(z.enum(STATUSES)))
+  .describe('Keep only these; comma separated or repeated.');
+
+const wholeNumber = (fallback: number, min: number, max: number) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, 'must be a whole number')
+    .default(String(fallback))
+    .transform(Number)
+    .pipe(z.int().min(min).max(max));
+
+const ListQuery = z.strictObject({
+  status: statusList.optional(),
+  userId: UserId.optional().describe('Required for a service; a user sees only their own.'),
+  conversationId: z.string().max(128).optional(),
+  cursor: z
+    .string()
+    .regex(/^[0-9]{1,16}\.el_[A-Za-z0-9_-]{24}$/, 'must be the nextCursor of an earlier page')
+    .optional(),
+  limit: wholeNumber(50, 1, PAGE_MAX),
+});
+
+/** The elicitation calls of the hub API. */
+export function elicitationRoutes(engine: Engine): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/elicitations',
+      who: ['service'],
+      summary: 'Ask a person',
+      description: `Creates an elicitation. It expires after timeoutSeconds (1 to ${TIMEOUT_SECONDS_MAX}).`,
+      headers: { 'Idempotency-Key': 'The same key with the same body always leads to the same elicitation.' },
+      body: AskInput,
+      replies: {
+        201: { description: 'Asked; a repeat carries Idempotent-Replayed: true.', schema: Elicitation },
+      },
+      errors: ['idempotency_mismatch', 'stream_owner_mismatch'],
+      async handle({ caller, body, header, admitted }) {
+        const key = IdempotencyKey.safeParse(header('idempotency-key'));
+        if (!key.success) {
+          throw new ParleyError(
+            'invalid_request',
+            'Idempotency-Key must be 1 to 255 printable ASCII characters.',
+          );
+        }
+        await admitted;
+        const asked = await engine.ask({
+          tenant: caller.tenant,
+          input: body,
+          ...(key.data !== undefined && { idempotencyKey: key.data }),
+        });
+        return seenReply(201, asked, asked.replayed ? { 'idempotent-replayed': 'true' } : {});
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/elicitations',
+      who: ['user', 'service'],
+      summary: "List a person's elicitations, newest first",
+      query: ListQuery,
+      replies: { 200: { description: 'A page', schema: ElicitationPage } },
+      async handle({ caller, query }) {
+        const page = await engine.list({
+          owner: ownerOf(caller, query.userId),
+          limit: query.limit,
+          ...(query.status !== undefined && { statuses: query.status }),
+          ...(query.conversationId !== undefined && { conversationId: query.conversationId }),
+          ...(query.cursor !== undefined && { cursor: query.cursor }),
+        });
+        return json(200, {
+          elicitations: page.rows.map((row) => toWire(row, { now: page.now, content: true })),
+          ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }),
+        });
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/elicitations/:id',
+      who: ['user', 'service'],
+      summary: 'Read an elicitation',
+      replies: { 200: { description: 'As it stands', schema: Elicitation } },
+      async handle({ caller, params }) {
+        return seenReply(200, await engine.read(caller, idOf(params)));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/elicitations/:id/wait',
+      who: ['service'],
+      summary: 'Wait for the outcome',
+      description: 'Long poll: replies as soon as it ends, else after timeoutSeconds with the open one.',
+      query: z.strictObject({ timeoutSeconds: wholeNumber(30, 0, WAIT_SECONDS_MAX) }),
+      replies: { 200: { description: 'Ended, or still open after the time', schema: Elicitation } },
+      handle: (call) => waitReply(engine, call),
+    }),
+    route({
+      method: 'POST',
+      path: '/v1/elicitations/:id/complete',
+      who: ['service'],
+      summary: 'Finish a url elicitation with server completion',
+      replies: { 200: { description: 'Accepted', schema: Elicitation } },
+      errors: ['already_settled', 'expired'],
+      async handle({ caller, params, admitted }) {
+        await admitted;
+        return seenReply(200, await engine.complete({ caller, id: idOf(params), surface: SURFACE }));
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/v1/elicitations/:id',
+      who: ['service'],
+      summary: 'Take a question back',
+      body: WithdrawInput,
+      bodyOptional: true,
+      replies: { 200: { description: 'Withdrawn', schema: Elicitation } },
+      errors: ['already_settled', 'expired'],
+      async handle({ caller, params, body, admitted }) {
+        await admitted;
+        return seenReply(200, await engine.withdraw({ caller, id: idOf(params), reason: body.reason }));
+      },
+    }),
+  ];
+}
+
+/** The answer call: the hot path, served without going through Express. */
+export function responseRoute(engine: Engine, admitAnswer: AdmitAnswer): Route {
+  return route({
+    method: 'POST',
+    path: '/v1/elicitations/:id/response',
+    who: ['user'],
+    summary: 'Answer',
+    description:
+      'Records the answer of the person it is for. The same answer sent again gets the same reply.',
+    body: ResponseInput,
+    replies: { 200: { description: 'Recorded', schema: Elicitation } },
+    errors: ['invalid_answer', 'already_settled', 'expired'],
+    async handle(call) {
+      const id = idOf(call.params);
+      const answered = await engine.answer({
+        caller: userOf(call.caller),
+        id,
+        response: call.body,
+        surface: SURFACE,
+        admitted: admitAnswer(call, id),
+      });
+      return seenReply(200, answered);
+    },
+  });
+}
+
+async function waitReply(engine: Engine, call: Call<{ timeoutSeconds: number }>): Promise<Reply> {
+  const { caller, params, query, signal } = call;
+  const id = idOf(params);
+  try {
+    return seenReply(200, await engine.wait({ caller, id, timeoutMs: query.timeoutSeconds * 1000, signal }));
+  } catch (error) {
+    // A draining pod answers at once with what it knows; the caller waits on at another pod.
+    if (!call.draining) throw error;
+    return seenReply(200, await engine.read(caller, id));
+  }
+}
+
+function idOf(params: Readonly<Record<string, string>>): string {
+  return params.id ?? '';
+}
