@@ -1,6 +1,8 @@
 /** Which URLs may be shown to a person. Parley never fetches them. */
 
 const LENGTH_MAX = 2048;
+// Exactly two slashes and no empty user: anything else a browser reads differently on a page than on its own.
+const PLAIN_FORM = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/iu;
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 export interface UrlRules {
@@ -18,10 +20,10 @@ export function faultOfUrl(text: string, rules: UrlRules): string | undefined {
   if (!URL.canParse(text)) return 'must be an absolute URL';
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') return 'must not carry user information';
-  if (url.protocol === 'https:') return undefined;
-  if (url.protocol === 'http:' && rules.allowLoopbackHttp && LOOPBACK_HOSTS.has(url.hostname))
-    return undefined;
-  return rules.allowLoopbackHttp ? 'must be https (http only on loopback)' : 'must be https';
+  const loopback = url.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname);
+  if (url.protocol !== 'https:' && !(loopback && rules.allowLoopbackHttp))
+    return rules.allowLoopbackHttp ? 'must be https (http only on loopback)' : 'must be https';
+  return PLAIN_FORM.test(text) ? undefined : 'must be written as https://host/path, without user information';
 }
 
 /** Reasons to look twice before opening a URL, for a card that shows it. An empty list is not a promise. */

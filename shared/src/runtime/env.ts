@@ -1,136 +1,9 @@
-import { hostname } from 'node:os';
-import { z } from 'zod';
+import type { EngineSettings } from '../engine/deps.ts';
+import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
+import { type Env, Variables } from './variables.ts';
 
-/** Builders of one variable each: text in, typed value out, a sentence that says what it is for. */
-const text = (about: string) => z.string().optional().describe(about);
-const list = (about: string) =>
-  z
-    .string()
-    .default('')
-    .transform((value) =>
-      value
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
-    .describe(about);
-const integer = (fallback: number, min: number, max: number, about: string) =>
-  z
-    .string()
-    .default(String(fallback))
-    .transform((value, issues) => {
-      const number = Number(value);
-      if (/^[0-9]+$/.test(value) && number >= min && number <= max) return number;
-      issues.addIssue({ code: 'custom', message: `must be a whole number from ${min} to ${max}` });
-      return z.NEVER;
-    })
-    .describe(`${about} Default ${fallback}.`);
-const flag = (about: string) =>
-  z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true')
-    .describe(about);
-const nodes = (about: string) =>
-  list(about).transform((parts, issues) =>
-    parts.map((part) => {
-      const match = /^(.+):([0-9]{1,5})$/.exec(part);
-      if (match?.[1] !== undefined) return { host: match[1], port: Number(match[2]) };
-      issues.addIssue({ code: 'custom', message: 'must be host:port, comma separated' });
-      return z.NEVER;
-    }),
-  );
-
-/** Every environment variable Parley reads. docs/operations.md lists them from here. */
-export const Variables = z.object({
-  NODE_ENV: z
-    .enum(['production', 'development', 'test'])
-    .default('development')
-    .describe('`production` refuses development shortcuts.'),
-  PORT: integer(3000, 0, 65_535, 'Port of the API; 0 picks a free one.'),
-  PARLEY_HOST: z.string().default('0.0.0.0').describe('Address to listen on.'),
-  PARLEY_METRICS_PORT: integer(9464, 0, 65_535, "Port of /metrics (and of the worker's health); 0 for none."),
-  PARLEY_POD: z
-    .string()
-    .max(64)
-    .default(`${hostname()}-${process.pid}`.slice(-64))
-    .describe('Name of this process in logs. Default host and pid.'),
-  PARLEY_LOG_LEVEL: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
-    .default('info')
-    .describe('Least severe level to log.'),
-
-  REDIS_URL: text(
-    'One Redis server, `redis://` or `rediss://`. Without any Redis the api runs alone on the memory backend.',
-  ),
-  PARLEY_REDIS_SENTINELS: nodes('Sentinels, `host:port` comma separated; wins over REDIS_URL.'),
-  PARLEY_REDIS_SENTINEL_NAME: z.string().default('mymaster').describe('Name of the master group.'),
-  PARLEY_REDIS_CLUSTER: nodes(
-    'Some nodes of a Redis Cluster, `host:port` comma separated; wins over REDIS_URL.',
-  ),
-  PARLEY_REDIS_USERNAME: text('ACL user.'),
-  PARLEY_REDIS_PASSWORD: text('Password of the ACL user.'),
-  PARLEY_REDIS_TLS: flag('`true`: TLS to Sentinel or Cluster (`rediss://` says it for one server).'),
-  PARLEY_TIMER_QUEUES: integer(
-    1,
-    1,
-    64,
-    'BullMQ queues that deadlines are spread over; several on a Cluster. The same on every pod and worker.',
-  ),
-
-  PARLEY_JWT_SECRET: text('Secret of HS256 user tokens.'),
-  PARLEY_JWT_JWKS_URL: text('JWKS of the issuer of user tokens.'),
-  PARLEY_JWT_ISSUER: text('Issuer that user tokens must name; required with a JWKS.'),
-  PARLEY_JWT_AUDIENCE: text('Audience that user tokens must name; required with a JWKS.'),
-  PARLEY_JWT_TENANTS: list('Tenants the issuer of the JWKS speaks for, comma separated. Default `default`.'),
-  PARLEY_JWT_USER_CLAIM: z.string().min(1).default('sub').describe('Claim that names the user.'),
-  PARLEY_API_KEYS: list('Service keys, `tenant:secret` comma separated.'),
-  PARLEY_CORS_ORIGINS: list('Origins of pages that may call from a browser, comma separated.'),
-
-  PARLEY_RETENTION_SECONDS: integer(
-    86_400,
-    1,
-    31_536_000,
-    'How long ended elicitations and quiet feeds stay.',
-  ),
-  PARLEY_GRACE_MS: integer(5_000, 100, 60_000, 'How long after its deadline a waiter may still return.'),
-  PARLEY_RECHECK_MS: integer(
-    30_000,
-    100,
-    600_000,
-    'How often a waiter or reader looks although nothing woke it.',
-  ),
-  PARLEY_SWEEP_MS: integer(5_000, 100, 600_000, 'How often every pod sweeps the deadline index.'),
-  PARLEY_HEARTBEAT_MS: integer(15_000, 100, 60_000, 'Pause between heartbeats of a stream.'),
-  PARLEY_DRAIN_MS: integer(10_000, 100, 300_000, 'How long a shutdown may take at most.'),
-
-  PARLEY_LIMIT_USER_WRITES: integer(300, 1, 1e9, 'Writes of one user in 10 s.'),
-  PARLEY_LIMIT_USER_STREAMS: integer(20, 1, 1e6, 'Open event streams of one user.'),
-  PARLEY_LIMIT_USER_OPEN: integer(1_000, 1, 1e6, 'Open elicitations of one user.'),
-  PARLEY_LIMIT_USER_HISTORY: integer(1_000, 1, 1e6, 'Ended elicitations listed for one user.'),
-  PARLEY_LIMIT_ELICITATION_ANSWERS: integer(300, 1, 1e9, 'Answers to one elicitation in 10 s.'),
-  PARLEY_LIMIT_SERVICE_CALLS: integer(50_000, 1, 1e9, 'Calls with one service key in 10 s.'),
-  PARLEY_LIMIT_BODY_BYTES: integer(262_144, 1_024, 67_108_864, 'Size of a request body.'),
-  PARLEY_LIMIT_MESSAGE_CHARACTERS: integer(10_000, 1, 1e6, 'Length of a message.'),
-  PARLEY_LIMIT_SCHEMA_BYTES: integer(32_768, 256, 1e7, 'Size of a form schema.'),
-  PARLEY_LIMIT_SCHEMA_PROPERTIES: integer(50, 1, 1_000, 'Fields of a form schema.'),
-  PARLEY_LIMIT_FEED_EVENTS: integer(10_000, 100, 1e7, 'Events kept of one stream request, about.'),
-  PARLEY_LIMIT_LOCAL_TIMERS: integer(
-    200_000,
-    0,
-    1e7,
-    'Deadlines one pod times itself; the others are left to the queue.',
-  ),
-
-  OTEL_EXPORTER_OTLP_ENDPOINT: text('OTLP over HTTP; sends traces and metrics there. Off when unset.'),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text('OTLP endpoint for traces alone.'),
-  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: text('OTLP endpoint for metrics alone.'),
-  OTEL_EXPORTER_OTLP_HEADERS: text('Headers of the OTLP exporter, `name=value` comma separated.'),
-  OTEL_RESOURCE_ATTRIBUTES: text('Resource attributes, `name=value` comma separated.'),
-  OTEL_SERVICE_NAME: text('Service name in telemetry. Default `parley-api` or `parley-worker`.'),
-});
-export type Env = z.infer<typeof Variables>;
+export type { Env } from './variables.ts';
 
 /** Thrown with every fault found, so that one start tells them all. */
 export class EnvError extends Error {
@@ -244,4 +117,50 @@ export function redisLocation(env: Env): RedisLocation | undefined {
     };
   }
   return env.REDIS_URL === undefined ? undefined : { kind: 'single', url: env.REDIS_URL, ...auth };
+}
+
+/** The bounds that the commits keep. */
+export function backendSettings(env: Env): BackendSettings {
+  return {
+    retentionMs: env.PARLEY_RETENTION_SECONDS * 1000,
+    openPerUserMax: env.PARLEY_LIMIT_USER_OPEN,
+    historyPerUserMax: env.PARLEY_LIMIT_USER_HISTORY,
+    feedEventsMax: env.PARLEY_LIMIT_FEED_EVENTS,
+  };
+}
+
+/** The bounds and rhythms of the engine. */
+export function engineSettings(env: Env): EngineSettings {
+  return {
+    retentionMs: env.PARLEY_RETENTION_SECONDS * 1000,
+    messageCharactersMax: env.PARLEY_LIMIT_MESSAGE_CHARACTERS,
+    schemaBytesMax: env.PARLEY_LIMIT_SCHEMA_BYTES,
+    schemaPropertiesMax: env.PARLEY_LIMIT_SCHEMA_PROPERTIES,
+    allowLoopbackHttp: env.NODE_ENV !== 'production',
+    graceMs: env.PARLEY_GRACE_MS,
+    recheckMs: env.PARLEY_RECHECK_MS,
+  };
+}
+
+/** Where telemetry goes by OTLP, or nothing when it is off. */
+export function otlpOf(
+  env: Env,
+): { tracesEndpoint?: string; metricsEndpoint?: string; headers?: Record<string, string> } | undefined {
+  const base = env.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/$/, '');
+  const traces =
+    env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? (base === undefined ? undefined : `${base}/v1/traces`);
+  const metrics =
+    env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? (base === undefined ? undefined : `${base}/v1/metrics`);
+  if (traces === undefined && metrics === undefined) return undefined;
+  const headers = env.OTEL_EXPORTER_OTLP_HEADERS?.split(',').flatMap((pair) => {
+    const equals = pair.indexOf('=');
+    return equals < 1
+      ? []
+      : [[pair.slice(0, equals).trim(), decodeURIComponent(pair.slice(equals + 1).trim())]];
+  });
+  return {
+    ...(traces !== undefined && { tracesEndpoint: traces }),
+    ...(metrics !== undefined && { metricsEndpoint: metrics }),
+    ...(headers !== undefined && { headers: Object.fromEntries(headers) as Record<string, string> }),
+  };
 }

@@ -2,6 +2,7 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/engine/caller';
 import type { Limits } from '@parley/shared/ports/limits';
+import type { LimitName } from '@parley/shared/runtime/metrics';
 
 /** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
 export interface CallLimits {
@@ -29,12 +30,12 @@ const SERVICE_USER = '\u0000service';
 export function createCallLimits(
   limits: Limits,
   settings: CallLimitSettings,
-  onRefused: (limit: string) => void,
+  onRefused: (limit: LimitName) => void,
 ): CallLimits {
-  async function take(limit: string, subject: Owner, points: number): Promise<void> {
-    const verdict = await limits.take(limit, subject, { points, windowSeconds: WINDOW_SECONDS });
+  async function take(limit: LimitName, subject: Owner, points: number, of = ''): Promise<void> {
+    const verdict = await limits.take(`${limit}${of}`, subject, { points, windowSeconds: WINDOW_SECONDS });
     if (verdict.allowed) return;
-    onRefused(limit.split(':')[0] ?? limit);
+    onRefused(limit);
     throw new ParleyError('rate_limited', 'Too many requests; wait and try again.', {
       retryAfterSeconds: verdict.retryAfterSeconds,
     });
@@ -48,7 +49,8 @@ export function createCallLimits(
         await take('user-writes', caller, settings.userWrites);
       }
     },
-    answer: (owner, elicitationId) => take(`answers:${elicitationId}`, owner, settings.elicitationAnswers),
+    answer: (owner, elicitationId) =>
+      take('answers', owner, settings.elicitationAnswers, `:${elicitationId}`),
     async stream(caller, place) {
       if (caller.kind === 'service') return () => undefined;
       const hold = () => limits.hold('streams', caller, place, settings.userStreams, PLACE_MS);

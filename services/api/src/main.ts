@@ -1,0 +1,64 @@
+import type { Server } from 'node:http';
+import { type Env, EnvError, readEnv } from '@parley/shared/runtime/env';
+import { onShutdown } from '@parley/shared/runtime/lifecycle';
+import { closeServer, listen, portOf } from './server.ts';
+import { type Pod, wirePod } from './wiring.ts';
+
+const READY_POLL_MS = 50;
+const READY_WARN_MS = 5_000;
+
+async function main(): Promise<void> {
+  const env = readEnv();
+  const pod = await wirePod(env);
+  const server = await listen(pod.app, env.PORT, env.PARLEY_HOST);
+  const metricsServer =
+    env.PARLEY_METRICS_PORT === 0
+      ? undefined
+      : await listen(metricsOnly(pod), env.PARLEY_METRICS_PORT, env.PARLEY_HOST);
+  onShutdown({
+    signals: ['SIGTERM', 'SIGINT'],
+    exit: (code) => process.exit(code),
+    drain: () => drain(env, pod, [server, ...(metricsServer === undefined ? [] : [metricsServer])]),
+    deadlineMs: env.PARLEY_DRAIN_MS,
+    log: pod.log,
+  });
+  await untilReady(pod);
+  // The line that scripts wait for; everything else on standard output is a log line.
+  process.stdout.write(
+    `${JSON.stringify({ listening: true, port: portOf(server), pod: env.PARLEY_POD, backend: pod.backendKind })}\n`,
+  );
+}
+
+function metricsOnly(pod: Pod) {
+  return (...[req, res]: Parameters<Pod['metrics']>) => {
+    if (req.method === 'GET' && req.url === '/metrics') pod.metrics(req, res);
+    else res.writeHead(404).end();
+  };
+}
+
+async function untilReady(pod: Pod): Promise<void> {
+  let warnAt = performance.now() + READY_WARN_MS;
+  while (!(await pod.ready())) {
+    if (performance.now() > warnAt) {
+      pod.log.warn('not ready: Redis does not answer yet; check REDIS_URL');
+      warnAt = performance.now() + READY_WARN_MS;
+    }
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+}
+
+/** Not ready at once; a moment for load balancers to notice; then readers and waiters move on, and the doors close. */
+async function drain(env: Env, pod: Pod, servers: readonly Server[]): Promise<void> {
+  pod.startDraining();
+  await new Promise((resolve) => setTimeout(resolve, env.PARLEY_DRAIN_DELAY_MS));
+  await Promise.all(servers.map((server) => closeServer(server, env.PARLEY_DRAIN_MS / 2)));
+  await pod.release();
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(
+    `${error instanceof EnvError ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+  );
+  process.exitCode = 1;
+  setImmediate(() => process.exit());
+});

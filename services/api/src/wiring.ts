@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { createEngine, type Engine } from '@parley/shared/engine/engine';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { createLocalTimers } from '@parley/shared/memory/timers';
+import type { Backend } from '@parley/shared/ports/backend';
+import { createRedisBackend } from '@parley/shared/redis/backend';
+import { backendSettings, type Env, engineSettings, otlpOf, redisLocation } from '@parley/shared/runtime/env';
+import { createLog, type Log } from '@parley/shared/runtime/log';
+import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
+import { createObserver } from '@parley/shared/runtime/observer';
+import { startTelemetry } from '@parley/shared/runtime/telemetry';
+import { type App, createApp } from './app.ts';
+import { createAuthenticate } from './http/auth.ts';
+import { createCallLimits } from './http/limits.ts';
+import { createServe } from './http/serve.ts';
+import { createTokenVerifier } from './http/token.ts';
+import { startSweeper } from './sweeper.ts';
+
+export interface Pod {
+  readonly app: App;
+  readonly metrics: RequestListener;
+  readonly log: Log;
+  readonly backendKind: 'memory' | 'redis';
+  readonly engine: Engine;
+  /** True once commands answer and the subscription is acknowledged. */
+  readonly ready: () => Promise<boolean>;
+  /** Tells readers and waiters to move to another pod, and readiness to say no. */
+  readonly startDraining: () => void;
+  /** Lets go of timers, sweeps, Redis and telemetry. */
+  readonly release: () => Promise<void>;
+}
+
+const SLOW_READER_MS = 30_000;
+
+/** Builds a pod from its environment: the only place that picks the backend. */
+export async function wirePod(env: Env): Promise<Pod> {
+  const version = versionOf();
+  const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
+  const telemetry = await startTelemetry({
+    service: env.OTEL_SERVICE_NAME ?? 'parley-api',
+    pod: env.PARLEY_POD,
+    version,
+    otlp: otlpOf(env),
+  });
+  const metrics = createMetrics(telemetry.meter);
+  const backend = openBackend(env, metrics);
+  const localTimers = createLocalTimers({
+    onDue: async (id) => {
+      const result = await engine.expire(id);
+      return result.type === 'early' ? result.remainingMs : undefined;
+    },
+    timersMax: env.PARLEY_LIMIT_LOCAL_TIMERS,
+  });
+  const engine = createEngine({
+    ...backend,
+    timers: [localTimers, backend.timers],
+    observer: createObserver({ log, tracer: telemetry.tracer, metrics }),
+    settings: engineSettings(env),
+  });
+  const drain = new AbortController();
+  const app = createPodApp({ env, version, backend, engine, log, metrics, draining: drain.signal });
+  const stopSweeping = startSweeper({
+    engine,
+    everyMs: env.PARLEY_SWEEP_MS,
+    onError: (error) => log.warn({ err: error }, 'sweep failed; the next one follows'),
+  });
+  return {
+    app,
+    metrics: telemetry.metricsHandler,
+    log,
+    backendKind: redisLocation(env) === undefined ? 'memory' : 'redis',
+    engine,
+    async ready() {
+      const { commands, subscription } = await backend.health();
+      return commands && subscription;
+    },
+    startDraining: () => drain.abort(),
+    async release() {
+      localTimers.close();
+      await stopSweeping();
+      await backend.close();
+      await telemetry.shutdown();
+    },
+  };
+}
+
+function openBackend(env: Env, metrics: Metrics): Backend {
+  const location = redisLocation(env);
+  const settings = backendSettings(env);
+  if (location === undefined) return createMemoryBackend(settings);
+  return createRedisBackend({
+    location,
+    settings,
+    timerQueues: env.PARLEY_TIMER_QUEUES,
+    onError: () => metrics.redisCommandErrors.add(1),
+  });
+}
+
+interface AppParts {
+  readonly env: Env;
+  readonly version: string;
+  readonly backend: Backend;
+  readonly engine: Engine;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly draining: AbortSignal;
+}
+
+function createPodApp({ env, version, backend, engine, log, metrics, draining }: AppParts): App {
+  const limits = createCallLimits(
+    backend.limits,
+    {
+      userWrites: env.PARLEY_LIMIT_USER_WRITES,
+      userStreams: env.PARLEY_LIMIT_USER_STREAMS,
+      elicitationAnswers: env.PARLEY_LIMIT_ELICITATION_ANSWERS,
+      serviceCalls: env.PARLEY_LIMIT_SERVICE_CALLS,
+    },
+    (limit) => metrics.rateLimited.add(1, { limit }),
+  );
+  const serve = createServe({
+    authenticate: createAuthenticate({
+      serviceKeys: env.PARLEY_API_KEYS,
+      verify: createTokenVerifier({
+        tenants: env.PARLEY_JWT_TENANTS,
+        userClaim: env.PARLEY_JWT_USER_CLAIM,
+        ...(env.PARLEY_JWT_SECRET !== undefined && { secret: env.PARLEY_JWT_SECRET }),
+        ...(env.PARLEY_JWT_JWKS_URL !== undefined && { jwksUrl: env.PARLEY_JWT_JWKS_URL }),
+        ...(env.PARLEY_JWT_ISSUER !== undefined && { issuer: env.PARLEY_JWT_ISSUER }),
+        ...(env.PARLEY_JWT_AUDIENCE !== undefined && { audience: env.PARLEY_JWT_AUDIENCE }),
+      }),
+    }),
+    limits,
+    bodyBytesMax: env.PARLEY_LIMIT_BODY_BYTES,
+    sse: { heartbeatMs: env.PARLEY_HEARTBEAT_MS, slowReaderMs: SLOW_READER_MS, draining },
+    onDone({ route, method, status, durationMs }) {
+      metrics.httpRequests.add(1, { route, method, status });
+      metrics.httpRequestDuration.record(durationMs / 1000, { route, method });
+    },
+    onFault: (error, route) => log.error({ err: error, route }, 'request failed unexpectedly'),
+    onStream(change, resumed) {
+      metrics.sseConnections.add(change);
+      if (change === 1 && resumed) metrics.sseResumes.add(1);
+    },
+  });
+  return createApp({
+    engine,
+    limits,
+    serve,
+    corsOrigins: env.PARLEY_CORS_ORIGINS,
+    version,
+    health: () => backend.health(),
+    draining,
+  });
+}
+
+function versionOf(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return (manifest as { version: string }).version;
+}

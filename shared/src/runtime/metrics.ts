@@ -1,0 +1,182 @@
+import type { Attributes, Meter } from '@opentelemetry/api';
+import { MODES, type Mode, STATUSES, type TerminalStatus } from '../domain/status.ts';
+import type { WakeSource } from '../ports/observer.ts';
+
+/** Label values are bounded, so that no caller can grow the number of series. Ids and users are never labels. */
+const TRIGGERS = [
+  'agent',
+  'approval',
+  'credential_required',
+  'mcp_elicitation',
+  'a2a_input_required',
+  'acp',
+  'other',
+] as const;
+const SURFACES = ['api', 'chat', 'connect', 'mcp', 'a2a', 'acp', 'slack', 'widget', 'cli', 'other'] as const;
+const LIMITS = ['service-calls', 'user-writes', 'answers', 'streams', 'open'] as const;
+const SOURCES = ['push', 'read', 'sweep'] as const satisfies readonly WakeSource[];
+const OUTCOMES = STATUSES.slice(2) as TerminalStatus[];
+const ANSWERS = ['accepted', 'declined', 'cancelled'] as const satisfies readonly TerminalStatus[];
+
+export type Trigger = (typeof TRIGGERS)[number];
+export type Surface = (typeof SURFACES)[number];
+export type LimitName = (typeof LIMITS)[number];
+
+/** The trigger as a label: itself when it is known, else `other`. */
+export const triggerLabel = labelOf<Trigger>(TRIGGERS);
+/** The surface as a label: itself when it is known, else `other`. */
+export const surfaceLabel = labelOf<Surface>(SURFACES);
+
+function labelOf<Label extends string>(known: readonly (Label | 'other')[]) {
+  const labels = new Map<unknown, Label | 'other'>(known.map((label) => [label, label]));
+  return (value: unknown): Label | 'other' => labels.get(value) ?? 'other';
+}
+
+// Seconds. The upper ends: the default deadline of a question, and where a wake no longer feels live.
+const WAIT_BUCKETS = [1, 5, 15, 60, 300, 600];
+const WAKE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const LATE_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const HTTP_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** A gauge's value at the time of a scrape; nothing, a failure or no reply within a second reads as NaN. */
+export type GaugeSource = () => number | undefined | Promise<number | undefined>;
+
+/** Where the gauges come from, in elicitations and in seconds. */
+export interface GaugeSources {
+  readonly pending?: GaugeSource;
+  readonly oldestPendingAge?: GaugeSource;
+  readonly timerCanaryAge?: GaugeSource;
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** Every instrument of a process; infra/telemetry/metrics.json says what each means. Times are in seconds. */
+export function createMetrics(meter: Meter) {
+  const make = makersOf(meter);
+  return {
+    requests: make.counter<{ mode: Mode; trigger: Trigger; surface: Surface }>(
+      'elicitation_requests',
+      'Questions asked.',
+      MODES.flatMap((mode) => TRIGGERS.map((trigger) => ({ mode, trigger, surface: 'api' as const }))),
+    ),
+    responses: make.counter<{ outcome: TerminalStatus; surface: Surface }>(
+      'elicitation_responses',
+      'Answers taken, by what they said.',
+      ANSWERS.map((outcome) => ({ outcome, surface: 'api' })),
+    ),
+    outcomes: make.counter<{ trigger: Trigger; outcome: TerminalStatus }>(
+      'elicitation_outcomes',
+      'Terminal states reached, by why the question was asked.',
+      TRIGGERS.flatMap((trigger) => OUTCOMES.map((outcome) => ({ trigger, outcome }))),
+    ),
+    waitDuration: make.histogram('elicitation_wait_duration', 'From ask to terminal state.', WAIT_BUCKETS),
+    wakeLatency: make.histogram(
+      'elicitation_wake_latency',
+      'From settling to the waiter waking, across pods.',
+      WAKE_BUCKETS,
+    ),
+    expiredLate: make.histogram(
+      'elicitation_expired_late',
+      'Between a deadline and the expiry being recorded.',
+      LATE_BUCKETS,
+    ),
+    wakeSource: make.counter<{ source: WakeSource }>(
+      'elicitation_wake_source',
+      'What woke a waiter.',
+      SOURCES.map((source) => ({ source })),
+    ),
+    sseConnections: make.upDown('sse_connections', 'Open event streams on this pod.'),
+    sseResumes: make.counter('sse_resumes', 'Streams opened with a Last-Event-ID.'),
+    redisCommandErrors: make.counter('redis_command_errors', 'Redis commands that failed or timed out.'),
+    timerScheduleFailures: make.counter('timer_schedule_failures', 'Timer jobs that could not be added.'),
+    sweepExpired: make.counter('sweep_expired', 'Questions that the sweep had to expire.'),
+    indexRepairs: make.counter('index_repairs', 'Index entries that had to be repaired.'),
+    cleanupRemoved: make.counter('cleanup_removed', 'Leftovers the cleanup had to remove.'),
+    /** `route` is the pattern of the route, never the path; `status` the code. */
+    httpRequests: make.counter<{ route: string; method: string; status: number }>(
+      'http_requests',
+      'HTTP requests by route pattern.',
+    ),
+    httpRequestDuration: make.histogram<{ route: string; method: string }>(
+      'http_request_duration',
+      'To answer an HTTP request, streams included.',
+      HTTP_BUCKETS,
+    ),
+    rateLimited: make.counter<{ limit: LimitName }>(
+      'rate_limited',
+      'Requests refused by a limit.',
+      LIMITS.map((limit) => ({ limit })),
+    ),
+    identityMismatch: make.counter('identity_mismatch', 'People on a connect page made for somebody else.'),
+    toolUnauthorized: make.counter('tool_unauthorized', 'Tool servers refusing a credential that was sent.'),
+    /** Says where the gauges come from; those that nobody tells read NaN. */
+    observe: observeGauges(meter),
+  };
+}
+
+function makersOf(meter: Meter) {
+  return {
+    /** Begins at 0 with each of the `labels`: a series that appears at 1 hides its first step from rate(). */
+    counter<Labels extends Attributes = Record<never, never>>(
+      name: string,
+      description: string,
+      labels: readonly Labels[] = [],
+    ) {
+      const counter = meter.createCounter<Labels>(name, { description });
+      if (labels.length === 0) counter.add(0);
+      for (const each of labels) counter.add(0, each);
+      return counter;
+    },
+    upDown(name: string, description: string) {
+      const counter = meter.createUpDownCounter(name, { description });
+      counter.add(0);
+      return counter;
+    },
+    histogram<Labels extends Attributes = Record<never, never>>(
+      name: string,
+      description: string,
+      explicitBucketBoundaries: number[],
+    ) {
+      return meter.createHistogram<Labels>(name, {
+        description,
+        unit: 's',
+        advice: { explicitBucketBoundaries },
+      });
+    },
+  };
+}
+
+const GAUGE_MS_MAX = 1_000;
+
+function observeGauges(meter: Meter): (sources: GaugeSources) => void {
+  const known: { -readonly [Name in keyof GaugeSources]: GaugeSources[Name] } = {};
+  const gauges = [
+    ['pending', 'elicitation_pending', 'Open questions in Redis.', ''],
+    ['oldestPendingAge', 'elicitation_oldest_pending_age', 'Since the oldest open question was asked.', 's'],
+    ['timerCanaryAge', 'timer_canary_age', 'Since a canary timer last went through the queue.', 's'],
+  ] as const;
+  for (const [source, name, description, unit] of gauges) {
+    meter.createObservableGauge(name, { description, unit }).addCallback(async (result) => {
+      // A gauge that says nothing would go on showing its last value.
+      result.observe((await readGauge(known[source])) ?? Number.NaN);
+    });
+  }
+  return (sources) => {
+    Object.assign(known, sources);
+  };
+}
+
+async function readGauge(source: GaugeSource | undefined): Promise<number | undefined> {
+  if (source === undefined) return undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, GAUGE_MS_MAX, undefined).unref();
+  });
+  try {
+    return await Promise.race([source(), late]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}

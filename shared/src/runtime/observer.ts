@@ -1,0 +1,224 @@
+import { hash } from 'node:crypto';
+import {
+  type Attributes,
+  type Context,
+  isSpanContextValid,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+} from '@opentelemetry/api';
+import { parseTraceParent } from '@opentelemetry/core';
+import { isParleyError } from '../domain/errors.ts';
+import { OUTCOMES } from '../domain/outcome.ts';
+import type { Row } from '../domain/row.ts';
+import { isTerminal, type TerminalStatus } from '../domain/status.ts';
+import type { Observer } from '../ports/observer.ts';
+import type { Log } from './log.ts';
+import { type Metrics, surfaceLabel, triggerLabel } from './metrics.ts';
+
+export interface ObserverDeps {
+  readonly log: Log;
+  readonly tracer: Tracer;
+  readonly metrics: Metrics;
+  /** What new spans belong to; each begins a trace of its own when absent. */
+  readonly context?: () => Context;
+  /** Wall clock in ms, to compare with the times of the Redis clock. */
+  readonly clock?: () => number;
+}
+
+/** How each ending shows in traces and logs. Nobody's silence and no asker's withdrawal reads as a person's no. */
+const ENDINGS: Readonly<Record<TerminalStatus, { span: string; words: string }>> = {
+  accepted: { span: 'elicitation.completed', words: 'elicitation answered' },
+  declined: { span: 'elicitation.declined', words: 'elicitation declined' },
+  cancelled: { span: 'elicitation.declined', words: 'elicitation cancelled' },
+  expired: { span: 'elicitation.timeout', words: 'elicitation expired' },
+  withdrawn: { span: 'elicitation.withdrawn', words: 'elicitation withdrawn' },
+};
+
+/**
+ * The observer of a process: one log line, one short span and a few counts per step of an elicitation. A wait of
+ * minutes is no span; the spans of later steps link to the asking one instead, whichever pod they happen on. None of
+ * them ever carries what was asked or answered.
+ */
+export function createObserver(deps: ObserverDeps): Observer {
+  const { log, metrics, clock = Date.now } = deps;
+  const spans = createSpans(deps);
+  return {
+    asking: (run) => spans.asking(run),
+    asked: quietly((row) => {
+      spans.asked(row);
+      metrics.requests.add(1, {
+        mode: row.definition.mode,
+        trigger: triggerLabel(row.definition.context.trigger),
+        surface: askedOn(row),
+      });
+      if (log.isLevelEnabled('info'))
+        log.info({ ...fieldsOf(row), surface: askedOn(row) }, 'elicitation asked');
+    }),
+    settled: quietly((row) => {
+      if (!isTerminal(row.status)) return;
+      spans.settled(row, row.status);
+      countSettled(metrics, row, row.status);
+      if (log.isLevelEnabled('info')) {
+        const { surface, reason } = row.settlement ?? {};
+        const durationMs = lastedMs(row);
+        const outcome = OUTCOMES[row.status].log;
+        log.info({ ...fieldsOf(row), surface, reason, durationMs, outcome }, ENDINGS[row.status].words);
+      }
+    }),
+    resumed: quietly((row, source) => {
+      spans.resumed(row, source);
+      metrics.wakeSource.add(1, { source });
+      if (row.settledAt !== undefined) metrics.wakeLatency.record(secondsBetween(row.settledAt, clock()));
+    }),
+    timerFailed: quietly((elicitationId, error) => {
+      metrics.timerScheduleFailures.add(1);
+      log.warn({ elicitationId, err: error }, 'timer not scheduled, the sweep covers it');
+    }),
+    swept: quietly((count) => {
+      metrics.sweepExpired.add(count);
+      log.info({ count }, 'sweep expired overdue elicitations');
+    }),
+  };
+}
+
+/** Watches nothing, at no cost: for tests and benchmarks. */
+export const silentObserver: Observer = {
+  asking: (run) => run(undefined),
+  asked: () => undefined,
+  settled: () => undefined,
+  resumed: () => undefined,
+  timerFailed: () => undefined,
+  swept: () => undefined,
+};
+
+/** What is told of a commit must never undo it, so a fault in watching ends here. */
+function quietly<Args extends unknown[]>(tell: (...args: Args) => void): (...args: Args) => void {
+  return (...args) => {
+    try {
+      tell(...args);
+    } catch {
+      // Nobody is left to tell.
+    }
+  };
+}
+
+function createSpans({ tracer, context = () => ROOT_CONTEXT }: ObserverDeps) {
+  /** Those whose question is not known yet, by traceparent. */
+  const asking = new Map<string, Span>();
+
+  function mark(name: string, row: Row, kind: SpanKind, more: Attributes): void {
+    const link = linkTo(row);
+    const span = tracer.startSpan(name, { kind, ...(link !== undefined && { links: [link] }) }, context());
+    if (!span.isRecording()) return;
+    span.setAttributes({ ...attributesOf(row), ...more });
+    span.end();
+  }
+
+  return {
+    async asking<T>(run: (traceparent: string | undefined) => Promise<T>): Promise<T> {
+      const span = tracer.startSpan('elicitation.requested', { kind: SpanKind.PRODUCER }, context());
+      const traceparent = traceparentOf(span);
+      if (traceparent === undefined) return run(undefined);
+      asking.set(traceparent, span);
+      try {
+        const result = await run(traceparent);
+        if (asking.has(traceparent)) span.setAttribute('elicitation.replayed', true);
+        return result;
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR });
+        span.setAttribute('error.type', isParleyError(error) ? error.code : 'internal');
+        throw error;
+      } finally {
+        asking.delete(traceparent);
+        span.end();
+      }
+    },
+    asked(row: Row): void {
+      const traceparent = row.definition.traceparent ?? '';
+      asking.get(traceparent)?.setAttributes({ ...attributesOf(row), 'elicitation.surface': askedOn(row) });
+      asking.delete(traceparent);
+    },
+    settled(row: Row, status: TerminalStatus): void {
+      const { action, surface, reason } = row.settlement ?? {};
+      mark(ENDINGS[status].span, row, SpanKind.INTERNAL, {
+        'elicitation.outcome': OUTCOMES[status].log,
+        ...(action !== undefined && { 'elicitation.action': action }),
+        ...(surface !== undefined && { 'elicitation.surface': surface }),
+        ...(reason !== undefined && { 'elicitation.reason': reason }),
+      });
+    },
+    resumed(row: Row, source: string): void {
+      mark('elicitation.resumed', row, SpanKind.CONSUMER, {
+        'elicitation.outcome': row.status,
+        'elicitation.wake_source': source,
+      });
+    },
+  };
+}
+
+function countSettled(metrics: Metrics, row: Row, outcome: TerminalStatus): void {
+  metrics.outcomes.add(1, { trigger: triggerLabel(row.definition.context.trigger), outcome });
+  metrics.waitDuration.record(lastedMs(row) / 1_000);
+  if (outcome === 'expired') {
+    metrics.expiredLate.record(secondsBetween(row.expiresAt, row.settledAt ?? row.expiresAt));
+  } else if (outcome !== 'withdrawn') {
+    metrics.responses.add(1, { outcome, surface: surfaceLabel(row.settlement?.surface) });
+  }
+}
+
+function fieldsOf({ id, definition }: Row) {
+  const { context } = definition;
+  return {
+    elicitationId: id,
+    streamRequestId: definition.streamRequestId,
+    tenant: definition.tenant,
+    userId: definition.userId,
+    mode: definition.mode,
+    trigger: context.trigger,
+    toolId: context.toolId,
+    toolName: context.toolName,
+    credentialType: context.credentialType,
+  };
+}
+
+function attributesOf({ id, definition }: Row): Attributes {
+  const { tenant, userId, mode, context } = definition;
+  return {
+    'elicitation.id': id,
+    'elicitation.mode': mode,
+    'elicitation.trigger': context.trigger,
+    ...(context.toolId !== undefined && { 'tool.id': context.toolId }),
+    'tenant.id': tenant,
+    'enduser.id': hash('sha256', `${tenant}\u0000${userId}`).slice(0, 16),
+  };
+}
+
+/** The adapter that asked, as it says itself in the context; what comes over the API need not say. */
+function askedOn({ definition }: Row) {
+  const surface = definition.context.surface;
+  return surface === undefined ? 'api' : surfaceLabel(surface);
+}
+
+function traceparentOf(span: Span): string | undefined {
+  const context = span.spanContext();
+  if (!isSpanContextValid(context)) return undefined;
+  return `00-${context.traceId}-${context.spanId}-${context.traceFlags.toString(16).padStart(2, '0')}`;
+}
+
+function linkTo({ definition }: Row): Link | undefined {
+  if (definition.traceparent === undefined) return undefined;
+  const context = parseTraceParent(definition.traceparent);
+  return context === null ? undefined : { context: { ...context, isRemote: true } };
+}
+
+function lastedMs({ createdAt, settledAt = createdAt }: Row): number {
+  return Math.max(0, settledAt - createdAt);
+}
+
+function secondsBetween(from: number, to: number): number {
+  return Math.max(0, to - from) / 1_000;
+}
