@@ -1,10 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { faultOfUserId } from '@parley/shared/domain/text';
 import type { Caller } from '@parley/shared/engine/caller';
 import { LRUCache } from 'lru-cache';
-import type { TokenVerifier } from './token.ts';
+import { type TokenVerifier, unauthenticated } from './token.ts';
 
 /** Tells who calls, from the bearer token alone; throws `unauthenticated`. */
 export type Authenticate = (req: IncomingMessage) => Promise<Caller>;
@@ -61,11 +60,6 @@ function bearerToken(req: IncomingMessage): string {
   const token = /^Bearer +([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
   if (token === undefined || token.length > TOKEN_LENGTH_MAX) throw unauthenticated();
   return token;
-}
-
-/** One answer for every way a token can be wrong. */
-export function unauthenticated(): ParleyError {
-  return new ParleyError('unauthenticated', 'Send a valid bearer token in the Authorization header.');
 }
 
 function sha256(text: string): Buffer {

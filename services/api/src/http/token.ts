@@ -1,6 +1,5 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
-import { unauthenticated } from './auth.ts';
 
 export interface VerifiedUser {
   readonly tenant: string;
@@ -118,4 +117,9 @@ function tenantAmong(tenants: readonly string[], claim: string | undefined): str
 
 function expiryOf(payload: JWTPayload): number {
   return payload.exp === undefined ? Date.now() + CACHED_WITHOUT_EXPIRY_MS : payload.exp * 1000;
+}
+
+/** One answer for every way a token can be wrong. */
+export function unauthenticated(): ParleyError {
+  return new ParleyError('unauthenticated', 'Send a valid bearer token in the Authorization header.');
 }

@@ -47,106 +47,130 @@ const ListQuery = z.strictObject({
   limit: wholeNumber(50, 1, PAGE_MAX),
 });
 
-/** The elicitation calls of the hub API. */
+/** The elicitation calls of the hub API but the answer, in reading order. */
 export function elicitationRoutes(engine: Engine): Route[] {
   return [
-    route({
-      method: 'POST',
-      path: '/v1/elicitations',
-      who: ['service'],
-      summary: 'Ask a person',
-      description: `Creates an elicitation. It expires after timeoutSeconds (1 to ${TIMEOUT_SECONDS_MAX}).`,
-      headers: { 'Idempotency-Key': 'The same key with the same body always leads to the same elicitation.' },
-      body: AskInput,
-      replies: {
-        201: { description: 'Asked; a repeat carries Idempotent-Replayed: true.', schema: Elicitation },
-      },
-      errors: ['idempotency_mismatch', 'stream_owner_mismatch'],
-      async handle({ caller, body, header, admitted }) {
-        const key = IdempotencyKey.safeParse(header('idempotency-key'));
-        if (!key.success) {
-          throw new ParleyError(
-            'invalid_request',
-            'Idempotency-Key must be 1 to 255 printable ASCII characters.',
-          );
-        }
-        await admitted;
-        const asked = await engine.ask({
-          tenant: caller.tenant,
-          input: body,
-          ...(key.data !== undefined && { idempotencyKey: key.data }),
-        });
-        return seenReply(201, asked, asked.replayed ? { 'idempotent-replayed': 'true' } : {});
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/elicitations',
-      who: ['user', 'service'],
-      summary: "List a person's elicitations, newest first",
-      query: ListQuery,
-      replies: { 200: { description: 'A page', schema: ElicitationPage } },
-      async handle({ caller, query }) {
-        const page = await engine.list({
-          owner: ownerOf(caller, query.userId),
-          limit: query.limit,
-          ...(query.status !== undefined && { statuses: query.status }),
-          ...(query.conversationId !== undefined && { conversationId: query.conversationId }),
-          ...(query.cursor !== undefined && { cursor: query.cursor }),
-        });
-        return json(200, {
-          elicitations: page.rows.map((row) => toWire(row, { now: page.now, content: true })),
-          ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }),
-        });
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/elicitations/:id',
-      who: ['user', 'service'],
-      summary: 'Read an elicitation',
-      replies: { 200: { description: 'As it stands', schema: Elicitation } },
-      async handle({ caller, params }) {
-        return seenReply(200, await engine.read(caller, idOf(params)));
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/elicitations/:id/wait',
-      who: ['service'],
-      summary: 'Wait for the outcome',
-      description: 'Long poll: replies as soon as it ends, else after timeoutSeconds with the open one.',
-      query: z.strictObject({ timeoutSeconds: wholeNumber(30, 0, WAIT_SECONDS_MAX) }),
-      replies: { 200: { description: 'Ended, or still open after the time', schema: Elicitation } },
-      handle: (call) => waitReply(engine, call),
-    }),
-    route({
-      method: 'POST',
-      path: '/v1/elicitations/:id/complete',
-      who: ['service'],
-      summary: 'Finish a url elicitation with server completion',
-      replies: { 200: { description: 'Accepted', schema: Elicitation } },
-      errors: ['already_settled', 'expired'],
-      async handle({ caller, params, admitted }) {
-        await admitted;
-        return seenReply(200, await engine.complete({ caller, id: idOf(params), surface: SURFACE }));
-      },
-    }),
-    route({
-      method: 'DELETE',
-      path: '/v1/elicitations/:id',
-      who: ['service'],
-      summary: 'Take a question back',
-      body: WithdrawInput,
-      bodyOptional: true,
-      replies: { 200: { description: 'Withdrawn', schema: Elicitation } },
-      errors: ['already_settled', 'expired'],
-      async handle({ caller, params, body, admitted }) {
-        await admitted;
-        return seenReply(200, await engine.withdraw({ caller, id: idOf(params), reason: body.reason }));
-      },
-    }),
+    askRoute(engine),
+    listRoute(engine),
+    readRoute(engine),
+    waitRoute(engine),
+    completeRoute(engine),
+    withdrawRoute(engine),
   ];
+}
+
+function askRoute(engine: Engine): Route {
+  return route({
+    method: 'POST',
+    path: '/v1/elicitations',
+    who: ['service'],
+    summary: 'Ask a person',
+    description: `Creates an elicitation. It expires after timeoutSeconds (1 to ${TIMEOUT_SECONDS_MAX}).`,
+    headers: { 'Idempotency-Key': 'The same key with the same body always leads to the same elicitation.' },
+    body: AskInput,
+    replies: {
+      201: { description: 'Asked; a repeat carries Idempotent-Replayed: true.', schema: Elicitation },
+    },
+    errors: ['idempotency_mismatch', 'stream_owner_mismatch'],
+    async handle({ caller, body, header, admitted }) {
+      const key = IdempotencyKey.safeParse(header('idempotency-key'));
+      if (!key.success) {
+        throw new ParleyError(
+          'invalid_request',
+          'Idempotency-Key must be 1 to 255 printable ASCII characters.',
+        );
+      }
+      await admitted;
+      const asked = await engine.ask({
+        tenant: caller.tenant,
+        input: body,
+        ...(key.data !== undefined && { idempotencyKey: key.data }),
+      });
+      return seenReply(201, asked, asked.replayed ? { 'idempotent-replayed': 'true' } : {});
+    },
+  });
+}
+
+function listRoute(engine: Engine): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/elicitations',
+    who: ['user', 'service'],
+    summary: "List a person's elicitations, newest first",
+    query: ListQuery,
+    replies: { 200: { description: 'A page', schema: ElicitationPage } },
+    async handle({ caller, query }) {
+      const page = await engine.list({
+        owner: ownerOf(caller, query.userId),
+        limit: query.limit,
+        ...(query.status !== undefined && { statuses: query.status }),
+        ...(query.conversationId !== undefined && { conversationId: query.conversationId }),
+        ...(query.cursor !== undefined && { cursor: query.cursor }),
+      });
+      return json(200, {
+        elicitations: page.rows.map((row) => toWire(row, { now: page.now, content: true })),
+        ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }),
+      });
+    },
+  });
+}
+
+function readRoute(engine: Engine): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/elicitations/:id',
+    who: ['user', 'service'],
+    summary: 'Read an elicitation',
+    replies: { 200: { description: 'As it stands', schema: Elicitation } },
+    async handle({ caller, params }) {
+      return seenReply(200, await engine.read(caller, idOf(params)));
+    },
+  });
+}
+
+function waitRoute(engine: Engine): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/elicitations/:id/wait',
+    who: ['service'],
+    summary: 'Wait for the outcome',
+    description: 'Long poll: replies as soon as it ends, else after timeoutSeconds with the open one.',
+    query: z.strictObject({ timeoutSeconds: wholeNumber(30, 0, WAIT_SECONDS_MAX) }),
+    replies: { 200: { description: 'Ended, or still open after the time', schema: Elicitation } },
+    handle: (call) => waitReply(engine, call),
+  });
+}
+
+function completeRoute(engine: Engine): Route {
+  return route({
+    method: 'POST',
+    path: '/v1/elicitations/:id/complete',
+    who: ['service'],
+    summary: 'Finish a url elicitation with server completion',
+    replies: { 200: { description: 'Accepted', schema: Elicitation } },
+    errors: ['already_settled', 'expired'],
+    async handle({ caller, params, admitted }) {
+      await admitted;
+      return seenReply(200, await engine.complete({ caller, id: idOf(params), surface: SURFACE }));
+    },
+  });
+}
+
+function withdrawRoute(engine: Engine): Route {
+  return route({
+    method: 'DELETE',
+    path: '/v1/elicitations/:id',
+    who: ['service'],
+    summary: 'Take a question back',
+    body: WithdrawInput,
+    bodyOptional: true,
+    replies: { 200: { description: 'Withdrawn', schema: Elicitation } },
+    errors: ['already_settled', 'expired'],
+    async handle({ caller, params, body, admitted }) {
+      await admitted;
+      return seenReply(200, await engine.withdraw({ caller, id: idOf(params), reason: body.reason }));
+    },
+  });
 }
 
 /** The answer call: the hot path, served without going through Express. */

@@ -1,0 +1,164 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import {
+  BACKEND_PICKERS,
+  DOMAIN_PACKAGES,
+  ENV_READERS,
+  FUNCTION_LINES_MAX,
+  LINES_MAX,
+  MAY_IMPORT,
+  PACKAGE_ROOMS,
+  ROOMS,
+  type Room,
+} from './rules.ts';
+
+export interface SourceFile {
+  /** Relative to the repository, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Every violation of the house rules in these files, one sentence each. */
+export function checkHouse(files: readonly SourceFile[]): string[] {
+  return [...files.flatMap(faultsOfFile), ...faultsOfCycles(files)];
+}
+
+/** Reads the product's own sources below `root`. */
+export function readSources(root: string): SourceFile[] {
+  const folders = ['shared/src', 'services/api/src', 'services/worker/src', 'clients/sdk/src'];
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
+      .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
+  );
+}
+
+function faultsOfFile(file: SourceFile): string[] {
+  const room = roomOf(file.path);
+  if (room === undefined) return [`${file.path}: lies in no room of the house`];
+  return [
+    ...importsOf(file).flatMap((specifier) => faultsOfImport(file.path, room, specifier)),
+    ...faultsOfText(file),
+    ...faultsOfSize(file),
+  ];
+}
+
+function faultsOfImport(path: string, room: Room, specifier: string): string[] {
+  if (specifier.startsWith('node:')) {
+    return room === 'shared/src/domain' || room === 'clients/sdk/src'
+      ? [`${path}: imports ${specifier}, but runs in a browser`]
+      : [];
+  }
+  const target = targetOf(path, specifier);
+  if (target === undefined) return faultsOfPackage(path, room, specifier);
+  const other = roomOf(target);
+  if (other === undefined) return [`${path}: imports ${specifier}, which lies in no room`];
+  if (other === room) return [];
+  const isBackend = other === 'shared/src/redis' || other === 'shared/src/memory';
+  if (isBackend && !BACKEND_PICKERS.includes(path))
+    return [`${path}: imports ${specifier}; only wiring picks a backend`];
+  return MAY_IMPORT[room].includes(other)
+    ? []
+    : [`${path}: imports ${specifier}; ${room} may not see ${other}`];
+}
+
+function faultsOfPackage(path: string, room: Room, specifier: string): string[] {
+  const name = specifier.startsWith('@')
+    ? specifier.split('/').slice(0, 2).join('/')
+    : (specifier.split('/')[0] ?? '');
+  const rooms = PACKAGE_ROOMS[name];
+  if (rooms !== undefined && !rooms.includes(room))
+    return [`${path}: imports ${name}; only ${rooms.join(', ')} may`];
+  if (room === 'shared/src/domain' && !DOMAIN_PACKAGES.includes(name))
+    return [`${path}: the domain may not import ${name}`];
+  return [];
+}
+
+function faultsOfText({ path, text }: SourceFile): string[] {
+  const faults: string[] = [];
+  if (/^export default\b/m.test(text)) faults.push(`${path}: has a default export`);
+  if (/\bprocess\.env\b/.test(text) && !ENV_READERS.includes(path)) faults.push(`${path}: reads process.env`);
+  if (/^export \* from/m.test(text)) faults.push(`${path}: exports names without naming them`);
+  if (/^(?:const|let|var)? ?.*\bset(?:Interval|Timeout)\(/m.test(topLevelOf(text)))
+    faults.push(`${path}: starts a timer at import`);
+  if (/^(?:export )?(?:const|let|var) .*= new (?:Redis|Cluster|Queue|Worker)\(/m.test(text)) {
+    faults.push(`${path}: connects at import`);
+  }
+  return faults;
+}
+
+/** Lines that begin at the margin: what runs when the file is imported. */
+function topLevelOf(text: string): string {
+  return text
+    .split('\n')
+    .filter(
+      (line) =>
+        /^\S/.test(line) && !/^(?:export )?(?:async )?(?:function|const \w+ = (?:async )?\()/.test(line),
+    )
+    .join('\n');
+}
+
+function faultsOfSize({ path, text }: SourceFile): string[] {
+  const lines = text.split('\n');
+  const faults =
+    lines.length > LINES_MAX + 1 ? [`${path}: ${lines.length} lines; split it at ${LINES_MAX}`] : [];
+  let start: number | undefined;
+  for (const [index, line] of lines.entries()) {
+    if (/^(?:export )?(?:async )?function\b/.test(line)) start = index;
+    if (start === undefined || !/^\}/.test(line)) continue;
+    const length = index - start + 1;
+    // A factory that returns an object of small functions is a room, not one long function.
+    const isFactory =
+      /\breturn \{$/m.test(lines.slice(start, index).join('\n')) ||
+      /function (?:create|start)\w*/.test(lines[start] ?? '');
+    if (length > FUNCTION_LINES_MAX && !isFactory)
+      faults.push(`${path}:${start + 1}: a function of ${length} lines`);
+    start = undefined;
+  }
+  return faults;
+}
+
+function faultsOfCycles(files: readonly SourceFile[]): string[] {
+  const known = new Set(files.map(({ path }) => path));
+  const edges = new Map(
+    files.map((file) => [
+      file.path,
+      importsOf(file)
+        .map((specifier) => targetOf(file.path, specifier))
+        .filter((target) => target !== undefined && known.has(target)) as string[],
+    ]),
+  );
+  const done = new Set<string>();
+  const faults: string[] = [];
+  const visit = (path: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(path);
+    if (at >= 0) {
+      faults.push(`import cycle: ${[...trail.slice(at), path].join(' -> ')}`);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of edges.keys()) visit(path, []);
+  return faults;
+}
+
+function importsOf({ text }: SourceFile): string[] {
+  const found = text.matchAll(
+    /^(?:import|export)\b[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gms,
+  );
+  return [...found].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '');
+}
+
+/** The file an import leads to, within the repository; nothing for a package. */
+function targetOf(path: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(path), specifier));
+  const shared = /^@parley\/shared\/(.+)$/.exec(specifier)?.[1];
+  return shared === undefined ? undefined : `shared/src/${shared}.ts`;
+}
+
+function roomOf(path: string): Room | undefined {
+  return ROOMS.find((room) => path.startsWith(`${room}/`));
+}
