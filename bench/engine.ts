@@ -1,0 +1,59 @@
+import { createEngine } from '@parley/shared/engine/engine';
+import { createLocalTimers } from '@parley/shared/memory/timers';
+import { createRedisBackend } from '@parley/shared/redis/backend';
+import { backendSettings, engineSettings, readEnv } from '@parley/shared/runtime/env';
+import { silentObserver } from '@parley/shared/runtime/observer';
+
+/** Parley's engine as a pod wires it, without HTTP and telemetry. */
+export async function openBenchEngine(redisUrl: string) {
+  const env = readEnv({ PARLEY_LIMIT_USER_OPEN: '1000000' });
+  const backend = createRedisBackend({
+    location: { kind: 'single', url: redisUrl },
+    settings: backendSettings(env),
+    timerQueues: 1,
+  });
+  const localTimers = createLocalTimers({
+    onDue: async (id) => {
+      const result = await engine.expire(id);
+      return result.type === 'early' ? result.remainingMs : undefined;
+    },
+    timersMax: env.PARLEY_LIMIT_LOCAL_TIMERS,
+  });
+  const engine = createEngine({
+    ...backend,
+    timers: [localTimers, backend.timers],
+    observer: silentObserver,
+    settings: engineSettings(env),
+  });
+  for (;;) {
+    const { commands, subscription } = await backend.health();
+    if (commands && subscription) break;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  // The producer connection comes up beside; the first timer should not be the one that finds it missing.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  return { engine, backend };
+}
+
+export const TENANT = 'bench';
+export const SERVICE = { kind: 'service', tenant: TENANT } as const;
+
+/** The question every row of the bench asks: about 300 bytes of definition. */
+export const QUESTION = {
+  mode: 'form',
+  message: 'Which environment should this release go to, and when was it approved by the team?',
+  requestedSchema: {
+    type: 'object',
+    properties: {
+      environment: { type: 'string', enum: ['staging', 'production'] },
+      at: { type: 'integer', minimum: 0 },
+    },
+    required: ['environment', 'at'],
+  },
+  timeoutSeconds: 600,
+} as const;
+
+/** Users are many, as in life: one user's inbox does not hold everything. */
+export function userOf(index: number): string {
+  return `user-${index % 1_000}`;
+}

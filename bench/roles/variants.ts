@@ -1,0 +1,118 @@
+import { Redis } from 'ioredis';
+import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../engine.ts';
+import { microseconds, type Variant } from '../peers.ts';
+import { RAW_OPEN, RAW_SETTLE } from '../raw-scripts.ts';
+
+const POD_CHANNEL = 'bench:pod';
+
+/** One way to wait in one process and to settle from another. */
+export interface Racer {
+  /** Opens waits; each records the time from its settle's start to its own continuation. */
+  open(count: number, streams: number, onResumed: (startedAt: number) => void): Promise<string[]>;
+  /** Settles one, carrying the time it started. */
+  settle(id: string): Promise<void>;
+}
+
+export async function openRacer(variant: Variant, redisUrl: string): Promise<Racer> {
+  if (variant === 'engine') return engineRacer(redisUrl);
+  return variant === 'raw' ? rawRacer(redisUrl) : publishRacer(redisUrl);
+}
+
+async function publishRacer(redisUrl: string): Promise<Racer> {
+  const redis = new Redis(redisUrl);
+  const subscriber = new Redis(redisUrl);
+  let resumed: (startedAt: number) => void = () => undefined;
+  subscriber.on('message', (_channel, message: string) => resumed(Number(message)));
+  return {
+    async open(count, _streams, onResumed) {
+      resumed = onResumed;
+      await subscriber.subscribe(POD_CHANNEL);
+      return Array.from({ length: count }, (_, index) => String(index));
+    },
+    async settle() {
+      await redis.publish(POD_CHANNEL, String(microseconds()));
+    },
+  };
+}
+
+async function rawRacer(redisUrl: string): Promise<Racer> {
+  const redis = new Redis(redisUrl);
+  const subscriber = new Redis(redisUrl);
+  const waiters = new Map<string, (answer: string) => void>();
+  subscriber.on('message', (_channel, message: string) => {
+    const space = message.indexOf(' ');
+    waiters.get(message.slice(0, space))?.(message.slice(space + 1));
+  });
+  const definition = JSON.stringify(QUESTION);
+  redis.defineCommand('benchOpen', { numberOfKeys: 2, lua: RAW_OPEN });
+  redis.defineCommand('benchSettle', { numberOfKeys: 2, lua: RAW_SETTLE });
+  const commands = redis as unknown as Record<
+    'benchOpen' | 'benchSettle',
+    (...args: (string | number)[]) => Promise<number>
+  >;
+  let round = 0;
+  return {
+    async open(count, _streams, onResumed) {
+      round += 1;
+      await subscriber.subscribe(POD_CHANNEL);
+      const ids = Array.from({ length: count }, (_, index) => `bench:{raw}:${process.pid}:${round}:${index}`);
+      for (const id of ids) {
+        void new Promise<string>((resolve) => waiters.set(id, resolve)).then((answer) => {
+          waiters.delete(id);
+          onResumed((JSON.parse(answer) as { at: number }).at);
+        });
+      }
+      await Promise.all(
+        ids.map((id) => commands.benchOpen(id, 'bench:{raw}:deadlines', definition, Date.now() + 600_000)),
+      );
+      return ids;
+    },
+    async settle(id) {
+      await commands.benchSettle(
+        id,
+        'bench:{raw}:deadlines',
+        JSON.stringify({ environment: 'staging', at: microseconds() }),
+        POD_CHANNEL,
+      );
+    },
+  };
+}
+
+async function engineRacer(redisUrl: string): Promise<Racer> {
+  const { engine } = await openBenchEngine(redisUrl);
+  let asked = 0;
+  return {
+    async open(count, streams, onResumed) {
+      const one = async () => {
+        const index = asked;
+        asked += 1;
+        // A stream request has one owner, so streams are counted within users.
+        const streamRequestId = `${process.pid}-${index % streams}`;
+        const { row } = await engine.ask({
+          tenant: TENANT,
+          input: { ...QUESTION, userId: userOf(index % streams), streamRequestId } as never,
+        });
+        void engine.wait({ caller: SERVICE, id: row.id }).then(({ row: ended }) => {
+          onResumed(Number(ended.settlement?.content?.at));
+        });
+        return `${row.definition.userId} ${row.id}`;
+      };
+      const ids: string[] = [];
+      while (ids.length < count) {
+        ids.push(...(await Promise.all(Array.from({ length: Math.min(200, count - ids.length) }, one))));
+      }
+      // Every waiter has read its row once more after its subscription; let that settle before the race.
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return ids;
+    },
+    async settle(key) {
+      const [userId = '', id = ''] = key.split(' ');
+      await engine.answer({
+        caller: { kind: 'user', tenant: TENANT, userId },
+        id,
+        response: { action: 'accept', content: { environment: 'staging', at: microseconds() } },
+        surface: 'api',
+      });
+    },
+  };
+}

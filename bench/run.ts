@@ -1,0 +1,26 @@
+import { cpus } from 'node:os';
+import { startRedis } from '../test/harness/redis-server.ts';
+import { race } from './race.ts';
+import { type Finding, formatFindings } from './stats.ts';
+
+type Section = (redisUrl: string, progress: (text: string) => void) => Promise<Finding[]>;
+
+const SECTIONS: Readonly<Record<string, Section>> = { race };
+
+const only = process.argv.slice(2);
+const progress = (text: string) => void process.stderr.write(`${text}\n`);
+const findings: Finding[] = [];
+for (const [name, section] of Object.entries(SECTIONS)) {
+  if (only.length > 0 && !only.includes(name)) continue;
+  const redis = await startRedis({ args: ['--save', '', '--appendonly', 'no'] });
+  try {
+    findings.push(...(await section(redis.url, progress)));
+  } finally {
+    await redis.stop();
+  }
+}
+process.stdout.write(
+  `\n${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, Node ${process.version}\n`,
+);
+process.stdout.write(`${formatFindings(findings)}\n`);
+process.exit(0);

@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { findRedis } from './harness/find-redis.ts';
+
+/**
+ * `npm test`: every proof at a size for every day. `npm run soak`: the same proofs at full size, with a report under
+ * docs/reports. Finds a Redis first and says which; what cannot run here says "not run" and never passes for it.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const soak = process.argv.includes('--soak');
+const results = `${root}.tmp/results.json`;
+
+interface Step {
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+const NODE = ['node', '--conditions=parley-source', '--import', 'tsx'];
+const STEPS: readonly Step[] = [
+  { name: 'format, lint, types, house rules', command: ['npm', 'run', '--silent', 'check'] },
+  { name: 'infrastructure files', command: [...NODE, 'infra/check.ts'] },
+  {
+    name: soak ? 'proofs at full size' : 'proofs',
+    command: [
+      'npx',
+      'vitest',
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${results}`,
+    ],
+  },
+];
+
+async function run({ command }: Step, env: Record<string, string>): Promise<number> {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
+  return new Promise((resolve) => {
+    child.once('exit', (code) => resolve(code ?? 1));
+    child.once('error', () => resolve(1));
+  });
+}
+
+interface VitestResults {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+}
+
+function readResults(): VitestResults | undefined {
+  try {
+    return JSON.parse(readFileSync(results, 'utf8')) as VitestResults;
+  } catch {
+    return undefined;
+  }
+}
+
+async function main(): Promise<number> {
+  const startedAt = Date.now();
+  mkdirSync(`${root}.tmp`, { recursive: true });
+  rmSync(results, { force: true });
+  const redis = await findRedis();
+  if ('notRun' in redis) {
+    process.stderr.write(
+      `not run: ${redis.notRun}\nSet REDIS_URL, or install redis-server 7 or Docker, and try again.\n`,
+    );
+    return 1;
+  }
+  const env = { REDIS_URL: redis.url, PARLEY_PROOF_SIZE: soak ? 'full' : 'small' };
+  const outcomes: { name: string; code: number; seconds: number }[] = [];
+  try {
+    for (const step of STEPS) {
+      process.stdout.write(`\n== ${step.name}\n`);
+      const stepAt = Date.now();
+      const code = await run(step, env);
+      outcomes.push({ name: step.name, code, seconds: Math.round((Date.now() - stepAt) / 1000) });
+      // Nothing below tells more while the sources themselves are broken.
+      if (code !== 0 && step === STEPS[0]) break;
+    }
+  } finally {
+    await redis.stop();
+  }
+  return summarise(outcomes, redis.how, Date.now() - startedAt);
+}
+
+function summarise(
+  outcomes: readonly { name: string; code: number; seconds: number }[],
+  how: string,
+  tookMs: number,
+): number {
+  const found = readResults();
+  const lines = outcomes.map(
+    ({ name, code, seconds }) => `${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`,
+  );
+  process.stdout.write(`\n${lines.join('\n')}\nRedis: ${how}\n`);
+  if (soak) writeReport(lines, how, tookMs, found);
+  const failed = found?.numFailedTests ?? 0;
+  process.stdout.write(
+    `${found?.numPassedTests ?? 0} passed, ${failed} failed, ${found?.numPendingTests ?? 0} skipped\n`,
+  );
+  return outcomes.length === STEPS.length && outcomes.every(({ code }) => code === 0) ? 0 : 1;
+}
+
+function writeReport(
+  lines: readonly string[],
+  how: string,
+  tookMs: number,
+  found: VitestResults | undefined,
+): void {
+  const proofs = readProofs();
+  mkdirSync(`${root}docs/reports`, { recursive: true });
+  writeFileSync(
+    `${root}docs/reports/soak.md`,
+    [
+      '# Soak report',
+      '',
+      `Written by \`npm run soak\` on ${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores, Node ${process.version}, Redis ${how}; ${Math.round(tookMs / 60_000)} minutes.`,
+      '',
+      `${found?.numPassedTests ?? 0} tests passed, ${found?.numFailedTests ?? 0} failed, ${found?.numPendingTests ?? 0} not run.`,
+      '',
+      ...lines.map((line) => `- ${line}`),
+      '',
+      ...proofs,
+      '',
+    ].join('\n'),
+  );
+}
+
+/** What the proofs themselves had to tell: each appends a Markdown section to this file. */
+function readProofs(): string[] {
+  try {
+    return [readFileSync(`${root}.tmp/proofs.md`, 'utf8')];
+  } catch {
+    return [];
+  }
+}
+
+rmSync(`${root}.tmp/proofs.md`, { force: true });
+process.exitCode = await main();
