@@ -41,10 +41,10 @@ export function checkFormAnswer(schema: FormSchema, content: unknown): FormAnswe
 export function sameContent(a: FormContent, b: FormContent): boolean {
   const names = Object.keys(a);
   if (names.length !== Object.keys(b).length) return false;
-  return names.every((name) => Object.hasOwn(b, name) && sameValue(a[name], b[name]));
+  return names.every((name) => sameValue(a[name], own(b, name)));
 }
 
-function sameValue(a: FormValue | undefined, b: FormValue | undefined): boolean {
+function sameValue(a: unknown, b: unknown): boolean {
   if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
   return a.length === b.length && a.every((value, at) => value === b[at]);
 }

@@ -12,7 +12,7 @@ const SLEEP_MS_MAX = 0x7fffffff;
 
 /** Makes a bell for one sleeper, cut short by `signal`. */
 export function createBell(signal: AbortSignal | undefined): Bell {
-  let rung = false;
+  let rung = signal?.aborted === true;
   let rouse: (() => void) | undefined;
   const ring = () => {
     rung = true;

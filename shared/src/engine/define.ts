@@ -22,7 +22,7 @@ export function define(
   };
   const context = input.context ?? { trigger: 'agent' };
   note('message', faultOfProse(input.message, settings.messageCharactersMax));
-  if (JSON.stringify(context).length > CONTEXT_BYTES_MAX) {
+  if (Buffer.byteLength(JSON.stringify(context)) > CONTEXT_BYTES_MAX) {
     note('context', `must be at most ${CONTEXT_BYTES_MAX} bytes of JSON`);
   }
   const asked = input.mode === 'form' ? formPart(settings, input, issues) : urlPart(settings, input, note);

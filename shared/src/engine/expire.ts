@@ -1,3 +1,4 @@
+import { bucketOfElicitationId } from '../domain/ids.ts';
 import { isTerminal } from '../domain/status.ts';
 import type { EngineDeps } from './deps.ts';
 import { settle } from './settle.ts';
@@ -13,6 +14,7 @@ export type ExpireResult =
 
 /** Ends an elicitation whose deadline has passed on the Redis clock; anything else it leaves alone. */
 export async function expire(deps: EngineDeps, id: string): Promise<ExpireResult> {
+  if (bucketOfElicitationId(id) === undefined) return { type: 'gone' };
   const { row, now } = await deps.elicitations.read(id);
   if (row === undefined) return { type: 'gone' };
   if (isTerminal(row.status)) return { type: 'ended' };

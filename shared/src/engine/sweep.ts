@@ -18,15 +18,16 @@ export async function sweep(deps: EngineDeps, signal?: AbortSignal): Promise<Swe
   let expired = 0;
   let forgotten = 0;
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
-    let ids: string[];
+    let more: boolean;
     do {
       if (signal?.aborted === true) return { expired, forgotten };
-      ids = await deps.elicitations.due(bucket, BATCH);
+      const ids = await deps.elicitations.due(bucket, BATCH);
       const results = await Promise.all(ids.map((id) => expireOrForget(deps, id)));
       expired += results.filter((type) => type === 'expired').length;
       forgotten += results.filter((type) => type === 'forgotten').length;
       // A full batch in which nothing moved would come back the same.
-    } while (ids.length === BATCH && expired + forgotten > 0);
+      more = ids.length === BATCH && results.some((type) => type !== 'left');
+    } while (more);
   }
   if (expired > 0) deps.observer.swept(expired);
   return { expired, forgotten };

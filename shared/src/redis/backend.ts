@@ -2,12 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { createRedisClaims } from './claims.ts';
-import {
-  type Commands,
-  connectCommands,
-  connectProducer,
-  connectSubscriber,
-} from './connect.ts';
+import { type Commands, connectCommands, connectProducer, connectSubscriber } from './connect.ts';
 import { createRedisElicitations } from './elicitations.ts';
 import { RedisEventBus } from './event-bus.ts';
 import { createRedisFeed } from './feed.ts';

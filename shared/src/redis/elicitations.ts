@@ -5,7 +5,7 @@ import type { Step } from '../domain/transition.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { CommitResult, CreateResult, Elicitations, Reading } from '../ports/elicitations.ts';
 import type { Commands } from './connect.ts';
-import { channelName, deadlinesKey, elicitationKey, feedKey, historyKey, inboxKey } from './keys.ts';
+import { type CommitNames, commitNames, deadlinesKey, elicitationKey } from './keys.ts';
 import { pageOf } from './page.ts';
 import { rowOf } from './row-codec.ts';
 import { loadScript } from './script.ts';
@@ -33,6 +33,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
   }
 
   async function readMany(ids: readonly string[]) {
+    if (ids.length === 0) return { rows: [], now: await clockOf(redis, onError) };
     const readings = await Promise.all(ids.map(read));
     return {
       rows: readings.map(({ row }) => row),
@@ -48,13 +49,14 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
       revision: 1,
       status: 'pending',
     } as const;
-    const reply = (await commitScript(keysOf(id, definition), [
+    const names = commitNames(id, definition);
+    const reply = (await commitScript(names.keys, [
       0,
       'open',
       id,
       'pending',
       0,
-      ...messagesOf(definition, event, encodeWakeTail(event, undefined)),
+      ...messagesOf(names, event, encodeWakeTail(event, undefined)),
       settings.retentionMs,
       settings.feedEventsMax,
       timeoutMs,
@@ -83,13 +85,14 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
   async function commit(row: Row, step: Step): Promise<CommitResult> {
     const { event, settlement, status, guard } = step;
     const terminal = isTerminal(status);
-    const reply = (await commitScript(keysOf(row.id, row.definition), [
+    const names = commitNames(row.id, row.definition);
+    const reply = (await commitScript(names.keys, [
       row.revision,
       guard,
       row.id,
       status,
       terminal ? 1 : 0,
-      ...messagesOf(row.definition, event, encodeWakeTail(event, settlement)),
+      ...messagesOf(names, event, encodeWakeTail(event, settlement)),
       settings.retentionMs,
       settings.feedEventsMax,
       JSON.stringify(settlement ?? {}),
@@ -126,30 +129,18 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
   };
 }
 
-/** Keys of commit.lua, in its order. */
-function keysOf(id: string, definition: Definition): string[] {
-  const bucket = bucketOfElicitationId(id) ?? 0;
-  return [
-    elicitationKey(id),
-    feedKey(definition),
-    inboxKey(definition),
-    historyKey(definition),
-    deadlinesKey(bucket),
-  ];
+/** The clock when there is no row to read it with. */
+async function clockOf(redis: Commands, onError?: (error: unknown) => void): Promise<number> {
+  const [seconds, microseconds] = await orUnavailable(() => redis.time(), onError);
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 }
 
 /** Event and wake of a commit, with the channels they go out on, in the order of commit.lua's arguments. */
-function messagesOf(definition: Definition, event: Step['event'], wakeTail: string): string[] {
+function messagesOf(
+  { streamChannel, inboxChannel }: CommitNames,
+  event: Step['event'],
+  wakeTail: string,
+): string[] {
   const { type, ...data } = event;
-  const owner = { tenant: definition.tenant, userId: definition.userId };
-  return [
-    type,
-    JSON.stringify(data),
-    wakeTail,
-    channelName('stream', {
-      ...owner,
-      streamRequestId: definition.streamRequestId,
-    }),
-    channelName('inbox', owner),
-  ];
+  return [type, JSON.stringify(data), wakeTail, streamChannel, inboxChannel];
 }

@@ -95,6 +95,33 @@ export function channelName(family: string, topic: Topic): string {
   );
 }
 
+/** Keys of commit.lua in its order, and the channels its wake goes out on. */
+export interface CommitNames {
+  readonly keys: readonly string[];
+  readonly streamChannel: string;
+  readonly inboxChannel: string;
+}
+
+/** Every name that a commit of one elicitation touches; its bucket is read from its id, its path encoded once. */
+export function commitNames(elicitationId: string, stream: StreamRef): CommitNames {
+  const bucket = bucketOfElicitationId(elicitationId);
+  if (bucket === undefined) throw new RangeError('Not an elicitation id.');
+  const root = `${ROOT}:{${tagOf(bucket)}}:`;
+  const owner = ownerPath(stream);
+  const turn = `${owner}/${encode(stream.streamRequestId)}`;
+  return {
+    keys: [
+      `${root}elicitation:${elicitationId}`,
+      `${root}feed:${turn}`,
+      `${root}inbox:${owner}`,
+      `${root}history:${owner}`,
+      `${root}deadlines`,
+    ],
+    streamChannel: `${root}stream:${turn}`,
+    inboxChannel: `${root}inbox:${owner}`,
+  };
+}
+
 /** Channel: a pod's own, over which it probes its subscription. */
 export function probeChannel(pod: string): string {
   return `${ROOT}:{${tagOf(0)}}:probe:${encode(pod)}`;

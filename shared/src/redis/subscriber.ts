@@ -146,13 +146,13 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   }
 
   function dropIdle(): void {
-    const unwanted = [...idle].filter((channel) => listeners.get(channel)?.size === 0);
-    idle.clear();
-    if (unwanted.length === 0) return;
+    // One that is just being subscribed waits for the next round: its acknowledgement is still to come.
+    const settled = [...idle].filter((channel) => !pending.has(channel));
+    const unwanted = settled.filter((channel) => listeners.get(channel)?.size === 0);
+    for (const channel of settled) idle.delete(channel);
     for (const channel of unwanted) {
       listeners.delete(channel);
       acknowledged.delete(channel);
-      pending.delete(channel);
     }
     for (let from = 0; from < unwanted.length; from += BATCH) {
       connection?.unsubscribe(...unwanted.slice(from, from + BATCH)).catch(() => undefined);

@@ -1,12 +1,13 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
 import { bucketOfElicitationId } from '../domain/ids.ts';
+import type { JobName } from '../ports/jobs.ts';
 import type { Timers } from '../ports/timers.ts';
 import type { Commands } from './connect.ts';
 
 /** Names shared by those who schedule and those who work. */
 export const EXPIRY_QUEUE = 'expiry';
 export const MAINTENANCE_QUEUE = 'maintenance';
-export const EXPIRE_JOB = 'expire';
+export const EXPIRE_JOB = 'expire' satisfies JobName;
 
 /** Key prefix of the `index`-th of the timer queues; each has a hash tag of its own, as BullMQ needs on a Cluster. */
 export function timerPrefix(index: number): string {

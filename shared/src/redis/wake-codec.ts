@@ -7,7 +7,9 @@ export function encodeWakeTail(event: ElicitationEvent, settlement: Settlement |
   const { elicitationId, revision, status } = event;
   if (settlement === undefined) return JSON.stringify({ elicitationId, revision, status });
   const whole = JSON.stringify({ elicitationId, revision, status, settlement });
-  return whole.length <= WAKE_BYTES_MAX ? whole : JSON.stringify({ elicitationId, revision, status });
+  return Buffer.byteLength(whole) <= WAKE_BYTES_MAX
+    ? whole
+    : JSON.stringify({ elicitationId, revision, status });
 }
 
 /** Reads `<epoch>-<seq> <ms> <json>`; nothing when it is not a wake this version understands. */

@@ -40,6 +40,8 @@ export function createLog({ service, level, pod }: LogOptions, destination?: Des
       base: { service, pod },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
+      // pino's own would take over everything an error carries.
+      serializers: { err: (value: unknown) => (value instanceof Error ? describe(value, 1) : value) },
       // Only names at the top: pino's wildcards would cost more than the rest of the line, `log` above sees deeper.
       redact: { paths: SECRET_NAMES, censor: CENSORED },
       hooks: { streamWrite: withoutLeaks },

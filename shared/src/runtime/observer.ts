@@ -55,18 +55,14 @@ export function createObserver(deps: ObserverDeps): Observer {
         trigger: triggerLabel(row.definition.context.trigger),
         surface: askedOn(row),
       });
-      if (log.isLevelEnabled('info'))
-        log.info({ ...fieldsOf(row), surface: askedOn(row) }, 'elicitation asked');
+      if (log.isLevelEnabled('info')) log.info(fieldsOf(row, askedOn(row)), 'elicitation asked');
     }),
     settled: quietly((row) => {
       if (!isTerminal(row.status)) return;
       spans.settled(row, row.status);
       countSettled(metrics, row, row.status);
       if (log.isLevelEnabled('info')) {
-        const { surface, reason } = row.settlement ?? {};
-        const durationMs = lastedMs(row);
-        const outcome = OUTCOMES[row.status].log;
-        log.info({ ...fieldsOf(row), surface, reason, durationMs, outcome }, ENDINGS[row.status].words);
+        log.info(fieldsOf(row, row.settlement?.surface), ENDINGS[row.status].words);
       }
     }),
     resumed: quietly((row, source) => {
@@ -170,7 +166,11 @@ function countSettled(metrics: Metrics, row: Row, outcome: TerminalStatus): void
   }
 }
 
-function fieldsOf({ id, definition }: Row) {
+// One literal, whatever is missing: building it from parts took longer than writing the line.
+function fieldsOf(
+  { id, definition, status, settlement, createdAt, settledAt }: Row,
+  surface: string | undefined,
+) {
   const { context } = definition;
   return {
     elicitationId: id,
@@ -182,6 +182,10 @@ function fieldsOf({ id, definition }: Row) {
     toolId: context.toolId,
     toolName: context.toolName,
     credentialType: context.credentialType,
+    surface,
+    outcome: isTerminal(status) ? OUTCOMES[status].log : undefined,
+    reason: settlement?.reason,
+    durationMs: settledAt === undefined ? undefined : settledAt - createdAt,
   };
 }
 

@@ -1,0 +1,46 @@
+import type { Redis } from 'ioredis';
+import type { AuditDeps } from './audit-deps.ts';
+import { BUCKET_KEYS, type KeyName, parseKey } from './key-names.ts';
+
+const KEYS = 500;
+const MEMBERS = 200;
+
+/**
+ * Every key that lies in a bucket, in pages, from every master. A key that is there all the time comes at least once.
+ * Stops with the signal's reason.
+ */
+export async function* scanNames(deps: AuditDeps, signal?: AbortSignal): AsyncGenerator<readonly KeyName[]> {
+  for (const server of mastersOf(deps)) {
+    const pages = pagesOf(deps, signal, (at) => server.scan(at, 'MATCH', BUCKET_KEYS, 'COUNT', KEYS));
+    for await (const page of pages) yield page.map(parseKey).filter((name) => name !== undefined);
+  }
+}
+
+/** Every member of a sorted set, in pages, as `scanNames` does. */
+export async function* scanMembers(
+  deps: AuditDeps,
+  key: string,
+  signal?: AbortSignal,
+): AsyncGenerator<readonly string[]> {
+  const pages = pagesOf(deps, signal, (at) => deps.redis.zscan(key, at, 'COUNT', MEMBERS));
+  for await (const page of pages) yield page.filter((_, index) => index % 2 === 0);
+}
+
+async function* pagesOf(
+  { run }: AuditDeps,
+  signal: AbortSignal | undefined,
+  read: (cursor: string) => Promise<[cursor: string, page: string[]]>,
+): AsyncGenerator<string[]> {
+  let cursor = '0';
+  do {
+    signal?.throwIfAborted();
+    const at = cursor;
+    const [next, page] = await run(() => read(at));
+    if (page.length > 0) yield page;
+    cursor = next;
+  } while (cursor !== '0');
+}
+
+function mastersOf({ redis }: AuditDeps): readonly Redis[] {
+  return 'nodes' in redis ? redis.nodes('master') : [redis];
+}
