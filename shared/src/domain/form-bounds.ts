@@ -64,8 +64,8 @@ function childOf({ value, path, depth }: Node, key: string): Node {
 function shallowBytes(value: unknown, room: number): number {
   if (typeof value === 'string') return stringBytes(value, room);
   if (Array.isArray(value)) return 2 + Math.max(0, value.length - 1);
-  if (!isRecord(value))
-    return typeof value === 'number' || typeof value === 'boolean' ? String(value).length : 4;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value).length;
+  if (!isRecord(value)) return 'null'.length;
   const keys = Object.keys(value);
   let bytes = 2 + Math.max(0, keys.length - 1);
   for (const key of keys) {
