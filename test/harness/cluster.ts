@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { ensureRedisServer } from './ensure-redis-server.ts';
+import { onPath } from './on-path.ts';
+import { infoFields, redisCommand } from './redis-command.ts';
+import { type RedisServer, startRedis } from './redis-server.ts';
+import { waitUntil } from './wait-until.ts';
+
+const run = promisify(execFile);
+const HOST = '127.0.0.1';
+const SLOTS = 16_384;
+
+export type ClusterOptions = { masters?: number; replicas?: number; nodeTimeoutMs?: number };
+
+/** A Redis Cluster on 127.0.0.1. */
+export type ClusterTopology = {
+  nodes: { host: string; port: number }[];
+  servers: RedisServer[];
+  /** The port of the node that serves `slot` now. */
+  masterOf(slot: number): Promise<number>;
+  /** SIGKILL for the master of `slot`; gives the server, for `restart()`. The failover follows by itself. */
+  killMasterOf(slot: number): Promise<RedisServer>;
+  /** SIGSTOP for the master of `slot`; gives the server, for `resume()`. The failover follows by itself. */
+  pauseMasterOf(slot: number): Promise<RedisServer>;
+  /**
+   * Waits until every node that is neither killed nor paused says that the cluster is ok, that all slots lie with
+   * such nodes, and, for replicas, that they follow one. So right after a kill it waits for the failover.
+   */
+  waitOk(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Starts `masters * (1 + replicas)` nodes and joins them with redis-cli; ready for commands and for a failover. */
+export async function startCluster(options: ClusterOptions = {}): Promise<ClusterTopology> {
+  const { masters = 3, replicas = 1, nodeTimeoutMs = 2_000 } = options;
+  const binary = await ensureRedisServer();
+  if (!binary) throw new Error('a cluster needs a redis-server binary, and there is none');
+  const cli = onPath('redis-cli', dirname(binary)) ?? onPath('redis-cli');
+  if (!cli) throw new Error(`a cluster needs redis-cli, and there is none beside ${binary}`);
+  const servers: RedisServer[] = [];
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+  };
+  const args = clusterRules(nodeTimeoutMs);
+  try {
+    const starts = Array.from({ length: masters * (1 + replicas) }, async () => {
+      servers.push(await startRedis({ binary, args }));
+    });
+    const failed = (await Promise.allSettled(starts)).find((start) => start.status === 'rejected');
+    if (failed) throw failed.reason;
+    const addresses = servers.map((server) => `${HOST}:${server.port}`);
+    const join = ['--cluster', 'create', ...addresses, '--cluster-replicas', `${replicas}`, '--cluster-yes'];
+    await run(cli, join, { timeout: 60_000 });
+    const cluster = topology(servers);
+    await cluster.waitOk();
+    return { ...cluster, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function clusterRules(nodeTimeoutMs: number): string[] {
+  return [
+    ...['--cluster-enabled', 'yes'],
+    ...['--cluster-node-timeout', `${nodeTimeoutMs}`],
+    // A replica may take over however long its master has been away: tests freeze masters on a slow machine.
+    ...['--cluster-replica-validity-factor', '0'],
+    ...['--cluster-allow-replica-migration', 'no'],
+    ...['--repl-diskless-sync-delay', '0'],
+  ];
+}
+
+function topology(servers: RedisServer[]): Omit<ClusterTopology, 'stop'> {
+  const awake = () => servers.filter((server) => server.running && !server.paused);
+  const masterOf = async (slot: number) => {
+    for (const server of awake()) {
+      const owner = (await nodesSeenBy(server.port)).find((node) =>
+        node.slots.some(([a, b]) => a <= slot && slot <= b),
+      );
+      if (owner) return owner.port;
+    }
+    throw new Error(`no node knows who serves slot ${slot}`);
+  };
+  const serverOf = async (slot: number) => {
+    const port = await masterOf(slot);
+    const server = servers.find((candidate) => candidate.port === port);
+    if (!server) throw new Error(`slot ${slot} lies with a node that is not ours: ${port}`);
+    return server;
+  };
+  return {
+    nodes: servers.map(({ port }) => ({ host: HOST, port })),
+    servers,
+    masterOf,
+    async killMasterOf(slot) {
+      const server = await serverOf(slot);
+      await server.kill9();
+      return server;
+    },
+    async pauseMasterOf(slot) {
+      const server = await serverOf(slot);
+      server.pause();
+      return server;
+    },
+    async waitOk() {
+      await waitUntil(
+        async () => {
+          const ports = awake().map((server) => server.port);
+          const faults = await Promise.all(ports.map((port) => faultSeenBy(port, ports)));
+          const fault = faults.find((text) => text !== undefined);
+          if (fault !== undefined) throw new Error(fault);
+          return true;
+        },
+        { what: 'the cluster to be ok', timeoutMs: 40_000, everyMs: 50 },
+      );
+    },
+  };
+}
+
+type SeenNode = { port: number; self: boolean; slots: [number, number][] };
+
+/** Lines of CLUSTER NODES: `id ip:port@bus flags master ping pong epoch link slot-slot ...`. */
+async function nodesSeenBy(port: number): Promise<SeenNode[]> {
+  const lines = String(await redisCommand(port, 'CLUSTER', 'NODES'))
+    .trim()
+    .split('\n');
+  return lines.map((line) => {
+    const [, address = '', flags = '', , , , , , ...ranges] = line.trim().split(' ');
+    const slots = ranges
+      .filter((range) => /^\d/.test(range))
+      .map((range): [number, number] => {
+        const [first = -1, last = first] = range.split('-').map(Number);
+        return [first, last];
+      });
+    return { port: Number(/:(\d+)@/.exec(address)?.[1]), self: flags.includes('myself'), slots };
+  });
+}
+
+async function faultSeenBy(port: number, awake: number[]): Promise<string | undefined> {
+  const state = infoFields(await redisCommand(port, 'CLUSTER', 'INFO')).cluster_state;
+  if (state !== 'ok') return `${port} says ${state}`;
+  const owners = (await nodesSeenBy(port)).filter((node) => node.slots.length > 0);
+  const asleep = owners.find((node) => !awake.includes(node.port));
+  if (asleep) return `${port} says that ${asleep.port} still serves slots`;
+  const served = owners
+    .flatMap((node) => node.slots)
+    .reduce((sum, [first, last]) => sum + last - first + 1, 0);
+  if (served !== SLOTS) return `${port} knows who serves ${served} slots`;
+  const replication = infoFields(await redisCommand(port, 'INFO', 'replication'));
+  if (replication.role === 'slave' && replication.master_link_status !== 'up')
+    return `${port} follows no master`;
+  return undefined;
+}

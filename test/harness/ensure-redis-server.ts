@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { aptInstall, onPath } from './on-path.ts';
+
+const run = promisify(execFile);
+const OLDEST = 7;
+
+/** A usable redis-server, or why there is none. */
+export type RedisBinary = { binary: string } | { reason: string };
+
+/**
+ * The path of a redis-server of version 7 or later: from the PATH, else installed by apt-get when this process is
+ * root; undefined when neither gives one.
+ */
+export async function ensureRedisServer(): Promise<string | undefined> {
+  const found = await findRedisBinary();
+  if ('binary' in found) return found.binary;
+  const installed = await installRedis();
+  return 'binary' in installed ? installed.binary : undefined;
+}
+
+/** Looks on `path` (a PATH value) only. */
+export async function findRedisBinary(path?: string): Promise<RedisBinary> {
+  const binary = onPath('redis-server', path);
+  if (!binary) return { reason: 'no redis-server on the PATH' };
+  const { stdout } = await run(binary, ['--version'], { timeout: 10_000 });
+  const refusal = tooOld(/v=([\d.]+)/.exec(stdout)?.[1]);
+  return refusal ? { reason: `${binary}: ${refusal}` } : { binary };
+}
+
+/** Installs redis-server with apt-get, then looks again. */
+export async function installRedis(path?: string): Promise<RedisBinary> {
+  const failed = await aptInstall('redis-server', path);
+  return failed === undefined ? findRedisBinary(path) : { reason: failed };
+}
+
+/** Why a server that says it is of this version cannot be used; undefined when it can. */
+export function tooOld(version: string | undefined): string | undefined {
+  if (Number.parseInt(version ?? '', 10) >= OLDEST) return undefined;
+  return `Redis ${version ?? 'of unknown version'} is too old: Parley needs ${OLDEST}.0 or later`;
+}

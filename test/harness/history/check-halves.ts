@@ -1,0 +1,96 @@
+import type { Dossier, View } from './dossier.ts';
+import type { AskEvent, Owner } from './events.ts';
+import { claimKey, getOrAdd, type IndexedHistory } from './index-history.ts';
+import { agree, EMPTY_CONTENT, isTerminal, label, STATUS_OF_ACTION, verdictOf } from './outcome.ts';
+import type { Finding } from './rules.ts';
+
+/** I16, what is seen: an outcome is there with all its parts, or not at all. */
+export function* nothingByHalves(dossier: Dossier): Generator<string> {
+  const { views, finals, kind, claims } = dossier;
+  const reported = new Set<string>();
+  for (const view of views) {
+    const breach = halfView(view, dossier);
+    if (!breach || reported.has(breach)) continue;
+    reported.add(breach);
+    yield `${view.source} at ${view.at}: ${breach}`;
+  }
+  const wasEmpty = claims.some(({ status, content }) => status === 'accepted' && content === EMPTY_CONTENT);
+  for (const { status, content, settledAt } of finals) {
+    if (isTerminal(status) !== (settledAt !== undefined)) yield `${status} with settledAt ${settledAt}`;
+    const isBare = kind === 'form' && status === 'accepted' && content === undefined;
+    if (isBare && !wasEmpty) yield 'accepted without its content';
+  }
+}
+
+function halfView({ status, action, content }: View, { kind }: Dossier): string | undefined {
+  if (content !== undefined && status !== 'accepted') return `${status}, yet with content`;
+  if (content !== undefined && kind !== undefined && kind !== 'form') return 'a url with content';
+  if (action === undefined) return undefined;
+  if (status === 'accepted' || status === 'declined' || status === 'cancelled') {
+    return STATUS_OF_ACTION[action] === status ? undefined : `${status}, yet with action ${action}`;
+  }
+  // Consent to open leaves its action on the row, whatever comes of it.
+  const consented = action === 'accept' && status !== 'pending' && kind !== 'form' && kind !== 'url-client';
+  return consented ? undefined : `${status}, yet with action ${action}`;
+}
+
+/** I16, what is told: a plain no is a no, and a question that lived to the end was never "not found". */
+export function* refusalsAreTrue({ claims, views, ask }: Dossier): Generator<string> {
+  const final = views.find(({ source }) => source === 'final');
+  if (!final) return;
+  for (const claim of claims) {
+    const { role, event, foreign } = claim;
+    if (foreign) continue;
+    if (event.httpStatus === 409 && role === 'settles' && agree(claim, final)) {
+      yield `${event.type} at ${event.at} was told "conflict", yet ${label(claim)} is what stands`;
+    }
+    if (event.httpStatus === 404 && ask && event.startedAt > ask.at && event.at <= final.at) {
+      yield `${event.type} at ${event.at} was told "not found", yet it was asked before and read later`;
+    }
+  }
+}
+
+/** I16 for asks: what came of an ask without a reply is one whole elicitation that ends, or nothing. */
+export function* strayAskEnds({ ask, finals }: Dossier): Generator<string> {
+  if (ask) return;
+  for (const { status } of finals) {
+    if (!isTerminal(status)) yield `its ask was never acknowledged, and it is still ${status} at the end`;
+  }
+}
+
+/** I16 for asks: on a stream that was asked on, every elicitation goes back to one ask. */
+export function* everyElicitationWasAsked({ asks, dossiers }: IndexedHistory): Generator<Finding> {
+  const acked = new Set<string>();
+  for (const ask of asks) if (verdictOf(ask.httpStatus) === 'acked') acked.add(claimKey(ask) ?? '');
+  const open = new Map<string, Set<string>>();
+  for (const [index, ask] of asks.entries()) {
+    if (ask.streamRequestId === undefined) continue;
+    const unresolved = getOrAdd(open, placeOf(ask.owner, ask.streamRequestId), () => new Set<string>());
+    const origin = originOf(ask, index);
+    if (verdictOf(ask.httpStatus) === 'unknown' && !acked.has(origin)) unresolved.add(origin);
+  }
+  const unexplained = new Map<string, string[]>();
+  for (const { elicitationId, ask, streamEvents } of dossiers) {
+    const [event] = streamEvents;
+    if (ask || !event) continue;
+    const place = placeOf(event.subscriber, event.streamRequestId);
+    if (open.has(place)) getOrAdd(unexplained, place, (): string[] => []).push(elicitationId);
+  }
+  for (const [place, ids] of unexplained) {
+    for (const elicitationId of ids.slice(open.get(place)?.size ?? 0)) {
+      yield {
+        elicitationId,
+        message: 'more elicitations appeared on its stream than were asked for',
+      };
+    }
+  }
+}
+
+/** Retries under one Idempotency-Key are one ask; without a key each may make its own elicitation. */
+function originOf(ask: AskEvent, index: number): string {
+  return claimKey(ask) ?? `ask ${index}`;
+}
+
+function placeOf({ tenant, userId }: Owner, streamRequestId: string): string {
+  return JSON.stringify([tenant, userId, streamRequestId]);
+}

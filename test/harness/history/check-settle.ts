@@ -1,0 +1,159 @@
+import type { Claim, Dossier, View } from './dossier.ts';
+import type { IndexedHistory } from './index-history.ts';
+import {
+  agree,
+  EMPTY_CONTENT,
+  isTerminal,
+  label,
+  type Outcome,
+  outcomeKey,
+  sameOwner,
+  uniqueBy,
+} from './outcome.ts';
+import type { Finding } from './rules.ts';
+
+/** I1: every acknowledged question has ended once the run is quiet. */
+export function* everyAskEnds({ ask, finals }: Dossier): Generator<string> {
+  if (!ask) return;
+  const final = finals[0];
+  if (!final) yield 'asked and acknowledged, but nobody could read it at the end';
+  else if (!isTerminal(final.status)) yield `asked and acknowledged, but still ${final.status} at the end`;
+}
+
+/** I1, before there is an elicitation to speak of: an acknowledged ask names its elicitation. */
+export function* everyAckHasAnId({ asks }: IndexedHistory): Generator<Finding> {
+  for (const { httpStatus, elicitationId, at } of asks) {
+    if (httpStatus >= 200 && httpStatus < 300 && elicitationId === undefined) {
+      yield {
+        message: `an ask was acknowledged with ${httpStatus} at ${at}, without an id`,
+      };
+    }
+  }
+}
+
+/** I2: no two terminal states, whoever looks and wherever. */
+export function* oneTerminalForAll({ views }: Dossier): Generator<string> {
+  const ends = uniqueBy(
+    views.filter(({ status }) => isTerminal(status)),
+    outcomeKey,
+  );
+  for (const [left, right] of clashes(ends)) {
+    yield `${left.source} showed ${label(left)} at ${left.at}, ${right.source} showed ${label(right)} at ${right.at}`;
+  }
+}
+
+/** I3: all acknowledgements of one elicitation stand for one recorded outcome. */
+export function* oneAckedOutcome({ claims }: Dossier): Generator<string> {
+  const acked: Outcome[] = [];
+  for (const claim of claims) {
+    if (claim.verdict !== 'acked') continue;
+    if (claim.recorded && isTerminal(claim.recorded.status)) acked.push(claim.recorded);
+    if (claim.role === 'settles') acked.push(claim);
+  }
+  for (const [left, right] of clashes(uniqueBy(acked, outcomeKey))) {
+    yield `${label(left)} and ${label(right)} were both acknowledged`;
+  }
+}
+
+/** I4: what was acknowledged is what the reply shows, what stands at the end, and what every waiter got. */
+export function* ackedIsRecorded(dossier: Dossier): Generator<string> {
+  const acked = dossier.claims.filter(({ verdict }) => verdict === 'acked');
+  for (const claim of acked) yield* replyBreach(claim);
+  const answers = uniqueBy(
+    acked.filter(({ role }) => role === 'settles'),
+    outcomeKey,
+  );
+  if (answers.length === 0) return;
+  const told = dossier.views.filter(
+    ({ source, status }) => source === 'final' || (source === 'wait' && isTerminal(status)),
+  );
+  for (const view of uniqueBy(told, (each) => `${each.source} ${outcomeKey(each)}`)) {
+    const shown = withLostContent(view, dossier);
+    const denied = answers.find((answer) => !agree(answer, shown));
+    if (!denied) continue;
+    yield `${label(denied)} was acknowledged at ${denied.event.at}, but ${view.source} shows ${label(shown)}`;
+  }
+}
+
+function* replyBreach(claim: Claim): Generator<string> {
+  const { role, recorded, event } = claim;
+  const what = `${event.type} acknowledged at ${event.at}`;
+  if (role === 'void') yield `${what}, which cannot settle this kind of question`;
+  if (!recorded || role === 'either' || role === 'void') return;
+  if (role === 'settles' && !agree(claim, recorded)) {
+    yield `${what} as ${label(claim)}, but its reply shows ${label(recorded)}`;
+  }
+  if (role === 'consents' && recorded.status !== 'opened' && recorded.status !== 'accepted') {
+    yield `${what} as consent to open, but its reply shows ${label(recorded)}`;
+  }
+}
+
+/** An accepted form that shows no content has lost it, and must not pass for "not shown". */
+function withLostContent({ status, content }: View, { kind }: Dossier): Outcome {
+  const lost = content === undefined && kind === 'form' && status === 'accepted';
+  return { status, content: lost ? EMPTY_CONTENT : content };
+}
+
+/** I5: nobody sees an outcome that nobody asked for, or before anybody had asked for it. */
+export function* nothingFromNowhere({ views, claims }: Dossier): Generator<string> {
+  const sent = new Map<string, number>();
+  const sentByStatus = new Map<string, number>();
+  for (const claim of claims) {
+    if (!mayHaveSettled(claim) || claim.foreign) continue;
+    keepEarliest(sent, outcomeKey(claim), claim.event.startedAt);
+    keepEarliest(sentByStatus, claim.status, claim.event.startedAt);
+  }
+  const sentSince = (view: View) => {
+    const since = view.content === undefined ? sentByStatus.get(view.status) : sent.get(outcomeKey(view));
+    return since ?? Number.POSITIVE_INFINITY;
+  };
+  const reported = new Set<string>();
+  for (const view of views) {
+    if (!isTerminal(view.status) || view.status === 'expired' || reported.has(outcomeKey(view))) continue;
+    const since = sentSince(view);
+    if (since <= view.at) continue;
+    reported.add(outcomeKey(view));
+    const why =
+      since === Number.POSITIVE_INFINITY ? 'but nobody sent that' : `but it was first sent at ${since}`;
+    yield `${view.source} shows ${label(view)} at ${view.at}, ${why}`;
+  }
+}
+
+function keepEarliest(map: Map<string, number>, key: string, at: number): void {
+  map.set(key, Math.min(map.get(key) ?? at, at));
+}
+
+/** I10: only the owner's answer is taken. */
+export function* onlyTheOwnerAnswers({ claims, ask, finals }: Dossier): Generator<string> {
+  for (const { foreign, verdict, event } of claims) {
+    if (foreign && verdict === 'acked')
+      yield `a ${event.type} by somebody else was acknowledged at ${event.at}`;
+  }
+  for (const { owner, status } of finals) {
+    if (ask && !sameOwner(owner, ask.owner)) yield 'the owner at the end is not the one it was asked for';
+    const explaining = claims.filter((claim) => claim.status === status && mayHaveSettled(claim));
+    if (explaining.length > 0 && explaining.every(({ foreign }) => foreign)) {
+      yield `nothing but a call by somebody else explains ${status}`;
+    }
+  }
+}
+
+function mayHaveSettled({ verdict, role }: Claim): boolean {
+  return verdict !== 'refused' && (role === 'settles' || role === 'either');
+}
+
+/** Pairs that contradict each other; every outcome is held against the first of its status and the first of all. */
+function clashes<T extends Outcome>(outcomes: readonly T[]): [T, T][] {
+  const [first] = outcomes;
+  if (!first) return [];
+  const shown = new Map<string, T>();
+  const pairs: [T, T][] = [];
+  for (const outcome of outcomes) {
+    if (outcome.status !== first.status) pairs.push([first, outcome]);
+    if (outcome.content === undefined) continue;
+    const earlier = shown.get(outcome.status);
+    if (earlier) pairs.push([earlier, outcome]);
+    else shown.set(outcome.status, outcome);
+  }
+  return pairs;
+}

@@ -1,0 +1,177 @@
+import type {
+  ElicitationStatus,
+  FinalEvent,
+  HistoryEvent,
+  ReadEvent,
+  RespondEvent,
+  StreamEvent,
+  WaitEvent,
+} from './events.ts';
+
+/** A short run written out by hand in which nothing is wrong; the ground on which defects are planted. */
+
+export const alice = { tenant: 'acme', userId: 'alice' };
+export const bob = { tenant: 'acme', userId: 'bob' };
+export const red = { colour: 'red', sizes: [1, 2] };
+export const blue = { colour: 'blue' };
+
+/** The server's clock at a moment of the client's. */
+export const server = (at: number) => 1_700_000_000_000 + at;
+
+type Kind = { readonly mode: 'form' } | { readonly mode: 'url'; readonly completion: 'server' | 'client' };
+
+export function asked(id: string, at: number, stream: string, kind: Kind, lifetimeMs = 5_000): HistoryEvent {
+  const owner = stream === 's1' ? alice : bob;
+  const stamps = { createdAt: server(at - 5), expiresAt: server(at - 5 + lifetimeMs) };
+  const common = {
+    httpStatus: 201,
+    startedAt: at - 10,
+    at,
+    owner,
+    streamRequestId: stream,
+    idempotencyKey: `key-${id}`,
+  };
+  return { type: 'ask', elicitationId: id, ...common, ...kind, ...stamps };
+}
+
+export function answered(
+  id: string,
+  responseId: string,
+  at: number,
+  rest: Partial<RespondEvent>,
+): RespondEvent {
+  const common = { by: alice, action: 'accept', httpStatus: 200, startedAt: at - 10, at } as const;
+  return { type: 'respond', elicitationId: id, responseId, ...common, ...rest };
+}
+
+export function pushed(
+  connectionId: string,
+  seq: number,
+  id: string,
+  status: ElicitationStatus,
+  at: number,
+): StreamEvent {
+  const stream = connectionId === 'c3' ? 's2' : 's1';
+  const subscriber = stream === 's1' ? alice : bob;
+  const name = status === 'pending' ? 'request' : status === 'opened' ? 'updated' : 'resolved';
+  const place = { connectionId, subscriber, streamRequestId: stream, eventId: `${stream}a-${seq}` };
+  const data = { elicitationId: id, status, ownerUserId: subscriber.userId };
+  return { type: 'stream-event', ...place, name: `elicitation-${name}`, ...data, at };
+}
+
+export function waited(id: string, at: number, rest: Partial<WaitEvent>): WaitEvent {
+  const bounds = { startedAt: at - 300, at, deadlineMs: 3_000, timeoutMs: 2_900 };
+  return { type: 'wait', elicitationId: id, ...bounds, outcome: 'error', ...rest };
+}
+
+export function looked(
+  id: string,
+  at: number,
+  status: ElicitationStatus,
+  rest: Partial<ReadEvent> = {},
+): ReadEvent {
+  const common = { by: alice, startedAt: at - 10, at, serverTime: server(at - 5) };
+  return { type: 'read', elicitationId: id, status, ...common, ...rest };
+}
+
+export function ended(
+  id: string,
+  status: ElicitationStatus,
+  settled: number,
+  rest: Partial<FinalEvent> = {},
+): FinalEvent {
+  const owner = id === 'el_bob' || id === 'el_page' ? bob : alice;
+  const stamps = { settledAt: server(settled), expiresAt: server(60_000) };
+  return { type: 'final', elicitationId: id, status, owner, ...stamps, at: 9_000, ...rest };
+}
+
+const accepted = { status: 'accepted', action: 'accept', content: red } as const;
+const form = { mode: 'form' } as const;
+
+/** Alice's stream `s1`: a form, a page of the server's, a form nobody answers and one that is taken back. */
+const aliceRun: readonly HistoryEvent[] = [
+  { type: 'connection-open', connectionId: 'c1', subscriber: alice, streamRequestId: 's1', at: 90 },
+  asked('el_form', 110, 's1', form),
+  pushed('c1', 1, 'el_form', 'pending', 112),
+  answered('el_form', 'r1', 350, { content: red, httpStatus: 0, startedAt: 300 }),
+  { type: 'fault', kind: 'reply cut', at: 350 },
+  answered('el_form', 'r1', 410, { content: { sizes: [1, 2], colour: 'red' }, recorded: accepted }),
+  pushed('c1', 2, 'el_form', 'accepted', 412),
+  waited('el_form', 415, { outcome: 'accepted', action: 'accept', content: red }),
+  answered('el_form', 'r-bob', 420, { by: bob, content: blue, httpStatus: 404 }),
+  answered('el_form', 'r2', 430, { action: 'decline', httpStatus: 409, recorded: accepted }),
+  looked('el_form', 460, 'accepted', { content: red }),
+  asked('el_url', 510, 's1', { mode: 'url', completion: 'server' }),
+  pushed('c1', 3, 'el_url', 'pending', 512),
+  answered('el_url', 'r3', 600, { recorded: { status: 'opened', action: 'accept' } }),
+  pushed('c1', 4, 'el_url', 'opened', 602),
+  { type: 'connection-close', connectionId: 'c1', at: 605 },
+  looked('el_url', 640, 'opened'),
+  {
+    type: 'connection-open',
+    connectionId: 'c2',
+    subscriber: alice,
+    streamRequestId: 's1',
+    lastEventId: 's1a-4',
+    at: 650,
+  },
+  {
+    type: 'complete',
+    elicitationId: 'el_url',
+    httpStatus: 200,
+    startedAt: 690,
+    at: 700,
+    recorded: { status: 'accepted' },
+  },
+  pushed('c2', 5, 'el_url', 'accepted', 702),
+  asked('el_late', 810, 's1', form, 1_000),
+  pushed('c2', 6, 'el_late', 'pending', 812),
+  looked('el_late', 910, 'pending'),
+  pushed('c2', 7, 'el_late', 'expired', 1_812),
+  waited('el_late', 1_815, { outcome: 'expired' }),
+  answered('el_late', 'r4', 1_900, { content: red, httpStatus: 410 }),
+  looked('el_late', 1_950, 'expired'),
+  asked('el_back', 2_010, 's1', form),
+  pushed('c2', 8, 'el_back', 'pending', 2_012),
+  {
+    type: 'withdraw',
+    elicitationId: 'el_back',
+    httpStatus: 200,
+    startedAt: 2_090,
+    at: 2_100,
+    recorded: { status: 'withdrawn' },
+  },
+  pushed('c2', 9, 'el_back', 'withdrawn', 2_102),
+];
+
+/** Bob's stream `s2`: a form that he declines and a page of the asker's own. */
+const bobRun: readonly HistoryEvent[] = [
+  { type: 'connection-open', connectionId: 'c3', subscriber: bob, streamRequestId: 's2', at: 2_190 },
+  asked('el_bob', 2_210, 's2', form),
+  pushed('c3', 1, 'el_bob', 'pending', 2_212),
+  answered('el_bob', 'r5', 2_310, {
+    by: bob,
+    action: 'decline',
+    recorded: { status: 'declined', action: 'decline' },
+  }),
+  pushed('c3', 2, 'el_bob', 'declined', 2_312),
+  asked('el_page', 2_410, 's2', { mode: 'url', completion: 'client' }),
+  pushed('c3', 3, 'el_page', 'pending', 2_412),
+  answered('el_page', 'r6', 2_510, { by: bob, recorded: { status: 'accepted', action: 'accept' } }),
+  pushed('c3', 4, 'el_page', 'accepted', 2_512),
+];
+
+export const legalRun: readonly HistoryEvent[] = [
+  { type: 'resources', label: 'before', source: 'redis', keys: 10, channels: ['timers'], at: 0 },
+  { type: 'resources', label: 'before', source: 'pod', rssBytes: 100e6, handles: 20, sockets: 4, at: 0 },
+  ...aliceRun,
+  ...bobRun,
+  ended('el_form', 'accepted', 320, { action: 'accept', content: red }),
+  ended('el_url', 'accepted', 695),
+  ended('el_late', 'expired', 1_808, { expiresAt: server(1_805) }),
+  ended('el_back', 'withdrawn', 2_095),
+  ended('el_bob', 'declined', 2_305, { action: 'decline' }),
+  ended('el_page', 'accepted', 2_505, { action: 'accept' }),
+  { type: 'resources', label: 'after', source: 'redis', keys: 10, channels: ['timers'], at: 9_100 },
+  { type: 'resources', label: 'after', source: 'pod', rssBytes: 120e6, handles: 20, sockets: 4, at: 9_100 },
+];

@@ -1,0 +1,42 @@
+import type { Action, Owner, TerminalStatus } from './events.ts';
+import { canonical, isTerminal, STATUS_OF_ACTION } from './outcome.ts';
+import { expireIfDue, move, type Row, type World } from './simulated-store.ts';
+
+export type Command = {
+  readonly kind: 'respond' | 'complete' | 'withdraw';
+  readonly action?: Action;
+  readonly content?: Readonly<Record<string, unknown>> | undefined;
+};
+
+/** What the store does with a command and the HTTP status it answers with. */
+export function answerTo(world: World, row: Row, command: Command, by: Owner): number {
+  const { owner, mode } = row.ask;
+  const isMine = by.tenant === owner.tenant && (command.kind !== 'respond' || by.userId === owner.userId);
+  if (!isMine) return 404;
+  if (command.kind === 'complete' && !isFinishedByServer(row)) return 400;
+  if (command.kind === 'respond' && mode === 'url' && command.content !== undefined) return 400;
+  expireIfDue(world, row);
+  return row.status === 'expired' ? 410 : settle(world, row, command);
+}
+
+/** The transition table, as far as clients can tell. */
+function settle(world: World, row: Row, { kind, action = 'accept', content }: Command): number {
+  const goal = goalOf(kind, action);
+  const answer = row.ask.mode === 'form' && goal === 'accepted' ? (content ?? {}) : undefined;
+  if (isTerminal(row.status))
+    return row.status === goal && canonical(answer) === canonical(row.content) ? 200 : 409;
+  if (answer !== undefined && 'unfit' in answer) return 422;
+  const isConsent = kind === 'respond' && action === 'accept' && isFinishedByServer(row);
+  if (!isConsent) move(world, row, goal, kind === 'withdraw' ? undefined : action, answer);
+  else if (row.status === 'pending') move(world, row, 'opened', 'accept');
+  return 200;
+}
+
+function goalOf(kind: Command['kind'], action: Action): TerminalStatus {
+  if (kind === 'withdraw') return 'withdrawn';
+  return kind === 'complete' ? 'accepted' : STATUS_OF_ACTION[action];
+}
+
+function isFinishedByServer({ ask }: Row): boolean {
+  return ask.mode === 'url' && ask.completion === 'server';
+}

@@ -1,0 +1,36 @@
+import { type ManagedProcess, startProcess } from './start-process.ts';
+
+export { type ManagedProcess, type ProcessOptions, startProcess } from './start-process.ts';
+
+/** What a pod or worker may be given besides its environment. */
+export type StartOptions = { name?: string; nodeArgs?: string[]; wrap?: string[]; readyTimeoutMs?: number };
+
+/** A running api. */
+export type Pod = ManagedProcess & { port: number; url: string };
+
+/** Starts `services/api` on a free port, without a metrics port unless `env` says otherwise; resolves when it listens. */
+export async function startPod(env: Record<string, string> = {}, options: StartOptions = {}): Promise<Pod> {
+  const pod = await startProcess({
+    name: 'pod',
+    entry: 'services/api/src/main.ts',
+    env: { PORT: '0', PARLEY_METRICS_PORT: '0', ...env },
+    readyWhen: (line) => 'listening' in line && typeof line.port === 'number',
+    ...options,
+  });
+  const port = Number(pod.ready.port);
+  return { ...pod, port, url: `http://127.0.0.1:${port}` };
+}
+
+/** Starts `services/worker`, without a metrics port unless `env` says otherwise; resolves when it takes jobs. */
+export function startWorker(
+  env: Record<string, string> = {},
+  options: StartOptions = {},
+): Promise<ManagedProcess> {
+  return startProcess({
+    name: 'worker',
+    entry: 'services/worker/src/main.ts',
+    env: { PORT: '0', PARLEY_METRICS_PORT: '0', ...env },
+    readyWhen: (line) => line.ready === true,
+    ...options,
+  });
+}

@@ -1,0 +1,56 @@
+import { Redis } from 'ioredis';
+
+/** Where to send a command: a port on 127.0.0.1 or a `redis://` URL. */
+export type RedisAddress = number | string;
+
+/**
+ * Runs `use` over a connection of its own that never retries and never queues for longer than `timeoutMs`
+ * (2 s unless told), so that a dead or frozen server is an error and not a wait.
+ */
+export async function withRedis<T>(
+  at: RedisAddress,
+  use: (redis: Redis) => Promise<T>,
+  timeoutMs = 2_000,
+): Promise<T> {
+  const redis = new Redis(typeof at === 'number' ? `redis://127.0.0.1:${at}` : at, {
+    lazyConnect: true,
+    connectTimeout: timeoutMs,
+    commandTimeout: timeoutMs,
+    maxRetriesPerRequest: 0,
+    retryStrategy: null,
+    enableReadyCheck: false,
+    disconnectTimeout: 100,
+    disableClientInfo: true,
+  });
+  let cause: Error | undefined;
+  redis.on('error', (error: Error) => {
+    cause ??= error;
+  });
+  try {
+    await redis.connect();
+    return await use(redis);
+  } catch (error) {
+    // ioredis rejects with "Connection is closed."; the event before it says why.
+    throw String(error).includes('Connection is closed') ? (cause ?? error) : error;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** One command, one connection, its reply as Redis gave it. */
+export function redisCommand(
+  at: RedisAddress,
+  ...[name, ...args]: [string, ...(string | number)[]]
+): Promise<unknown> {
+  return withRedis(at, (redis) => redis.call(name, ...args));
+}
+
+/** The `key:value` lines of an INFO or CLUSTER INFO reply. */
+export function infoFields(reply: unknown): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const line of String(reply).split('\r\n')) {
+    const colon = line.indexOf(':');
+    if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1);
+  }
+  return fields;
+}

@@ -1,0 +1,65 @@
+import { createServer } from 'node:http';
+import { createForwarder } from './forward-request.ts';
+import { listenOnFreePort } from './free-port.ts';
+import { createHealthCheck } from './pod-health.ts';
+import { createTargetPool, type Target } from './target-pool.ts';
+
+export { pickFetch } from './pick-fetch.ts';
+
+export type RoundRobinOptions = {
+  targets: readonly Target[];
+  pick?: 'round-robin' | 'random';
+  /** What the active checks ask for; false for no checks. `/readyz` unless told. */
+  healthPath?: string | false;
+  /** 500 unless told. */
+  healthIntervalMs?: number;
+  /** A pod that has not answered by then is out. 1,000 unless told. */
+  healthTimeoutMs?: number;
+};
+
+/** The load balancer in front of the pods. */
+export type RoundRobin = {
+  readonly url: string;
+  readonly port: number;
+  /** Replaces the pods and checks them. Requests under way stay where they are. */
+  setTargets(targets: readonly Target[]): Promise<void>;
+  /** Name (or index) of the pod that answered last, as in `x-parley-upstream`. */
+  lastPod(): string | undefined;
+  /** Ends every connection. */
+  close(): Promise<void>;
+};
+
+/**
+ * Starts an HTTP reverse proxy on 127.0.0.1 that gives each request to the next healthy pod and hands bodies through
+ * as they come. Only a pod that cannot be reached at all is passed over; nothing is sent twice. 502 when the pod
+ * died before its answer began, 503 when none can be reached; a body that breaks off upstream breaks off here too.
+ */
+export async function createRoundRobin(options: RoundRobinOptions): Promise<RoundRobin> {
+  const { targets, pick = 'round-robin', healthPath = '/readyz', healthIntervalMs = 500 } = options;
+  const check =
+    healthPath === false ? undefined : createHealthCheck(healthPath, options.healthTimeoutMs ?? 1_000);
+  const pool = await createTargetPool({ targets, pick, check, intervalMs: healthIntervalMs });
+  let last: string | undefined;
+  const forwarder = createForwarder({
+    candidates: () => pool.candidates(),
+    onAnswer: (pod) => {
+      last = pod.name;
+    },
+  });
+  // Slow and silent clients are the pods' business: the proxy sets no limits of its own.
+  const server = createServer({ requestTimeout: 0, keepAliveTimeout: 65_000 }, forwarder.handle);
+  const port = await listenOnFreePort(server);
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    setTargets: (next) => pool.setTargets(next),
+    lastPod: () => last,
+    async close() {
+      pool.close();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      forwarder.close();
+      await closed;
+    },
+  };
+}

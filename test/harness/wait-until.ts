@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
+
+/** `what` names the awaited thing in the error; times are milliseconds. */
+export type WaitOptions = { what: string; timeoutMs?: number; everyMs?: number };
+
+type Attempt<T> = { value: T } | { error: unknown };
+
+/**
+ * Asks `cond` again and again until it gives a truthy value, and returns that value.
+ * A throw counts as "not yet". Rejects after `timeoutMs` (15 s unless told) with what was awaited and the
+ * last value or error seen; a `cond` that never settles is cut off by the same time.
+ */
+export async function waitUntil<T>(
+  cond: () => T | Promise<T>,
+  { what, timeoutMs = 15_000, everyMs = 25 }: WaitOptions,
+): Promise<Exclude<T, false | 0 | '' | null | undefined>> {
+  const deadline = performance.now() + timeoutMs;
+  let last = 'nothing yet';
+  for (;;) {
+    const left = deadline - performance.now();
+    const seen = await attempt(cond, Math.max(left, 1));
+    if (seen === 'pending')
+      throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}; last: ${last}`);
+    if ('value' in seen && seen.value) return seen.value as Exclude<T, false | 0 | '' | null | undefined>;
+    last = 'value' in seen ? brief(seen.value) : String(seen.error);
+    if (performance.now() + everyMs > deadline) {
+      throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}; last: ${last}`);
+    }
+    await sleep(everyMs);
+  }
+}
+
+async function attempt<T>(cond: () => T | Promise<T>, withinMs: number): Promise<Attempt<T> | 'pending'> {
+  const stop = new AbortController();
+  const asked = (async (): Promise<Attempt<T>> => {
+    try {
+      return { value: await cond() };
+    } catch (error) {
+      return { error };
+    }
+  })();
+  try {
+    return await Promise.race([asked, sleep(withinMs, 'pending' as const, { signal: stop.signal })]);
+  } finally {
+    stop.abort();
+  }
+}
+
+function brief(value: unknown): string {
+  return inspect(value, { depth: 4, breakLength: Number.POSITIVE_INFINITY }).slice(0, 500);
+}

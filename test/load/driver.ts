@@ -1,0 +1,262 @@
+import { randomUUID } from 'node:crypto';
+import type { Action, ElicitationStatus, Owner, Seen } from '../harness/history/events.ts';
+import type { HistoryRecorder } from '../harness/history/recorder.ts';
+
+/** A reply, or 0 when none came: a timeout, a reset, a torn body. */
+export interface Reply {
+  readonly status: number;
+  readonly body: Record<string, unknown> | undefined;
+}
+
+export interface DriverOptions {
+  /** Sends each request to some pod. */
+  readonly fetch: typeof fetch;
+  readonly history: HistoryRecorder;
+  /** Service key by tenant, user token by owner. */
+  readonly serviceKey: (tenant: string) => string;
+  readonly userToken: (owner: Owner) => Promise<string>;
+  /** Give up on a request after this long; its outcome is then unknown. */
+  readonly requestTimeoutMs?: number;
+}
+
+export interface Question {
+  readonly mode: 'form' | 'url';
+  readonly completion?: 'server' | 'client';
+  readonly timeoutSeconds: number;
+  readonly streamRequestId: string;
+}
+
+export type Driver = ReturnType<typeof createDriver>;
+
+const REQUEST_TIMEOUT_MS = 15_000;
+const FORM = {
+  type: 'object',
+  properties: { choice: { type: 'string', maxLength: 64 }, count: { type: 'integer' } },
+  required: ['choice'],
+};
+
+/** Calls the HTTP API as askers and people would, and writes down what each of them saw. */
+export function createDriver(options: DriverOptions) {
+  const { history, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+
+  async function call(
+    method: string,
+    path: string,
+    token: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Reply> {
+    try {
+      const response = await options.fetch(`http://pod${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(requestTimeoutMs),
+      });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    } catch {
+      return { status: 0, body: undefined };
+    }
+  }
+
+  /** Asks until it is known what became of it: the same key, so that it is asked once. */
+  async function ask(owner: Owner, question: Question): Promise<string | undefined> {
+    const idempotencyKey = randomUUID();
+    const body = {
+      userId: owner.userId,
+      streamRequestId: question.streamRequestId,
+      mode: question.mode,
+      message: 'Which one?',
+      timeoutSeconds: question.timeoutSeconds,
+      ...(question.mode === 'form'
+        ? { requestedSchema: FORM }
+        : { url: 'https://example.com/page', completion: question.completion ?? 'client' }),
+    };
+    for (let attempt = 0; attempt < 40; attempt += 1) {
+      const startedAt = performance.now();
+      const reply = await call('POST', '/v1/elicitations', options.serviceKey(owner.tenant), body, {
+        'idempotency-key': idempotencyKey,
+      });
+      const mode =
+        question.mode === 'form'
+          ? ({ mode: 'form' } as const)
+          : ({ mode: 'url', completion: question.completion ?? 'client' } as const);
+      history.record({
+        type: 'ask',
+        ...mode,
+        owner,
+        streamRequestId: question.streamRequestId,
+        idempotencyKey,
+        elicitationId: textOf(reply, 'elicitationId'),
+        createdAt: timeOf(reply, 'createdAt'),
+        expiresAt: timeOf(reply, 'expiresAt'),
+        httpStatus: reply.status,
+        code: textOf(reply, 'code'),
+        startedAt,
+        at: performance.now(),
+      });
+      if (reply.status === 201) return textOf(reply, 'elicitationId');
+      if (reply.status !== 0 && reply.status < 500) return undefined;
+      await sleep(100 + Math.random() * 200);
+    }
+    return undefined;
+  }
+
+  /** Answers once; the reply may be unknown. */
+  async function respond(
+    elicitationId: string,
+    by: Owner,
+    answer: { action: Action; content?: unknown; responseId?: string },
+  ): Promise<Reply> {
+    const responseId = answer.responseId ?? randomUUID();
+    const startedAt = performance.now();
+    const reply = await call(
+      'POST',
+      `/v1/elicitations/${elicitationId}/response`,
+      await options.userToken(by),
+      {
+        ...answer,
+        responseId,
+      },
+    );
+    history.record({
+      type: 'respond',
+      elicitationId,
+      by,
+      responseId,
+      action: answer.action,
+      content: answer.content,
+      httpStatus: reply.status,
+      code: textOf(reply, 'code'),
+      recorded: recordedOf(reply),
+      startedAt,
+      at: performance.now(),
+    });
+    return reply;
+  }
+
+  /** Answers again and again with the same response id until the outcome is known. */
+  async function respondUntilKnown(
+    elicitationId: string,
+    by: Owner,
+    answer: { action: Action; content?: unknown },
+  ): Promise<Reply> {
+    const responseId = randomUUID();
+    for (let attempt = 0; ; attempt += 1) {
+      const reply = await respond(elicitationId, by, { ...answer, responseId });
+      if ((reply.status !== 0 && reply.status < 500) || attempt === 40) return reply;
+      await sleep(100 + Math.random() * 200);
+    }
+  }
+
+  async function command(type: 'complete' | 'withdraw', elicitationId: string, owner: Owner): Promise<Reply> {
+    const startedAt = performance.now();
+    const key = options.serviceKey(owner.tenant);
+    const reply =
+      type === 'complete'
+        ? await call('POST', `/v1/elicitations/${elicitationId}/complete`, key)
+        : await call('DELETE', `/v1/elicitations/${elicitationId}`, key, { reason: 'superseded' });
+    history.record({
+      type,
+      elicitationId,
+      by: { tenant: owner.tenant },
+      httpStatus: reply.status,
+      code: textOf(reply, 'code'),
+      recorded: recordedOf(reply),
+      startedAt,
+      at: performance.now(),
+    });
+    return reply;
+  }
+
+  /** Waits by long polls, on another pod each time, until it ended or `withinMs` passed. */
+  async function waitUntilEnded(elicitationId: string, tenant: string, withinMs: number): Promise<void> {
+    const startedAt = performance.now();
+    for (;;) {
+      const reply = await call(
+        'GET',
+        `/v1/elicitations/${elicitationId}/wait?timeoutSeconds=5`,
+        options.serviceKey(tenant),
+      );
+      const seen = reply.status === 200 ? seenOf(reply.body) : undefined;
+      const over = performance.now() - startedAt >= withinMs;
+      if (!over && (seen === undefined || seen.status === 'pending' || seen.status === 'opened')) {
+        if (seen === undefined) await sleep(50);
+        continue;
+      }
+      history.record({
+        type: 'wait',
+        elicitationId,
+        deadlineMs: withinMs,
+        startedAt,
+        at: performance.now(),
+        outcome: seen?.status ?? 'error',
+        action: seen?.action,
+        content: seen?.content,
+        serverTime: seen?.serverTime,
+      });
+      return;
+    }
+  }
+
+  async function read(elicitationId: string, by: Owner, final: boolean): Promise<Reply> {
+    const startedAt = performance.now();
+    const reply = await call('GET', `/v1/elicitations/${elicitationId}`, await options.userToken(by));
+    const seen = recordedOf(reply);
+    const at = performance.now();
+    if (seen === undefined || reply.status !== 200) return reply;
+    if (final) {
+      const settledAt = timeOf(reply, 'settledAt');
+      history.record({
+        type: 'final',
+        elicitationId,
+        status: seen.status,
+        action: seen.action,
+        content: seen.content,
+        owner: by,
+        expiresAt: timeOf(reply, 'expiresAt') ?? 0,
+        settledAt,
+        at,
+      });
+    } else {
+      history.record({ type: 'read', elicitationId, by, ...seen, startedAt, at });
+    }
+    return reply;
+  }
+
+  return { ask, respond, respondUntilKnown, command, waitUntilEnded, read, call };
+}
+
+/** The elicitation that a reply carries: whole, or inside a problem. */
+function recordedOf({ body }: Reply): Seen | undefined {
+  const inner = body?.elicitation;
+  return seenOf(typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : body);
+}
+
+export function seenOf(body: Record<string, unknown> | undefined): Seen | undefined {
+  if (body === undefined || typeof body.elicitationId !== 'string') return undefined;
+  return {
+    status: body.status as ElicitationStatus,
+    action: body.action as Action | undefined,
+    content: body.content,
+    serverTime: Date.parse(String(body.serverTime)),
+  };
+}
+
+function textOf({ body }: Reply, name: string): string | undefined {
+  const value = body?.[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function timeOf(reply: Reply, name: string): number | undefined {
+  const text = textOf(reply, name);
+  return text === undefined ? undefined : Date.parse(text);
+}
+
+export function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { createParser } from 'eventsource-parser';
+import type { ElicitationStatus, Owner } from '../harness/history/events.ts';
+import type { HistoryRecorder } from '../harness/history/recorder.ts';
+import { sleep } from './driver.ts';
+
+export interface FollowOptions {
+  readonly fetch: typeof fetch;
+  readonly history: HistoryRecorder;
+  readonly owner: Owner;
+  readonly token: string;
+  readonly streamRequestId: string;
+  /** Leave and come back on another pod after about this long, so that resuming is part of every run. */
+  readonly reconnectEveryMs: number;
+}
+
+/** Reads one stream as a browser would: resumes by Last-Event-ID on some pod, until told to stop. */
+export function follow(options: FollowOptions): { stop: () => Promise<void> } {
+  const stopped = new AbortController();
+  const running = run(options, stopped.signal);
+  return {
+    async stop() {
+      stopped.abort();
+      await running;
+    },
+  };
+}
+
+async function run(options: FollowOptions, stopped: AbortSignal): Promise<void> {
+  let lastEventId: string | undefined;
+  while (!stopped.aborted) {
+    lastEventId = await connectOnce(options, lastEventId, stopped);
+    if (!stopped.aborted) await sleep(20 + Math.random() * 50);
+  }
+}
+
+async function connectOnce(
+  options: FollowOptions,
+  resumeAfter: string | undefined,
+  stopped: AbortSignal,
+): Promise<string | undefined> {
+  const { history, owner, streamRequestId } = options;
+  const connectionId = randomUUID();
+  let lastEventId = resumeAfter;
+  const signal = AbortSignal.any([
+    stopped,
+    AbortSignal.timeout(Math.round(options.reconnectEveryMs * (0.5 + Math.random()))),
+  ]);
+  const parser = createParser({
+    onEvent({ id, event, data }) {
+      if (event === 'stream-reset') {
+        history.record({ type: 'stream-reset', connectionId, at: performance.now() });
+        lastEventId = undefined;
+        return;
+      }
+      const elicitation = JSON.parse(data) as Record<string, string>;
+      if (id === undefined) return;
+      lastEventId = id;
+      history.record({
+        type: 'stream-event',
+        connectionId,
+        subscriber: owner,
+        streamRequestId,
+        eventId: id,
+        name: event ?? '',
+        elicitationId: elicitation.elicitationId ?? '',
+        status: elicitation.status as ElicitationStatus,
+        ownerUserId: elicitation.userId ?? '',
+        at: performance.now(),
+      });
+    },
+  });
+  try {
+    const response = await options.fetch(`http://pod/v1/streams/${streamRequestId}/events`, {
+      headers: {
+        authorization: `Bearer ${options.token}`,
+        ...(resumeAfter !== undefined && { 'last-event-id': resumeAfter }),
+      },
+      signal,
+    });
+    if (response.status !== 200 || response.body === null) return lastEventId;
+    history.record({
+      type: 'connection-open',
+      connectionId,
+      subscriber: owner,
+      streamRequestId,
+      lastEventId: resumeAfter,
+      at: performance.now(),
+    });
+    for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
+  } catch {
+    // Leaving, a reset or a dead pod: all end the connection, and the next one resumes.
+  }
+  history.record({ type: 'connection-close', connectionId, at: performance.now() });
+  return lastEventId;
+}

@@ -1,0 +1,170 @@
+import type { Owner } from '../harness/history/events.ts';
+import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
+import { userToken } from '../harness/tokens.ts';
+import { createDriver, type Driver, type Question, sleep } from './driver.ts';
+import { follow } from './follower.ts';
+
+export const SECRET = 'load-secret-load-secret-load-secret-1';
+export const TENANTS = ['acme', 'globex'] as const;
+export const SERVICE_KEYS = TENANTS.map((tenant) => `${tenant}:${keyOf(tenant)}`).join(',');
+
+/** What every pod of a load needs in its environment, besides Redis. */
+export const LOAD_ENV = {
+  PARLEY_JWT_SECRET: SECRET,
+  PARLEY_API_KEYS: SERVICE_KEYS,
+  PARLEY_LOG_LEVEL: 'warn',
+  PARLEY_LIMIT_USER_WRITES: '1000000',
+  PARLEY_LIMIT_USER_STREAMS: '1000',
+} as const;
+
+export interface LoadOptions {
+  readonly fetch: typeof fetch;
+  readonly elicitations: number;
+  readonly askers: number;
+  /** Users per tenant; both tenants have the same user ids and stream request ids, which must never meet. */
+  readonly users?: number;
+  readonly graceMs?: number;
+}
+
+export interface Load {
+  readonly history: HistoryRecorder;
+  readonly driver: Driver;
+  /** Asks, answers, withdraws and lets expire, all at once; resolves when every wait has returned and every end was read. */
+  run(): Promise<void>;
+}
+
+const GRACE_MS = 5_000;
+
+/** A load of askers and people who race each other: answers, opposite answers, withdrawals and deadlines. */
+export function createLoad(options: LoadOptions): Load {
+  const history = createHistory();
+  const tokens = new Map<string, Promise<string>>();
+  const tokenOf = (owner: Owner) => {
+    const name = `${owner.tenant}/${owner.userId}`;
+    const known =
+      tokens.get(name) ?? userToken({ secret: SECRET, userId: owner.userId, tenant: owner.tenant });
+    tokens.set(name, known);
+    return known;
+  };
+  const driver = createDriver({ fetch: options.fetch, history, serviceKey: keyOf, userToken: tokenOf });
+  const users = options.users ?? 10;
+
+  async function one(index: number): Promise<void> {
+    const owner: Owner = {
+      tenant: TENANTS[index % 2] ?? 'acme',
+      userId: `user-${Math.floor(index / 2) % users}`,
+    };
+    const question = questionOf(owner);
+    const id = await driver.ask(owner, question);
+    if (id === undefined) return;
+    const within = question.timeoutSeconds * 1000 + (options.graceMs ?? GRACE_MS);
+    await Promise.all([driver.waitUntilEnded(id, owner.tenant, within), actOn(driver, id, owner, question)]);
+    // Nobody acts on it any more; its retention may end before the run does.
+    await readFinal(driver, id, owner);
+  }
+
+  return {
+    history,
+    driver,
+    async run() {
+      const followers = await startFollowers(options.fetch, history, users, tokenOf);
+      let next = 0;
+      const asker = async () => {
+        for (let index = next; index < options.elicitations; index = next) {
+          next += 1;
+          await one(index);
+        }
+      };
+      await Promise.all(Array.from({ length: options.askers }, asker));
+      // Readers get the last events before they leave.
+      await sleep(1_000);
+      await Promise.all(followers.map((follower) => follower.stop()));
+    },
+  };
+}
+
+async function readFinal(driver: Driver, id: string, owner: Owner): Promise<void> {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const reply = await driver.read(id, owner, true);
+    if (reply.status !== 0 && reply.status < 500) return;
+    await sleep(200);
+  }
+}
+
+async function startFollowers(
+  fetchFrom: typeof fetch,
+  history: HistoryRecorder,
+  users: number,
+  tokenOf: (owner: Owner) => Promise<string>,
+) {
+  const owners = TENANTS.flatMap((tenant) =>
+    Array.from({ length: users }, (_, index) => ({ tenant, userId: `user-${index}` })),
+  );
+  return Promise.all(
+    owners.map(async (owner) =>
+      follow({
+        fetch: fetchFrom,
+        history,
+        owner,
+        token: await tokenOf(owner),
+        streamRequestId: streamOf(owner),
+        reconnectEveryMs: 2_000,
+      }),
+    ),
+  );
+}
+
+function questionOf(owner: Owner): Question {
+  const dice = Math.random();
+  const streamRequestId = streamOf(owner);
+  const timeoutSeconds = Math.random() < 0.25 ? 1 : 20;
+  if (dice < 0.6) return { mode: 'form', timeoutSeconds, streamRequestId };
+  return { mode: 'url', completion: dice < 0.8 ? 'server' : 'client', timeoutSeconds, streamRequestId };
+}
+
+/** The same name in both tenants. */
+function streamOf({ userId }: Owner): string {
+  return `turn-of-${userId}`;
+}
+
+/** Up to four people (or one with four windows) act on it at once; some questions nobody answers in time. */
+async function actOn(driver: Driver, id: string, owner: Owner, question: Question): Promise<void> {
+  const acts: Promise<unknown>[] = [];
+  const patience = question.timeoutSeconds === 1 ? 1_000 : 400;
+  const later = async (run: () => Promise<unknown>) => {
+    await sleep(Math.random() * patience);
+    await run();
+  };
+  // A deadline of one second is raced by answers at about that time, or met in silence.
+  if (question.timeoutSeconds === 1 && Math.random() < 0.3) return;
+  const respondents = 1 + Math.floor(Math.random() * 3);
+  for (let index = 0; index < respondents; index += 1)
+    acts.push(later(() => driver.respondUntilKnown(id, owner, answerOf(question))));
+  if (Math.random() < 0.1) acts.push(later(() => driver.command('withdraw', id, owner)));
+  if (question.completion === 'server') acts.push(later(() => driver.command('complete', id, owner)));
+  if (Math.random() < 0.1) acts.push(later(() => driver.respond(id, strangerTo(owner), answerOf(question))));
+  if (Math.random() < 0.3) acts.push(later(() => driver.read(id, owner, false)));
+  await Promise.all(acts);
+  // What is still open then was only opened, or lost to a fault: it ends here or at its deadline.
+  if (question.completion === 'server' && Math.random() < 0.8) await driver.command('complete', id, owner);
+}
+
+function answerOf(question: Question): { action: 'accept' | 'decline' | 'cancel'; content?: unknown } {
+  const dice = Math.random();
+  if (dice < 0.15) return { action: 'decline' };
+  if (dice < 0.25) return { action: 'cancel' };
+  if (question.mode === 'url') return { action: 'accept' };
+  return {
+    action: 'accept',
+    content: { choice: Math.random() < 0.5 ? 'left' : 'right', count: Math.floor(Math.random() * 3) },
+  };
+}
+
+/** The same user id in the other tenant: as near as a stranger comes. */
+function strangerTo(owner: Owner): Owner {
+  return { tenant: owner.tenant === 'acme' ? 'globex' : 'acme', userId: owner.userId };
+}
+
+function keyOf(tenant: string): string {
+  return `${tenant}-service-key-for-the-load`;
+}
