@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-const conditions = ['parley-source', 'node', 'import', 'module', 'default'];
+const conditions = ['parley-source', 'node', 'import', 'default'];
 
 export default defineConfig({
   resolve: { conditions },

@@ -5,7 +5,14 @@ import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { backendSettings, type Env, engineSettings, otlpOf, redisLocation } from '@parley/shared/runtime/env';
+import {
+  backendSettings,
+  type Env,
+  engineSettings,
+  otlpOf,
+  redisLocation,
+  resourceAttributesOf,
+} from '@parley/shared/runtime/env';
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
@@ -42,9 +49,11 @@ export async function wirePod(env: Env): Promise<Pod> {
     pod: env.PARLEY_POD,
     version,
     otlp: otlpOf(env),
+    resourceAttributes: resourceAttributesOf(env),
   });
   const metrics = createMetrics(telemetry.meter);
   const backend = openBackend(env, metrics);
+  metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
   const localTimers = createLocalTimers({
     onDue: async (id) => {
       const result = await engine.expire(id);
@@ -55,7 +64,7 @@ export async function wirePod(env: Env): Promise<Pod> {
   const engine = createEngine({
     ...backend,
     timers: [localTimers, backend.timers],
-    observer: createObserver({ log, tracer: telemetry.tracer, metrics }),
+    observer: createObserver({ log, tracer: telemetry.tracer, metrics, context: telemetry.context }),
     settings: engineSettings(env),
   });
   const drain = new AbortController();
@@ -66,7 +75,7 @@ export async function wirePod(env: Env): Promise<Pod> {
     onError: (error) => log.warn({ err: error }, 'sweep failed; the next one follows'),
   });
   return {
-    app,
+    app: (req, res) => telemetry.continuing(req.headers, () => app(req, res)),
     metrics: telemetry.metricsHandler,
     log,
     backendKind: redisLocation(env) === undefined ? 'memory' : 'redis',
@@ -152,6 +161,10 @@ function createPodApp({ env, version, backend, engine, log, metrics, draining }:
     health: () => backend.health(),
     draining,
   });
+}
+
+function secondsOf(milliseconds: number | undefined): number | undefined {
+  return milliseconds === undefined ? undefined : milliseconds / 1000;
 }
 
 function versionOf(): string {

@@ -1,8 +1,8 @@
 import type { BusSignal, EventBus, Subscription, Topic } from '../ports/event-bus.ts';
 import type { Commands } from './connect.ts';
 import { channelName } from './keys.ts';
+import { loadScript, type Script } from './script.ts';
 import type { Subscriber } from './subscriber.ts';
-import { orUnavailable } from './unavailable.ts';
 
 export interface RedisEventBusOptions<T> {
   readonly redis: Commands;
@@ -17,16 +17,18 @@ export interface RedisEventBusOptions<T> {
 /** Events between pods over Redis Pub/Sub; the twin of InProcessEventBus. */
 export class RedisEventBus<T> implements EventBus<T> {
   readonly #options: RedisEventBusOptions<T>;
+  readonly #publish: Script;
   /** The message decoded last: every listener of a channel is told of the same one in turn. */
   #decoded: { readonly message: string; readonly event: T | undefined } | undefined;
 
   constructor(options: RedisEventBusOptions<T>) {
     this.#options = options;
+    this.#publish = loadScript(options.redis, 'publish');
   }
 
   async publish(topic: Topic, event: T): Promise<void> {
-    const { redis, family, encode } = this.#options;
-    await orUnavailable(() => redis.publish(channelName(family, topic), encode(event)));
+    const { family, encode } = this.#options;
+    await this.#publish([channelName(family, topic)], [encode(event)]);
   }
 
   subscribe(topic: Topic, listener: (signal: BusSignal<T>) => void): Subscription {

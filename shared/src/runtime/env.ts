@@ -152,15 +152,33 @@ export function otlpOf(
   const metrics =
     env.OTEL_EXPORTER_OTLP_METRICS_ENDPOINT ?? (base === undefined ? undefined : `${base}/v1/metrics`);
   if (traces === undefined && metrics === undefined) return undefined;
-  const headers = env.OTEL_EXPORTER_OTLP_HEADERS?.split(',').flatMap((pair) => {
-    const equals = pair.indexOf('=');
-    return equals < 1
-      ? []
-      : [[pair.slice(0, equals).trim(), decodeURIComponent(pair.slice(equals + 1).trim())]];
-  });
+  const headers = pairsOf(env.OTEL_EXPORTER_OTLP_HEADERS);
   return {
     ...(traces !== undefined && { tracesEndpoint: traces }),
     ...(metrics !== undefined && { metricsEndpoint: metrics }),
-    ...(headers !== undefined && { headers: Object.fromEntries(headers) as Record<string, string> }),
+    ...(headers !== undefined && { headers }),
   };
+}
+
+/** Resource attributes of the telemetry. */
+export function resourceAttributesOf(env: Env): Record<string, string> {
+  return pairsOf(env.OTEL_RESOURCE_ATTRIBUTES) ?? {};
+}
+
+/** Reads `name=value` pairs, comma separated and percent-encoded, as OpenTelemetry's variables write them. */
+function pairsOf(text: string | undefined): Record<string, string> | undefined {
+  if (text === undefined) return undefined;
+  const pairs = text.split(',').flatMap((pair) => {
+    const equals = pair.indexOf('=');
+    return equals < 1 ? [] : [[pair.slice(0, equals).trim(), decoded(pair.slice(equals + 1).trim())]];
+  });
+  return Object.fromEntries(pairs) as Record<string, string>;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -61,7 +61,6 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
   const traces = await startTraces(otlp, resource);
   const propagator = new W3CTraceContextPropagator();
   const contexts = new AsyncLocalStorage<Context>();
-  let stopping: Promise<void> | undefined;
 
   return {
     tracer: (traces ?? new ProxyTracerProvider()).getTracer(SCOPE, version),
@@ -72,10 +71,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     },
     context: () => contexts.getStore() ?? ROOT_CONTEXT,
     metricsHandler: (request, response) => scrapes.getMetricsRequestHandler(request, response),
-    shutdown() {
-      stopping ??= atMost(SHUTDOWN_MS_MAX, Promise.allSettled([traces?.shutdown(), meters.shutdown()]));
-      return stopping;
-    },
+    shutdown: () => atMost(SHUTDOWN_MS_MAX, Promise.allSettled([traces?.shutdown(), meters.shutdown()])),
   };
 }
 

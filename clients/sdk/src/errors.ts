@@ -1,0 +1,69 @@
+import type { Elicitation } from '@parley/shared/domain/elicitation';
+import type { ErrorCode } from '@parley/shared/domain/errors';
+
+/** What the server said was wrong (RFC 9457), as it came. */
+export interface Problem {
+  readonly type?: string;
+  readonly title?: string;
+  readonly status?: number;
+  readonly code?: string;
+  readonly detail?: string;
+  /** What is wrong, field by field: `path` is the field's name, or the place in the request. */
+  readonly errors?: readonly { readonly path: string; readonly message: string }[];
+  /** The elicitation as it stands, with `already_settled` and `expired`. */
+  readonly elicitation?: Elicitation;
+}
+
+export interface ErrorExtras {
+  readonly status?: number | undefined;
+  readonly problem?: Problem | undefined;
+  readonly retryAfterSeconds?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * Every refusal and outage, told by a stable `code`. `unavailable` means that the result is not known: the server
+ * could not be reached, or not in time. Messages never hold tokens or answers.
+ *
+ * @example
+ * try {
+ *   await client.answer(id, { action: 'accept', content });
+ * } catch (error) {
+ *   if (!isParleyClientError(error, 'invalid_answer')) throw error;
+ *   for (const { path, message } of error.problem?.errors ?? []) show(path, message);
+ * }
+ */
+export class ParleyClientError extends Error {
+  readonly code: ErrorCode;
+  /** HTTP status; absent when there was no reply. */
+  readonly status: number | undefined;
+  /** Seconds after which trying again makes sense, when the server said so. */
+  readonly retryAfterSeconds: number | undefined;
+  readonly #problem: Problem | undefined;
+
+  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+    super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
+    this.name = 'ParleyClientError';
+    this.code = code;
+    this.status = extras.status;
+    this.retryAfterSeconds = extras.retryAfterSeconds;
+    this.#problem = extras.problem;
+  }
+
+  /** The problem document. Not enumerable: it may hold a person's answer, which a logged error must not show. */
+  get problem(): Problem | undefined {
+    return this.#problem;
+  }
+}
+
+/** Recognises a ParleyClientError by its shape, so that it also holds across two copies of this package. */
+export function isParleyClientError(error: unknown, code?: ErrorCode): error is ParleyClientError {
+  if (!(error instanceof Error) || error.name !== 'ParleyClientError' || !('code' in error)) return false;
+  return code === undefined || error.code === code;
+}
+
+/** True when the same call may succeed a little later. */
+export function isPassing(error: unknown): error is ParleyClientError {
+  if (!isParleyClientError(error)) return false;
+  return error.code === 'unavailable' || error.code === 'rate_limited' || (error.status ?? 0) >= 500;
+}

@@ -1,0 +1,41 @@
+import type { Engine } from '@parley/shared/engine/engine';
+import type { Audit, CleanupReport, IndexReport } from '@parley/shared/ports/audit';
+import type { JobCall, Processor, Processors } from '@parley/shared/ports/jobs';
+
+export interface JobsDeps {
+  readonly engine: Pick<Engine, 'expire' | 'sweep'>;
+  readonly audit: Audit;
+  /** Leaves the sign of life of the timers. */
+  readonly beat: () => Promise<void>;
+  readonly onIndexReport: (report: IndexReport) => void;
+  readonly onCleanupReport: (report: CleanupReport) => void;
+}
+
+/** What the worker does: each kind of job is one call. */
+export function createJobs({ engine, audit, beat, onIndexReport, onCleanupReport }: JobsDeps): Processors {
+  return {
+    async expire({ id }) {
+      const result = await engine.expire(id);
+      return result.type === 'early' ? { againInMs: result.remainingMs } : undefined;
+    },
+    sweep: alone(({ signal }) => engine.sweep(signal)),
+    'index-check': alone(async ({ signal }) => onIndexReport(await audit.indexCheck(signal))),
+    cleanup: alone(async ({ signal }) => onCleanupReport(await audit.cleanup(signal))),
+    canary: alone(beat),
+  };
+}
+
+/** A round that is still going on when the next one comes does the work of both. */
+function alone(round: (call: JobCall) => Promise<unknown>): Processor {
+  let running = false;
+  return async (call) => {
+    if (running) return undefined;
+    running = true;
+    try {
+      await round(call);
+      return undefined;
+    } finally {
+      running = false;
+    }
+  };
+}

@@ -1,0 +1,46 @@
+import { EnvError, readEnv, redisLocation } from '@parley/shared/runtime/env';
+import { onShutdown } from '@parley/shared/runtime/lifecycle';
+import { closeOps, listenOps } from './ops.ts';
+import { wireWorker } from './wiring.ts';
+
+const NO_REDIS =
+  'The worker needs Redis: set REDIS_URL, PARLEY_REDIS_SENTINELS or PARLEY_REDIS_CLUSTER. Without Redis the api runs alone and does this work itself.';
+const WARN_MS = 5_000;
+
+async function main(): Promise<void> {
+  const env = readEnv();
+  const location = redisLocation(env);
+  if (location === undefined) throw new EnvError([NO_REDIS]);
+  const worker = await wireWorker(env, location);
+  const ops =
+    env.PARLEY_METRICS_PORT === 0
+      ? undefined
+      : await listenOps(worker.ops, env.PARLEY_METRICS_PORT, env.PARLEY_HOST);
+  onShutdown({
+    signals: ['SIGTERM', 'SIGINT'],
+    exit: (code) => process.exit(code),
+    async drain() {
+      // The doors last, so that whoever asks meanwhile hears "not ready".
+      await worker.release();
+      if (ops !== undefined) await closeOps(ops);
+    },
+    deadlineMs: env.PARLEY_DRAIN_MS,
+    log: worker.log,
+  });
+  const late = setInterval(
+    () => worker.log.warn('not ready: Redis does not answer yet; check REDIS_URL'),
+    WARN_MS,
+  );
+  await worker.ready();
+  clearInterval(late);
+  // The line that scripts wait for; everything else on standard output is a log line.
+  process.stdout.write(`${JSON.stringify({ ready: true, pod: env.PARLEY_POD })}\n`);
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(
+    `${error instanceof EnvError ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+  );
+  process.exitCode = 1;
+  setImmediate(() => process.exit());
+});

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { createEngine, type Engine } from '@parley/shared/engine/engine';
+import type { CleanupReport, IndexReport } from '@parley/shared/ports/audit';
+import type { Backend } from '@parley/shared/ports/backend';
+import type { RedisLocation } from '@parley/shared/ports/redis-location';
+import { createRedisAudit } from '@parley/shared/redis/audit';
+import { createRedisBackend } from '@parley/shared/redis/backend';
+import { createCanary } from '@parley/shared/redis/canary';
+import { connectCommands } from '@parley/shared/redis/connect';
+import { schedule } from '@parley/shared/redis/schedules';
+import { startWorkers } from '@parley/shared/redis/workers';
+import { backendSettings, type Env, engineSettings, otlpOf } from '@parley/shared/runtime/env';
+import { createReleasers, type Releasers } from '@parley/shared/runtime/lifecycle';
+import { createLog, type Log } from '@parley/shared/runtime/log';
+import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
+import { createObserver } from '@parley/shared/runtime/observer';
+import { startTelemetry } from '@parley/shared/runtime/telemetry';
+import { createFaultLog } from './faults.ts';
+import { createJobs, type JobsDeps } from './jobs.ts';
+import { createOps } from './ops.ts';
+
+export interface WorkerPod {
+  readonly log: Log;
+  readonly ops: RequestListener;
+  /** Resolves once jobs are taken and the schedules stand; waits for Redis as long as it takes. */
+  readonly ready: () => Promise<void>;
+  /** Finishes the jobs that run, within half of the time a shutdown may take, and lets go of everything. */
+  readonly release: () => Promise<void>;
+}
+
+// Each is two round trips and no work of this process.
+const EXPIRIES_AT_A_TIME = 50;
+// A report is of one worker and for one round: after some rounds done by others it says nothing about now.
+const REPORT_ROUNDS = 3;
+
+/** Builds a worker from its environment. It connects at once. */
+export async function wireWorker(env: Env, location: RedisLocation): Promise<WorkerPod> {
+  const held = createReleasers();
+  const log = createLog({ service: 'parley-worker', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
+  const telemetry = await startTelemetry({
+    service: env.OTEL_SERVICE_NAME ?? 'parley-worker',
+    pod: env.PARLEY_POD,
+    version: versionOf(),
+    otlp: otlpOf(env),
+  });
+  held.add(() => telemetry.shutdown());
+  const metrics = createMetrics(telemetry.meter);
+  const backend = createRedisBackend({
+    location,
+    settings: backendSettings(env),
+    timerQueues: env.PARLEY_TIMER_QUEUES,
+    onError: () => metrics.redisCommandErrors.add(1),
+  });
+  held.add(() => backend.close());
+  const engine = createEngine({
+    ...backend,
+    // An expiry ends with the job it ran in; the jobs of what the sweep expired find it ended.
+    timers: [],
+    observer: createObserver({ log, tracer: telemetry.tracer, metrics }),
+    settings: engineSettings(env),
+  });
+  const untilReady = takeJobs({ env, location, engine, backend, log, metrics, held });
+  let working = false;
+  held.add(() => {
+    working = false;
+  });
+  return {
+    log,
+    ops: createOps({
+      health: () => backend.health(),
+      working: () => working,
+      metrics: telemetry.metricsHandler,
+    }),
+    async ready() {
+      await untilReady;
+      working = true;
+    },
+    release: () => held.release(),
+  };
+}
+
+interface WorkerParts {
+  readonly env: Env;
+  readonly location: RedisLocation;
+  readonly engine: Engine;
+  readonly backend: Backend;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly held: Releasers;
+}
+
+/** Starts taking jobs and keeping the schedules; resolves once both go. */
+async function takeJobs({ env, location, engine, backend, log, metrics, held }: WorkerParts): Promise<void> {
+  const onCommandError = () => metrics.redisCommandErrors.add(1);
+  const redis = connectCommands(location);
+  redis.on('error', () => undefined);
+  held.add(() => redis.disconnect());
+  const onError = createFaultLog(log);
+  const workers = startWorkers({
+    location,
+    timerQueues: env.PARLEY_TIMER_QUEUES,
+    concurrency: EXPIRIES_AT_A_TIME,
+    onError,
+    processors: createJobs({
+      engine,
+      audit: createRedisAudit({
+        redis,
+        retentionMs: backendSettings(env).retentionMs,
+        onError: onCommandError,
+      }),
+      beat: createCanary(redis, onCommandError),
+      ...reportTo({ log, metrics, backend, freshMs: REPORT_ROUNDS * env.PARLEY_INDEX_CHECK_MS }),
+    }),
+  });
+  held.add(() => workers.close(env.PARLEY_DRAIN_MS / 2));
+  const schedules = schedule({
+    location,
+    onError,
+    everyMs: {
+      sweep: env.PARLEY_SWEEP_MS,
+      'index-check': env.PARLEY_INDEX_CHECK_MS,
+      cleanup: env.PARLEY_CLEANUP_MS,
+      canary: env.PARLEY_CANARY_MS,
+    },
+  });
+  held.add(() => schedules.close());
+  await Promise.all([workers.ready(), schedules.ready()]);
+}
+
+interface ReportDeps {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly backend: Backend;
+  /** How long a report of the indexes is worth showing. */
+  readonly freshMs: number;
+}
+
+/** Counts and shows what the audits report. */
+function reportTo(deps: ReportDeps): Pick<JobsDeps, 'onIndexReport' | 'onCleanupReport'> {
+  const { log, metrics, backend, freshMs } = deps;
+  let latest: { readonly report: IndexReport; readonly at: number } | undefined;
+  const fresh = () =>
+    latest !== undefined && performance.now() - latest.at < freshMs ? latest.report : undefined;
+  metrics.observe({
+    pending: () => fresh()?.open,
+    oldestPendingAge: () => seconds(fresh()?.oldestAgeMs),
+    timerCanaryAge: async () => seconds((await backend.health()).timerCanaryAgeMs),
+  });
+  return {
+    onIndexReport(report: IndexReport) {
+      latest = { report, at: performance.now() };
+      metrics.indexRepairs.add(report.repaired);
+      if (report.repaired > 0) log.warn(report, 'index entries repaired');
+    },
+    onCleanupReport(report: CleanupReport) {
+      metrics.cleanupRemoved.add(report.removed);
+      if (report.removed + report.left > 0) log.warn(report, 'leftovers found after their retention');
+    },
+  };
+}
+
+function seconds(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : ms / 1_000;
+}
+
+function versionOf(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return (manifest as { version: string }).version;
+}

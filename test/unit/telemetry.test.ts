@@ -1,0 +1,262 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { ROOT_CONTEXT } from '@opentelemetry/api';
+import { createMetrics } from '@parley/shared/runtime/metrics';
+import { type OtlpSettings, startTelemetry, type Telemetry } from '@parley/shared/runtime/telemetry';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { closeNow, serve } from './watched-pod.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  vi.unstubAllEnvs();
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+async function start(otlp?: OtlpSettings): Promise<Telemetry> {
+  const telemetry = await startTelemetry({
+    service: 'parley-test',
+    pod: 'pod-1',
+    version: '1.2.3',
+    otlp,
+    resourceAttributes: { 'deployment.environment.name': 'test' },
+  });
+  cleanups.push(() => telemetry.shutdown());
+  return telemetry;
+}
+
+/** A server that goes with the test; gives its base URL. */
+async function listening(server: Server): Promise<string> {
+  cleanups.push(() => closeNow(server));
+  return serve(server);
+}
+
+async function scraper(telemetry: Telemetry): Promise<() => Promise<string>> {
+  const url = await listening(createServer(telemetry.metricsHandler));
+  return async () => (await fetch(url)).text();
+}
+
+interface Family {
+  readonly type: string;
+  readonly labels: readonly string[];
+}
+
+/** The families of a scrape: their types, and every label any of their samples has. */
+function familiesOf(text: string): Map<string, Family> {
+  const families = new Map<string, Family>();
+  for (const [, name = '', type = ''] of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    const sample = new RegExp(`^${name}(?:_bucket|_sum|_count)?(?:\\{(.*)\\})? `, 'gm');
+    const labels = [...text.matchAll(sample)].flatMap(([, pairs = '']) =>
+      [...pairs.matchAll(/(\w+)="/g)].map(([, label = '']) => label),
+    );
+    families.set(name, { type, labels: [...new Set(labels)].filter((label) => label !== 'le').sort() });
+  }
+  return families;
+}
+
+describe('a scrape', () => {
+  it('has exactly the metrics that infra/telemetry/metrics.json lists, with their types and labels', async () => {
+    const listed = JSON.parse(readFileSync('infra/telemetry/metrics.json', 'utf8')) as Record<string, Family>;
+    const telemetry = await start();
+    const metrics = createMetrics(telemetry.meter);
+    for (const histogram of [metrics.waitDuration, metrics.wakeLatency, metrics.expiredLate])
+      histogram.record(1);
+    metrics.httpRequests.add(1, { route: '/v1/elicitations', method: 'POST', status: 201 });
+    metrics.httpRequestDuration.record(0.1, { route: '/v1/elicitations', method: 'POST' });
+    const families = familiesOf(await (await scraper(telemetry))());
+    families.delete('target_info');
+    const expected = Object.entries(listed).map(([name, { type, labels }]) => [
+      name,
+      { type, labels: [...labels].sort() },
+    ]);
+    expect(Object.fromEntries(families)).toEqual(Object.fromEntries(expected));
+  });
+
+  it('shows every counter at 0 before anything was counted', async () => {
+    const telemetry = await start();
+    createMetrics(telemetry.meter);
+    const text = await (await scraper(telemetry))();
+    const counters = [...familiesOf(text)].filter(([, { type }]) => type === 'counter').map(([name]) => name);
+    expect(counters.length).toBeGreaterThanOrEqual(13);
+    for (const name of counters) expect(text).toMatch(new RegExp(`^${name}(\\{.*\\})? 0$`, 'm'));
+    expect(text).toContain('sse_connections 0\n');
+  });
+
+  it('has the buckets that the dashboards reckon with', async () => {
+    const telemetry = await start();
+    const metrics = createMetrics(telemetry.meter);
+    metrics.waitDuration.record(61);
+    metrics.wakeLatency.record(0.0005);
+    const text = await (await scraper(telemetry))();
+    const bounds = (name: string) =>
+      [...text.matchAll(new RegExp(`^${name}_bucket\\{le="(.+)"\\} (\\d+)$`, 'gm'))].map(
+        ([, le, n]) => `${le}:${n}`,
+      );
+    expect(bounds('elicitation_wait_duration')).toEqual([
+      '1:0',
+      '5:0',
+      '15:0',
+      '60:0',
+      '300:1',
+      '600:1',
+      '+Inf:1',
+    ]);
+    expect(bounds('elicitation_wake_latency')).toMatchObject({ 0: '0.001:1', 10: '2.5:1', 11: '+Inf:1' });
+  });
+
+  it('reads a gauge each time, and NaN where its source fails, is silent or hangs', async () => {
+    const telemetry = await start();
+    const metrics = createMetrics(telemetry.meter);
+    const scrape = await scraper(telemetry);
+    expect(await scrape()).toContain('elicitation_pending NaN\n');
+    metrics.observe({ pending: async () => 3, oldestPendingAge: () => 4.5, timerCanaryAge: () => 6 });
+    const told = await scrape();
+    for (const sample of [
+      'elicitation_pending 3',
+      'elicitation_oldest_pending_age 4.5',
+      'timer_canary_age 6',
+    ])
+      expect(told).toContain(`${sample}\n`);
+    metrics.observe({
+      pending: () => Promise.reject(new Error('Redis is away')),
+      oldestPendingAge: () => undefined,
+      timerCanaryAge: () => new Promise(() => undefined),
+    });
+    const untold = await scrape();
+    for (const name of ['elicitation_pending', 'elicitation_oldest_pending_age', 'timer_canary_age'])
+      expect(untold).toContain(`${name} NaN\n`);
+  });
+
+  it('names the process', async () => {
+    const text = await (await scraper(await start()))();
+    expect(text).toContain('service_name="parley-test"');
+    expect(text).toContain('service_version="1.2.3"');
+    expect(text).toContain('service_instance_id="pod-1"');
+    expect(text).toContain('deployment_environment_name="test"');
+  });
+});
+
+interface Received {
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** A collector that takes whatever comes; with `silent`, it never replies. */
+async function startCollector({ silent = false } = {}) {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    received.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
+    if (!silent) response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+  });
+  return { url: await listening(server), received };
+}
+
+function traceOnce(telemetry: Telemetry): void {
+  telemetry.tracer.startSpan('elicitation.requested').end();
+}
+
+describe('export to a collector', () => {
+  it('sends spans and metrics as protobuf where it is told to, with its headers', async () => {
+    const collector = await startCollector();
+    const telemetry = await start({
+      tracesEndpoint: `${collector.url}/v1/traces`,
+      metricsEndpoint: `${collector.url}/v1/metrics`,
+      headers: { 'x-tenant': 'ops' },
+    });
+    createMetrics(telemetry.meter);
+    traceOnce(telemetry);
+    await telemetry.shutdown();
+    const byPath = new Map(collector.received.map((each) => [each.path, each]));
+    expect([...byPath.keys()].sort()).toEqual(['/v1/metrics', '/v1/traces']);
+    for (const { headers } of collector.received)
+      expect(headers).toMatchObject({ 'content-type': 'application/x-protobuf', 'x-tenant': 'ops' });
+    const traces = byPath.get('/v1/traces')?.body.toString('latin1');
+    for (const part of ['elicitation.requested', 'parley-test', 'pod-1', '1.2.3'])
+      expect(traces).toContain(part);
+    expect(byPath.get('/v1/metrics')?.body.toString('latin1')).toContain('elicitation_requests');
+  });
+
+  it('can still be scraped meanwhile', async () => {
+    const collector = await startCollector();
+    const telemetry = await start({ metricsEndpoint: `${collector.url}/v1/metrics` });
+    createMetrics(telemetry.meter).sseResumes.add(2);
+    const scrape = await scraper(telemetry);
+    expect(await scrape()).toContain('sse_resumes_total 2\n');
+    expect(await scrape()).toContain('sse_resumes_total 2\n');
+  });
+
+  it('is off unless told, whatever the environment says', async () => {
+    const collector = await startCollector();
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
+    const telemetry = await start();
+    createMetrics(telemetry.meter);
+    const span = telemetry.tracer.startSpan('elicitation.requested');
+    expect(span.isRecording()).toBe(false);
+    span.end();
+    await telemetry.shutdown();
+    expect(collector.received).toEqual([]);
+  });
+
+  it('loses spans, and nothing else, while the collector is away', async () => {
+    const gone = createServer();
+    const url = await serve(gone);
+    await new Promise((resolve) => gone.close(resolve));
+    const telemetry = await start({
+      tracesEndpoint: `${url}/v1/traces`,
+      metricsEndpoint: `${url}/v1/metrics`,
+    });
+    createMetrics(telemetry.meter);
+    traceOnce(telemetry);
+    await expect(telemetry.shutdown()).resolves.toBeUndefined();
+    await expect(telemetry.shutdown()).resolves.toBeUndefined();
+    traceOnce(telemetry);
+  });
+
+  it('waits two seconds and no longer for a collector that never replies', async () => {
+    const collector = await startCollector({ silent: true });
+    const telemetry = await start({ tracesEndpoint: `${collector.url}/v1/traces` });
+    traceOnce(telemetry);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    let over = false;
+    const shutdown = telemetry.shutdown().then(() => {
+      over = true;
+    });
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(over).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(over).toBe(true);
+    await shutdown;
+  });
+});
+
+describe('a trace that a caller began', () => {
+  const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const traceIdIn = (telemetry: Telemetry, traceparent?: string) =>
+    telemetry.continuing({ ...(traceparent !== undefined && { traceparent }) }, async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return telemetry.tracer.startSpan('step', {}, telemetry.context()).spanContext().traceId;
+    });
+
+  it('goes on in the spans of its request, and in no other', async () => {
+    const collector = await startCollector();
+    const telemetry = await start({ tracesEndpoint: `${collector.url}/v1/traces` });
+    const [own, none, junk] = await Promise.all([
+      traceIdIn(telemetry, PARENT),
+      traceIdIn(telemetry),
+      traceIdIn(telemetry, 'junk'),
+    ]);
+    expect(own).toBe('0af7651916cd43dd8448eb211c80319c');
+    expect(none).toMatch(/^(?!0af765)[0-9a-f]{32}$/);
+    expect(junk).toMatch(/^(?!0af765)[0-9a-f]{32}$/);
+    expect(telemetry.context()).toBe(ROOT_CONTEXT);
+  });
+
+  it('means nothing while tracing is off', async () => {
+    const telemetry = await start();
+    expect(telemetry.continuing({ traceparent: PARENT }, () => telemetry.context())).toBe(ROOT_CONTEXT);
+    expect(await traceIdIn(telemetry, PARENT)).toBe('00000000000000000000000000000000');
+  });
+});
