@@ -6,13 +6,6 @@ import type { Row } from './row.ts';
 import type { Settlement } from './settlement.ts';
 import { type Action, isTerminal, type Status, type TerminalStatus } from './status.ts';
 
-/** Something that wants to move an elicitation. */
-export type Command =
-  | Answer
-  | { readonly type: 'complete'; readonly surface: string }
-  | { readonly type: 'expire' }
-  | { readonly type: 'withdraw'; readonly reason: string };
-
 /** A person's answer on its way to the row. `surface` says where it was given. */
 export interface Answer {
   readonly type: Action;
@@ -20,6 +13,23 @@ export interface Answer {
   readonly responseId?: string;
   readonly surface: string;
 }
+
+interface Complete {
+  readonly type: 'complete';
+  readonly surface: string;
+}
+
+interface Expire {
+  readonly type: 'expire';
+}
+
+interface Withdraw {
+  readonly type: 'withdraw';
+  readonly reason: string;
+}
+
+/** Something that wants to move an elicitation. */
+export type Command = Answer | Complete | Expire | Withdraw;
 
 /** One step: the row's next state and the event that tells of it. */
 export interface Step {
@@ -43,82 +53,60 @@ export type Decision =
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
 /** What the table says for one status and one command. */
-type Cell =
-  | 'accept'
-  | 'settle'
-  | 'complete'
-  | 'expire'
-  | 'withdraw'
-  | 'same-answer'
-  | 'completed'
-  | 'unchanged'
-  | 'conflict'
-  | 'gone';
+type Cell<Asked extends Command> = (row: Row, command: Asked, now: number) => Decision;
 
-/** The table of design section 3: total over statuses and commands, so that a missing cell does not compile. */
-export const TRANSITIONS: Readonly<Record<Status, Readonly<Record<Command['type'], Cell>>>> = {
-  pending: {
-    accept: 'accept',
-    decline: 'settle',
-    cancel: 'settle',
-    complete: 'complete',
-    expire: 'expire',
-    withdraw: 'withdraw',
-  },
-  opened: {
-    accept: 'unchanged',
-    decline: 'settle',
-    cancel: 'settle',
-    complete: 'complete',
-    expire: 'expire',
-    withdraw: 'withdraw',
-  },
-  accepted: {
-    accept: 'same-answer',
-    decline: 'conflict',
-    cancel: 'conflict',
-    complete: 'completed',
-    expire: 'unchanged',
-    withdraw: 'conflict',
-  },
-  declined: {
-    accept: 'conflict',
-    decline: 'same-answer',
-    cancel: 'same-answer',
-    complete: 'conflict',
-    expire: 'unchanged',
-    withdraw: 'conflict',
-  },
-  cancelled: {
-    accept: 'conflict',
-    decline: 'same-answer',
-    cancel: 'same-answer',
-    complete: 'conflict',
-    expire: 'unchanged',
-    withdraw: 'conflict',
-  },
-  expired: {
-    accept: 'gone',
-    decline: 'gone',
-    cancel: 'gone',
-    complete: 'gone',
-    expire: 'unchanged',
-    withdraw: 'gone',
-  },
-  withdrawn: {
-    accept: 'conflict',
-    decline: 'conflict',
-    cancel: 'conflict',
-    complete: 'conflict',
-    expire: 'unchanged',
-    withdraw: 'unchanged',
-  },
-};
+interface Line {
+  readonly accept: Cell<Answer>;
+  readonly decline: Cell<Answer>;
+  readonly cancel: Cell<Answer>;
+  readonly complete: Cell<Complete>;
+  readonly expire: Cell<Expire>;
+  readonly withdraw: Cell<Withdraw>;
+}
 
 const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
   accept: 'accepted',
   decline: 'declined',
   cancel: 'cancelled',
+};
+
+/** The table: total over statuses and commands, so that a missing cell does not compile. */
+export const TRANSITIONS: Readonly<Record<Status, Line>> = {
+  pending: { accept, decline: settle, cancel: settle, complete, expire, withdraw },
+  opened: { accept: unchanged, decline: settle, cancel: settle, complete, expire, withdraw },
+  accepted: {
+    accept: sameAnswer,
+    decline: conflict,
+    cancel: conflict,
+    complete: completed,
+    expire: unchanged,
+    withdraw: conflict,
+  },
+  declined: {
+    accept: conflict,
+    decline: sameAnswer,
+    cancel: sameAnswer,
+    complete: conflict,
+    expire: unchanged,
+    withdraw: conflict,
+  },
+  cancelled: {
+    accept: conflict,
+    decline: sameAnswer,
+    cancel: sameAnswer,
+    complete: conflict,
+    expire: unchanged,
+    withdraw: conflict,
+  },
+  expired: { accept: gone, decline: gone, cancel: gone, complete: gone, expire: unchanged, withdraw: gone },
+  withdrawn: {
+    accept: conflict,
+    decline: conflict,
+    cancel: conflict,
+    complete: conflict,
+    expire: unchanged,
+    withdraw: unchanged,
+  },
 };
 
 /**
@@ -135,39 +123,22 @@ export function transition(row: Row, command: Command, now: number): Decision {
   if (!isTerminal(row.status) && now >= row.expiresAt && command.type !== 'expire') {
     return { type: 'expire-first', step: expiry(row) };
   }
-  return decideCell(TRANSITIONS[row.status][command.type], row, command, now);
-}
-
-function decideCell(cell: Cell, row: Row, command: Command, now: number): Decision {
-  switch (cell) {
-    case 'unchanged':
-      return { type: 'unchanged' };
-    case 'accept':
-      return accept(row, command as Answer);
-    case 'settle':
-      return settleBy(row, command as Answer, undefined);
+  const line = TRANSITIONS[row.status];
+  switch (command.type) {
     case 'complete':
-      return completesOnServer(row) ? finish(row, command) : notCompletable();
-    case 'completed':
-      return completesOnServer(row) ? { type: 'unchanged' } : notCompletable();
+      return line.complete(row, command, now);
     case 'expire':
-      return now >= row.expiresAt ? { type: 'commit', step: expiry(row) } : { type: 'unchanged' };
+      return line.expire(row, command, now);
     case 'withdraw':
-      return command.type === 'withdraw' ? withdraw(row, command.reason) : { type: 'unchanged' };
-    case 'same-answer':
-      return isSameAnswer(row, command as Answer) ? { type: 'unchanged' } : conflict(row);
-    case 'conflict':
-      return conflict(row);
-    case 'gone':
-      return refuse({ code: 'expired', message: 'The deadline of this elicitation has passed.' });
+      return line.withdraw(row, command, now);
+    default:
+      return line[command.type](row, command, now);
   }
 }
 
 function accept(row: Row, answer: Answer): Decision {
   if (row.definition.mode === 'url') {
-    return completesOnServer(row)
-      ? { type: 'commit', step: stepTo(row, 'opened') }
-      : settleBy(row, answer, undefined);
+    return completesOnServer(row) ? { type: 'commit', step: stepTo(row, 'opened') } : settle(row, answer);
   }
   const schema = row.definition.requestedSchema;
   if (schema === undefined) return settleBy(row, answer, {});
@@ -180,6 +151,10 @@ function accept(row: Row, answer: Answer): Decision {
   });
 }
 
+function settle(row: Row, answer: Answer): Decision {
+  return settleBy(row, answer, undefined);
+}
+
 function settleBy(row: Row, answer: Answer, content: Content | undefined): Decision {
   const settlement: Settlement = {
     action: answer.type,
@@ -190,13 +165,21 @@ function settleBy(row: Row, answer: Answer, content: Content | undefined): Decis
   return { type: 'commit', step: stepTo(row, SETTLED_BY[answer.type], settlement) };
 }
 
-function finish(row: Row, command: Command): Decision {
-  const surface = command.type === 'complete' ? command.surface : 'api';
+function complete(row: Row, { surface }: Complete): Decision {
+  if (!completesOnServer(row)) return notCompletable();
   return { type: 'commit', step: stepTo(row, 'accepted', { action: 'accept', surface }) };
 }
 
-function withdraw(row: Row, reason: string): Decision {
+function completed(row: Row): Decision {
+  return completesOnServer(row) ? unchanged() : notCompletable();
+}
+
+function withdraw(row: Row, { reason }: Withdraw): Decision {
   return { type: 'commit', step: stepTo(row, 'withdrawn', { reason }) };
+}
+
+function expire(row: Row, _command: Expire, now: number): Decision {
+  return now >= row.expiresAt ? { type: 'commit', step: expiry(row) } : unchanged();
 }
 
 function expiry(row: Row): Step {
@@ -221,14 +204,16 @@ function stepTo(row: Row, status: Status, settlement?: Settlement): Step {
   };
 }
 
-function isSameAnswer(row: Row, answer: Answer): boolean {
-  const recorded = row.settlement;
-  if (recorded?.action !== answer.type) return false;
-  const { mode, requestedSchema } = row.definition;
-  if (answer.type !== 'accept' || mode === 'url') return true;
-  if (requestedSchema === undefined) return true;
-  const checked = checkFormAnswer(requestedSchema, answer.content ?? {});
-  return checked.ok && sameContent(checked.content, recorded.content ?? {});
+/** The same answer again is as good as the first; another one comes too late. */
+function sameAnswer(row: Row, answer: Answer): Decision {
+  return isRecorded(row, answer) ? unchanged() : conflict(row);
+}
+
+function isRecorded({ settlement, definition }: Row, answer: Answer): boolean {
+  if (settlement?.action !== answer.type) return false;
+  if (answer.type !== 'accept' || definition.requestedSchema === undefined) return true;
+  const checked = checkFormAnswer(definition.requestedSchema, answer.content ?? {});
+  return checked.ok && sameContent(checked.content, settlement.content ?? {});
 }
 
 function completesOnServer(row: Row): boolean {
@@ -249,4 +234,12 @@ function conflict(row: Row): Decision {
 
 function refuse(refusal: Refusal): Decision {
   return { type: 'refused', refusal };
+}
+
+function gone(): Decision {
+  return refuse({ code: 'expired', message: 'The deadline of this elicitation has passed.' });
+}
+
+function unchanged(): Decision {
+  return { type: 'unchanged' };
 }
