@@ -52,8 +52,10 @@ export function createApp(deps: AppDeps): App {
   return (req, res) => {
     applyRequestId(req, res);
     if (applyCors(req, res, origins)) return;
+    const url = originForm(req.url ?? '/');
+    if (url === undefined) return sendProblem(res, noSuchCall());
+    req.url = url;
     // The answer is the hot path: Express alone would cost more than everything else it does.
-    const url = req.url ?? '/';
     const id = req.method === 'POST' ? ANSWER_PATH.exec(url)?.[1] : undefined;
     if (id !== undefined) void serve(answer, { id }, req, res);
     else if (req.method === 'POST' && CHAT_ANSWER_PATH.test(url)) void serve(chatAnswer, {}, req, res);
@@ -87,14 +89,22 @@ function restOf(deps: AppDeps, routes: readonly Route[]) {
   for (const path of new Set(routes.map((route) => route.path))) {
     app.all(path, (_req, res) => sendMethodNotAllowed(res, methodsOf(routes, path)));
   }
-  app.use((_req, res) => sendProblem(res, new ParleyError('not_found', 'There is no such call; see /docs.')));
+  app.use((_req, res) => sendProblem(res, noSuchCall()));
   app.use((error: unknown, _req: express.Request, res: express.Response, _next: express.NextFunction) => {
-    sendProblem(
-      res,
-      isBadUrl(error) ? new ParleyError('not_found', 'There is no such call; see /docs.') : error,
-    );
+    sendProblem(res, isBadUrl(error) ? noSuchCall() : error);
   });
   return app;
+}
+
+/** The path of a request that may name the whole URL, as to a proxy (RFC 9112, 3.2.2); nothing when there is none. */
+function originForm(target: string): string | undefined {
+  if (target.startsWith('/')) return target;
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path.startsWith('/') ? path : undefined;
+}
+
+function noSuchCall(): ParleyError {
+  return new ParleyError('not_found', 'There is no such call; see /docs.');
 }
 
 function methodsOf(routes: readonly Route[], path: string): string {

@@ -55,7 +55,8 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked>
         },
       );
     }
-    const replayed = created.outcome === 'exists';
+    // Without a key nobody else knows the id: it exists because the store ran this very call twice.
+    const replayed = created.outcome === 'exists' && request.idempotencyKey !== undefined;
     if (!replayed) afterAsking(deps, created.row);
     return { row: created.row, now: created.now, replayed };
   });

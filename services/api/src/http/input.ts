@@ -1,7 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '@parley/shared/domain/errors';
+import { addIssue, type Issue, shownName } from '@parley/shared/domain/issue';
 import type { z } from 'zod';
 import { parseJson } from './json.ts';
+
+const MESSAGE_MAX = 500;
 
 /** Reads a JSON body of at most `bytesMax`, chunked or not. Nothing when the request has no body. */
 export async function readJson(req: IncomingMessage, bytesMax: number): Promise<unknown> {
@@ -9,7 +12,8 @@ export async function readJson(req: IncomingMessage, bytesMax: number): Promise<
   if (declared > bytesMax) throw tooLarge(bytesMax);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
+  // What is refused is still read to its end, as far as that is reasonable: see sendProblem.
+  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > bytesMax) throw tooLarge(bytesMax);
     chunks.push(chunk);
@@ -37,11 +41,15 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
+function clipped(message: string): string {
+  return message.length > MESSAGE_MAX ? `${message.slice(0, MESSAGE_MAX).toWellFormed()} …` : message;
+}
+
 function tooLarge(bytesMax: number): ParleyError {
   return new ParleyError('too_large', `The body is larger than ${bytesMax} bytes.`);
 }
 
-/** Checks a value against its schema; throws `invalid_request` with every fault found. */
+/** Checks a value against its schema; throws `invalid_request` with the faults found, as many as a person reads. */
 export function check<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -49,6 +57,10 @@ export function check<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }));
+  const issues: Issue[] = [];
+  // Both may hold what was sent, so a small bad input must not make a huge answer of them.
+  for (const { path, message } of parsed.error.issues) {
+    addIssue(issues, path.map((part) => shownName(String(part))).join('.'), clipped(message));
+  }
   throw new ParleyError('invalid_request', `The ${what} is not well formed; see errors.`, { issues });
 }

@@ -7,6 +7,9 @@ import { problemOf } from './problem.ts';
 import type { Reply, Route } from './route.ts';
 import { type SseOptions, sendEvents } from './sse.ts';
 
+const LINGER_BYTES = 8 * 1024 * 1024;
+const LINGER_MS = 2_000;
+
 export interface ServeDeps {
   readonly authenticate: Authenticate;
   readonly limits: CallLimits;
@@ -116,6 +119,15 @@ export function sendJson(
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): void {
+  res.end(writeJsonHead(res, status, body, headers));
+}
+
+function writeJsonHead(
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): Buffer {
   const text = Buffer.from(JSON.stringify(body));
   res.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
@@ -124,13 +136,34 @@ export function sendJson(
     'x-content-type-options': 'nosniff',
     ...headers,
   });
-  res.end(text);
+  return text;
 }
 
 /** Answers with problem+json; a request whose body was not read to its end loses its connection. */
 export function sendProblem(res: ServerResponse, error: unknown): void {
   const { status, headers, body } = problemOf(error);
-  sendJson(res, status, body, res.req.complete ? headers : { ...headers, connection: 'close' });
+  if (res.req.complete) {
+    sendJson(res, status, body, headers);
+    return;
+  }
+  res.write(writeJsonHead(res, status, body, { ...headers, connection: 'close' }));
+  readOn(res.req, () => res.end());
+}
+
+/**
+ * Reads and forgets the rest of a body, for a moment. A connection that is closed with bytes unread is reset, and the
+ * reply is lost on a caller that is still sending.
+ */
+function readOn(req: IncomingMessage, done: () => void): void {
+  let left = LINGER_BYTES;
+  const timer = setTimeout(done, LINGER_MS);
+  req.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) done();
+  });
+  for (const event of ['end', 'close', 'error']) req.once(event, done);
+  req.once('close', () => clearTimeout(timer));
+  req.resume();
 }
 
 function fail(deps: ServeDeps, route: Route, res: ServerResponse, error: unknown): void {

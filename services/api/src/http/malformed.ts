@@ -1,0 +1,88 @@
+import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type ErrorCode, ParleyError } from '@parley/shared/domain/errors';
+import { problemOf } from './problem.ts';
+import { sendJson } from './serve.ts';
+
+interface Refusal {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly detail: string;
+}
+
+const MALFORMED: Refusal = {
+  status: 400,
+  code: 'invalid_request',
+  detail: 'This is not a well formed HTTP/1.1 request.',
+};
+const HOSTLESS: Refusal = { ...MALFORMED, detail: 'Name the host in a Host header.' };
+const UNMET: Refusal = {
+  status: 417,
+  code: 'invalid_request',
+  detail: 'Send no Expect header but 100-continue.',
+};
+/** By the code of Node's error. */
+const REFUSALS: ReadonlyMap<string | undefined, Refusal> = new Map([
+  [
+    'ERR_HTTP_REQUEST_TIMEOUT',
+    {
+      status: 408,
+      code: 'invalid_request',
+      detail: 'The request did not arrive in time; send it again in one go.',
+    },
+  ],
+  [
+    'HPE_HEADER_OVERFLOW',
+    { status: 431, code: 'too_large', detail: 'The headers are too large; send fewer or shorter ones.' },
+  ],
+  [
+    'HPE_CHUNK_EXTENSIONS_OVERFLOW',
+    { status: 413, code: 'too_large', detail: 'The chunk extensions are too large; send none.' },
+  ],
+]);
+
+/**
+ * Hands requests to `handler`, and answers what is none by RFC 9112 with problem+json, as everything else is answered.
+ * The server must leave the Host header to this.
+ */
+export function serveWellFormed(server: Server, handler: RequestListener): void {
+  const replies = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', (req, res) => {
+    replies.set(req.socket, res);
+    if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(res, HOSTLESS);
+    else handler(req, res);
+  });
+  server.on('checkExpectation', (_req, res) => refuse(res, UNMET));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    // A refusal must not be taken for the reply to an earlier request that is still being answered.
+    if (!socket.writable || isAnswering(replies.get(socket))) return void socket.destroy();
+    socket.end(textOf(REFUSALS.get(error.code) ?? MALFORMED), () => socket.destroy());
+  });
+}
+
+function refuse(res: ServerResponse, refusal: Refusal): void {
+  const { status, body, headers } = problemFor(refusal);
+  sendJson(res, status, body, { ...headers, connection: 'close' });
+}
+
+function isAnswering(reply: ServerResponse | undefined): boolean {
+  return reply !== undefined && !reply.writableFinished && (reply.headersSent || reply.req.complete);
+}
+
+function problemFor({ status, code, detail }: Refusal) {
+  const { headers, body } = problemOf(new ParleyError(code, detail));
+  return { status, headers, body: { ...body, title: STATUS_CODES[status], status } };
+}
+
+function textOf(refusal: Refusal): string {
+  const { status, headers, body } = problemFor(refusal);
+  const text = JSON.stringify(body);
+  const lines = Object.entries({
+    ...headers,
+    'content-length': String(Buffer.byteLength(text)),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`;
+}
