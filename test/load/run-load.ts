@@ -6,7 +6,7 @@ import { follow } from './follower.ts';
 
 export const SECRET = 'load-secret-load-secret-load-secret-1';
 export const TENANTS = ['acme', 'globex'] as const;
-export const SERVICE_KEYS = TENANTS.map((tenant) => `${tenant}:${keyOf(tenant)}`).join(',');
+export const SERVICE_KEYS = TENANTS.map((tenant) => `${tenant}:${serviceKeyOf(tenant)}`).join(',');
 
 /** What every pod of a load needs in its environment, besides Redis. */
 export const LOAD_ENV = {
@@ -46,7 +46,12 @@ export function createLoad(options: LoadOptions): Load {
     tokens.set(name, known);
     return known;
   };
-  const driver = createDriver({ fetch: options.fetch, history, serviceKey: keyOf, userToken: tokenOf });
+  const driver = createDriver({
+    fetch: options.fetch,
+    history,
+    serviceKey: serviceKeyOf,
+    userToken: tokenOf,
+  });
   const users = options.users ?? 10;
 
   async function one(index: number): Promise<void> {
@@ -165,6 +170,7 @@ function strangerTo(owner: Owner): Owner {
   return { tenant: owner.tenant === 'acme' ? 'globex' : 'acme', userId: owner.userId };
 }
 
-function keyOf(tenant: string): string {
+/** The service key of a tenant, as LOAD_ENV gives it to the pods. */
+export function serviceKeyOf(tenant: string): string {
   return `${tenant}-service-key-for-the-load`;
 }

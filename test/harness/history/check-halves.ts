@@ -1,7 +1,7 @@
-import type { Dossier, View } from './dossier.ts';
+import { type Dossier, type View, wholeOutcome } from './dossier.ts';
 import type { AskEvent, Owner } from './events.ts';
 import { claimKey, getOrAdd, type IndexedHistory } from './index-history.ts';
-import { agree, EMPTY_CONTENT, isTerminal, label, STATUS_OF_ACTION, verdictOf } from './outcome.ts';
+import { EMPTY_CONTENT, isTerminal, label, outcomeKey, STATUS_OF_ACTION, verdictOf } from './outcome.ts';
 import type { Finding } from './rules.ts';
 
 /** I16, what is seen: an outcome is there with all its parts, or not at all. */
@@ -35,13 +35,14 @@ function halfView({ status, action, content }: View, { kind }: Dossier): string 
 }
 
 /** I16, what is told: a plain no is a no, and a question that lived to the end was never "not found". */
-export function* refusalsAreTrue({ claims, views, ask }: Dossier): Generator<string> {
+export function* refusalsAreTrue({ claims, views, ask, kind }: Dossier): Generator<string> {
   const final = views.find(({ source }) => source === 'final');
   if (!final) return;
+  const end = outcomeKey(wholeOutcome(final, kind));
   for (const claim of claims) {
     const { role, event, foreign } = claim;
     if (foreign) continue;
-    if (event.httpStatus === 409 && role === 'settles' && agree(claim, final)) {
+    if (event.httpStatus === 409 && role === 'settles' && outcomeKey(claim) === end) {
       yield `${event.type} at ${event.at} was told "conflict", yet ${label(claim)} is what stands`;
     }
     if (event.httpStatus === 404 && ask && event.startedAt > ask.at && event.at <= final.at) {

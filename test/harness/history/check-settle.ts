@@ -1,14 +1,14 @@
-import type { Claim, Dossier, View } from './dossier.ts';
+import { type Claim, type Dossier, type View, wholeOutcome } from './dossier.ts';
 import type { IndexedHistory } from './index-history.ts';
 import {
   agree,
-  EMPTY_CONTENT,
   isTerminal,
   label,
   type Outcome,
   outcomeKey,
   sameOwner,
   uniqueBy,
+  verdictOf,
 } from './outcome.ts';
 import type { Finding } from './rules.ts';
 
@@ -23,7 +23,7 @@ export function* everyAskEnds({ ask, finals }: Dossier): Generator<string> {
 /** I1, before there is an elicitation to speak of: an acknowledged ask names its elicitation. */
 export function* everyAckHasAnId({ asks }: IndexedHistory): Generator<Finding> {
   for (const { httpStatus, elicitationId, at } of asks) {
-    if (httpStatus >= 200 && httpStatus < 300 && elicitationId === undefined) {
+    if (verdictOf(httpStatus) === 'acked' && elicitationId === undefined) {
       yield {
         message: `an ask was acknowledged with ${httpStatus} at ${at}, without an id`,
       };
@@ -68,7 +68,7 @@ export function* ackedIsRecorded(dossier: Dossier): Generator<string> {
     ({ source, status }) => source === 'final' || (source === 'wait' && isTerminal(status)),
   );
   for (const view of uniqueBy(told, (each) => `${each.source} ${outcomeKey(each)}`)) {
-    const shown = withLostContent(view, dossier);
+    const shown = wholeOutcome(view, dossier.kind);
     const denied = answers.find((answer) => !agree(answer, shown));
     if (!denied) continue;
     yield `${label(denied)} was acknowledged at ${denied.event.at}, but ${view.source} shows ${label(shown)}`;
@@ -79,19 +79,13 @@ function* replyBreach(claim: Claim): Generator<string> {
   const { role, recorded, event } = claim;
   const what = `${event.type} acknowledged at ${event.at}`;
   if (role === 'void') yield `${what}, which cannot settle this kind of question`;
-  if (!recorded || role === 'either' || role === 'void') return;
+  if (!recorded) return;
   if (role === 'settles' && !agree(claim, recorded)) {
     yield `${what} as ${label(claim)}, but its reply shows ${label(recorded)}`;
   }
   if (role === 'consents' && recorded.status !== 'opened' && recorded.status !== 'accepted') {
     yield `${what} as consent to open, but its reply shows ${label(recorded)}`;
   }
-}
-
-/** An accepted form that shows no content has lost it, and must not pass for "not shown". */
-function withLostContent({ status, content }: View, { kind }: Dossier): Outcome {
-  const lost = content === undefined && kind === 'form' && status === 'accepted';
-  return { status, content: lost ? EMPTY_CONTENT : content };
 }
 
 /** I5: nobody sees an outcome that nobody asked for, or before anybody had asked for it. */

@@ -40,7 +40,7 @@ export const defectsOfCourse: PlantedRuns = {
     outcome: 'pending',
     content: undefined,
     action: undefined,
-    at: 3_030,
+    at: 3_015,
   }),
   "I11: another user's event": changed(event('s2a-3'), { ownerUserId: 'alice' }),
   "I11: a namesake's event from another tenant": adding({
@@ -83,6 +83,10 @@ export const defectsOfCourse: PlantedRuns = {
     pushed('c4', 8, 'el_form', 'pending', 3_001),
   ),
   'I12: a connected client never hears the end': lacking(event('s2a-4')),
+  'I12: a connected client never hears the end of a question whose ask was lost': adding(
+    { ...asked('x', 3_000, 's1', form), ...lostAsk } as HistoryEvent,
+    pushed('c2', 10, 'el_x', 'pending', 3_001),
+  ),
   'I14: keys are left': changed({ label: 'after', source: 'redis' }, { keys: 11 }),
   'I14: a channel is left': changed({ label: 'after', source: 'redis' }, { channels: ['timers', 'left'] }),
   'I15: memory grows': changed({ label: 'after', source: 'pod' }, { rssBytes: 151e6 }),

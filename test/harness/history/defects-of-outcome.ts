@@ -21,6 +21,10 @@ export const defectsOfOutcome: PlantedRuns = {
     ...asked('x', 3_000, 's1', form),
     elicitationId: undefined,
   } as HistoryEvent),
+  'I1 (I4): an answered question is open at the end, and its reader heard nothing': changed(
+    final('el_page'),
+    { status: 'opened', action: undefined, settledAt: undefined },
+  ).filter((each) => !('eventId' in each && each.eventId === 's2a-4')),
   'I2 (I5): a waiter sees another end': changed(wait('el_late'), { outcome: 'withdrawn' }),
   'I2 (I5): a reader sees another answer': changed({ type: 'read', at: 460 }, { content: blue }),
   'I2: an answer to a declined question is told "expired"': adding(
@@ -49,6 +53,11 @@ export const defectsOfOutcome: PlantedRuns = {
     ...changed(wait('el_form'), { content: blue }),
     answered('el_form', 'r9', 340, { content: blue, httpStatus: 0 }),
   ],
+  'I4 (I2, I5): an answer is another at the end, though the ask was lost': adding(
+    { ...asked('x', 3_000, 's1', form), ...lostAsk } as HistoryEvent,
+    answered('el_x', 'r9', 3_100, { content: red, recorded: { status: 'accepted', content: red } }),
+    ended('el_x', 'accepted', 3_095, { content: blue }),
+  ),
   'I4: a waiter gets the status without the answer': changed(wait('el_form'), { content: undefined }),
   'I4: an answer to a form is acknowledged as merely opened': changed(reply('r5'), {
     recorded: { status: 'opened' },
@@ -77,6 +86,12 @@ export const defectsOfOutcome: PlantedRuns = {
     httpStatus: 0,
     recorded: undefined,
   }),
+  'I5: consent alone finishes a page whose ask was lost': adding(
+    { ...asked('x', 3_000, 's1', form), ...lostAsk } as HistoryEvent,
+    answered('el_x', 'r9', 3_100, { recorded: { status: 'opened', action: 'accept' } }),
+    answered('el_x', 'r8', 3_300, { action: 'decline', httpStatus: 409 }),
+    ended('el_x', 'accepted', 3_200),
+  ),
   'I10: the owner changes': changed(final('el_form'), { owner: bob }),
   'I10 (I5): a user completes': changed({ type: 'complete' }, { by: alice }),
   'I13 (I16): the winner sends again and is told "conflict"': adding(
@@ -92,6 +107,12 @@ export const defectsOfOutcome: PlantedRuns = {
   'I13: consent is taken, refused, and taken again': adding(
     answered('el_url', 'r3', 620, { httpStatus: 409 }),
     answered('el_url', 'r3', 680, { recorded: { status: 'opened' } }),
+    answered('el_url', 'r3', 800, { httpStatus: 409 }),
+  ),
+  'I13: consent is taken and invalid': adding(answered('el_url', 'r3', 650, { httpStatus: 400 })),
+  'I13: consent is taken, seen to be finished, and refused': adding(
+    answered('el_url', 'r3', 800, { recorded: { status: 'accepted' } }),
+    answered('el_url', 'r3', 900, { httpStatus: 409 }),
   ),
   'I13: a conflict turns into "too late"': adding(
     answered('el_late', 'r4', 1_950, { content: red, httpStatus: 409 }),
@@ -112,6 +133,7 @@ export const defectsOfOutcome: PlantedRuns = {
     content: red,
   }),
   'I16: an expired form with the action of an answer': changed(final('el_late'), { action: 'accept' }),
+  'I16 (I5): a page with an answer on it': changed(final('el_page'), { content: red }),
   'I16: a decline with the action of another': changed(final('el_bob'), { action: 'cancel' }),
   'I16: an open question with an answer on it': changed({ type: 'read', at: 910 }, { action: 'accept' }),
   'I16 (I8): an end without a time': changed(final('el_bob'), { settledAt: undefined }),

@@ -112,6 +112,12 @@ export function openDossier(papers: Papers, askedFrom: (ask: AskEvent) => number
   };
 }
 
+/** Where content must show: an accepted form without it has lost it, and may not pass for "not shown". */
+export function wholeOutcome({ status, content }: View, kind: Kind | undefined): Outcome {
+  const lost = content === undefined && kind === 'form' && status === 'accepted';
+  return { status, content: lost ? EMPTY_CONTENT : content };
+}
+
 function kindOf({ asks, commands, waits, reads, streamEvents, finals }: Papers): Kind | undefined {
   const ask = asks[0];
   if (ask) return ask.mode === 'form' ? 'form' : `url-${ask.completion}`;

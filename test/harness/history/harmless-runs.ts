@@ -1,5 +1,17 @@
 import type { HistoryEvent } from './events.ts';
-import { alice, answered, asked, blue, ended, pushed, red, waited } from './legal-run.ts';
+import {
+  alice,
+  answered,
+  asked,
+  blue,
+  ended,
+  legalRun,
+  looked,
+  pushed,
+  red,
+  server,
+  waited,
+} from './legal-run.ts';
 import { adding, changed, lacking } from './planting.ts';
 
 type LegalRuns = Readonly<Record<string, readonly HistoryEvent[]>>;
@@ -16,7 +28,7 @@ const opened = { status: 'opened', action: 'accept' } as const;
 /** What became of a command whose reply was lost, in every way that is legal. */
 export const unknownOutcomes: LegalRuns = {
   'of the only answer, which is recorded': changed({ responseId: 'r5' }, lost),
-  'of an answer with a 503': changed({ responseId: 'r6' }, { httpStatus: 503, recorded: undefined }),
+  'of an answer with a 503': changed({ responseId: 'r6' }, { httpStatus: 500, recorded: undefined }),
   'of an answer that was never recorded': adding(answered('el_late', 'r9', 1_000, { content: red, ...lost })),
   'of a second answer, beaten by the first': adding(
     answered('el_form', 'r9', 500, { content: blue, ...lost }),
@@ -62,6 +74,13 @@ export const unknownOutcomes: LegalRuns = {
     newEnd,
     ended('el_new', 'expired', 4_050),
   ),
+  'of an ask for a page, known by its id alone': adding(
+    { ...page, ...lostAsk } as HistoryEvent,
+    answered('el_page2', 'r9', 3_100, { recorded: opened }),
+    { type: 'complete', elicitationId: 'el_page2', httpStatus: 200, startedAt: 3_190, at: 3_200 },
+    answered('el_page2', 'r8', 3_300, { action: 'decline', httpStatus: 409 }),
+    pushed('c2', 10, 'el_page2', 'accepted', 3_201),
+  ),
   'of a stranger, who gets nowhere': adding(
     answered('el_form', 'r9', 500, { by: { ...alice, tenant: 'other' }, content: blue, ...lost }),
   ),
@@ -104,8 +123,38 @@ export const oddButLegal: LegalRuns = {
   ),
   'a read that left before the answer shows pending': changed(
     { type: 'read', at: 460 },
-    { startedAt: 405, status: 'pending', content: undefined },
+    { startedAt: 410, status: 'pending', content: undefined },
   ),
+  'an answer reaches a pod before the ask is acknowledged': adding(
+    answered('el_form', 'r9', 120, { httpStatus: 404, startedAt: 110 }),
+  ),
+  'a waiter returns at the very last moment': adding(
+    waited('el_form', 5_000, { startedAt: 1_000, outcome: 'accepted', content: red }),
+  ),
+  'a waiter is told late, but in time': changed({ type: 'wait', elicitationId: 'el_form' }, { at: 3_060 }),
+  'a waiter is sent home early': changed(
+    { type: 'wait', elicitationId: 'el_form' },
+    { outcome: 'pending', action: undefined, content: undefined, at: 1_900 },
+  ),
+  'expired on the stroke': changed({ type: 'final', elicitationId: 'el_late' }, { settledAt: server(1_805) }),
+  'answered on the stroke': changed({ type: 'final', elicitationId: 'el_bob' }, { settledAt: server(7_205) }),
+  'shown as expired within the tolerance': adding(
+    looked('el_late', 1_960, 'expired', { serverTime: server(1_755) }),
+  ),
+  'told as expired within the tolerance': changed({ eventId: 's1a-7' }, { at: 1_750 }),
+  'a reply that shows no content': changed(
+    { type: 'respond', responseId: 'r1', httpStatus: 200 },
+    { recorded: { status: 'accepted' } },
+  ),
+  'samples that lack what others have': [
+    ...changed({ type: 'resources', label: 'before', source: 'redis' }, { channels: undefined }),
+    { type: 'resources', label: 'after', source: 'pod', handles: 20, at: 9_200 },
+    { type: 'resources', label: 'after', source: 'a pod that came later', handles: 99, at: 9_200 },
+  ],
+  'a later connection is written down first': [
+    ...legalRun.filter((event) => 'connectionId' in event && event.connectionId === 'c2'),
+    ...legalRun.filter((event) => !('connectionId' in event && event.connectionId === 'c2')),
+  ],
   'a feed starts anew': [
     ...lacking({ eventId: 's2a-4' }),
     { type: 'stream-reset', connectionId: 'c3', at: 2_511 },

@@ -1,0 +1,21 @@
+import { afterAll } from 'vitest';
+import { startCluster } from '../harness/cluster.ts';
+import { redisCommand } from '../harness/redis-command.ts';
+import { openRedisPods } from './redis-pods.ts';
+import { backendContract, backendNotRun } from './suite.ts';
+
+const NAME = 'the Redis backend on a Cluster';
+
+const started = await startCluster({ masters: 3, replicas: 0 }).catch((error: unknown) => String(error));
+if (typeof started === 'string') {
+  backendNotRun(NAME, started);
+} else {
+  const { nodes, servers } = started;
+  afterAll(() => started.stop());
+  backendContract(NAME, {
+    open: (settings) => openRedisPods({ kind: 'cluster', nodes }, settings),
+    lose: async () => {
+      await Promise.all(servers.map(({ port }) => redisCommand(port, 'FLUSHALL')));
+    },
+  });
+}

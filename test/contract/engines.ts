@@ -1,0 +1,56 @@
+import type { EngineDeps, EngineSettings } from '@parley/shared/engine/deps';
+import { createEngine, type Engine } from '@parley/shared/engine/engine';
+import type { Backend } from '@parley/shared/ports/backend';
+import type { EventBus } from '@parley/shared/ports/event-bus';
+import type { Observer } from '@parley/shared/ports/observer';
+
+/** Nobody watches. */
+export const SILENT: Observer = {
+  asking: (run) => run(undefined),
+  asked: () => undefined,
+  settled: () => undefined,
+  resumed: () => undefined,
+  timerFailed: () => undefined,
+  swept: () => undefined,
+};
+
+// Looking again is so slow that a test which passes was woken.
+const SETTINGS: EngineSettings = {
+  retentionMs: 60_000,
+  messageCharactersMax: 10_000,
+  schemaBytesMax: 32 * 1024,
+  schemaPropertiesMax: 50,
+  allowLoopbackHttp: false,
+  graceMs: 2_000,
+  recheckMs: 600_000,
+};
+
+export interface EngineOptions extends Partial<Omit<EngineDeps, 'settings'>> {
+  readonly settings?: Partial<EngineSettings>;
+}
+
+/** An engine on one pod, with timers that never fire unless `options` brings some. */
+export function engineOn(backend: Backend, options: EngineOptions = {}): Engine {
+  const { settings, ...deps } = options;
+  return createEngine({
+    elicitations: backend.elicitations,
+    feed: backend.feed,
+    wakes: backend.wakes,
+    inboxWakes: backend.inboxWakes,
+    claims: backend.claims,
+    timers: [],
+    observer: SILENT,
+    ...deps,
+    settings: { ...SETTINGS, ...settings },
+  });
+}
+
+/** A bus on which nothing ever arrives: every wake is lost. */
+export function deafBus<T>(): EventBus<T> {
+  return { publish: async () => undefined, subscribe: () => ({ unsubscribe: () => undefined }) };
+}
+
+/** An engine that no wake reaches and that looks again soon. */
+export function deafEngineOn(backend: Backend): Engine {
+  return engineOn(backend, { wakes: deafBus(), inboxWakes: deafBus(), settings: { recheckMs: 40 } });
+}

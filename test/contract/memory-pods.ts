@@ -1,0 +1,20 @@
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { InProcessEventBus } from '@parley/shared/memory/event-bus';
+import type { Pods, Store, ToolApproval } from './pods.ts';
+
+/** The memory backend: one pod, which stands for both. */
+export const memoryStore: Store = {
+  async open(settings): Promise<Pods> {
+    const backend = createMemoryBackend(settings);
+    return {
+      backend,
+      second: backend,
+      settings,
+      async approvals() {
+        const bus = new InProcessEventBus<ToolApproval>();
+        return { first: bus, second: bus, close: async () => undefined };
+      },
+      close: () => backend.close(),
+    };
+  },
+};

@@ -1,0 +1,4 @@
+import { memoryStore } from './memory-pods.ts';
+import { backendContract } from './suite.ts';
+
+backendContract('the memory backend', memoryStore);

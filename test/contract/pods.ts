@@ -1,0 +1,37 @@
+import type { Backend, BackendSettings } from '@parley/shared/ports/backend';
+import type { EventBus } from '@parley/shared/ports/event-bus';
+
+/** An event family that is not Parley's own: another kind of thing for which an agent may have to wait. */
+export interface ToolApproval {
+  readonly callId: string;
+  readonly approved: boolean;
+  readonly note?: string;
+}
+
+/** The two ends of a bus of tool approvals, one on each pod. */
+export interface ApprovalBuses {
+  readonly first: EventBus<ToolApproval>;
+  readonly second: EventBus<ToolApproval>;
+  /** Cuts the line over which `second` hears; absent where there is none. */
+  readonly cut?: () => void;
+  close(): Promise<void>;
+}
+
+/** Two pods on one store. */
+export interface Pods {
+  readonly backend: Backend;
+  /** The other pod; the same one for a backend that lives in one process. */
+  readonly second: Backend;
+  readonly settings: BackendSettings;
+  approvals(): Promise<ApprovalBuses>;
+  close(): Promise<void>;
+}
+
+export type OpenPods = (settings: BackendSettings) => Promise<Pods>;
+
+/** A store as a test file sees it. */
+export interface Store {
+  readonly open: OpenPods;
+  /** Loses everything, as a store without persistence does; absent where that takes the process along. */
+  readonly lose?: () => Promise<void>;
+}

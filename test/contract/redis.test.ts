@@ -1,0 +1,24 @@
+import { afterAll } from 'vitest';
+import { findRedis } from '../harness/find-redis.ts';
+import { redisCommand } from '../harness/redis-command.ts';
+import { openRedisPods } from './redis-pods.ts';
+import { backendContract, backendNotRun } from './suite.ts';
+
+const NAME = 'the Redis backend on one server';
+
+const found = await findRedis();
+if ('notRun' in found) {
+  backendNotRun(NAME, found.notRun);
+} else {
+  const { url, serverBinary } = found;
+  afterAll(() => found.stop());
+  backendContract(NAME, {
+    open: (settings) => openRedisPods({ kind: 'single', url }, settings),
+    // Only a server of our own may be emptied.
+    ...(serverBinary !== undefined && {
+      lose: async () => {
+        await redisCommand(url, 'FLUSHALL');
+      },
+    }),
+  });
+}

@@ -1,0 +1,21 @@
+import { afterAll } from 'vitest';
+import { redisCommand } from '../harness/redis-command.ts';
+import { startSentinel } from '../harness/sentinel.ts';
+import { openRedisPods } from './redis-pods.ts';
+import { backendContract, backendNotRun } from './suite.ts';
+
+const NAME = 'the Redis backend behind Sentinels';
+
+const started = await startSentinel().catch((error: unknown) => String(error));
+if (typeof started === 'string') {
+  backendNotRun(NAME, started);
+} else {
+  const { sentinels, name, masterPort } = started;
+  afterAll(() => started.stop());
+  backendContract(NAME, {
+    open: (settings) => openRedisPods({ kind: 'sentinel', nodes: sentinels, name }, settings),
+    lose: async () => {
+      await redisCommand(await masterPort(), 'FLUSHALL');
+    },
+  });
+}

@@ -1,0 +1,46 @@
+import { describe, it } from 'vitest';
+import { answeringContract } from './answering.ts';
+import { askingContract } from './asking.ts';
+import { budgetContract } from './budgets.ts';
+import { busContract } from './buses.ts';
+import { contractOn } from './contract.ts';
+import { feedContract } from './feeds.ts';
+import { inboxContract } from './inboxes.ts';
+import { leavingContract } from './leaving.ts';
+import { modelContract } from './model.ts';
+import { pageContract } from './pages.ts';
+import type { Store } from './pods.ts';
+import { racingContract } from './racing.ts';
+import { repeatingContract } from './repeating.ts';
+import { settlingContract } from './settling.ts';
+import { waitContract } from './waiting.ts';
+import { watchContract } from './watching.ts';
+
+/** All that a backend promises, whichever it is. Every backend passes every line of it. */
+export function backendContract(name: string, store: Store): void {
+  describe(name, () => {
+    const contract = contractOn(store);
+    askingContract(contract);
+    repeatingContract(contract);
+    settlingContract(contract);
+    answeringContract(contract);
+    racingContract(contract);
+    feedContract(contract);
+    watchContract(contract);
+    inboxContract(contract);
+    waitContract(contract);
+    busContract(contract);
+    budgetContract(contract);
+    pageContract(contract);
+    leavingContract(contract);
+    modelContract(contract);
+  });
+}
+
+/** Says aloud that the contract was not run on a backend, and why. */
+export function backendNotRun(name: string, why: string): void {
+  process.stdout.write(`not run: ${name}: ${why}\n`);
+  describe(name, () => {
+    it.skip(`not run: ${why}`, () => undefined);
+  });
+}

@@ -1,0 +1,185 @@
+import { timerPrefix } from '@parley/shared/redis/timers';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import type { ChaosProxy } from '../harness/chaos-proxy.ts';
+import { redisCommand } from '../harness/redis-command.ts';
+import { createRoundRobin, type RoundRobin } from '../harness/round-robin.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { prove } from '../load/size.ts';
+import { choose, doorTo } from './door.ts';
+import { openReader } from './reader.ts';
+import { clientsNamed, endingsOf, eventsOf, onCommand, untilHeard } from './redis-eye.ts';
+import { openSite, type Site, type SitePod } from './site.ts';
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await openSite();
+});
+afterEach(() => site.clear());
+afterAll(() => site?.stop());
+
+it('F18 the asking pod is killed while it waits: the question lives on, another pod takes the asker in', async () => {
+  const [asking, other] = await Promise.all([site.pod(), site.pod({ PARLEY_SWEEP_MS: '200' })]);
+  const asked = await asking.ask();
+  const left = await asking.ask({ timeoutSeconds: 2 });
+  const cutOff = [asking.wait(asked), asking.wait(left)];
+  await untilHeard(site.redis.url, [asked, left]);
+  asking.kill('SIGKILL');
+  expect((await Promise.all(cutOff)).map(({ status }) => status)).toEqual([0, 0]);
+  const again = other.wait(asked);
+  expect(await other.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
+  expect(await other.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+  expect(await again).toMatchObject({
+    status: 200,
+    body: { status: 'accepted', content: { choice: 'left' } },
+  });
+  // Its own timer died with it.
+  expect(await other.wait(left)).toMatchObject({ status: 200, body: { status: 'expired' } });
+  expect([await endingsOf(site.redis.url, asked), await endingsOf(site.redis.url, left)]).toEqual([1, 1]);
+});
+
+it('the answering pod is killed right after its commit: the same answer through another pod is a 200', async () => {
+  const proxy = await site.proxy();
+  const [answering, other] = await Promise.all([site.pod({ REDIS_URL: proxy.url }), site.pod()]);
+  const asked = await other.ask();
+  const waiting = other.wait(asked);
+  await untilHeard(site.redis.url, [asked]);
+  const mark = 'killed-after-the-commit';
+  const cut = proxy.cutAfterNextRequest(mark);
+  // It cannot come back and send the commit again before it dies.
+  await proxy.refuse(true);
+  const reply = answering.answer(asked, choose(mark));
+  expect(await cut).toBe(true);
+  answering.kill('SIGKILL');
+  expect(await reply).toMatchObject({ status: 0 });
+  expect(await waiting).toMatchObject({ body: { status: 'accepted', content: { choice: mark } } });
+  expect(await other.answer(asked, choose(mark))).toMatchObject({
+    status: 200,
+    body: { status: 'accepted' },
+  });
+  const late = await other.answer(asked, choose('another'));
+  expect(late).toMatchObject({ status: 409, body: { elicitation: { content: { choice: mark } } } });
+  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+});
+
+it('the answering pod is killed right before its commit: the question is open, and answered through another pod', async () => {
+  const proxy = await site.proxy();
+  const [answering, other] = await Promise.all([site.pod({ REDIS_URL: proxy.url }), site.pod()]);
+  const asked = await other.ask();
+  // What it reads comes late, so that it dies with its decision still to make.
+  proxy.delay(500);
+  const stopLooking = await onCommand(site.redis.url, `elicitation:${asked.id}`, () =>
+    answering.kill('SIGKILL'),
+  );
+  expect(await answering.answer(asked, choose('never'))).toMatchObject({ status: 0 });
+  stopLooking();
+  expect(await other.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
+  expect(await other.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+  expect(await eventsOf(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
+});
+
+it('F17 the pod dies between its commit and the timer: the sweep of another pod expires the question', async () => {
+  const proxy = await site.proxy();
+  const [asking, other] = await Promise.all([
+    site.pod({ REDIS_URL: proxy.url }),
+    site.pod({ PARLEY_SWEEP_MS: '200' }),
+  ]);
+  await loseTimerConnection(proxy);
+  const asked = await asking.ask({ timeoutSeconds: 1 });
+  asking.kill('SIGKILL');
+  await asking.exited;
+  expect(await redisCommand(site.redis.url, 'EXISTS', `${timerPrefix(0)}:expiry:${asked.id}`)).toBe(0);
+  expect(await other.wait(asked)).toMatchObject({ status: 200, body: { status: 'expired' } });
+  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+});
+
+/** Cuts the connection that jobs are added on, for good; the others of the pod behind this proxy stay. */
+async function loseTimerConnection(proxy: ChaosProxy): Promise<void> {
+  await proxy.refuse(true);
+  const behindProxy = (await clientsNamed(site.redis.url, 'parley-timers')).length - 1;
+  expect(behindProxy).toBe(1);
+  for (const id of await clientsNamed(site.redis.url, 'parley-timers')) {
+    await redisCommand(site.redis.url, 'CLIENT', 'KILL', 'ID', id);
+  }
+}
+
+it('F19 a frozen pod behind a balancer with active checks: it gets no more calls, and comes back', {
+  timeout: 120_000,
+}, async () => {
+  const pods = await Promise.all([0, 1, 2].map(() => site.pod()));
+  const balancer = await createRoundRobin({
+    targets: pods.map(({ url }, index) => ({ name: `pod-${index}`, url })),
+    healthIntervalMs: 200,
+    healthTimeoutMs: 2_000,
+  });
+  try {
+    const [frozen, other] = pods;
+    if (frozen !== undefined && other !== undefined) await throughAFreeze(balancer, frozen, other);
+  } finally {
+    await balancer.close();
+  }
+});
+
+async function throughAFreeze(balancer: RoundRobin, frozen: SitePod, other: SitePod): Promise<void> {
+  const door = doorTo(balancer, 5_000);
+  const asked = await other.ask();
+  const waiting = frozen.wait(asked);
+  await untilHeard(site.redis.url, [asked]);
+  frozen.freeze();
+  const served = async () => ((await door.read(asked)).status === 200 ? balancer.lastPod() : undefined);
+  await waitUntil(
+    async () => [await served(), await served(), await served()].every((pod) => /[12]$/.test(`${pod}`)),
+    {
+      what: 'the balancer to leave the frozen pod out',
+      timeoutMs: 60_000,
+    },
+  );
+  for (let index = 0; index < 20; index += 1) {
+    const more = await door.ask();
+    expect(await door.answer(more, choose('left'))).toMatchObject({ status: 200 });
+    expect(balancer.lastPod()).not.toBe('pod-0');
+  }
+  // Whoever waits on the frozen one loses nothing by asking again.
+  expect(await door.answer(asked, choose('right'))).toMatchObject({ status: 200 });
+  const accepted = { status: 200, body: { status: 'accepted', content: { choice: 'right' } } };
+  expect(await door.wait(asked)).toMatchObject(accepted);
+  frozen.thaw();
+  expect(await waiting).toMatchObject(accepted);
+  await waitUntil(async () => (await served()) === 'pod-0', {
+    what: 'the balancer to take the pod back',
+    timeoutMs: 60_000,
+  });
+}
+
+it.each(['killed', 'frozen'] as const)(
+  'F22 SIGTERM with open waits and streams while Redis is %s: it leaves by itself within its time',
+  async (fault) => {
+    const away = await openSite();
+    try {
+      const pod = await away.pod({ PARLEY_DRAIN_MS: '6000' });
+      const questions = await Promise.all(Array.from({ length: 10 }, () => pod.ask()));
+      const waits = questions.map((asked) => pod.wait(asked));
+      const readers = await Promise.all(
+        questions
+          .slice(0, 5)
+          .map(({ owner, streamRequestId }) => openReader({ url: pod.url, owner, streamRequestId })),
+      );
+      await untilHeard(away.redis.url, questions);
+      if (fault === 'killed') await away.redis.kill9();
+      else away.redis.pause();
+      const { code, signal } = await pod.stop(30_000);
+      // Of itself; SIGKILL would have been ours.
+      expect(signal).toBeNull();
+      prove(
+        `F22 SIGTERM while Redis is ${fault}`,
+        `10 waits and 5 streams open: left by itself with code ${code}`,
+      );
+      await Promise.all(readers.map((reader) => reader.ended));
+      for (const { status } of await Promise.all(waits)) expect([0, 200, 503]).toContain(status);
+    } finally {
+      await away.stop();
+    }
+  },
+);

@@ -1,0 +1,86 @@
+import { createParser } from 'eventsource-parser';
+import type { Owner } from '../harness/history/events.ts';
+import { tokenOf } from './door.ts';
+
+export interface ReadEvent {
+  readonly id: string | undefined;
+  readonly name: string;
+  readonly elicitationId: string | undefined;
+  readonly status: string | undefined;
+}
+
+/** One connection to a stream, as a browser has it. */
+export interface Reader {
+  readonly httpStatus: number;
+  /** Everything that came, growing. */
+  readonly events: readonly ReadEvent[];
+  /** Resolves when the connection has ended, from whichever side. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ReadOptions {
+  readonly url: string;
+  readonly owner: Owner;
+  readonly streamRequestId: string;
+  readonly lastEventId?: string | undefined;
+}
+
+/** Opens a stream; resolves once its headers are there. */
+export async function openReader(options: ReadOptions): Promise<Reader> {
+  const { url, owner, streamRequestId, lastEventId } = options;
+  const leaving = new AbortController();
+  const events: ReadEvent[] = [];
+  const parser = createParser({
+    onEvent({ id, event, data }) {
+      const { elicitationId, status } = JSON.parse(data) as Partial<Record<string, string>>;
+      events.push({ id, name: event ?? '', elicitationId, status });
+    },
+  });
+  const response = await fetch(`${url}/v1/streams/${streamRequestId}/events`, {
+    headers: {
+      authorization: `Bearer ${await tokenOf(owner)}`,
+      ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+    },
+    signal: leaving.signal,
+  });
+  const reading = async () => {
+    try {
+      const body = response.body?.pipeThrough(new TextDecoderStream());
+      if (response.status !== 200) await response.body?.cancel();
+      else for await (const text of body ?? []) parser.feed(text);
+    } catch {
+      // Leaving, a reset or a dead pod: all are its end.
+    }
+  };
+  const ended = reading();
+  return {
+    httpStatus: response.status,
+    events,
+    ended,
+    async close() {
+      leaving.abort();
+      await ended;
+    },
+  };
+}
+
+/** Says what is wrong with a connection's ids: a gap or a repeat, unless a reset stands between. */
+export function faultsOf(events: readonly ReadEvent[], lastEventId?: string): string[] {
+  const faults: string[] = [];
+  let last = lastEventId;
+  for (const { id, name } of events) {
+    if (name === 'stream-reset') last = undefined;
+    else if (id === undefined) faults.push(`${name} without an id`);
+    else {
+      if (last !== undefined && id !== successorOf(last)) faults.push(`${id} after ${last}`);
+      last = id;
+    }
+  }
+  return faults;
+}
+
+function successorOf(id: string): string {
+  const dash = id.lastIndexOf('-');
+  return `${id.slice(0, dash)}-${Number(id.slice(dash + 1)) + 1}`;
+}

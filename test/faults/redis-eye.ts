@@ -1,0 +1,67 @@
+import { channelName, feedKey } from '@parley/shared/redis/keys';
+import { Redis } from 'ioredis';
+import { type RedisAddress, redisCommand } from '../harness/redis-command.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import type { Asked } from './door.ts';
+
+/** How many connections are subscribed to the stream of a question. */
+export async function subscribersOf(at: RedisAddress, asked: Asked): Promise<number> {
+  const reply = await redisCommand(at, 'PUBSUB', 'NUMSUB', channelName('stream', streamOf(asked)));
+  return Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
+}
+
+/** Waits until somebody sleeps on every one of these questions. */
+export async function untilHeard(at: RedisAddress, questions: readonly Asked[]): Promise<void> {
+  await waitUntil(
+    async () => {
+      const counts = await Promise.all(questions.map((asked) => subscribersOf(at, asked)));
+      return counts.every((count) => count > 0);
+    },
+    { what: 'all waiters to be subscribed', timeoutMs: 30_000 },
+  );
+}
+
+/** The names of the events of a question's own stream, oldest first. */
+export async function eventsOf(at: RedisAddress, asked: Asked): Promise<string[]> {
+  const entries = (await redisCommand(at, 'XRANGE', feedKey(streamOf(asked)), '-', '+')) as [
+    string,
+    string[],
+  ][];
+  return entries.map(([, fields]) => fields[fields.indexOf('event') + 1] ?? '');
+}
+
+/** How often a question's own stream says that it ended. */
+export async function endingsOf(at: RedisAddress, asked: Asked): Promise<number> {
+  return (await eventsOf(at, asked)).filter((name) => name === 'elicitation-resolved').length;
+}
+
+/** Ids of the connections with this name, as CLIENT KILL takes them. */
+export async function clientsNamed(at: RedisAddress, name: string): Promise<string[]> {
+  const list = String(await redisCommand(at, 'CLIENT', 'LIST')).split('\n');
+  return list.flatMap((line) => {
+    const [, id] = /^id=(\d+) /.exec(line) ?? [];
+    return id !== undefined && line.includes(` name=${name} `) ? [id] : [];
+  });
+}
+
+/** Calls `seen` the moment Redis runs a command that contains `text`; gives how to stop looking. */
+export async function onCommand(url: string, text: string, seen: () => void): Promise<() => void> {
+  const redis = new Redis(url, { maxRetriesPerRequest: 0, retryStrategy: null });
+  redis.on('error', () => undefined);
+  const monitor = await redis.monitor();
+  monitor.on('error', () => undefined);
+  let told = false;
+  monitor.on('monitor', (_time: string, args: readonly string[]) => {
+    if (told || !args.some((arg) => arg.includes(text))) return;
+    told = true;
+    seen();
+  });
+  return () => {
+    monitor.disconnect();
+    redis.disconnect();
+  };
+}
+
+function streamOf({ owner, streamRequestId }: Asked) {
+  return { ...owner, streamRequestId };
+}

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { type ChaosProxy, createChaosProxy } from '../harness/chaos-proxy.ts';
+import {
+  type ManagedProcess,
+  type Pod,
+  type StartOptions,
+  startPod,
+  startWorker,
+} from '../harness/processes.ts';
+import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis-server.ts';
+import { LOAD_ENV } from '../load/run-load.ts';
+import { type Door, doorTo } from './door.ts';
+
+const run = promisify(execFile);
+
+type Env = Record<string, string>;
+
+/** A pod with the calls to it. */
+export type SitePod = Pod & Door;
+
+/** A Redis, with pods and workers started on it as a test needs them. */
+export interface Site {
+  readonly redis: RedisServer;
+  /** A pod straight on this Redis unless `env` says otherwise. */
+  pod(env?: Env, options?: StartOptions): Promise<SitePod>;
+  worker(env?: Env, options?: StartOptions): Promise<ManagedProcess>;
+  /** A way to this Redis that can be broken. */
+  proxy(): Promise<ChaosProxy>;
+  /** Ends what was started since the start of the site, or since the last call; Redis stays. */
+  clear(): Promise<void>;
+  /** Ends everything. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Nothing looks again by itself within a test: what is found there was told by a wake, a resync, a timer or a job. A
+ * test that is about the slow look or the sweep says so in the environment of its pods.
+ */
+export const PATIENT_ENV = {
+  ...LOAD_ENV,
+  PARLEY_RECHECK_MS: '600000',
+  PARLEY_SWEEP_MS: '600000',
+  PARLEY_DRAIN_DELAY_MS: '0',
+} as const;
+
+/** Starts a Redis for a file of tests. */
+export async function openSite(options: RedisOptions = {}): Promise<Site> {
+  const redis = await startRedis(options);
+  const processes: ManagedProcess[] = [];
+  const proxies: ChaosProxy[] = [];
+  const clear = async () => {
+    await Promise.all(processes.splice(0).map((each) => each.stop()));
+    await Promise.all(proxies.splice(0).map((each) => each.close()));
+  };
+  return {
+    redis,
+    clear,
+    async pod(env = {}, more = {}) {
+      const pod = await startPod({ ...PATIENT_ENV, REDIS_URL: redis.url, ...env }, more);
+      processes.push(pod);
+      return { ...pod, ...doorTo(pod) };
+    },
+    async worker(env = {}, more = {}) {
+      const worker = await startWorker({ ...PATIENT_ENV, REDIS_URL: redis.url, ...env }, more);
+      processes.push(worker);
+      return worker;
+    },
+    async proxy() {
+      const proxy = await createChaosProxy({ targetPort: redis.port });
+      proxies.push(proxy);
+      return proxy;
+    },
+    async stop() {
+      await clear();
+      await redis.stop();
+    },
+  };
+}
+
+/** Resident memory of a process in bytes. */
+export async function residentBytes({ pid }: { readonly pid: number }): Promise<number> {
+  const { stdout } = await run('ps', ['-o', 'rss=', '-p', `${pid}`]);
+  return Number(stdout.trim()) * 1024;
+}

@@ -1,0 +1,55 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { filledSecretsCheck } from '../../infra/check/kubernetes/secrets.ts';
+import { run } from '../../infra/check/tools.ts';
+import { problemsOf, root } from './planted-tree.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'parley-secrets-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const template = readFileSync(join(root, 'infra/kubernetes/secrets.template.yaml'), 'utf8');
+const long = 'q7'.repeat(20);
+
+/** Fills the template in and returns the file. */
+function fill(values: Readonly<Record<string, string>>): string {
+  const file = join(directory, 'secrets.yaml');
+  const filled = template.replace(/(PARLEY_\w+): REPLACE_ME/g, (line, name: string) =>
+    values[name] === undefined ? line : `${name}: ${values[name]}`,
+  );
+  writeFileSync(file, filled);
+  return file;
+}
+
+const complete = {
+  PARLEY_REDIS_PASSWORD: long,
+  PARLEY_REDIS_OPERATOR_PASSWORD: long,
+  PARLEY_JWT_SECRET: long,
+  PARLEY_API_KEYS: `default:${long}`,
+};
+
+describe('a filled-in copy of the template', () => {
+  it('passes when it is complete', async () => {
+    expect(await filledSecretsCheck(fill(complete)).run(root)).toEqual({ status: 'ok' });
+  });
+
+  it.each([
+    ['a placeholder', { PARLEY_JWT_SECRET: 'REPLACE_ME' }, /PARLEY_JWT_SECRET still holds a placeholder/],
+    ['a development default', { PARLEY_REDIS_PASSWORD: 'development-only-redis-password' }, /placeholder/],
+    ['a short secret', { PARLEY_JWT_SECRET: 'only-twenty-letters-' }, /PARLEY_JWT_SECRET is too short/],
+    ['one short key among others', { PARLEY_API_KEYS: `a:${long},b:short` }, /PARLEY_API_KEYS is too short/],
+  ])('is refused for %s', async (_title, values, complaint) => {
+    const verdict = await filledSecretsCheck(fill({ ...complete, ...values })).run(root);
+    expect(problemsOf(verdict)).toMatch(complaint);
+    expect(problemsOf(verdict)).not.toContain(long);
+  });
+
+  it('is refused on the command line with a line that says so and exit code 1', async () => {
+    const file = fill({ ...complete, PARLEY_JWT_SECRET: 'REPLACE_ME' });
+    const args = ['--conditions=parley-source', '--import', 'tsx', 'infra/check.ts', '--secrets', file];
+    const { code, output } = await run(process.execPath, args, { cwd: root });
+    expect(output).toMatch(/^FAIL {5}secrets in .*PARLEY_JWT_SECRET still holds a placeholder\n$/);
+    expect(code).toBe(1);
+  });
+});

@@ -1,0 +1,18 @@
+import { afterAll, beforeAll } from 'vitest';
+import { askSuite } from './sdk-ask.ts';
+import { callSuite } from './sdk-calls.ts';
+import { eventSuite } from './sdk-events.ts';
+import { faultSuite } from './sdk-faults.ts';
+import { startWorld, type World } from './sdk-setup.ts';
+
+// One world for all suites: starting pods is what takes the time.
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world?.stop());
+
+askSuite(() => world);
+callSuite(() => world);
+eventSuite(() => world);
+faultSuite(() => world);

@@ -1,0 +1,107 @@
+import {
+  ELICITATION_EVENTS,
+  ElicitationEvent,
+  formatFeedPosition,
+  isElicitationEvent,
+  parseFeedPosition,
+  StreamEvent,
+} from '@parley/shared/domain/events';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+const position = fc.record({
+  epoch: fc.bigInt({ min: 1n, max: 9_999_999_999_999_999_999n }).map(String),
+  seq: fc.nat({ max: 999_999_999_999_999 }),
+});
+
+describe('a position', () => {
+  it('is read back as it was written', () => {
+    fc.assert(
+      fc.property(position, (at) => {
+        expect(parseFeedPosition(formatFeedPosition(at))).toEqual(at);
+      }),
+    );
+  });
+
+  it('is written in one way only', () => {
+    const text = fc.oneof(
+      position.map(formatFeedPosition),
+      fc.string({ unit: fc.constantFrom(...'0123456789- +.eE'), maxLength: 24 }),
+    );
+    fc.assert(
+      fc.property(text, (written) => {
+        const at = parseFeedPosition(written);
+        if (at !== undefined) expect(formatFeedPosition(at)).toBe(written);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it.each([
+    '',
+    '-',
+    '1',
+    '1-',
+    '-1',
+    '0-1',
+    '01-1',
+    '1-01',
+    '1--1',
+    '1-1-1',
+    '+1-1',
+    '1-1.5',
+    '1-1e3',
+    ' 1-1',
+    '1-1\n',
+    '1-1 ',
+    '0',
+    '$',
+    '*',
+    '(1-1',
+    'a-b',
+    '١-١',
+    '12345678901234567890-1',
+    '1-1234567890123456',
+  ])('is not %j', (text) => {
+    expect(parseFeedPosition(text)).toBeUndefined();
+  });
+
+  it('may be the one before the first event', () => {
+    expect(parseFeedPosition('1700000000000000-0')).toEqual({ epoch: '1700000000000000', seq: 0 });
+  });
+});
+
+describe('a stream event', () => {
+  const event = { type: 'elicitation-updated', elicitationId: 'el_1', revision: 2, status: 'opened' };
+
+  it.each(ELICITATION_EVENTS)('of type %s is understood', (type) => {
+    const read = StreamEvent.parse({ ...event, type });
+    expect(isElicitationEvent(read)).toBe(true);
+  });
+
+  it('of a type nobody knows passes untouched', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), (fields, word) => {
+        const type = `x-${word}`;
+        const given = { ...fields, type };
+        const read = StreamEvent.parse(given);
+        expect(JSON.parse(JSON.stringify(read))).toEqual(JSON.parse(JSON.stringify(given)));
+        expect(isElicitationEvent(read)).toBe(false);
+      }),
+    );
+  });
+
+  it('keeps fields that a later version added', () => {
+    expect(ElicitationEvent.parse({ ...event, colour: 'red' })).toEqual({ ...event, colour: 'red' });
+  });
+
+  it('of a known type with a status of a later version is passed on, not understood', () => {
+    const read = StreamEvent.parse({ ...event, status: 'paused' });
+    expect(read).toEqual({ ...event, status: 'paused' });
+    expect(isElicitationEvent(read)).toBe(false);
+  });
+
+  it.each([undefined, null, 'text', 1, [], {}, { type: 1 }])('is not %j', (value) => {
+    expect(StreamEvent.safeParse(value).success).toBe(false);
+  });
+});
