@@ -9,6 +9,7 @@ import {
   startWorker,
 } from '../harness/processes.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { LOAD_ENV } from '../load/run-load.ts';
 import { type Door, doorTo } from './door.ts';
 
@@ -76,6 +77,16 @@ export async function openSite(options: RedisOptions = {}): Promise<Site> {
       await redis.stop();
     },
   };
+}
+
+/** Waits until a pod says it is ready: after a fault it may need a moment to be connected again. */
+export async function untilReady({ url }: { readonly url: string }): Promise<void> {
+  const ready = async () => {
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
+    await response.arrayBuffer();
+    return response.status === 200;
+  };
+  await waitUntil(ready, { what: 'the pod to be ready', timeoutMs: 60_000 });
 }
 
 /** Resident memory of a process in bytes. */

@@ -4,10 +4,10 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos-proxy.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { type Asked, choose, newOwner } from './door.ts';
+import { type Asked, choose, newOwner, type Reply } from './door.ts';
 import { openReader, type Reader } from './reader.ts';
 import { subscribersOf, untilHeard } from './redis-eye.ts';
-import { openSite, type Site, type SitePod } from './site.ts';
+import { openSite, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
@@ -27,23 +27,31 @@ beforeAll(async () => {
   proxy = await site.proxy();
   [far, near] = await Promise.all([site.pod({ REDIS_URL: proxy.url }), site.pod()]);
 });
-afterEach(() => proxy.heal());
+afterEach(async () => {
+  await proxy.heal();
+  await untilReady(far);
+});
 afterAll(() => site?.stop());
 
 /** Who waits for an answer, and who watches the stream of the same question, both on the far pod. */
 interface Sleeper {
   readonly asked: Asked;
-  readonly told: Promise<unknown>;
   readonly reader: Reader;
+  /** What the waiter was told, once it was. */
+  told?: Reply;
 }
 
 async function sleepOnFarPod(): Promise<Sleeper[]> {
   const sleepers = await Promise.all(
-    Array.from({ length: SLEEPERS }, async () => {
+    Array.from({ length: SLEEPERS }, async (): Promise<Sleeper> => {
       const asked = await near.ask();
       const { owner, streamRequestId } = asked;
       const reader = await openReader({ url: far.url, owner, streamRequestId });
-      return { asked, reader, told: far.wait(asked).then(({ status, body }) => ({ status, ...body })) };
+      const sleeper: Sleeper = { asked, reader };
+      far.wait(asked).then((reply) => {
+        sleeper.told = reply;
+      });
+      return sleeper;
     }),
   );
   await untilHeard(
@@ -63,17 +71,16 @@ async function answerAll(sleepers: readonly Sleeper[]): Promise<void> {
 
 /** Every one was told of its own answer, once. */
 async function allTold(sleepers: readonly Sleeper[]): Promise<void> {
-  const told = new Set<Sleeper>();
-  for (const sleeper of sleepers) {
-    sleeper.told.then((reply) => {
-      expect(reply).toMatchObject({ status: 'accepted', content: { choice: sleeper.asked.id } });
-      told.add(sleeper);
-    });
+  await waitUntil(
+    () => sleepers.every(({ told, reader }) => told !== undefined && reader.events.length >= 2),
+    {
+      what: 'all waiters and readers to be told',
+      timeoutMs: TOLD_WITHIN_MS,
+    },
+  );
+  for (const { asked, told } of sleepers) {
+    expect(told).toMatchObject({ status: 200, body: { status: 'accepted', content: { choice: asked.id } } });
   }
-  await waitUntil(() => told.size === SLEEPERS && sleepers.every(({ reader }) => reader.events.length >= 2), {
-    what: 'all waiters and readers to be told',
-    timeoutMs: TOLD_WITHIN_MS,
-  });
   for (const { reader } of sleepers) {
     expect(reader.events.map(({ name }) => name)).toEqual(['elicitation-request', 'elicitation-resolved']);
     await reader.close();
