@@ -24,7 +24,7 @@ const BAD_IDS: readonly unknown[] = [
     '{}',
     'a\nb',
     'a\r\nPUBLISH x y',
-    
+
     '%2F',
     'a%0d%0a',
   ],

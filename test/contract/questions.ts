@@ -102,6 +102,8 @@ export async function send(
     case 'decline':
     case 'cancel':
       return answerOf(engine, owner, id, column);
+    case 'laden':
+      return answerOf(engine, owner, id, 'decline', {});
     case 'complete':
       return engine.complete({ caller, id, surface: 'test' });
     case 'withdraw':

@@ -5,11 +5,12 @@ import type { Status } from '@parley/shared/domain/status';
 export const KINDS = ['form', 'url, client completion', 'url, server completion'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Columns. `other` accepts with another valid answer, `wrong` with one that is never allowed. */
+/** Columns. `other` accepts with another valid answer, `wrong` with one that is never allowed; `laden` declines with content. */
 export const COLUMNS = [
   'accept',
   'other',
   'wrong',
+  'laden',
   'decline',
   'cancel',
   'complete',
@@ -22,34 +23,34 @@ export type Column = (typeof COLUMNS)[number];
 // A status: the row moves there. `same`: 200 and nothing moves.
 const ROWS: Readonly<Record<Kind, string>> = {
   form: `
-    from      | accept   | other    | wrong | decline  | cancel    | complete | expire  | withdraw
-    pending   | accepted | accepted | 422   | declined | cancelled | 400      | same    | withdrawn
-    accepted  | same     | 409      | 409   | 409      | 409       | 400      | same    | 409
-    declined  | 409      | 409      | 409   | same     | 409       | 409      | same    | 409
-    cancelled | 409      | 409      | 409   | 409      | same      | 409      | same    | 409
-    expired   | 410      | 410      | 410   | 410      | 410       | 410      | same    | 410
-    withdrawn | 409      | 409      | 409   | 409      | 409       | 409      | same    | same
-    overdue   | 410      | 410      | 410   | 410      | 410       | 410      | expired | 410`,
+    from      | accept   | other    | wrong | laden | decline  | cancel    | complete | expire  | withdraw
+    pending   | accepted | accepted | 422   | 400   | declined | cancelled | 400      | same    | withdrawn
+    accepted  | same     | 409      | 409   | 400   | 409      | 409       | 400      | same    | 409
+    declined  | 409      | 409      | 409   | 400   | same     | 409       | 409      | same    | 409
+    cancelled | 409      | 409      | 409   | 400   | 409      | same      | 409      | same    | 409
+    expired   | 410      | 410      | 410   | 400   | 410      | 410       | 410      | same    | 410
+    withdrawn | 409      | 409      | 409   | 400   | 409      | 409       | 409      | same    | same
+    overdue   | 410      | 410      | 410   | 400   | 410      | 410       | 410      | expired | 410`,
   'url, client completion': `
-    from      | accept   | wrong | decline  | cancel    | complete | expire  | withdraw
-    pending   | accepted | 400   | declined | cancelled | 400      | same    | withdrawn
-    accepted  | same     | 400   | 409      | 409       | 400      | same    | 409
-    declined  | 409      | 400   | same     | 409       | 409      | same    | 409
-    cancelled | 409      | 400   | 409      | same      | 409      | same    | 409
-    expired   | 410      | 400   | 410      | 410       | 410      | same    | 410
-    withdrawn | 409      | 400   | 409      | 409       | 409      | same    | same
-    overdue   | 410      | 400   | 410      | 410       | 410      | expired | 410`,
+    from      | accept   | wrong | laden | decline  | cancel    | complete | expire  | withdraw
+    pending   | accepted | 400   | 400   | declined | cancelled | 400      | same    | withdrawn
+    accepted  | same     | 400   | 400   | 409      | 409       | 400      | same    | 409
+    declined  | 409      | 400   | 400   | same     | 409       | 409      | same    | 409
+    cancelled | 409      | 400   | 400   | 409      | same      | 409      | same    | 409
+    expired   | 410      | 400   | 400   | 410      | 410       | 410      | same    | 410
+    withdrawn | 409      | 400   | 400   | 409      | 409       | 409      | same    | same
+    overdue   | 410      | 400   | 400   | 410      | 410       | 410      | expired | 410`,
   'url, server completion': `
-    from           | accept | wrong | decline  | cancel    | complete | expire  | withdraw
-    pending        | opened | 400   | declined | cancelled | accepted | same    | withdrawn
-    opened         | same   | 400   | declined | cancelled | accepted | same    | withdrawn
-    accepted       | same   | 400   | 409      | 409       | same     | same    | 409
-    declined       | 409    | 400   | same     | 409       | 409      | same    | 409
-    cancelled      | 409    | 400   | 409      | same      | 409      | same    | 409
-    expired        | 410    | 400   | 410      | 410       | 410      | same    | 410
-    withdrawn      | 409    | 400   | 409      | 409       | 409      | same    | same
-    overdue        | 410    | 400   | 410      | 410       | 410      | expired | 410
-    opened overdue | 410    | 400   | 410      | 410       | 410      | expired | 410`,
+    from           | accept | wrong | laden | decline  | cancel    | complete | expire  | withdraw
+    pending        | opened | 400   | 400   | declined | cancelled | accepted | same    | withdrawn
+    opened         | same   | 400   | 400   | declined | cancelled | accepted | same    | withdrawn
+    accepted       | same   | 400   | 400   | 409      | 409       | same     | same    | 409
+    declined       | 409    | 400   | 400   | same     | 409       | 409      | same    | 409
+    cancelled      | 409    | 400   | 400   | 409      | same      | 409      | same    | 409
+    expired        | 410    | 400   | 400   | 410      | 410       | 410      | same    | 410
+    withdrawn      | 409    | 400   | 400   | 409      | 409       | 409      | same    | same
+    overdue        | 410    | 400   | 400   | 410      | 410       | 410      | expired | 410
+    opened overdue | 410    | 400   | 400   | 410      | 410       | 410      | expired | 410`,
 };
 
 const CODES: Readonly<Record<string, ErrorCode>> = {

@@ -123,8 +123,8 @@ it.each(['both', 'toClient', 'toServer'] as const)(
 it('F25 wakes come twice, late and out of order: each is told once, and only what is true', async () => {
   const ear = new Redis(site.redis.url);
   const owner = newOwner();
-  const first = await near.ask({ owner });
-  const { streamRequestId } = first;
+  const streamRequestId = `turn-${owner.userId}`;
+  const first = await near.ask({ owner, streamRequestId });
   const channel = channelName('stream', { ...owner, streamRequestId });
   const wakes: string[] = [];
   ear.on('message', (_channel, message) => wakes.push(message));

@@ -56,6 +56,9 @@ describe.each(programs)('the shipped configuration of %s', (program) => {
   it('gives up on a hung answer and does not send it to another pod', async () => {
     const response = await post(`${proxy.url}/v1/elicitations/el_1/response`);
     expect(response.status).toBe(504);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await response.json()).toMatchObject({ status: 504, code: 'unavailable' });
     expect(proxy.pods.flatMap((pod) => pod.seen)).toHaveLength(1);
   });
 

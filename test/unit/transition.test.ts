@@ -63,6 +63,8 @@ function commandOf(kind: Kind, column: Column): Command {
     case 'decline':
     case 'cancel':
       return { type: column, surface: 'chat' };
+    case 'laden':
+      return { type: 'decline', surface: 'chat', content: {} };
     case 'complete':
       return { type: 'complete', surface: 'connect' };
     case 'withdraw':

@@ -114,10 +114,10 @@ export const TRANSITIONS: Readonly<Record<Status, Line>> = {
  * An open row past its deadline is expired before anything else is decided.
  */
 export function transition(row: Row, command: Command, now: number): Decision {
-  if (command.type === 'accept' && row.definition.mode === 'url' && command.content !== undefined) {
+  if ('content' in command && command.content !== undefined && !takesContent(row, command.type)) {
     return refuse({
       code: 'invalid_request',
-      message: 'An accept in url mode carries no content; leave it out.',
+      message: 'Only an accept in form mode carries content; leave it out.',
     });
   }
   if (!isTerminal(row.status) && now >= row.expiresAt && command.type !== 'expire') {
@@ -214,6 +214,10 @@ function isRecorded({ settlement, definition }: Row, answer: Answer): boolean {
   if (answer.type !== 'accept' || definition.requestedSchema === undefined) return true;
   const checked = checkFormAnswer(definition.requestedSchema, answer.content ?? {});
   return checked.ok && sameContent(checked.content, settlement.content ?? {});
+}
+
+function takesContent(row: Row, type: Command['type']): boolean {
+  return type === 'accept' && row.definition.mode === 'form';
 }
 
 function completesOnServer(row: Row): boolean {

@@ -25,18 +25,29 @@ async function readFeed(
   after: FeedPosition | undefined,
   limit: number,
 ): Promise<FeedPage> {
-  const from = after === undefined ? '-' : `(${formatFeedPosition(after)}`;
-  const entries = ((await redis.xrange(key, from, '+', 'COUNT', limit)) as StreamReply).map(entryOf);
-  const [next] = entries;
-  if (after === undefined) return next === undefined ? { type: 'none' } : { type: 'entries', entries };
-  if (next !== undefined)
-    return follows(after, next.position) ? { type: 'entries', entries } : { type: 'reset' };
-  // Nothing newer: either the position is the last one, or it is of a feed that is no more.
-  const [last] = ((await redis.xrevrange(key, '+', '-', 'COUNT', 1)) as StreamReply).map(entryOf);
-  if (last === undefined) return { type: 'none' };
-  return formatFeedPosition(last.position) === formatFeedPosition(after)
-    ? { type: 'entries', entries }
-    : { type: 'reset' };
+  if (after === undefined) {
+    const entries = await range(redis, key, '-', limit);
+    return entries.length === 0 ? { type: 'none' } : { type: 'entries', entries };
+  }
+  // From the position itself on, so that one reading tells both that it still stands and what came after it.
+  const [first, ...rest] = await range(redis, key, formatFeedPosition(after), limit + 1);
+  if (first !== undefined) {
+    if (isSame(first.position, after)) return { type: 'entries', entries: rest };
+    return follows(after, first.position)
+      ? { type: 'entries', entries: [first, ...rest].slice(0, limit) }
+      : { type: 'reset' };
+  }
+  // The feed is gone, or it lost its end.
+  return (await range(redis, key, '-', 1)).length === 0 ? { type: 'none' } : { type: 'reset' };
+}
+
+async function range(redis: Commands, key: string, from: string, limit: number): Promise<FeedEntry[]> {
+  const reply = (await redis.xrange(key, from, '+', 'COUNT', limit)) as StreamReply;
+  return reply.map(entryOf);
+}
+
+function isSame(a: FeedPosition, b: FeedPosition): boolean {
+  return a.epoch === b.epoch && a.seq === b.seq;
 }
 
 function follows(after: FeedPosition, next: FeedPosition): boolean {
