@@ -1,12 +1,19 @@
 import { afterAll, beforeAll } from 'vitest';
+import { aftermath } from './aftermath.ts';
 import { answerAttacks } from './answers.ts';
 import { askAttacks } from './asks.ts';
 import { bodyAttacks } from './bodies.ts';
 import { bombAttacks } from './bombs.ts';
+import { fuzzAttacks } from './fuzz.ts';
+import { injectionAttacks } from './injection.ts';
+import { limitAttacks } from './limits.ts';
 import { ownerAttacks } from './owners.ts';
 import { pollutionAttacks } from './pollution.ts';
 import { requestAttacks } from './requests.ts';
 import { schemaAttacks } from './schemas.ts';
+import { secretAttacks } from './secrets.ts';
+import { slowAttacks } from './slow.ts';
+import { tokenAttacks } from './tokens.ts';
 import { urlAttacks } from './urls.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -17,12 +24,11 @@ beforeAll(async () => {
 });
 afterAll(() => world?.stop());
 
-bodyAttacks(() => world);
-requestAttacks(() => world);
-schemaAttacks(() => world);
-answerAttacks(() => world);
-askAttacks(() => world);
-ownerAttacks(() => world);
-urlAttacks(() => world);
-pollutionAttacks(() => world);
-bombAttacks(() => world);
+const attacks = [
+  ...[bodyAttacks, requestAttacks, schemaAttacks, answerAttacks, askAttacks, urlAttacks],
+  ...[ownerAttacks, tokenAttacks, pollutionAttacks, injectionAttacks, bombAttacks, fuzzAttacks],
+  ...[limitAttacks, slowAttacks, aftermath],
+  // Last, because it breaks a row on purpose.
+  secretAttacks,
+];
+for (const attack of attacks) attack(() => world);

@@ -5,12 +5,15 @@ import { gzipSync } from 'node:zlib';
 import type { ParleyClientError } from '@parley/sdk';
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ChaosProxy, createChaosProxy } from '../harness/chaos-proxy.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { colourQuestion, newUser, POD_ENV, serviceAt, tokenOf } from '../integration/sdk-setup.ts';
+
+// A pod takes its time to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 type Sdk = typeof import('@parley/sdk');
 declare const parley: Sdk;

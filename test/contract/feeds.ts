@@ -109,6 +109,30 @@ export function feedContract(contract: Contract): void {
       }
     });
 
+    it('is followed from its end without a gap or a reset while it grows', async () => {
+      const { first, second, pods } = contract;
+      const stream = newStream();
+      await askOf(first, stream);
+      let writing = true;
+      const writers = Promise.all(
+        [first, second].map(async (engine) => {
+          for (let count = 0; count < 60; count += 1) await askOf(engine, stream);
+        }),
+      ).finally(() => {
+        writing = false;
+      });
+      const seqs = [1];
+      let [last] = await entriesOf(pods.backend.feed, stream, 1_000);
+      while (last !== undefined && (writing || last.position.seq < 121)) {
+        const page = await pods.second.feed.read(stream, last.position, 3);
+        if (page.type !== 'entries') throw new Error(`The feed said ${page.type}.`);
+        seqs.push(...page.entries.map(({ position }) => position.seq));
+        last = page.entries.at(-1) ?? last;
+      }
+      await writers;
+      expect(seqs).toEqual(Array.from({ length: 121 }, (_, at) => at + 1));
+    });
+
     it('never holds an answer', async () => {
       const { first, pods } = contract;
       const stream = newStream();

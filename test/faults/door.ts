@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Action, Owner } from '../harness/history/events.ts';
-import { userToken } from '../harness/tokens.ts';
-import { SECRET, serviceKeyOf } from '../load/run-load.ts';
+
+import { serviceKeyOf, tokenBook } from '../load/run-load.ts';
 
 /** What came back; status 0 when nothing did: a reset, a torn body, or no reply for as long as the caller waited. */
 export interface Reply {
@@ -42,8 +42,6 @@ const FORM = {
 };
 // Longer than the longest long poll, and than any pod takes to notice that Redis is gone.
 const PATIENCE_MS = 90_000;
-// Pods run with clocks that are an hour ahead.
-const TOKEN_SECONDS = 4 * 3_600;
 
 /** A person nobody asked before. */
 export function newOwner(tenant = 'acme'): Owner {
@@ -55,10 +53,8 @@ export function choose(choice: string): Answer {
   return { action: 'accept', content: { choice } };
 }
 
-/** The token of a person, good on pods whose clock is an hour off. */
-export function tokenOf({ tenant, userId }: Owner): Promise<string> {
-  return userToken({ secret: SECRET, tenant, userId, expiresInSeconds: TOKEN_SECONDS });
-}
+/** The token of a person. */
+export const tokenOf = tokenBook();
 
 /**
  * Calls one pod (or balancer) as askers and people do, once each; what it says is returned, whatever it is. A caller

@@ -140,6 +140,7 @@ it('F25 wakes come twice, late and out of order: each is told once, and only wha
     what: 'both questions to be told',
   });
 
+  ear.disconnect();
   const publish = (message: string) => redisCommand(site.redis.url, 'PUBLISH', channel, message);
   const strange = [
     '',
@@ -164,5 +165,4 @@ it('F25 wakes come twice, late and out of order: each is told once, and only wha
     `elicitation-resolved ${second.id}`,
   ]);
   await reader.close();
-  ear.disconnect();
 });

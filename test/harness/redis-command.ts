@@ -10,7 +10,7 @@ export type RedisAddress = number | string;
 export async function withRedis<T>(
   at: RedisAddress,
   use: (redis: Redis) => Promise<T>,
-  timeoutMs = 2_000,
+  timeoutMs = 10_000,
 ): Promise<T> {
   const redis = new Redis(typeof at === 'number' ? `redis://127.0.0.1:${at}` : at, {
     lazyConnect: true,

@@ -45,8 +45,8 @@ export type RedisServer = {
   stop(): Promise<void>;
 };
 
-const START_MS = 15_000;
-const STOP_MS = 5_000;
+const START_MS = 60_000;
+const STOP_MS = 15_000;
 
 /**
  * Starts a redis-server with an AOF fsynced every second, and waits until it answers PING. Without `port` a free

@@ -90,7 +90,7 @@ export const otherDefects: Readonly<Record<string, readonly Planted[]>> = {
     ['callers believed', [haproxy, 'X-Forwarded-For %[src]', 'X-Real-IP %[src]'], /X-Forwarded-For/],
   ],
   'nginx.conf rules': [
-    ['sticky', [nginx, 'keepalive 64;', 'keepalive 64;\n    ip_hash;'], /sticks/],
+    ['sticky', [nginx, 'upstream api {', 'upstream api {\n    ip_hash;'], /sticks/],
     ['buffering', [nginx, 'proxy_buffering off', 'proxy_buffering on'], /buffers/],
     ['a POST sent twice', [nginx, 'error timeout;', 'error timeout non_idempotent;'], /twice/],
     ['query strings logged', [nginx, '$request_method $uri', '$request'], /query strings/],

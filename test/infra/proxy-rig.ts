@@ -75,7 +75,7 @@ function configuration(
   const text = readFileSync(join(root, source), 'utf8')
     .replace('bind :8080', `bind 127.0.0.1:${port}`)
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
-    .replace(/timeout (client|server) 75s/g, 'timeout $1 1s')
+    .replace('timeout server 75s', 'timeout server 1s')
     .replace('proxy_read_timeout 10s', 'proxy_read_timeout 1s')
     .replace('/dev/stdout', join(directory, 'access.log'))
     .replaceAll('/tmp/nginx', join(directory, 'nginx'));

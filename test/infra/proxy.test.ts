@@ -63,8 +63,12 @@ describe.each(programs)('the shipped configuration of %s', (program) => {
   });
 
   it('never sends a POST twice when the pod drops it', async () => {
-    const response = await post(`${proxy.url}/drop`);
-    expect(response.status).toBe(502);
+    // HAProxy closes a connection that has served calls before, instead of answering 502 on it.
+    const outcome = await post(`${proxy.url}/drop`).then(
+      (response) => response.status,
+      () => 'closed',
+    );
+    expect([502, 'closed']).toContain(outcome);
     expect(proxy.pods.flatMap((pod) => pod.seen)).toHaveLength(1);
   });
 

@@ -112,7 +112,7 @@ export function faultSuite(world: () => World): void {
       const { fetch, waits } = recordingFetch(sleeps);
       const asleep = serviceAt(world().balancer.url, { fetch, retry: { ...QUICK, graceMs: 0 } });
       expect(await asleep.outcomeOf(elicitation.elicitationId)).toMatchObject(ACCEPTED);
-      expect(waits()).toBe(2);
+      expect(waits()).toBeGreaterThan(1);
     });
 
     it('goes on at another pod when its own is killed', async () => {

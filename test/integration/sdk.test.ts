@@ -1,9 +1,12 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, vi } from 'vitest';
 import { askSuite } from './sdk-ask.ts';
 import { callSuite } from './sdk-calls.ts';
 import { eventSuite } from './sdk-events.ts';
 import { faultSuite } from './sdk-faults.ts';
 import { startWorld, type World } from './sdk-setup.ts';
+
+// A pod takes its time to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 // One world for all suites: starting pods is what takes the time.
 let world: World;

@@ -17,6 +17,8 @@ export interface DriverOptions {
   readonly userToken: (owner: Owner) => Promise<string>;
   /** Give up on a request after this long; its outcome is then unknown. */
   readonly requestTimeoutMs?: number;
+  /** How long each long poll lasts at most. */
+  readonly pollSeconds?: number;
 }
 
 export interface Question {
@@ -29,6 +31,8 @@ export interface Question {
 export type Driver = ReturnType<typeof createDriver>;
 
 const REQUEST_TIMEOUT_MS = 15_000;
+const POLL_SECONDS = 5;
+const PAGE = 100;
 const FORM = {
   type: 'object',
   properties: { choice: { type: 'string', maxLength: 64 }, count: { type: 'integer' } },
@@ -37,7 +41,7 @@ const FORM = {
 
 /** Calls the HTTP API as askers and people would, and writes down what each of them saw. */
 export function createDriver(options: DriverOptions) {
-  const { history, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
+  const { history, requestTimeoutMs = REQUEST_TIMEOUT_MS, pollSeconds = POLL_SECONDS } = options;
 
   async function call(
     method: string,
@@ -45,6 +49,7 @@ export function createDriver(options: DriverOptions) {
     token: string,
     body?: unknown,
     headers?: Record<string, string>,
+    timeoutMs = requestTimeoutMs,
   ): Promise<Reply> {
     try {
       const response = await options.fetch(`http://pod${path}`, {
@@ -55,7 +60,7 @@ export function createDriver(options: DriverOptions) {
           ...headers,
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(requestTimeoutMs),
+        signal: AbortSignal.timeout(timeoutMs),
       });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     } catch {
@@ -179,13 +184,16 @@ export function createDriver(options: DriverOptions) {
     for (;;) {
       const reply = await call(
         'GET',
-        `/v1/elicitations/${elicitationId}/wait?timeoutSeconds=5`,
+        `/v1/elicitations/${elicitationId}/wait?timeoutSeconds=${pollSeconds}`,
         options.serviceKey(tenant),
+        undefined,
+        undefined,
+        pollSeconds * 1000 + requestTimeoutMs,
       );
       const seen = reply.status === 200 ? seenOf(reply.body) : undefined;
       const over = performance.now() - startedAt >= withinMs;
       if (!over && (seen === undefined || seen.status === 'pending' || seen.status === 'opened')) {
-        if (seen === undefined) await sleep(50);
+        if (seen === undefined) await sleep(50 + Math.random() * 200);
         continue;
       }
       history.record({
@@ -209,26 +217,47 @@ export function createDriver(options: DriverOptions) {
     const seen = recordedOf(reply);
     const at = performance.now();
     if (seen === undefined || reply.status !== 200) return reply;
-    if (final) {
-      const settledAt = timeOf(reply, 'settledAt');
-      history.record({
-        type: 'final',
-        elicitationId,
-        status: seen.status,
-        action: seen.action,
-        content: seen.content,
-        owner: by,
-        expiresAt: timeOf(reply, 'expiresAt') ?? 0,
-        settledAt,
-        at,
-      });
-    } else {
-      history.record({ type: 'read', elicitationId, by, ...seen, startedAt, at });
-    }
+    if (final) recordFinal(seen, reply.body, by);
+    else history.record({ type: 'read', elicitationId, by, ...seen, startedAt, at });
     return reply;
   }
 
-  return { ask, respond, respondUntilKnown, command, waitUntilEnded, read, call };
+  function recordFinal(seen: Seen, body: Record<string, unknown> | undefined, owner: Owner): void {
+    history.record({
+      type: 'final',
+      elicitationId: String(body?.elicitationId),
+      status: seen.status,
+      action: seen.action,
+      content: seen.content,
+      owner,
+      expiresAt: Date.parse(String(body?.expiresAt)),
+      settledAt: body?.settledAt === undefined ? undefined : Date.parse(String(body.settledAt)),
+      at: performance.now(),
+    });
+  }
+
+  /** Reads the end of everything that `owner` was ever asked, a page at a time. */
+  async function readFinals(owner: Owner): Promise<void> {
+    let cursor = '';
+    for (let attempt = 0; attempt < 20; ) {
+      const path = `/v1/elicitations?limit=${PAGE}${cursor}`;
+      const reply = await call('GET', path, await options.userToken(owner));
+      if (reply.status !== 200) {
+        attempt += 1;
+        await sleep(200);
+        continue;
+      }
+      for (const one of reply.body?.elicitations as Record<string, unknown>[]) {
+        const seen = seenOf(one);
+        if (seen !== undefined) recordFinal(seen, one, owner);
+      }
+      const next = textOf(reply, 'nextCursor');
+      if (next === undefined) return;
+      cursor = `&cursor=${next}`;
+    }
+  }
+
+  return { ask, respond, respondUntilKnown, command, waitUntilEnded, read, readFinals, call };
 }
 
 /** The elicitation that a reply carries: whole, or inside a problem. */

@@ -34,18 +34,12 @@ export interface Load {
 }
 
 const GRACE_MS = 5_000;
+const TOKEN_SECONDS = 4 * 3_600;
 
 /** A load of askers and people who race each other: answers, opposite answers, withdrawals and deadlines. */
 export function createLoad(options: LoadOptions): Load {
   const history = createHistory();
-  const tokens = new Map<string, Promise<string>>();
-  const tokenOf = (owner: Owner) => {
-    const name = `${owner.tenant}/${owner.userId}`;
-    const known =
-      tokens.get(name) ?? userToken({ secret: SECRET, userId: owner.userId, tenant: owner.tenant });
-    tokens.set(name, known);
-    return known;
-  };
+  const tokenOf = tokenBook();
   const driver = createDriver({
     fetch: options.fetch,
     history,
@@ -88,6 +82,18 @@ export function createLoad(options: LoadOptions): Load {
   };
 }
 
+/** User tokens, each made once; good for pods whose clocks are an hour off. */
+export function tokenBook(): (owner: Owner) => Promise<string> {
+  const tokens = new Map<string, Promise<string>>();
+  return ({ tenant, userId }) => {
+    const name = `${tenant}/${userId}`;
+    const token =
+      tokens.get(name) ?? userToken({ secret: SECRET, userId, tenant, expiresInSeconds: TOKEN_SECONDS });
+    tokens.set(name, token);
+    return token;
+  };
+}
+
 async function readFinal(driver: Driver, id: string, owner: Owner): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const reply = await driver.read(id, owner, true);
@@ -96,7 +102,8 @@ async function readFinal(driver: Driver, id: string, owner: Owner): Promise<void
   }
 }
 
-async function startFollowers(
+/** Everybody reads the stream of their turns, coming and going. */
+export async function startFollowers(
   fetchFrom: typeof fetch,
   history: HistoryRecorder,
   users: number,

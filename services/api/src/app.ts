@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ParleyError } from '@parley/shared/domain/errors';
+import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/engine/engine';
 import express from 'express';
 import { chatResponseRoute } from './chat/responses.ts';
@@ -36,7 +37,9 @@ const DOCS_HEADERS = {
 export function createApp(deps: AppDeps): App {
   const { engine, limits, serve } = deps;
   const admitAnswer: AdmitAnswer = async ({ caller, admitted }, elicitationId) => {
-    await Promise.all([admitted, caller.kind === 'user' && limits.answer(caller, elicitationId)]);
+    // An id that cannot exist has no budget: its name, however long, must not reach Redis.
+    const exists = bucketOfElicitationId(elicitationId) !== undefined;
+    await Promise.all([admitted, exists && caller.kind === 'user' && limits.answer(caller, elicitationId)]);
   };
   const answer = responseRoute(engine, admitAnswer);
   const chatAnswer = chatResponseRoute(engine, admitAnswer);

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { createEngine, type Engine } from '@parley/shared/engine/engine';
@@ -68,6 +69,8 @@ export async function wirePod(env: Env): Promise<Pod> {
     settings: engineSettings(env),
   });
   const drain = new AbortController();
+  // Every stream and every wait listens to it; Node takes more than ten for a leak.
+  setMaxListeners(0, drain.signal);
   const app = createPodApp({ env, version, backend, engine, log, metrics, draining: drain.signal });
   const stopSweeping = startSweeper({
     engine,

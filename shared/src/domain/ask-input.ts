@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Context, OnUnavailable } from './elicitation.ts';
+import { Context } from './elicitation.ts';
 import { isCallerId } from './ids.ts';
 import { COMPLETIONS, MODES } from './status.ts';
 import { faultOfProse, faultOfUserId } from './text.ts';
@@ -43,7 +43,8 @@ export const AskInput = z
     completion: z.enum(COMPLETIONS).optional(),
     sensitive: z.boolean().optional(),
     context: Context.optional(),
-    onUnavailable: OnUnavailable.optional(),
+    // Its values are checked against the form; a closer look at each would cost more than all the rest of a bad body.
+    onUnavailable: z.strictObject({ content: z.record(z.string(), z.unknown()) }).optional(),
     timeoutSeconds: z.int().min(1).max(TIMEOUT_SECONDS_MAX).default(600),
   })
   .meta({ id: 'AskInput' });

@@ -1,6 +1,6 @@
 import { TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
 import type { CleanupReport } from '../ports/audit.ts';
-import type { AuditDeps } from './audit-deps.ts';
+import { type AuditDeps, sumOver } from './audit-deps.ts';
 import type { KeyName } from './key-names.ts';
 import { scanMembers, scanNames } from './scan.ts';
 
@@ -15,8 +15,9 @@ export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<Cl
   for await (const names of scanNames(deps, signal)) {
     const staying = await stayingOf(deps, names);
     seen += staying.length;
-    for (const name of staying) removed += await deps.mend(() => sendOff(deps, name));
-    for (const { family, key } of names) if (family === 'history') await trimHistory(deps, key, signal);
+    removed += await sumOver(staying, (name) => deps.mend(() => sendOff(deps, name)));
+    const histories = names.filter(({ family }) => family === 'history');
+    await sumOver(histories, ({ key }) => deps.mend(() => trimHistory(deps, key, signal)));
   }
   let left = 0;
   if (seen > 0) {
@@ -65,13 +66,12 @@ function lifeOf({ retentionMs }: AuditDeps, { family, rest }: KeyName): number |
 }
 
 /** Forgets rows that have left. That is no fault: a history outlives them while its owner goes on answering. */
-async function trimHistory(deps: AuditDeps, key: string, signal: AbortSignal | undefined): Promise<void> {
-  await deps.mend(async () => {
-    for await (const ids of scanMembers(deps, key, signal)) {
-      const { rows } = await deps.rows.survey(ids);
-      const gone = rows.filter(({ state }) => state === 'none');
-      await Promise.all(gone.map(({ id }) => deps.rows.repair(id, [{ key, lists: 'any' }])));
-    }
-    return 0;
-  });
+async function trimHistory(deps: AuditDeps, key: string, signal: AbortSignal | undefined): Promise<number> {
+  let forgotten = 0;
+  for await (const ids of scanMembers(deps, key, signal)) {
+    const { rows } = await deps.rows.survey(ids);
+    const gone = rows.filter(({ state }) => state === 'none');
+    forgotten += await sumOver(gone, ({ id }) => deps.rows.repair(id, [{ key, lists: 'any' }]));
+  }
+  return forgotten;
 }

@@ -1,9 +1,13 @@
 import { BUCKET_COUNT, bucketOf, bucketOfElicitationId } from '../domain/ids.ts';
 import type { IndexReport } from '../ports/audit.ts';
-import type { AuditDeps } from './audit-deps.ts';
+import { type AuditDeps, sumOver } from './audit-deps.ts';
+import type { KeyName } from './key-names.ts';
 import { deadlinesKey, inboxKey } from './keys.ts';
 import type { RowSet, SurveyedRow } from './row-audit.ts';
 import { scanMembers, scanNames } from './scan.ts';
+
+/** A list of open rows by one of their fields. */
+type OpenRowSet = RowSet & { readonly lists: 'createdAt' | 'expiresAt' };
 
 const DEADLINES = Array.from({ length: BUCKET_COUNT }, (_, bucket) => deadlinesKey(bucket));
 
@@ -13,34 +17,39 @@ export async function checkIndexes(deps: AuditDeps, signal?: AbortSignal): Promi
   let oldest = Number.POSITIVE_INFINITY;
   let now = 0;
   for await (const names of scanNames(deps, signal)) {
-    const ids = names.filter(({ family }) => family === 'elicitation').map(({ rest }) => rest);
-    const survey = await deps.rows.survey(ids);
-    repaired += sum(await Promise.all(survey.rows.map((row) => repairRow(deps, row))));
+    const { rows, ...survey } = await deps.rows.survey(restsOf('elicitation', names));
+    const inboxes = names.filter(({ family }) => family === 'inbox');
+    repaired += await sumOver(rows, (row) => deps.mend(() => checkRow(deps, row)));
+    repaired += await sumOver(inboxes, ({ key, bucket }) =>
+      dropOthers(deps, { key, lists: 'createdAt' }, bucket, signal),
+    );
     now = Math.max(now, survey.now);
-    for (const { state, createdAt } of survey.rows)
-      if (state === 'open') oldest = Math.min(oldest, createdAt);
-    for (const { key, bucket, family } of names) {
-      if (family === 'inbox') repaired += await dropOthers(deps, { key, lists: 'createdAt' }, bucket, signal);
-    }
+    for (const { state, createdAt } of rows) if (state === 'open') oldest = Math.min(oldest, createdAt);
   }
-  for (const [bucket, key] of DEADLINES.entries()) {
-    repaired += await dropOthers(deps, { key, lists: 'expiresAt' }, bucket, signal);
-  }
-  const open = sum(await Promise.all(DEADLINES.map((key) => deps.mend(() => size(deps, key)))));
+  repaired += await sumOver([...DEADLINES.entries()], ([bucket, key]) =>
+    dropOthers(deps, { key, lists: 'expiresAt' }, bucket, signal),
+  );
+  const open = await sumOver(DEADLINES, (key) => deps.mend(() => deps.run(() => deps.redis.zcard(key))));
   return { open, oldestAgeMs: Math.max(0, now - oldest), repaired };
 }
 
-function repairRow(deps: AuditDeps, row: SurveyedRow): Promise<number> {
-  return deps.mend(async () => {
-    if (row.state === 'none' || (row.state === 'ended' && deps.leaves(row))) return 0;
-    return deps.rows.repair(row.id, row.state === 'open' ? listsOf(row) : []);
-  });
+function restsOf(family: string, names: readonly KeyName[]): string[] {
+  return names.filter((name) => name.family === family).map(({ rest }) => rest);
+}
+
+async function checkRow(deps: AuditDeps, row: SurveyedRow): Promise<number> {
+  if (row.state === 'none') return 0;
+  if (row.state === 'ended') return deps.leaves(row) ? 0 : deps.rows.repair(row.id, []);
+  const lists = listsOf(row);
+  const scores = await deps.run(() => Promise.all(lists.map(({ key }) => deps.redis.zscore(key, row.id))));
+  const right = lists.every(({ lists: field }, index) => Number(scores[index] ?? Number.NaN) === row[field]);
+  return right && row.lifeMs === -1 ? 0 : deps.rows.repair(row.id, lists);
 }
 
 /** Where an open row must be listed. */
-function listsOf({ id, owner }: SurveyedRow): RowSet[] {
+function listsOf({ id, owner }: SurveyedRow): OpenRowSet[] {
   const bucket = bucketOfElicitationId(id);
-  const lists: RowSet[] = [];
+  const lists: OpenRowSet[] = [];
   if (bucket !== undefined) lists.push({ key: deadlinesKey(bucket), lists: 'expiresAt' });
   // The inbox of somebody in another bucket would be out of reach on a Cluster, and wrong.
   if (owner !== undefined && bucketOf(owner) === bucket)
@@ -62,16 +71,8 @@ function dropOthers(
       if (strangers.length > 0) dropped += await deps.run(() => deps.redis.zrem(list.key, ...strangers));
       const { rows } = await deps.rows.survey(members.filter((member) => !strangers.includes(member)));
       const others = rows.filter(({ state }) => state !== 'open');
-      dropped += sum(await Promise.all(others.map(({ id }) => deps.rows.repair(id, [list]))));
+      dropped += await sumOver(others, ({ id }) => deps.rows.repair(id, [list]));
     }
     return dropped;
   });
-}
-
-function size({ run, redis }: AuditDeps, key: string): Promise<number> {
-  return run(() => redis.zcard(key));
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -9,6 +9,7 @@ export interface SurveyedRow {
   readonly id: string;
   readonly state: 'open' | 'ended' | 'none';
   readonly createdAt: number;
+  readonly expiresAt: number;
   /** How long it will live, in ms; -1 for ever. */
   readonly lifeMs: number;
   /** Whose it is; of open rows only, and only when it can be read. */
@@ -36,9 +37,11 @@ export interface RowAudit {
 
 const BATCH = 50;
 
-type RowReply = [] | [createdAt: string, settledAt: string, lifeMs: number, definition: string];
+type RowReply =
+  | []
+  | [createdAt: string, expiresAt: string, settledAt: string, lifeMs: number, definition: string];
 
-/** Looks at rows in batches, one bucket each so that it works on a Cluster, and repairs them one by one. */
+/** Looks at rows in batches and repairs them one by one. */
 export function createRowAudit(
   redis: Commands,
   retentionMs: number,
@@ -55,7 +58,8 @@ export function createRowAudit(
 
   return {
     async survey(ids) {
-      const surveys = await Promise.all(batchesOf(ids).map(surveyBatch));
+      const own = ids.filter((id) => bucketOfElicitationId(id) !== undefined);
+      const surveys = await Promise.all(groupsOf(redis, own).flatMap(batchesOf).map(surveyBatch));
       return {
         rows: surveys.flatMap(({ rows }) => rows),
         now: Math.max(0, ...surveys.map(({ now }) => now)),
@@ -68,29 +72,37 @@ export function createRowAudit(
   };
 }
 
-function batchesOf(ids: readonly string[]): string[][] {
-  const batches: string[][] = [];
-  const filling = new Map<number, string[]>();
+/** The ids that one script may look at together: all of them, but on a Cluster those of one bucket. */
+function groupsOf(redis: Commands, ids: readonly string[]): readonly (readonly string[])[] {
+  if (!redis.isCluster) return [ids];
+  const groups = new Map<number | undefined, string[]>();
   for (const id of ids) {
     const bucket = bucketOfElicitationId(id);
-    if (bucket === undefined) continue;
-    let batch = filling.get(bucket);
-    if (batch === undefined || batch.length === BATCH) {
-      batch = [];
-      batches.push(batch);
-      filling.set(bucket, batch);
-    }
-    batch.push(id);
+    const group = groups.get(bucket);
+    if (group === undefined) groups.set(bucket, [id]);
+    else group.push(id);
   }
-  return batches;
+  return [...groups.values()];
+}
+
+function batchesOf(ids: readonly string[]): readonly (readonly string[])[] {
+  return Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, index) =>
+    ids.slice(index * BATCH, (index + 1) * BATCH),
+  );
 }
 
 function rowOf(id: string, reply: RowReply): SurveyedRow {
-  if (reply.length === 0) return { id, state: 'none', createdAt: 0, lifeMs: 0 };
-  const [createdAt, settledAt, lifeMs, definition] = reply;
-  const state = settledAt === '' ? 'open' : 'ended';
+  if (reply.length === 0) return { id, state: 'none', createdAt: 0, expiresAt: 0, lifeMs: 0 };
+  const [createdAt, expiresAt, settledAt, lifeMs, definition] = reply;
   const owner = ownerOf(definition);
-  return { id, state, createdAt: Number(createdAt), lifeMs, ...(owner !== undefined && { owner }) };
+  return {
+    id,
+    state: settledAt === '' ? 'open' : 'ended',
+    createdAt: Number(createdAt),
+    expiresAt: Number(expiresAt),
+    lifeMs,
+    ...(owner !== undefined && { owner }),
+  };
 }
 
 function ownerOf(definition: string): SurveyedRow['owner'] {

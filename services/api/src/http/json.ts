@@ -22,8 +22,9 @@ export function parseJson(text: string): unknown {
 function faultOf(text: string): string | undefined {
   /** Keys seen in each open object; nothing for an open array. */
   const open: (Set<string> | undefined)[] = [];
-  // An unterminated string runs to the end, so that no input makes this scan start over and over.
-  const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|$)|[{}[\]]|-?[0-9][0-9.eE+-]*/gs;
+  // A string always matches, if need be to the very end (a lone backslash included): one that did not would be tried
+  // again from each quote within it, which takes minutes for a body of escaped quotes.
+  const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[{}[\]]|-?[0-9][0-9.eE+-]*/gs;
   for (let match = tokens.exec(text); match !== null; match = tokens.exec(text)) {
     const [token] = match;
     const first = token[0];

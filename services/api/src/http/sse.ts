@@ -42,9 +42,11 @@ export async function sendEvents(
     options.heartbeatMs,
   );
   const left = once(res, 'close').then(() => undefined);
+  let onDrain = (): void => undefined;
   const drained = new Promise<undefined>((resolve) => {
-    if (options.draining.aborted) resolve(undefined);
-    options.draining.addEventListener('abort', () => resolve(undefined), { once: true });
+    onDrain = () => resolve(undefined);
+    if (options.draining.aborted) onDrain();
+    options.draining.addEventListener('abort', onDrain);
   });
   try {
     for (;;) {
@@ -54,6 +56,7 @@ export async function sendEvents(
     }
   } finally {
     clearInterval(heartbeat);
+    options.draining.removeEventListener('abort', onDrain);
     // Ends the source without waiting for it: it may be asleep until its signal is aborted.
     events.return?.(undefined)?.catch(() => undefined);
     res.end();

@@ -1,0 +1,145 @@
+import type { Elicitation } from '@parley/shared/domain/elicitation';
+import { readEnv } from '@parley/shared/runtime/env';
+import { describe, expect, it } from 'vitest';
+import { expectProblem, type Reply } from './call.ts';
+import { rssOf } from './rss.ts';
+import { LIMITS, MISSING_ID, newPerson, POST_ASK, question, SERVICE_KEYS, type World } from './world.ts';
+
+const USER_WRITES = 300;
+const AT_ONCE = 25;
+const CHAT = '/run/api/elicitation-responses';
+
+/** Runs `one` for 0 to `count - 1`, a few at a time, on either pod in turn. */
+async function flood(count: number, one: (index: number, pod: 0 | 1) => Promise<Reply>): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  let next = 0;
+  const worker = async () => {
+    while (next < count) {
+      const index = next;
+      next += 1;
+      replies.push(await one(index, index % 2 === 0 ? 0 : 1));
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return replies;
+}
+
+const refusedIn = (replies: readonly Reply[]) => replies.filter(({ status }) => status === 429);
+
+export function limitAttacks(world: () => World): void {
+  describe('S23 floods', () => {
+    it('the limits are those of the contract unless told otherwise', () => {
+      expect(readEnv({})).toMatchObject({
+        PARLEY_LIMIT_USER_WRITES: USER_WRITES,
+        PARLEY_LIMIT_ELICITATION_ANSWERS: 300,
+        PARLEY_LIMIT_USER_STREAMS: 20,
+        PARLEY_LIMIT_USER_OPEN: 1_000,
+        PARLEY_LIMIT_SERVICE_CALLS: 50_000,
+        PARLEY_LIMIT_BODY_BYTES: 262_144,
+      });
+    });
+
+    it('a user writes 300 times in 10 s over all pods, whatever comes of it, and then 429', async () => {
+      const replies = await firstThatFits(async () => {
+        const person = await newPerson();
+        // Many questions, so that it is not the budget of one of them that runs out.
+        const asked = await Promise.all(Array.from({ length: 10 }, () => world().ask(person)));
+        const wrong = { action: 'accept', content: { name: 7 } };
+        const written = await within10Seconds(() =>
+          flood(USER_WRITES + 25, (index, pod) => {
+            const { elicitationId, conversationId } = asked[index % asked.length] as Elicitation;
+            const path = `/v1/elicitations/${elicitationId}/response`;
+            const call = { method: 'POST', token: person.token, pod };
+            return index % 3 === 0
+              ? world().call({ ...call, path: CHAT, body: { ...wrong, elicitationId, conversationId } })
+              : world().call({ ...call, path, body: wrong });
+          }),
+        );
+        expect((await world().call({ path: '/v1/elicitations', token: person.token })).status).toBe(200);
+        return written;
+      });
+      for (const reply of refusedIn(replies)) expectProblem(reply, 429, 'rate_limited');
+      expect(refusedIn(replies)).toHaveLength(25);
+      expect(replies.filter(({ status }) => status === 422)).toHaveLength(USER_WRITES);
+      const other = await newPerson();
+      expectProblem(await world().answer(other, MISSING_ID, { action: 'decline' }), 404, 'not_found');
+    });
+
+    it('an elicitation takes so many answers in 10 s over all pods, and then 429', async () => {
+      const replies = await firstThatFits(async () => {
+        const person = await newPerson();
+        const { elicitationId } = await world().ask(person);
+        const request = {
+          method: 'POST',
+          path: `/v1/elicitations/${elicitationId}/response`,
+          token: person.token,
+        };
+        return within10Seconds(() =>
+          flood(LIMITS.elicitationAnswers + 15, (_index, pod) =>
+            world().call({ ...request, pod, body: { action: 'accept', content: { name: 7 } } }),
+          ),
+        );
+      });
+      for (const reply of refusedIn(replies)) expectProblem(reply, 429, 'rate_limited');
+      expect(refusedIn(replies)).toHaveLength(15);
+      expect(replies.filter(({ status }) => status === 422)).toHaveLength(LIMITS.elicitationAnswers);
+    });
+
+    it("a stranger's answers use up nobody else's", async () => {
+      const [owner, stranger] = [await newPerson(), await newPerson()];
+      const { elicitationId } = await world().ask(owner);
+      const replies = await flood(LIMITS.elicitationAnswers + 5, () =>
+        world().answer(stranger, elicitationId, { action: 'decline' }),
+      );
+      for (const { status } of replies) expect([404, 429]).toContain(status);
+      const taken = await world().answer(owner, elicitationId, { action: 'cancel' });
+      expect(taken.json).toMatchObject({ status: 'cancelled' });
+    });
+
+    it('a user has so many open questions over all pods, and then 429 until one ends', async () => {
+      const person = await newPerson();
+      const ask = (pod: 0 | 1) =>
+        world().call({ ...POST_ASK, token: SERVICE_KEYS.acme, pod, body: question(person.userId) });
+      const replies = await flood(LIMITS.userOpen + 10, (_index, pod) => ask(pod));
+      for (const reply of refusedIn(replies)) expectProblem(reply, 429, 'rate_limited');
+      const asked = replies.filter(({ status }) => status === 201);
+      expect([asked.length, refusedIn(replies).length]).toEqual([LIMITS.userOpen, 10]);
+      const { elicitationId } = (asked[0] as Reply).json as { elicitationId: string };
+      await world().answer(person, elicitationId, { action: 'decline' });
+      expect((await ask(1)).status).toBe(201);
+      expectProblem(await ask(0), 429, 'rate_limited');
+    });
+
+    it('thousands of refused requests leave no trace in memory', async () => {
+      const person = await newPerson();
+      const raw = JSON.stringify({ ...question(person.userId), priority: 'x'.repeat(30_000) });
+      const refuse = (count: number) =>
+        flood(count, (index) =>
+          index % 2 === 0
+            ? world().call({ ...POST_ASK, token: SERVICE_KEYS.acme, raw })
+            : world().call({ ...POST_ASK, token: `nobody-${index}-${'x'.repeat(2_000)}`, raw: '{}' }),
+        );
+      for (const { status } of await refuse(500)) expect([400, 401]).toContain(status);
+      const before = await rssOf(world().pods[0].pid);
+      for (const { status } of await refuse(4_500)) expect([400, 401]).toContain(status);
+      const after = await rssOf(world().pods[0].pid);
+      // What was sent is 70 MB and more; a pod that kept it would show it.
+      expect(after).toBeLessThan(before * 1.25 + 20e6);
+    }, 120_000);
+  });
+}
+
+/** What `run` gives, unless the window of the budget may have passed meanwhile. */
+async function within10Seconds(run: () => Promise<Reply[]>): Promise<Reply[] | undefined> {
+  const startedAt = performance.now();
+  const replies = await run();
+  return performance.now() - startedAt < 10_000 ? replies : undefined;
+}
+
+async function firstThatFits(attempt: () => Promise<Reply[] | undefined>): Promise<Reply[]> {
+  for (let tries = 0; tries < 4; tries += 1) {
+    const replies = await attempt();
+    if (replies !== undefined) return replies;
+  }
+  throw new Error('this machine is too slow to fill a budget within its window');
+}

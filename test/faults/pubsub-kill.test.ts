@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { checkHistory } from '../harness/history/check-history.ts';
+import { formatReport } from '../harness/history/report.ts';
+import { pickFetch } from '../harness/pick-fetch.ts';
+import { redisCommand } from '../harness/redis-command.ts';
+import { createSettleLoad } from '../load/settle-load.ts';
+import { prove, SIZE } from '../load/size.ts';
+import { openSite, type Site, type SitePod } from './site.ts';
+
+vi.setConfig({ testTimeout: 60 * 60_000, hookTimeout: 180_000 });
+
+let site: Site;
+let pods: SitePod[];
+
+beforeAll(async () => {
+  site = await openSite();
+  // The ends are read from the list, and it must hold all of them.
+  pods = await Promise.all([0, 1, 2].map(() => site.pod({ PARLEY_LIMIT_USER_HISTORY: '1000000' })));
+});
+afterAll(() => site?.stop());
+
+it(`all subscriptions are killed every second during ${SIZE.settles} settles: nothing lost, nothing twice, nothing early`, async () => {
+  const load = createSettleLoad({
+    fetch: pickFetch(pods.map(({ url }) => url)),
+    settles: SIZE.settles,
+    askers: 150,
+  });
+  let killed = 0;
+  let rounds = 0;
+  const killing = setInterval(async () => {
+    rounds += 1;
+    const reply = await redisCommand(site.redis.url, 'CLIENT', 'KILL', 'TYPE', 'pubsub').catch(() => 0);
+    killed += Number(reply);
+  }, 1_000);
+  try {
+    await load.run();
+  } finally {
+    clearInterval(killing);
+  }
+  const report = checkHistory(load.history.events);
+  prove(
+    'Subscriptions killed every second during settles',
+    `${rounds} rounds, ${killed} connections killed\n${formatReport(report)}`,
+  );
+  expect(report.violations).toEqual([]);
+  expect(report.counts.waits).toBe(SIZE.settles);
+  expect(load.settled()).toBe(SIZE.settles);
+  expect(killed).toBeGreaterThan(0);
+});

@@ -1,0 +1,78 @@
+import type { Action, Owner } from '../harness/history/events.ts';
+import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
+import { createDriver, sleep } from './driver.ts';
+import { serviceKeyOf, startFollowers, TENANTS, tokenBook } from './run-load.ts';
+
+export interface SettleLoadOptions {
+  readonly fetch: typeof fetch;
+  readonly settles: number;
+  readonly askers: number;
+  /** Users per tenant; each has one stream, and a reader of it who comes and goes. */
+  readonly users?: number;
+  /** By when a waiter must have been told; less than a long poll lasts, so that only a wake or a resync can do it. */
+  readonly toldWithinMs?: number;
+  readonly pollSeconds?: number;
+}
+
+export interface SettleLoad {
+  readonly history: HistoryRecorder;
+  /** How many have been asked, answered and told so far. */
+  settled(): number;
+  /** Resolves when all is settled and every end was read. */
+  run(): Promise<void>;
+}
+
+const POLL_SECONDS = 60;
+const TOLD_WITHIN_MS = 40_000;
+const SECOND_ANSWERS = 0.15;
+
+/** As many questions as can be, each answered at once, some twice: what a fault must not lose or double. */
+export function createSettleLoad(options: SettleLoadOptions): SettleLoad {
+  const { fetch, settles, askers, users = 10, pollSeconds = POLL_SECONDS } = options;
+  const history = createHistory();
+  const userToken = tokenBook();
+  const driver = createDriver({ fetch, history, serviceKey: serviceKeyOf, userToken, pollSeconds });
+  const owners: readonly Owner[] = TENANTS.flatMap((tenant) =>
+    Array.from({ length: users }, (_, index) => ({ tenant, userId: `user-${index}` })),
+  );
+  let started = 0;
+  let settled = 0;
+
+  async function one(owner: Owner): Promise<void> {
+    const streamRequestId = `turn-of-${owner.userId}`;
+    const id = await driver.ask(owner, { mode: 'form', timeoutSeconds: 3_600, streamRequestId });
+    if (id === undefined) return;
+    const answers = Math.random() < SECOND_ANSWERS ? [answer(), answer()] : [answer()];
+    await Promise.all([
+      driver.waitUntilEnded(id, owner.tenant, options.toldWithinMs ?? TOLD_WITHIN_MS),
+      ...answers.map((each) => driver.respondUntilKnown(id, owner, each)),
+    ]);
+    settled += 1;
+  }
+
+  async function ask(): Promise<void> {
+    for (let index = started; index < settles; index = started) {
+      started += 1;
+      const owner = owners[index % owners.length];
+      if (owner !== undefined) await one(owner);
+    }
+  }
+
+  return {
+    history,
+    settled: () => settled,
+    async run() {
+      const followers = await startFollowers(fetch, history, users, userToken);
+      await Promise.all(Array.from({ length: askers }, ask));
+      for (const owner of owners) await driver.readFinals(owner);
+      // Readers get the last events before they leave.
+      await sleep(1_000);
+      await Promise.all(followers.map((follower) => follower.stop()));
+    },
+  };
+}
+
+function answer(): { action: Action; content?: unknown } {
+  if (Math.random() < 0.2) return { action: 'decline' };
+  return { action: 'accept', content: { choice: Math.random() < 0.5 ? 'left' : 'right' } };
+}
