@@ -6,7 +6,7 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 
 /** Parley's engine as a pod wires it, without HTTP and telemetry. */
 export async function openBenchEngine(redisUrl: string) {
-  const env = readEnv({ PARLEY_LIMIT_USER_OPEN: '1000000' });
+  const env = readEnv('api', { PARLEY_LIMIT_USER_OPEN: '1000000' });
   const backend = createRedisBackend({
     location: { kind: 'single', url: redisUrl },
     settings: backendSettings(env),

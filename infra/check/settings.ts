@@ -48,7 +48,7 @@ function faultsOf(where: string, settings: Settings): readonly string[] {
     .filter((name) => !Object.hasOwn(Variables.shape, name))
     .map((name) => `${where}: Parley reads no variable ${name}`);
   try {
-    readEnv(settings);
+    readEnv(where.includes('worker') ? 'worker' : 'api', settings);
     return unknown;
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;

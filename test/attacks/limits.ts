@@ -29,7 +29,7 @@ const refusedIn = (replies: readonly Reply[]) => replies.filter(({ status }) => 
 export function limitAttacks(world: () => World): void {
   describe('S23 floods', () => {
     it('the limits are those of the contract unless told otherwise', () => {
-      expect(readEnv({})).toMatchObject({
+      expect(readEnv('api', {})).toMatchObject({
         PARLEY_LIMIT_USER_WRITES: USER_WRITES,
         PARLEY_LIMIT_ELICITATION_ANSWERS: 300,
         PARLEY_LIMIT_USER_STREAMS: 20,

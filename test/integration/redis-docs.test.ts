@@ -40,7 +40,7 @@ function runUpTo(intro: string): string {
 
 beforeAll(async () => {
   redis = await startRedis();
-  const env = readEnv({});
+  const env = readEnv('api', {});
   const backend = createRedisBackend({
     location: { kind: 'single', url: redis.url },
     settings: backendSettings(env),

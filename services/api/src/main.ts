@@ -8,7 +8,7 @@ const READY_POLL_MS = 50;
 const READY_WARN_MS = 5_000;
 
 async function main(): Promise<void> {
-  const env = readEnv();
+  const env = readEnv('api');
   const pod = await wirePod(env);
   const server = await listen(pod.app, env.PORT, env.PARLEY_HOST);
   const metricsServer =

@@ -8,7 +8,7 @@ const NO_REDIS =
 const WARN_MS = 5_000;
 
 async function main(): Promise<void> {
-  const env = readEnv();
+  const env = readEnv('worker');
   const location = redisLocation(env);
   if (location === undefined) throw new EnvError([NO_REDIS]);
   const worker = await wireWorker(env, location);

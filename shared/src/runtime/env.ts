@@ -16,8 +16,14 @@ export class EnvError extends Error {
   }
 }
 
-/** Reads and checks the environment. An empty variable counts as unset. Throws EnvError with all faults. */
-export function readEnv(source: Readonly<Record<string, string | undefined>> = process.env): Env {
+/**
+ * Reads and checks the environment of a service. An empty variable counts as unset. Throws EnvError with all faults.
+ * The worker takes no calls, so it needs no way to verify callers.
+ */
+export function readEnv(
+  service: 'api' | 'worker',
+  source: Readonly<Record<string, string | undefined>> = process.env,
+): Env {
   const given = Object.fromEntries(
     Object.entries(source).filter(([, value]) => value !== undefined && value !== ''),
   );
@@ -28,7 +34,7 @@ export function readEnv(source: Readonly<Record<string, string | undefined>> = p
   const faults = [
     ...faultsOfRedis(parsed.data),
     ...faultsOfTokens(parsed.data),
-    ...faultsOfProduction(parsed.data),
+    ...faultsOfProduction(parsed.data, service),
   ];
   if (faults.length > 0) throw new EnvError(faults);
   return parsed.data;
@@ -75,11 +81,11 @@ function faultsOfTokens(env: Env): string[] {
   return faults;
 }
 
-function faultsOfProduction(env: Env): string[] {
+function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
   if (env.NODE_ENV !== 'production') return [];
   const faults: string[] = [];
   const { PARLEY_JWT_SECRET: secret, PARLEY_JWT_JWKS_URL: jwks } = env;
-  if (secret === undefined && jwks === undefined && env.PARLEY_API_KEYS.length === 0) {
+  if (service === 'api' && secret === undefined && jwks === undefined && env.PARLEY_API_KEYS.length === 0) {
     faults.push(
       'PARLEY_JWT_SECRET: production needs a way to verify callers; set it, PARLEY_JWT_JWKS_URL or PARLEY_API_KEYS',
     );
