@@ -12,7 +12,7 @@ import { pollutionAttacks } from './pollution.ts';
 import { requestAttacks } from './requests.ts';
 import { schemaAttacks } from './schemas.ts';
 import { secretAttacks } from './secrets.ts';
-import { slowAttacks } from './slow.ts';
+import { slowAftermath, slowAttacks } from './slow.ts';
 import { tokenAttacks } from './tokens.ts';
 import { urlAttacks } from './urls.ts';
 import { startWorld, type World } from './world.ts';
@@ -25,9 +25,10 @@ beforeAll(async () => {
 afterAll(() => world?.stop());
 
 const attacks = [
+  slowAttacks,
   ...[bodyAttacks, requestAttacks, schemaAttacks, answerAttacks, askAttacks, urlAttacks],
   ...[ownerAttacks, tokenAttacks, pollutionAttacks, injectionAttacks, bombAttacks, fuzzAttacks],
-  ...[limitAttacks, slowAttacks, aftermath],
+  ...[limitAttacks, slowAftermath, aftermath],
   // Last, because it breaks a row on purpose.
   secretAttacks,
 ];

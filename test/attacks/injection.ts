@@ -207,20 +207,22 @@ export function injectionAttacks(world: () => World): void {
       const streamRequestId = `turn-${Math.floor(Math.random() * 1e9)}`;
       const inbox = await openStream(world().pods[0], '/v1/inbox/events', person.token);
       await inbox.event(0);
-      for (const text of BREAKS) {
+      for (const [index, text] of BREAKS.entries()) {
         const context = { trigger: 'agent', toolName: text, [text]: [text] };
         const words = { message: text, title: text, description: text, context };
         const asked = await world().ask(person, { ...words, streamRequestId });
         expect(asked).toMatchObject(words);
+        // What comes and goes between two looks is passed over by an inbox.
+        await inbox.event(2 * index + 1);
         await world().answer(person, asked.elicitationId, { action: 'accept', content: { name: 'A' } });
+        await inbox.event(2 * index + 2);
       }
       const stream = await openStream(world().pods[1], `/v1/streams/${streamRequestId}/events`, person.token);
       await stream.event(2 * BREAKS.length - 1);
-      await inbox.event(2 * BREAKS.length);
       for (const open of [stream, inbox]) {
         open.close();
         for (const line of open.text().split(/\r\n|\r|\n/)) {
-          expect(line).toMatch(/^(?:id: \d+-\d+|event: [a-z-]+|data: \{[^]*\}|retry: \d+|: heartbeat)?$/);
+          expect(line).toMatch(/^(?:id: \d+-\d+|event: [a-z-]+|data: \{.*\}|retry: \d+|: heartbeat)?$/s);
         }
       }
       expect(stream.events().map(({ data }) => data.message)).toEqual(BREAKS.flatMap((text) => [text, text]));

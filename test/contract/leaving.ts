@@ -90,6 +90,7 @@ export function leavingContract(contract: Contract): void {
       });
       expect((await read()).row.settledAt).toBeGreaterThanOrEqual(row.expiresAt);
       timers.close();
+      await pods.backend.timers.cancel(row.id);
     });
 
     it('may be armed and disarmed as often as one likes', async () => {

@@ -7,9 +7,12 @@ import type { Caller, Seen } from '@parley/shared/engine/caller';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { Column, Kind } from './table.ts';
 
+/** Part of every tenant's name in this run. */
+export const RUN = randomUUID();
+
 /** A person nobody asked before, in a tenant of their own. */
 export function newOwner(): Owner {
-  return { tenant: `tenant-${randomUUID()}`, userId: 'user@example.com' };
+  return { tenant: `tenant-${RUN}-${randomUUID()}`, userId: 'user@example.com' };
 }
 
 export function newStream(owner: Owner = newOwner()): StreamRef {

@@ -3,6 +3,7 @@ import { findRedis } from '../harness/find-redis.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { openRedisPods } from './redis-pods.ts';
 import { backendContract, backendNotRun } from './suite.ts';
+import { tidyUp } from './tidy.ts';
 
 const NAME = 'the Redis backend on one server';
 
@@ -11,7 +12,10 @@ if ('notRun' in found) {
   backendNotRun(NAME, found.notRun);
 } else {
   const { url, serverBinary } = found;
-  afterAll(() => found.stop());
+  afterAll(async () => {
+    if (serverBinary === undefined) await tidyUp(url);
+    await found.stop();
+  });
   backendContract(NAME, {
     open: (settings) => openRedisPods({ kind: 'single', url }, settings),
     // Only a server of our own may be emptied.

@@ -1,3 +1,4 @@
+import { isParleyError } from '../domain/errors.ts';
 import { BUCKET_COUNT } from '../domain/ids.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
@@ -34,9 +35,16 @@ export async function sweep(deps: EngineDeps, signal?: AbortSignal): Promise<Swe
 }
 
 async function expireOrForget(deps: EngineDeps, id: string): Promise<'expired' | 'forgotten' | 'left'> {
-  const result = await expire(deps, id);
-  if (result.type === 'expired') return 'expired';
-  if (result.type !== 'gone' && result.type !== 'ended') return 'left';
-  await deps.elicitations.forget(id);
-  return 'forgotten';
+  try {
+    const result = await expire(deps, id);
+    if (result.type === 'expired') return 'expired';
+    if (result.type !== 'gone' && result.type !== 'ended') return 'left';
+    await deps.elicitations.forget(id);
+    return 'forgotten';
+  } catch (error) {
+    if (isParleyError(error, 'unavailable')) throw error;
+    // One row that cannot be read must not keep the others from ending.
+    deps.observer.timerFailed(id, error);
+    return 'left';
+  }
 }

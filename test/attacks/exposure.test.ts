@@ -1,0 +1,151 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort } from '../harness/free-port.ts';
+import { type Pod, startPod } from '../harness/processes.ts';
+import { type RedisServer, startRedis } from '../harness/redis-server.ts';
+import { userToken } from '../harness/tokens.ts';
+import { call } from './call.ts';
+import { openStream } from './stream.ts';
+import { POST_ASK, question } from './world.ts';
+
+const PASSWORD = 'a-password-of-the-user-parley';
+const OPERATOR = 'a-password-of-the-operator';
+const SECRET = 'exposure-secret-exposure-secret-exposure';
+const KEY = 'exposure-service-key-0123456789';
+
+let directory: string;
+let redis: RedisServer;
+let pod: Pod;
+let metricsUrl: string;
+
+/** The shipped file with two users turned on, as infra/redis/start.sh does it. */
+async function usersFile(): Promise<string> {
+  const shipped = await readFile(
+    fileURLToPath(new URL('../../infra/redis/users.acl', import.meta.url)),
+    'utf8',
+  );
+  const withPassword = (text: string, user: string, password: string) =>
+    text.replace(`user ${user} off resetpass `, `user ${user} on resetpass >${password} `);
+  const path = join(directory, 'users.acl');
+  await writeFile(path, withPassword(withPassword(shipped, 'parley', PASSWORD), 'operator', OPERATOR));
+  return path;
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-acl-'));
+  redis = await startRedis({ args: ['--aclfile', await usersFile()] });
+  const port = await freePort();
+  metricsUrl = `http://127.0.0.1:${port}/metrics`;
+  pod = await startPod({
+    REDIS_URL: redis.url,
+    PARLEY_REDIS_USERNAME: 'parley',
+    PARLEY_REDIS_PASSWORD: PASSWORD,
+    PARLEY_JWT_SECRET: SECRET,
+    PARLEY_API_KEYS: `acme:${KEY}`,
+    PARLEY_METRICS_PORT: String(port),
+    PARLEY_SWEEP_MS: '200',
+  });
+});
+afterAll(async () => {
+  await pod?.stop();
+  await redis?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('S22 Redis', () => {
+  it('a pod does all its work as the user of users.acl', async () => {
+    const userId = 'ada';
+    const user = await userToken({ secret: SECRET, userId, tenant: 'acme' });
+    const send = (method: string, path: string, token: string, body?: unknown) =>
+      call(pod.url, { method, path, token, ...(body !== undefined && { body }) });
+    const inbox = await openStream(pod, '/v1/inbox/events', user);
+    await inbox.event(0);
+    const ask = async (more: object = {}) => {
+      const body = { ...question(userId), streamRequestId: 'turn-1', ...more };
+      const headers = { 'idempotency-key': JSON.stringify(more).replaceAll(/[^a-z0-9]/gi, '-') };
+      const reply = await call(pod.url, { ...POST_ASK, token: KEY, body, headers });
+      expect(reply.status, reply.text).toBe(201);
+      return `/v1/elicitations/${(reply.json as { elicitationId: string }).elicitationId}`;
+    };
+    const url = {
+      mode: 'url',
+      url: 'https://example.com/',
+      requestedSchema: undefined,
+      completion: 'server',
+    };
+    const [form, page, taken, late] = [
+      await ask(),
+      await ask(url),
+      await ask({ title: 'x' }),
+      await ask({ timeoutSeconds: 1 }),
+    ];
+    const wait = send('GET', `${form}/wait?timeoutSeconds=20`, KEY);
+    const accept = { action: 'accept', content: { name: 'Ada' } };
+    expect((await send('POST', `${form}/response`, user, accept)).status).toBe(200);
+    expect((await wait).json).toMatchObject({ status: 'accepted' });
+    expect((await send('POST', `${page}/response`, user, { action: 'accept' })).status).toBe(200);
+    expect((await send('POST', `${page}/complete`, KEY)).status).toBe(200);
+    expect((await send('DELETE', taken, KEY)).status).toBe(200);
+    expect((await send('GET', `${late}/wait?timeoutSeconds=20`, KEY)).json).toMatchObject({
+      status: 'expired',
+    });
+    expect((await send('GET', '/v1/elicitations', user)).json).toMatchObject({
+      elicitations: [{}, {}, {}, {}],
+    });
+    const stream = await openStream(pod, '/v1/streams/turn-1/events', user);
+    await stream.event(8);
+    await inbox.event(4);
+    stream.close();
+    inbox.close();
+    expect((await call(pod.url, { path: '/readyz' })).json).toMatchObject({ status: 'ready' });
+    expect(await (await fetch(metricsUrl)).text()).toMatch(/^timer_schedule_failures_total\S* 0$/m);
+    expect(pod.lines.filter((line) => /"level":"(?:warn|error)"/.test(line))).toEqual([]);
+  });
+
+  it.each([
+    ['KEYS', '*'],
+    ['FLUSHALL'],
+    ['FLUSHDB', 'ASYNC'],
+    ['CONFIG', 'GET', '*'],
+    ['CONFIG', 'SET', 'requirepass', ''],
+    ['ACL', 'SETUSER', 'parley', 'allcommands'],
+    ['MONITOR'],
+    ['DEBUG', 'OBJECT', 'x'],
+    ['SHUTDOWN', 'NOSAVE'],
+    ['GET', 'not-parleys'],
+    ['SET', 'not-parleys', 'x'],
+    ['PUBLISH', 'not-parleys', 'x'],
+    ['PSUBSCRIBE', '*'],
+    ['EVAL', "return redis.call('GET', 'not-parleys')", '0'],
+    ['EVAL', "return redis.call('FLUSHALL')", '0'],
+  ])('that user may not %s %s', async (command, ...args) => {
+    const client = new Redis({
+      port: redis.port,
+      username: 'parley',
+      password: PASSWORD,
+      retryStrategy: () => null,
+    });
+    client.on('error', () => undefined);
+    const given = args.filter((arg) => arg !== undefined);
+    await expect(client.call(command, ...given)).rejects.toThrow(/NOPERM|ACL|permission/i);
+    client.disconnect();
+  });
+
+  it('nobody comes in without a password, or with another', async () => {
+    for (const login of [
+      {},
+      { username: 'parley' },
+      { username: 'parley', password: 'guess' },
+      { password: PASSWORD },
+    ]) {
+      const client = new Redis({ port: redis.port, ...login, retryStrategy: () => null, lazyConnect: true });
+      client.on('error', () => undefined);
+      await expect(client.connect().then(() => client.get('parley:x'))).rejects.toThrow();
+      client.disconnect();
+    }
+  });
+});

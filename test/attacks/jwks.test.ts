@@ -1,0 +1,187 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listenOnFreePort } from '../harness/free-port.ts';
+import { type Pod, startPod } from '../harness/processes.ts';
+import { forgedTokens } from '../harness/tokens.ts';
+import { call, expectProblem } from './call.ts';
+
+const ISSUER = 'https://issuer.example/';
+const AUDIENCE = 'parley';
+const KID = 'key-1';
+
+type Mode = 'up' | 'down' | '500' | 'html' | 'no keys' | 'elsewhere';
+
+/** An issuer whose keys can be had, or not. */
+interface Issuer {
+  readonly url: string;
+  mode: Mode;
+  /** How often the keys were asked for. */
+  readonly asked: () => number;
+  close(): void;
+}
+
+async function startIssuer(jwk: object): Promise<Issuer> {
+  let asked = 0;
+  const server: Server = createServer((_req, res) => {
+    asked += 1;
+    if (issuer.mode === 'down') return res.socket?.destroy();
+    if (issuer.mode === '500') return res.writeHead(500).end('no');
+    if (issuer.mode === 'html') return res.writeHead(200).end('<html></html>');
+    if (issuer.mode === 'no keys') return res.end('{"error":"later"}');
+    if (issuer.mode === 'elsewhere') return res.writeHead(302, { location: '/other' }).end();
+    return res.end(JSON.stringify({ keys: [jwk] }));
+  });
+  const port = await listenOnFreePort(server);
+  const issuer: Issuer = {
+    url: `http://127.0.0.1:${port}/jwks.json`,
+    mode: 'up',
+    asked: () => asked,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+  return issuer;
+}
+
+const keys = await generateKeyPair('RS256', { extractable: true });
+const strangers = await generateKeyPair('RS256', { extractable: true });
+
+let issuer: Issuer;
+let several: Pod;
+let single: Pod;
+
+beforeAll(async () => {
+  issuer = await startIssuer({ ...(await exportJWK(keys.publicKey)), kid: KID, alg: 'RS256', use: 'sig' });
+  const env = {
+    PARLEY_JWT_JWKS_URL: issuer.url,
+    PARLEY_JWT_ISSUER: ISSUER,
+    PARLEY_JWT_AUDIENCE: AUDIENCE,
+    PARLEY_LOG_LEVEL: 'debug',
+  };
+  [several, single] = await Promise.all([
+    startPod({ ...env, PARLEY_JWT_TENANTS: 'acme,globex' }),
+    startPod({ ...env, PARLEY_JWT_TENANTS: 'acme' }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([several?.stop(), single?.stop()]);
+  issuer?.close();
+});
+
+interface Claims {
+  readonly [claim: string]: unknown;
+}
+
+function rs256(claims: Claims = {}, header: object = {}, key = keys.privateKey): Promise<string> {
+  const now = Math.floor(Date.now() / 1_000);
+  const all = { sub: 'ada', tenant: 'acme', iss: ISSUER, aud: AUDIENCE, exp: now + 600, ...claims };
+  return new SignJWT(all).setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: KID, ...header }).sign(key);
+}
+
+const list = (pod: Pod, token: string) => call(pod.url, { path: '/v1/elicitations', token });
+
+describe("S14 tokens of an issuer's keys", () => {
+  // First, while no pod has the keys yet.
+  it.each<Mode>(['down', '500', 'html', 'no keys', 'elsewhere'])(
+    'keys that cannot be read (%s) are 503: they say nothing about the token',
+    async (mode) => {
+      issuer.mode = mode;
+      expectProblem(await list(several, await rs256()), 503, 'unavailable');
+      // What is no token at all is still told apart.
+      expectProblem(await list(several, 'not-a-token'), 401, 'unauthenticated');
+    },
+  );
+
+  it('they are let in when the keys are back', async () => {
+    issuer.mode = 'up';
+    expect((await list(several, await rs256())).status).toBe(200);
+    expect((await list(single, await rs256())).status).toBe(200);
+  });
+
+  it.each<[string, Claims, object?]>([
+    ['another issuer', { iss: 'https://evil.example/' }],
+    ['an issuer that begins alike', { iss: `${ISSUER}evil` }],
+    ['no issuer', { iss: undefined }],
+    ['another audience', { aud: 'billing' }],
+    ['no audience', { aud: undefined }],
+    ['an audience of others', { aud: ['billing', 'mail'] }],
+    ['an expiry in the past', { exp: 1 }],
+    ['a start in the future', { nbf: 4_000_000_000 }],
+    ['no user', { sub: undefined }],
+    ['a tenant it does not speak for', { tenant: 'initech' }],
+    ['the tenant of the prototype', { tenant: '__proto__' }],
+    ['tenants as a list', { tenant: ['acme'] }],
+    ['another kind of token', {}, { typ: 'dpop+jwt' }],
+    ['a kid nobody knows', {}, { kid: 'key-2' }],
+    ['a kid that walks', {}, { kid: '../../dev/null' }],
+    ['a critical header nobody knows', {}, { crit: ['x'], x: 1 }],
+  ])('a token with %s is 401', async (_what, claims, header = {}) => {
+    const token = await rs256(claims, header).catch(() => handMade(claims, header));
+    for (const pod of [several, single]) expectProblem(await list(pod, token), 401, 'unauthenticated');
+  });
+
+  it("a stranger's key under the right name is 401", async () => {
+    const token = await rs256({}, {}, strangers.privateKey);
+    expectProblem(await list(several, token), 401, 'unauthenticated');
+  });
+
+  it('the public key is no secret: HS256 with it is 401, in every form that it comes in', async () => {
+    const jwk = await exportJWK(keys.publicKey);
+    const pem = await exportSPKI(keys.publicKey);
+    const secrets = [pem, pem.trim(), `${pem}\n`, JSON.stringify(jwk), String(jwk.n), ''];
+    for (const secret of secrets) {
+      for (const kid of [KID, undefined]) {
+        const token = handMade({}, { alg: 'HS256', kid }, secret);
+        expectProblem(await list(several, token), 401, 'unauthenticated');
+      }
+    }
+  });
+
+  it('every forged token is 401 here too', async () => {
+    const publicKeyPem = await exportSPKI(keys.publicKey);
+    const options = { secret: 'a-secret', userId: 'ada', tenant: 'acme', publicKeyPem };
+    for (const { token } of forgedTokens({ ...options, claims: { iss: ISSUER, aud: AUDIENCE } })) {
+      expectProblem(await list(several, token), 401, 'unauthenticated');
+    }
+  });
+
+  it('a token that names no tenant is let in where there is only one', async () => {
+    const token = await rs256({ tenant: undefined });
+    expect((await list(single, token)).status).toBe(200);
+    expectProblem(await list(several, token), 401, 'unauthenticated');
+    const globex = await rs256({ tenant: 'globex' });
+    expect((await list(several, globex)).status).toBe(200);
+    expectProblem(await list(single, globex), 401, 'unauthenticated');
+  });
+
+  it('unknown keys do not make the pod ask its issuer again and again', async () => {
+    const before = issuer.asked();
+    for (let index = 0; index < 20; index += 1) {
+      await list(several, await rs256({}, { kid: `key-${index + 10}` }));
+    }
+    expect(issuer.asked() - before).toBeLessThanOrEqual(1);
+  });
+
+  it('a token that was let in is still so while the issuer is away', async () => {
+    issuer.mode = 'down';
+    expect((await list(several, await rs256())).status).toBe(200);
+  });
+
+  it('no token is in a log', () => {
+    const said = [several, single].flatMap(({ lines, stderr }) => [...lines, ...stderr]).join('\n');
+    expect(said).not.toMatch(/eyJ[\w-]+/);
+    expect(said).not.toContain(issuer.url);
+  });
+});
+
+/** A token that a library would not make. */
+function handMade(claims: Claims, header: object, secret = 'a-secret'): string {
+  const now = Math.floor(Date.now() / 1_000);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const payload = { sub: 'ada', tenant: 'acme', iss: ISSUER, aud: AUDIENCE, exp: now + 600, ...claims };
+  const input = `${part({ alg: 'RS256', typ: 'JWT', ...header })}.${part(payload)}`;
+  return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
+}

@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Locked {
+  readonly version?: string;
+  readonly resolved?: string;
+  readonly integrity?: string;
+  readonly link?: boolean;
+  readonly dev?: boolean;
+  readonly devOptional?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly license?: string;
+}
+
+const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
+  readonly lockfileVersion: number;
+  readonly packages: Readonly<Record<string, Locked>>;
+};
+const entries = Object.entries(lock.packages);
+const packages = entries.filter(([path]) => path.includes('node_modules/'));
+const foreign = packages.filter(([, { link }]) => link !== true);
+const inProduction = foreign.filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true);
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+/** Packages that run something when they are installed, and what they do. Add none without reading it. */
+const INSTALL_SCRIPTS = new Map([
+  ['msgpackr-extract', 'picks a prebuilt binary; msgpackr does without'],
+  ['protobufjs', 'prints a hint about versions'],
+  ['esbuild', 'checks its own binary'],
+  ['ssh2', 'builds an optional binding; for tests only'],
+  ['cpu-features', 'builds an optional binding; for tests only'],
+]);
+/** Licences that ask for no more than a notice. */
+const LICENCES = ['MIT', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'BlueOak-1.0.0'];
+
+describe('S24 supply chain', () => {
+  it('every package is locked, by its content', () => {
+    expect(lock.lockfileVersion).toBe(3);
+    expect(foreign.length).toBeGreaterThan(50);
+    const loose = foreign.filter(
+      ([, { version, integrity }]) => version === undefined || !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''),
+    );
+    expect(loose.map(([path]) => path)).toEqual([]);
+  });
+
+  it('no package is tied to a host, a git repository or a file', () => {
+    const tied = foreign.filter(([, { resolved }]) => resolved !== undefined);
+    expect(tied.map(([path, { resolved }]) => `${path}: ${resolved}`)).toEqual([]);
+    expect(readFileSync(`${root}package-lock.json`, 'utf8')).not.toMatch(
+      /https?:\/\/(?!(?:[\w.-]+\/)*[^"]*"[,\n])/,
+    );
+    expect(readFileSync(`${root}.npmrc`, 'utf8')).not.toMatch(/registry\s*=|\/\/|_auth/);
+  });
+
+  it('links lead to our own workspaces', () => {
+    const links = packages.filter(([, { link }]) => link === true).map(([path]) => nameOf(path));
+    expect(links.length).toBeGreaterThan(3);
+    for (const name of links) expect(name).toMatch(/^@parley\//);
+  });
+
+  it('only known packages run something when they are installed', () => {
+    const scripts = new Set(
+      foreign.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => nameOf(path)),
+    );
+    expect([...scripts].filter((name) => !INSTALL_SCRIPTS.has(name))).toEqual([]);
+  });
+
+  it('production needs no package under a licence that asks for more than a notice', () => {
+    expect(inProduction.length).toBeGreaterThan(50);
+    const others = inProduction.filter(([, { license }]) => !LICENCES.includes(license ?? ''));
+    expect(others.map(([path, { license }]) => `${nameOf(path)}: ${license}`)).toEqual([]);
+  });
+
+  it('every manifest asks for ranges of released versions, and runs nothing on install', () => {
+    for (const path of manifestsOf()) {
+      const manifest = JSON.parse(readFileSync(`${root}${path}`, 'utf8')) as Record<
+        string,
+        Record<string, string> | undefined
+      >;
+      const wanted = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+      for (const [name, range] of wanted) expect(`${name} ${range}`).toMatch(/ [\^~]?\d+\.\d+\.\d+$/);
+      for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
+        expect(manifest.scripts ?? {}).not.toHaveProperty(name);
+      }
+    }
+  });
+
+  it('what runs needs only what its own manifest names', () => {
+    // A package that is there by luck of another one's needs is gone with the next update.
+    for (const path of manifestsOf().filter((one) => one !== 'package.json')) {
+      const folder = path.slice(0, -'package.json'.length);
+      const { dependencies = {} } = JSON.parse(readFileSync(`${root}${path}`, 'utf8')) as {
+        dependencies?: Record<string, string>;
+      };
+      const missing = importsIn(`${root}${folder}src`).filter((name) => !(name in dependencies));
+      expect({ path, missing }).toEqual({ path, missing: [] });
+    }
+  });
+});
+
+function manifestsOf(): string[] {
+  const folders = entries.map(([path]) => path).filter((path) => !path.includes('node_modules'));
+  return folders.map((folder) => (folder === '' ? 'package.json' : `${folder}/package.json`));
+}
+
+/** Packages that the sources of a folder import. */
+function importsIn(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .flatMap((name) => [
+      ...readFileSync(`${folder}/${name}`, 'utf8').matchAll(
+        /^(?:import|export)\b[^'";]*?from '([^'.][^']*)'/gms,
+      ),
+    ])
+    .map(([, specifier = '']) => specifier)
+    .filter((specifier) => !specifier.startsWith('node:'))
+    .map((specifier) =>
+      specifier
+        .split('/')
+        .slice(0, specifier.startsWith('@') ? 2 : 1)
+        .join('/'),
+    );
+  return [...new Set(names)];
+}
