@@ -247,7 +247,7 @@ export function createDriver(options: DriverOptions) {
         await sleep(200);
         continue;
       }
-      for (const one of reply.body?.elicitations as Record<string, unknown>[]) {
+      for (const one of (reply.body?.elicitations ?? []) as Record<string, unknown>[]) {
         const seen = seenOf(one);
         if (seen !== undefined) recordFinal(seen, one, owner);
       }

@@ -61,20 +61,20 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Stre
   let delivered = false;
   try {
     for (;;) {
-      const page = await throughOutage(() => deps.feed.read(input.stream, position, PAGE));
+      const page = await throughOutage(() => readPage(deps, input.stream, position));
       if (page?.type === 'none' && delivered) return;
       if (page?.type === 'reset') {
         yield { type: 'reset' };
         position = undefined;
         continue;
       }
-      const entries = page?.type === 'entries' ? page.entries : [];
-      for await (const { item, at } of told(deps, entries)) {
+      const told = page?.type === 'told' ? page.told : [];
+      for (const { item, at } of told) {
         position = at;
         delivered = true;
         if (item !== undefined) yield item;
       }
-      if (entries.length < PAGE) await bell.heard(nextLook(deps, page));
+      if (told.length < PAGE) await bell.heard(nextLook(deps, page !== undefined));
     }
   } finally {
     subscription.unsubscribe();
@@ -82,8 +82,8 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Stre
   }
 }
 
-function nextLook(deps: EngineDeps, page: FeedPage | undefined): number {
-  return performance.now() + (page === undefined ? OUTAGE_RETRY_MS : deps.settings.recheckMs);
+function nextLook(deps: EngineDeps, read: boolean): number {
+  return performance.now() + (read ? deps.settings.recheckMs : OUTAGE_RETRY_MS);
 }
 
 interface Told {
@@ -91,16 +91,27 @@ interface Told {
   readonly item: StreamItem | undefined;
 }
 
-/** Joins entries with the definitions of the rows they tell of. */
-async function* told(deps: EngineDeps, entries: readonly FeedEntry[]): AsyncGenerator<Told> {
+type ToldPage =
+  | Exclude<FeedPage, { type: 'entries' }>
+  | { readonly type: 'told'; readonly told: readonly Told[] };
+
+/** The next page of a feed, its entries joined with the definitions of the rows they tell of. */
+async function readPage(
+  deps: EngineDeps,
+  stream: StreamRef,
+  after: FeedPosition | undefined,
+): Promise<ToldPage> {
+  const page = await deps.feed.read(stream, after, PAGE);
+  if (page.type !== 'entries') return page;
   const ids = [
-    ...new Set(entries.flatMap(({ event }) => (isElicitationEvent(event) ? [event.elicitationId] : []))),
+    ...new Set(page.entries.flatMap(({ event }) => (isElicitationEvent(event) ? [event.elicitationId] : []))),
   ];
   const read = ids.length === 0 ? { rows: [], now: 0 } : await deps.elicitations.readMany(ids);
   const rows = new Map(ids.map((id, index) => [id, read.rows[index]]));
-  for (const entry of entries) {
-    yield { at: entry.position, item: itemOf(entry, rows, read.now) };
-  }
+  return {
+    type: 'told',
+    told: page.entries.map((entry) => ({ at: entry.position, item: itemOf(entry, rows, read.now) })),
+  };
 }
 
 function itemOf(

@@ -89,27 +89,31 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     try {
       // Let every subscribe of this turn join the batch.
       await new Promise(setImmediate);
-      while (pending.size > 0 && connection?.status === 'ready') await subscribeBatch(connection);
+      while (pending.size > 0 && connection?.status === 'ready' && (await subscribeBatch(connection)));
     } finally {
       flushing = false;
     }
   }
 
-  async function subscribeBatch(redis: Redis): Promise<void> {
+  /** False when the connection turned out to be of no use. */
+  async function subscribeBatch(redis: Redis): Promise<boolean> {
     const batch = [...pending].slice(0, BATCH);
     try {
       await redis.subscribe(...batch);
     } catch {
       // A connection that cannot subscribe is of no use; the next one subscribes to everything again.
-      if (redis === connection) abandon();
-      return;
+      // It calls itself ready until its end is known, and trying again at once would keep that from being known.
+      if (redis !== connection) return true;
+      abandon();
+      return false;
     }
-    if (redis !== connection || redis.status !== 'ready') return;
+    if (redis !== connection || redis.status !== 'ready') return true;
     for (const channel of batch) {
       pending.delete(channel);
       acknowledged.add(channel);
       tell(channel, { type: 'resync' });
     }
+    return true;
   }
 
   function tell(channel: string, signal: ChannelSignal): void {
