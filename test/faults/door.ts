@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Action, Owner } from '../harness/history/events.ts';
 
-import { serviceKeyOf, tokenBook } from '../load/run-load.ts';
+import { serviceKeyOf } from '../load/load-env.ts';
+import { tokenBook } from '../load/people.ts';
 
 /** What came back; status 0 when nothing did: a reset, a torn body, or no reply for as long as the caller waited. */
 export interface Reply {

@@ -10,7 +10,7 @@ import {
 } from '../harness/processes.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { LOAD_ENV } from '../load/run-load.ts';
+import { LOAD_ENV } from '../load/load-env.ts';
 import { type Door, doorTo } from './door.ts';
 
 const run = promisify(execFile);

@@ -42,10 +42,11 @@ async function connectOnce(
   const { history, owner, streamRequestId } = options;
   const connectionId = randomUUID();
   let lastEventId = resumeAfter;
-  const signal = AbortSignal.any([
-    stopped,
-    AbortSignal.timeout(Math.round(options.reconnectEveryMs * (0.5 + Math.random()))),
-  ]);
+  // Held by hand: Node 20 may collect a timeout signal that only AbortSignal.any knows, and then it never fires.
+  const leaving = new AbortController();
+  const leave = () => leaving.abort();
+  const timer = setTimeout(leave, options.reconnectEveryMs * (0.5 + Math.random()));
+  stopped.addEventListener('abort', leave);
   const parser = createParser({
     onEvent({ id, event, data }) {
       if (event === 'stream-reset') {
@@ -76,7 +77,7 @@ async function connectOnce(
         authorization: `Bearer ${options.token}`,
         ...(resumeAfter !== undefined && { 'last-event-id': resumeAfter }),
       },
-      signal,
+      signal: leaving.signal,
     });
     if (response.status !== 200 || response.body === null) return lastEventId;
     history.record({
@@ -90,6 +91,9 @@ async function connectOnce(
     for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
   } catch {
     // Leaving, a reset or a dead pod: all end the connection, and the next one resumes.
+  } finally {
+    clearTimeout(timer);
+    stopped.removeEventListener('abort', leave);
   }
   history.record({ type: 'connection-close', connectionId, at: performance.now() });
   return lastEventId;

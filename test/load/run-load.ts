@@ -1,21 +1,10 @@
 import type { Owner } from '../harness/history/events.ts';
 import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
-import { userToken } from '../harness/tokens.ts';
 import { createDriver, type Driver, type Question, sleep } from './driver.ts';
-import { follow } from './follower.ts';
+import { serviceKeyOf } from './load-env.ts';
+import { crowdOf, followAll, streamOf, tokenBook } from './people.ts';
 
-export const SECRET = 'load-secret-load-secret-load-secret-1';
-export const TENANTS = ['acme', 'globex'] as const;
-export const SERVICE_KEYS = TENANTS.map((tenant) => `${tenant}:${serviceKeyOf(tenant)}`).join(',');
-
-/** What every pod of a load needs in its environment, besides Redis. */
-export const LOAD_ENV = {
-  PARLEY_JWT_SECRET: SECRET,
-  PARLEY_API_KEYS: SERVICE_KEYS,
-  PARLEY_LOG_LEVEL: 'warn',
-  PARLEY_LIMIT_USER_WRITES: '1000000',
-  PARLEY_LIMIT_USER_STREAMS: '1000',
-} as const;
+export { LOAD_ENV } from './load-env.ts';
 
 export interface LoadOptions {
   readonly fetch: typeof fetch;
@@ -34,7 +23,6 @@ export interface Load {
 }
 
 const GRACE_MS = 5_000;
-const TOKEN_SECONDS = 4 * 3_600;
 
 /** A load of askers and people who race each other: answers, opposite answers, withdrawals and deadlines. */
 export function createLoad(options: LoadOptions): Load {
@@ -46,13 +34,9 @@ export function createLoad(options: LoadOptions): Load {
     serviceKey: serviceKeyOf,
     userToken: tokenOf,
   });
-  const users = options.users ?? 10;
+  const owners = crowdOf(options.users ?? 10);
 
-  async function one(index: number): Promise<void> {
-    const owner: Owner = {
-      tenant: TENANTS[index % 2] ?? 'acme',
-      userId: `user-${Math.floor(index / 2) % users}`,
-    };
+  async function one(owner: Owner): Promise<void> {
     const question = questionOf(owner);
     const id = await driver.ask(owner, question);
     if (id === undefined) return;
@@ -66,12 +50,13 @@ export function createLoad(options: LoadOptions): Load {
     history,
     driver,
     async run() {
-      const followers = await startFollowers(options.fetch, history, users, tokenOf);
+      const followers = await followAll({ fetch: options.fetch, history, owners, tokenOf });
       let next = 0;
       const asker = async () => {
         for (let index = next; index < options.elicitations; index = next) {
           next += 1;
-          await one(index);
+          const owner = owners[index % owners.length];
+          if (owner !== undefined) await one(owner);
         }
       };
       await Promise.all(Array.from({ length: options.askers }, asker));
@@ -79,18 +64,6 @@ export function createLoad(options: LoadOptions): Load {
       await sleep(1_000);
       await Promise.all(followers.map((follower) => follower.stop()));
     },
-  };
-}
-
-/** User tokens, each made once; good for pods whose clocks are an hour off. */
-export function tokenBook(): (owner: Owner) => Promise<string> {
-  const tokens = new Map<string, Promise<string>>();
-  return ({ tenant, userId }) => {
-    const name = `${tenant}/${userId}`;
-    const token =
-      tokens.get(name) ?? userToken({ secret: SECRET, userId, tenant, expiresInSeconds: TOKEN_SECONDS });
-    tokens.set(name, token);
-    return token;
   };
 }
 
@@ -102,41 +75,12 @@ async function readFinal(driver: Driver, id: string, owner: Owner): Promise<void
   }
 }
 
-/** Everybody reads the stream of their turns, coming and going. */
-export async function startFollowers(
-  fetchFrom: typeof fetch,
-  history: HistoryRecorder,
-  users: number,
-  tokenOf: (owner: Owner) => Promise<string>,
-) {
-  const owners = TENANTS.flatMap((tenant) =>
-    Array.from({ length: users }, (_, index) => ({ tenant, userId: `user-${index}` })),
-  );
-  return Promise.all(
-    owners.map(async (owner) =>
-      follow({
-        fetch: fetchFrom,
-        history,
-        owner,
-        token: await tokenOf(owner),
-        streamRequestId: streamOf(owner),
-        reconnectEveryMs: 2_000,
-      }),
-    ),
-  );
-}
-
 function questionOf(owner: Owner): Question {
   const dice = Math.random();
   const streamRequestId = streamOf(owner);
   const timeoutSeconds = Math.random() < 0.25 ? 1 : 20;
   if (dice < 0.6) return { mode: 'form', timeoutSeconds, streamRequestId };
   return { mode: 'url', completion: dice < 0.8 ? 'server' : 'client', timeoutSeconds, streamRequestId };
-}
-
-/** The same name in both tenants. */
-function streamOf({ userId }: Owner): string {
-  return `turn-of-${userId}`;
 }
 
 /** Up to four people (or one with four windows) act on it at once; some questions nobody answers in time. */
@@ -175,9 +119,4 @@ function answerOf(question: Question): { action: 'accept' | 'decline' | 'cancel'
 /** The same user id in the other tenant: as near as a stranger comes. */
 function strangerTo(owner: Owner): Owner {
   return { tenant: owner.tenant === 'acme' ? 'globex' : 'acme', userId: owner.userId };
-}
-
-/** The service key of a tenant, as LOAD_ENV gives it to the pods. */
-export function serviceKeyOf(tenant: string): string {
-  return `${tenant}-service-key-for-the-load`;
 }

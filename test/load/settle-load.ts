@@ -1,7 +1,8 @@
 import type { Action, Owner } from '../harness/history/events.ts';
 import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
 import { createDriver, sleep } from './driver.ts';
-import { serviceKeyOf, startFollowers, TENANTS, tokenBook } from './run-load.ts';
+import { serviceKeyOf } from './load-env.ts';
+import { crowdOf, followAll, streamOf, tokenBook } from './people.ts';
 
 export interface SettleLoadOptions {
   readonly fetch: typeof fetch;
@@ -30,16 +31,14 @@ const SECOND_ANSWERS = 0.15;
 export function createSettleLoad(options: SettleLoadOptions): SettleLoad {
   const { fetch, settles, askers, users = 10, pollSeconds = POLL_SECONDS } = options;
   const history = createHistory();
-  const userToken = tokenBook();
-  const driver = createDriver({ fetch, history, serviceKey: serviceKeyOf, userToken, pollSeconds });
-  const owners: readonly Owner[] = TENANTS.flatMap((tenant) =>
-    Array.from({ length: users }, (_, index) => ({ tenant, userId: `user-${index}` })),
-  );
+  const tokenOf = tokenBook();
+  const driver = createDriver({ fetch, history, serviceKey: serviceKeyOf, userToken: tokenOf, pollSeconds });
+  const owners = crowdOf(users);
   let started = 0;
   let settled = 0;
 
   async function one(owner: Owner): Promise<void> {
-    const streamRequestId = `turn-of-${owner.userId}`;
+    const streamRequestId = streamOf(owner);
     const id = await driver.ask(owner, { mode: 'form', timeoutSeconds: 3_600, streamRequestId });
     if (id === undefined) return;
     const answers = Math.random() < SECOND_ANSWERS ? [answer(), answer()] : [answer()];
@@ -62,7 +61,7 @@ export function createSettleLoad(options: SettleLoadOptions): SettleLoad {
     history,
     settled: () => settled,
     async run() {
-      const followers = await startFollowers(fetch, history, users, userToken);
+      const followers = await followAll({ fetch, history, owners, tokenOf });
       await Promise.all(Array.from({ length: askers }, ask));
       for (const owner of owners) await driver.readFinals(owner);
       // Readers get the last events before they leave.

@@ -1,0 +1,25 @@
+import { Variables } from '@parley/shared/runtime/variables';
+import { z } from 'zod';
+
+/** docs/configuration.md, written from the one schema of all variables. */
+export function configurationPage(): string {
+  const { properties = {} } = z.toJSONSchema(Variables, { io: 'input', unrepresentable: 'any' }) as {
+    properties?: Record<string, { description?: string; default?: unknown; enum?: string[] }>;
+  };
+  const lines = Object.entries(properties).map(([name, { description = '', enum: choices }]) => {
+    const values =
+      choices === undefined ? '' : ` One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`;
+    return `| \`${name}\` | ${description}${values} |`;
+  });
+  return [
+    '# Configuration',
+    '',
+    'Every environment variable, written from the schema that checks them (`npm run docs`). A wrong one stops the start with all',
+    'faults listed; an empty one counts as unset.',
+    '',
+    '| variable | what it does |',
+    '|---|---|',
+    ...lines,
+    '',
+  ].join('\n');
+}
