@@ -167,7 +167,13 @@ export function secretAttacks(world: () => World): void {
       const answer = { action: 'accept', content: { name: MARKS.answer } };
       const reply = await world().answer(owner, elicitationId, answer);
       expect(reply.status).toBe(500);
-      expect(reply.json).toMatchObject({ code: 'internal', title: 'Internal error' });
+      expect(reply.json).toEqual({
+        type: 'https://parley.dev/problems/internal',
+        title: 'Internal error',
+        status: 500,
+        code: 'internal',
+        detail: 'Something went wrong on our side; the log has the details.',
+      });
       toOthers.push(reply.text);
       // Nothing but the log of the pod that was asked tells more.
       await waitUntil(() => world().pods[1].lines.some((line) => line.includes('failed unexpectedly')), {

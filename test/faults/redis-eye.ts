@@ -1,5 +1,6 @@
-import { channelName, feedKey } from '@parley/shared/redis/keys';
+import { channelName, feedKey, limitKey } from '@parley/shared/redis/keys';
 import { Redis } from 'ioredis';
+import type { Owner } from '../harness/history/events.ts';
 import { type RedisAddress, redisCommand } from '../harness/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Asked } from './door.ts';
@@ -33,6 +34,11 @@ export async function eventsOf(at: RedisAddress, asked: Asked): Promise<string[]
 /** How often a question's own stream says that it ended. */
 export async function endingsOf(at: RedisAddress, asked: Asked): Promise<number> {
   return (await eventsOf(at, asked)).filter((name) => name === 'elicitation-resolved').length;
+}
+
+/** How many streams a person has open, by the places they hold. */
+export async function streamsOf(at: RedisAddress, owner: Owner): Promise<number> {
+  return Number(await redisCommand(at, 'ZCARD', limitKey('streams', owner)));
 }
 
 /** Ids of the connections with this name, as CLIENT KILL takes them. */

@@ -40,7 +40,8 @@ export type StreamItem =
   /** The feed was lost, or the position is not of it: forget what you have, the replay starts over. */
   | { readonly type: 'reset' };
 
-const PAGE = 100;
+// A slow reader holds one page of questions in memory, and a question may take 50 kB.
+const PAGE = 25;
 
 /**
  * Follows a stream request: the events after `after`, then each new one, in order and without a gap, from any pod.

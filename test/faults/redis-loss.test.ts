@@ -1,0 +1,139 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { checkHistory } from '../harness/history/check-history.ts';
+import { formatReport } from '../harness/history/report.ts';
+import { pickFetch } from '../harness/pick-fetch.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { createSettleLoad } from '../load/settle-load.ts';
+import { prove, SIZE } from '../load/size.ts';
+import { type Asked, choose } from './door.ts';
+import { openReader } from './reader.ts';
+import { untilHeard } from './redis-eye.ts';
+import { openSite, type Site, type SitePod, untilReady } from './site.ts';
+
+vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
+
+const SETTLES = SIZE.full ? 30_000 : 2_000;
+const KILLS = SIZE.full ? 12 : 3;
+const SHARED_MEMORY = '/dev/shm';
+
+let dir: string;
+let site: Site;
+
+beforeAll(async () => {
+  // While an fsync runs, Redis holds the next write to its file back, and a kill -9 loses what it holds back. How long
+  // that takes is up to the disk; in memory it takes no time, so that only the promise is left to judge.
+  dir = await mkdtemp(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'parley-faults-'));
+  site = await openSite({ dir });
+});
+afterEach(() => site.clear());
+afterAll(async () => {
+  await site?.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+
+it(`F5 Redis (AOF, fsync every second) is killed and restarted ${KILLS} times during settles: every acknowledged answer is there`, async () => {
+  const env = { PARLEY_LIMIT_USER_HISTORY: '1000000' };
+  const pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
+  const load = createSettleLoad({
+    fetch: pickFetch(pods.map(({ url }) => url)),
+    settles: SETTLES,
+    askers: 50,
+  });
+  const running = load.run();
+  for (let kill = 1; kill <= KILLS; kill += 1) {
+    await waitUntil(() => load.settled() > (kill * SETTLES) / (KILLS + 1), {
+      what: 'the load to get on',
+      timeoutMs: 10 * 60_000,
+    });
+    await site.redis.kill9();
+    await site.redis.restart();
+  }
+  await running;
+  const report = checkHistory(load.history.events);
+  prove(`F5 Redis killed and restarted ${KILLS} times during settles`, formatReport(report));
+  expect(report.violations).toEqual([]);
+  expect(load.settled()).toBe(SETTLES);
+});
+
+it('F6 the tail of the AOF is cut off: the loss is what was behind the cut, nobody hangs, what is gone is a clean 404', async () => {
+  // They look for themselves now and then: of what is gone, no wake and no resync tells.
+  const pod = await site.pod({ PARLEY_RECHECK_MS: '500' });
+  const before = await askSome(pod, 40);
+  for (const asked of before) expect(await pod.answer(asked, choose('kept'))).toMatchObject({ status: 200 });
+  const kept = await sizeOfAof();
+  const behind = await askSome(pod, 100);
+  const [answered, open] = [behind.slice(0, 50), behind.slice(50)];
+  const waits = open.map((asked) => pod.wait(asked));
+  const readers = await Promise.all(
+    behind.map(({ owner, streamRequestId }) => openReader({ url: pod.url, owner, streamRequestId })),
+  );
+  await untilHeard(site.redis.url, open);
+  for (const asked of answered)
+    expect(await pod.answer(asked, choose('lost'))).toMatchObject({ status: 200 });
+
+  await waitUntil(
+    () => readers.every(({ events }, index) => events.length === (index < answered.length ? 2 : 1)),
+    {
+      what: 'the readers to have it all',
+    },
+  );
+  await site.redis.kill9();
+  // Amid a command.
+  const cut = kept + Math.round(((await sizeOfAof()) - kept) / 2) + 7;
+  await truncate(await pathOfAof(), cut);
+  await site.redis.restart();
+  await untilReady(pod);
+
+  for (const asked of before)
+    expect(await pod.read(asked)).toMatchObject({ status: 200, body: { status: 'accepted' } });
+  const lost = { questions: 0, answers: 0 };
+  for (const [index, asked] of behind.entries()) {
+    const { status, body } = await pod.read(asked);
+    const reader = readers[index];
+    if (status === 404) {
+      lost.questions += 1;
+      await reader?.ended;
+    } else if (index < answered.length && body.status === 'pending') {
+      lost.answers += 1;
+      await waitUntil(() => reader?.events.at(-2)?.name === 'stream-reset', {
+        what: 'the reader to be reset',
+      });
+    }
+    const again = await pod.answer(asked, choose('lost'));
+    // The same answer once more is always right, whatever was lost of it.
+    expect(again).toMatchObject(status === 404 ? { status: 404, code: 'not_found' } : { status: 200 });
+  }
+  const ends = (await Promise.all(waits)).map(({ status, body }) => `${status} ${body.status}`);
+  expect([...new Set(ends)].every((end) => ['200 accepted', '404 404'].includes(end))).toBe(true);
+  await Promise.all(readers.map((reader) => reader.close()));
+  const inVain = ends.filter((end) => end === '404 404').length;
+  prove(
+    'F6 the tail of the AOF is cut off',
+    `before the cut: 40 answers, none lost\nbehind it: ${lost.questions} of 100 questions lost, ${lost.answers} of 50 answers lost and given again\n${open.length} waiters: ${ends.length - inVain} got the answer, ${inVain} a 404`,
+  );
+  expect(lost.questions).toBeGreaterThan(0);
+});
+
+function askSome(pod: SitePod, count: number): Promise<Asked[]> {
+  return Promise.all(Array.from({ length: count }, () => pod.ask()));
+}
+
+async function pathOfAof(): Promise<string> {
+  const folder = join(site.redis.dir, 'appendonlydir');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.incr.aof'));
+  const [newest] = names.sort((a, b) => numberOf(b) - numberOf(a));
+  if (newest === undefined) throw new Error(`there is no AOF in ${folder}`);
+  return join(folder, newest);
+}
+
+async function sizeOfAof(): Promise<number> {
+  return (await stat(await pathOfAof())).size;
+}
+
+function numberOf(name: string): number {
+  return Number(/\.(\d+)\.incr\.aof$/.exec(name)?.[1]);
+}

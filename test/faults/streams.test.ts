@@ -1,0 +1,185 @@
+import { get, type IncomingMessage } from 'node:http';
+import { createParser } from 'eventsource-parser';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { checkHistory } from '../harness/history/check-history.ts';
+import { formatReport } from '../harness/history/report.ts';
+import { pickFetch } from '../harness/pick-fetch.ts';
+import { redisCommand } from '../harness/redis-command.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { createSettleLoad } from '../load/settle-load.ts';
+import { prove, SIZE } from '../load/size.ts';
+import { choose, newOwner, tokenOf } from './door.ts';
+import { faultsOf, openReader, type ReadOptions } from './reader.ts';
+import { streamsOf } from './redis-eye.ts';
+import { openSite, residentBytes, type Site, type SitePod } from './site.ts';
+
+vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
+
+const SLOW_READERS = 40;
+const LONG_QUESTIONS = 500;
+/** Less than half of what would be kept for them all. */
+const HEAP_MB = 192;
+const READ_ON = 5;
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await openSite();
+});
+afterEach(() => site.clear());
+afterAll(() => site?.stop());
+
+/** Somebody's stream with `questions` questions on it, all answered. */
+async function fill(pod: SitePod, questions: number, message = 'Which one?') {
+  const owner = newOwner();
+  const stream = { owner, streamRequestId: `turn-${owner.userId}` };
+  await add(pod, stream, questions, message);
+  return stream;
+}
+
+async function add(
+  pod: SitePod,
+  stream: Pick<ReadOptions, 'owner' | 'streamRequestId'>,
+  questions: number,
+  message = 'Which one?',
+): Promise<void> {
+  for (let index = 0; index < questions; index += 1) {
+    const asked = await pod.ask({ ...stream, message });
+    expect(await pod.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+  }
+}
+
+it('F20 the pod of a stream is killed: through another pod it goes on from Last-Event-ID, no gap and no repeat', async () => {
+  const [first, second] = await Promise.all([site.pod(), site.pod()]);
+  const stream = await fill(second, 5);
+  const before = await openReader({ url: first.url, ...stream });
+  await waitUntil(() => before.events.length === 10, { what: 'ten events' });
+  await add(second, stream, 3);
+  first.kill('SIGKILL');
+  await before.ended;
+  const lastEventId = before.events.at(-1)?.id;
+  await add(second, stream, 3);
+  const after = await openReader({ url: second.url, ...stream, lastEventId });
+  await waitUntil(() => before.events.length + after.events.length >= 22, { what: 'all twenty-two events' });
+  expect(faultsOf([...before.events, ...after.events])).toEqual([]);
+  await after.close();
+  // From wherever one was, too.
+  const all = [...before.events, ...after.events];
+  for (const [index, { id }] of all.entries()) {
+    const rest = await openReader({ url: second.url, ...stream, lastEventId: id });
+    await waitUntil(() => rest.events.length === all.length - 1 - index, { what: 'the rest of the events' });
+    expect(rest.events).toEqual(all.slice(index + 1));
+    await rest.close();
+  }
+});
+
+it('F20 pods are killed and replaced during settles: readers miss nothing and get nothing twice', async () => {
+  const settles = SIZE.full ? 20_000 : 1_000;
+  const env = { PARLEY_LIMIT_USER_HISTORY: '1000000' };
+  const pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
+  const urls = pods.map(({ url }) => url);
+  const load = createSettleLoad({ fetch: pickFetch(urls), settles, askers: 40 });
+  const running = load.run();
+  const kills = SIZE.full ? 12 : 3;
+  for (let kill = 0; kill < kills; kill += 1) {
+    await waitUntil(() => load.settled() > ((kill + 1) * settles) / (kills + 2), {
+      what: 'the load to get on',
+      timeoutMs: 10 * 60_000,
+    });
+    const at = kill % pods.length;
+    pods[at]?.kill('SIGKILL');
+    const next = await site.pod(env);
+    pods[at] = next;
+    urls[at] = next.url;
+  }
+  await running;
+  const report = checkHistory(load.history.events);
+  prove(`F20 ${kills} pods killed and replaced during settles`, formatReport(report));
+  expect(report.violations).toEqual([]);
+  expect(load.settled()).toBe(settles);
+});
+
+it('after a lost feed there is a clear reset, for who stayed and for who comes back through another pod', async () => {
+  const [first, second] = await Promise.all([site.pod(), site.pod()]);
+  const stream = await fill(second, 3);
+  const stayed = await openReader({ url: first.url, ...stream });
+  await waitUntil(() => stayed.events.length === 6, { what: 'six events' });
+  const lastEventId = stayed.events.at(-1)?.id;
+  await redisCommand(site.redis.url, 'FLUSHALL');
+  await add(second, stream, 1);
+  const back = await openReader({ url: second.url, ...stream, lastEventId });
+  const anew = ['stream-reset', 'elicitation-request', 'elicitation-resolved'];
+  for (const [reader, seen] of [
+    [stayed, 6],
+    [back, 0],
+  ] as const) {
+    await waitUntil(() => reader.events.length === seen + 3, { what: 'the new feed' });
+    expect(reader.events.slice(seen).map(({ name }) => name)).toEqual(anew);
+    expect(faultsOf(reader.events, seen === 0 ? lastEventId : undefined)).toEqual([]);
+    await reader.close();
+  }
+});
+
+/** Opens a stream and reads nothing of it yet. */
+async function openUnread({ url, owner, streamRequestId }: ReadOptions): Promise<IncomingMessage> {
+  const headers = { authorization: `Bearer ${await tokenOf(owner)}` };
+  return new Promise((resolve, reject) => {
+    const request = get(`${url}/v1/streams/${streamRequestId}/events`, { agent: false, headers }, resolve);
+    request.on('error', reject);
+  });
+}
+
+/** Reads what is there until `wanted` events came or the connection ended; gives the ids and which of both it was. */
+async function readOn(unread: IncomingMessage, wanted: number): Promise<{ ids: string[]; cut: boolean }> {
+  const ids: string[] = [];
+  const parser = createParser({ onEvent: ({ id }) => void (id !== undefined && ids.push(id)) });
+  try {
+    for await (const chunk of unread.setEncoding('utf8')) {
+      parser.feed(String(chunk));
+      if (ids.length >= wanted) return { ids, cut: false };
+    }
+  } catch {
+    // Cut off in the midst of it.
+  }
+  return { ids, cut: true };
+}
+
+it(`F21 ${SLOW_READERS} readers do not read while 10 MB of events come: memory stays bounded, others are served`, async () => {
+  const small = { nodeArgs: [`--max-old-space-size=${HEAP_MB}`] };
+  const [pod, other] = await Promise.all([site.pod({}, small), site.pod()]);
+  const message = 'x'.repeat(9_500);
+  const stream = await fill(other, 20, message);
+  const events = 2 * (20 + LONG_QUESTIONS);
+  const reader = await openReader({ url: pod.url, ...stream });
+  await waitUntil(() => reader.events.length === 40, { what: 'the first events' });
+  const unread = await Promise.all(
+    Array.from({ length: SLOW_READERS }, () => openUnread({ url: pod.url, ...stream })),
+  );
+  const before = await residentBytes(pod);
+  await Promise.all(Array.from({ length: 10 }, () => add(other, stream, LONG_QUESTIONS / 10, message)));
+  await waitUntil(() => reader.events.length === events, { what: 'all events', timeoutMs: 120_000 });
+  expect(faultsOf(reader.events)).toEqual([]);
+  const grown = (await residentBytes(pod)) - before;
+  const all = reader.events.map(({ id }) => id);
+  let cutOff = 0;
+  for (const each of unread.slice(0, READ_ON)) {
+    const { ids, cut } = await readOn(each, events);
+    expect(ids).toEqual(cut ? all.slice(0, ids.length) : all);
+    if (cut) cutOff += 1;
+    each.destroy();
+  }
+  // Whoever never reads again is cut off in the end; that takes half a minute.
+  if (SIZE.full) {
+    await waitUntil(async () => (await streamsOf(site.redis.url, stream.owner)) === 1, {
+      what: 'the pod to cut the last slow reader off',
+      timeoutMs: 180_000,
+    });
+  }
+  prove(
+    'F21 readers that do not read',
+    `${SLOW_READERS} of them, ${events} events of 10 kB each: memory grew by ${Math.round(grown / 1024 / 1024)} MB with a heap of ${HEAP_MB} MB; of ${READ_ON} that read on later ${READ_ON - cutOff} got all, ${cutOff} had been cut off`,
+  );
+  expect(await pod.ask()).toBeDefined();
+  for (const each of unread) each.destroy();
+  await reader.close();
+});
