@@ -22,7 +22,11 @@ export interface AnswerInput {
  */
 export async function answer(deps: EngineDeps, input: AnswerInput): Promise<Seen> {
   const { action, content, responseId } = input.response;
-  const [seen] = await Promise.all([look(deps, input.caller, input.id), input.admitted]);
+  const reading = look(deps, input.caller, input.id);
+  // Leave first: whoever has none is told so, whatever the read finds.
+  reading.catch(() => undefined);
+  await input.admitted;
+  const seen = await reading;
   if (input.conversationId !== undefined && seen.row.definition.conversationId !== input.conversationId) {
     throw notFound();
   }
