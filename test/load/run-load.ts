@@ -13,6 +13,8 @@ export interface LoadOptions {
   /** Users per tenant; both tenants have the same user ids and stream request ids, which must never meet. */
   readonly users?: number;
   readonly graceMs?: number;
+  /** Read every end once all is quiet, instead of as soon as nobody acts on it: what was lost meanwhile shows. */
+  readonly endsLast?: boolean;
 }
 
 export interface Load {
@@ -23,6 +25,8 @@ export interface Load {
 }
 
 const GRACE_MS = 5_000;
+const SHORT_SECONDS = 1;
+const LONG_SECONDS = 20;
 
 /** A load of askers and people who race each other: answers, opposite answers, withdrawals and deadlines. */
 export function createLoad(options: LoadOptions): Load {
@@ -35,6 +39,7 @@ export function createLoad(options: LoadOptions): Load {
     userToken: tokenOf,
   });
   const owners = crowdOf(options.users ?? 10);
+  const ended: { readonly id: string; readonly owner: Owner }[] = [];
 
   async function one(owner: Owner): Promise<void> {
     const question = questionOf(owner);
@@ -42,8 +47,20 @@ export function createLoad(options: LoadOptions): Load {
     if (id === undefined) return;
     const within = question.timeoutSeconds * 1000 + (options.graceMs ?? GRACE_MS);
     await Promise.all([driver.waitUntilEnded(id, owner.tenant, within), actOn(driver, id, owner, question)]);
+    if (options.endsLast === true) ended.push({ id, owner });
     // Nobody acts on it any more; its retention may end before the run does.
-    await readFinal(driver, id, owner);
+    else await readFinal(driver, id, owner);
+  }
+
+  async function readLast(): Promise<void> {
+    const quietAt = performance.now() + LONG_SECONDS * 1000 + (options.graceMs ?? GRACE_MS);
+    await Promise.all(
+      ended.map(async ({ id, owner }) => {
+        // What fell back to open ends once more, at its deadline.
+        await driver.waitUntilEnded(id, owner.tenant, quietAt - performance.now());
+        await readFinal(driver, id, owner);
+      }),
+    );
   }
 
   return {
@@ -60,6 +77,7 @@ export function createLoad(options: LoadOptions): Load {
         }
       };
       await Promise.all(Array.from({ length: options.askers }, asker));
+      await readLast();
       // Readers get the last events before they leave.
       await sleep(1_000);
       await Promise.all(followers.map((follower) => follower.stop()));
@@ -78,7 +96,7 @@ async function readFinal(driver: Driver, id: string, owner: Owner): Promise<void
 function questionOf(owner: Owner): Question {
   const dice = Math.random();
   const streamRequestId = streamOf(owner);
-  const timeoutSeconds = Math.random() < 0.25 ? 1 : 20;
+  const timeoutSeconds = Math.random() < 0.25 ? SHORT_SECONDS : LONG_SECONDS;
   if (dice < 0.6) return { mode: 'form', timeoutSeconds, streamRequestId };
   return { mode: 'url', completion: dice < 0.8 ? 'server' : 'client', timeoutSeconds, streamRequestId };
 }
@@ -86,13 +104,13 @@ function questionOf(owner: Owner): Question {
 /** Up to four people (or one with four windows) act on it at once; some questions nobody answers in time. */
 async function actOn(driver: Driver, id: string, owner: Owner, question: Question): Promise<void> {
   const acts: Promise<unknown>[] = [];
-  const patience = question.timeoutSeconds === 1 ? 1_000 : 400;
+  const patience = question.timeoutSeconds === SHORT_SECONDS ? 1_000 : 400;
   const later = async (run: () => Promise<unknown>) => {
     await sleep(Math.random() * patience);
     await run();
   };
   // A deadline of one second is raced by answers at about that time, or met in silence.
-  if (question.timeoutSeconds === 1 && Math.random() < 0.3) return;
+  if (question.timeoutSeconds === SHORT_SECONDS && Math.random() < 0.3) return;
   const respondents = 1 + Math.floor(Math.random() * 3);
   for (let index = 0; index < respondents; index += 1)
     acts.push(later(() => driver.respondUntilKnown(id, owner, answerOf(question))));

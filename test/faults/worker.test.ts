@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { canaryKey } from '@parley/shared/redis/keys';
+import { timerPrefix } from '@parley/shared/redis/timers';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { fakeTime } from '../harness/faketime.ts';
+import { checkHistory } from '../harness/history/check-history.ts';
+import { formatReport } from '../harness/history/report.ts';
+import { pickFetch } from '../harness/pick-fetch.ts';
+import { type ManagedProcess, startProcess } from '../harness/processes.ts';
+import { redisCommand } from '../harness/redis-command.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { createLoad } from '../load/run-load.ts';
+import { prove, SIZE } from '../load/size.ts';
+import type { Asked, Reply } from './door.ts';
+import { endingsOf, onCommand } from './redis-eye.ts';
+import { openSite, type Site, type SitePod, untilReady } from './site.ts';
+
+// What a worker does with single jobs while it is killed, frozen or ahead of its time is shown in
+// test/integration/worker*.test.ts. Here are pods and workers together: whatever happens to a worker, each question
+// ends once, not before its time, and whoever waits is told.
+
+vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });
+
+const HOUR_SECONDS = 3_600;
+const SWEEPING = { PARLEY_SWEEP_MS: '300' };
+/** Leaves every deadline to the queue. */
+const NO_TIMERS = { PARLEY_LIMIT_LOCAL_TIMERS: '0' };
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await openSite();
+});
+afterEach(() => site.clear());
+afterAll(() => site?.stop());
+
+function askMany(pod: SitePod, count: number, timeoutSeconds: number): Promise<Asked[]> {
+  return Promise.all(Array.from({ length: count }, () => pod.ask({ timeoutSeconds })));
+}
+
+/** Everyone who waits on `pod` hears that it expired; each did so once and not before its time. */
+async function allExpire(pod: SitePod, questions: readonly Asked[]): Promise<void> {
+  await Promise.all(questions.map((asked) => expiresOnce(pod, asked)));
+}
+
+async function expiresOnce(pod: SitePod, asked: Asked): Promise<void> {
+  let told: Reply = await pod.wait(asked);
+  // A pod that has lost its Redis says so, and is asked again.
+  for (let attempt = 0; told.status === 503 && attempt < 100; attempt += 1) {
+    await sleep(200);
+    told = await pod.wait(asked);
+  }
+  expect(told).toMatchObject({ status: 200, body: { status: 'expired' } });
+  const { settledAt, expiresAt } = told.body as Record<string, string>;
+  expect(Date.parse(`${settledAt}`)).toBeGreaterThanOrEqual(Date.parse(`${expiresAt}`));
+  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+}
+
+function jobKey({ id }: Asked): string {
+  return `${timerPrefix(0)}:expiry:${id}`;
+}
+
+it('F10 Redis is down across the deadlines: all expire once it is back', async () => {
+  const [pod] = await Promise.all([site.pod(), site.worker()]);
+  const asked = await askMany(pod, 30, 2);
+  const expiring = allExpire(pod, asked);
+  await site.redis.kill9();
+  await sleep(2_500);
+  await site.redis.restart();
+  await expiring;
+});
+
+it('F11 Redis restarts before the deadlines: the jobs fire all the same', async () => {
+  const [pod] = await Promise.all([site.pod(NO_TIMERS), site.worker()]);
+  const asked = await askMany(pod, 30, 4);
+  await waitUntil(
+    async () => Number(await redisCommand(site.redis.url, 'EXISTS', ...asked.map(jobKey))) === 30,
+    {
+      what: 'all jobs to be there',
+    },
+  );
+  await site.redis.kill9();
+  await site.redis.restart();
+  await untilReady(pod);
+  await allExpire(pod, asked);
+});
+
+it('F12 the only worker is frozen when the deadlines pass: the sweep expires them, and the worker finds them ended', async () => {
+  const [pod, worker] = await Promise.all([site.pod(NO_TIMERS), site.worker(), site.pod(SWEEPING)]);
+  worker.freeze();
+  const asked = await askMany(pod, 10, 1);
+  await allExpire(pod, asked);
+  worker.thaw();
+  await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', ...asked.map(jobKey))) === 0, {
+    what: 'the jobs to be done',
+    timeoutMs: 60_000,
+  });
+  for (const each of asked) expect(await endingsOf(site.redis.url, each)).toBe(1);
+});
+
+it('F13 the worker is killed with due jobs under way: all expire, each once', async () => {
+  const [pod, worker] = await Promise.all([site.pod(NO_TIMERS), site.worker(), site.pod(SWEEPING)]);
+  const asked = await askMany(pod, 50, 2);
+  const stopLooking = await onCommand(site.redis.url, 'elicitation-resolved', () => worker.kill('SIGKILL'));
+  await allExpire(pod, asked);
+  stopLooking();
+  await worker.exited;
+});
+
+it('F14 a job that takes every worker with it is given up, and the sweep does what it was for', async () => {
+  const start = () =>
+    startProcess({
+      name: 'slow worker',
+      entry: 'test/integration/worker-slow.ts',
+      env: { REDIS_URL: site.redis.url, TEST_LOCK_MS: '500', TEST_HOLD_MS: '600000' },
+      readyWhen: (line) => line.ready === true,
+    });
+  const [pod, ...victims] = await Promise.all([site.pod(NO_TIMERS), ...Array.from({ length: 5 }, start)]);
+  const asked = await pod.ask({ timeoutSeconds: 1 });
+  const taken = ({ lines }: ManagedProcess) => lines.includes(JSON.stringify({ taken: asked.id }));
+  const givenUp = async () =>
+    (await redisCommand(site.redis.url, 'HGET', jobKey(asked), 'failedReason')) !== null;
+  let died = 0;
+  for (const alive = new Set(victims); !(await givenUp()); ) {
+    const next = await waitUntil(async () => (await givenUp()) || [...alive].find(taken), {
+      what: 'the job to be taken, or given up',
+      timeoutMs: 60_000,
+    });
+    if (next === true) break;
+    next.kill('SIGKILL');
+    alive.delete(next);
+    died += 1;
+  }
+  expect(await pod.read(asked)).toMatchObject({ body: { status: 'pending' } });
+  await site.pod(SWEEPING);
+  await expiresOnce(pod, asked);
+  prove('F14 a job that takes every worker with it', `given up after ${died} workers, expired by the sweep`);
+  await Promise.all(victims.map((victim) => victim.stop(0)));
+});
+
+it('F15 the only worker is an hour behind: its sweep expires what its timers would', async (context) => {
+  const behind = await fakeTime(-HOUR_SECONDS);
+  if (behind === undefined) return notRun(context, 'there is no faketime');
+  const [pod] = await Promise.all([
+    site.pod(NO_TIMERS),
+    site.worker({ ...SWEEPING, ...behind.env }, { wrap: behind.wrap }),
+  ]);
+  await allExpire(pod, await askMany(pod, 10, 1));
+});
+
+it('F15 pods and workers an hour ahead and an hour behind: nothing early, nothing late, nothing lost', async (context) => {
+  const [ahead, behind] = [await fakeTime(HOUR_SECONDS), await fakeTime(-HOUR_SECONDS)];
+  if (ahead === undefined || behind === undefined) return notRun(context, 'there is no faketime');
+  const env = { PARLEY_SWEEP_MS: '1000' };
+  const [right, fast, slow] = await Promise.all([
+    site.pod(env),
+    site.pod({ ...env, ...ahead.env }, { wrap: ahead.wrap }),
+    site.pod({ ...env, ...behind.env }, { wrap: behind.wrap }),
+    site.worker({ ...env, ...ahead.env }, { wrap: ahead.wrap }),
+    site.worker({ ...env, ...behind.env }, { wrap: behind.wrap }),
+  ]);
+  const elicitations = SIZE.full ? 5_000 : 300;
+  const load = createLoad({
+    fetch: pickFetch([right, fast, slow].map(({ url }) => url)),
+    elicitations,
+    askers: 50,
+  });
+  await load.run();
+  const report = checkHistory(load.history.events, { graceMs: 6_000 });
+  prove('F15 pods and workers an hour ahead and an hour behind', formatReport(report));
+  expect(report.violations).toEqual([]);
+  expect(report.counts.acked).toBe(elicitations);
+  expect(report.counts.finals.expired).toBeGreaterThan(0);
+});
+
+it('F16 the links of the only worker are half-open: the sweep expires in its stead, and it comes back', async () => {
+  const proxy = await site.proxy();
+  const [pod] = await Promise.all([
+    site.pod(NO_TIMERS),
+    site.worker({ REDIS_URL: proxy.url, PARLEY_CANARY_MS: '500' }),
+    site.pod(SWEEPING),
+  ]);
+  proxy.blackhole({ existing: true, fresh: true });
+  await allExpire(pod, await askMany(pod, 10, 1));
+  await proxy.heal();
+  await redisCommand(site.redis.url, 'DEL', canaryKey());
+  await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', canaryKey())) === 1, {
+    what: 'the worker to be back at its work',
+    timeoutMs: 90_000,
+  });
+});
+
+function notRun(context: { skip: (note?: string) => void }, why: string): void {
+  process.stdout.write(`not run: ${why}\n`);
+  context.skip(`not run: ${why}`);
+}
