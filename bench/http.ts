@@ -27,11 +27,12 @@ export async function http(redisUrl: string, progress: (text: string) => void): 
     PARLEY_LOG_LEVEL: 'info',
     PARLEY_LIMIT_USER_WRITES: '1000000',
   };
-  const pod = await startPod(env);
+  const pod = await startPod(env, { build: true });
   const bare = await startProcess({
     name: 'reference',
     entry: 'bench/roles/reference.ts',
     env,
+    build: true,
     readyWhen: (line) => 'listening' in line,
   });
   const { engine } = await openBenchEngine(redisUrl);

@@ -15,7 +15,7 @@ export interface Role {
 /** Starts a role in a process of its own and waits until it listens. */
 export async function startRole(redisUrl: string): Promise<Role> {
   const child: ChildProcess = fork(fileURLToPath(new URL('./roles/role.ts', import.meta.url)), [redisUrl], {
-    execArgv: ['--conditions=parley-source', '--import', 'tsx', '--expose-gc'],
+    execArgv: ['--import', 'tsx', '--expose-gc'],
   });
   const heard: Told[] = [];
   const listeners = new Set<() => void>();

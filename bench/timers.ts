@@ -12,7 +12,7 @@ const TICK_MS = 100;
 /** How late deadlines are, with the asking pod alive and with it dead. */
 export async function timers(redisUrl: string, progress: (text: string) => void): Promise<Finding[]> {
   const { engine } = await openBenchEngine(redisUrl);
-  const worker = await startWorker({ REDIS_URL: redisUrl, PARLEY_SWEEP_MS: '60000' });
+  const worker = await startWorker({ REDIS_URL: redisUrl, PARLEY_SWEEP_MS: '60000' }, { build: true });
   const lateness = async (kill: boolean) => {
     const role = await startRole(redisUrl);
     role.send({ do: 'ask', count: COUNT, timeoutSeconds: TIMEOUT_SECONDS });

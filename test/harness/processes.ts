@@ -3,7 +3,14 @@ import { type ManagedProcess, startProcess } from './start-process.ts';
 export { type ManagedProcess, type ProcessOptions, startProcess } from './start-process.ts';
 
 /** What a pod or worker may be given besides its environment. */
-export type StartOptions = { name?: string; nodeArgs?: string[]; wrap?: string[]; readyTimeoutMs?: number };
+export type StartOptions = {
+  name?: string;
+  nodeArgs?: string[];
+  wrap?: string[];
+  readyTimeoutMs?: number;
+  /** Runs what `npm run build` wrote, as the image does. */
+  build?: boolean;
+};
 
 /** A running api. */
 export type Pod = ManagedProcess & { port: number; url: string };
@@ -12,7 +19,7 @@ export type Pod = ManagedProcess & { port: number; url: string };
 export async function startPod(env: Record<string, string> = {}, options: StartOptions = {}): Promise<Pod> {
   const pod = await startProcess({
     name: 'pod',
-    entry: 'services/api/src/main.ts',
+    entry: entryOf('api', options),
     env: { PORT: '0', PARLEY_METRICS_PORT: '0', ...env },
     readyWhen: (line) => 'listening' in line && typeof line.port === 'number',
     ...options,
@@ -28,9 +35,13 @@ export function startWorker(
 ): Promise<ManagedProcess> {
   return startProcess({
     name: 'worker',
-    entry: 'services/worker/src/main.ts',
+    entry: entryOf('worker', options),
     env: { PORT: '0', PARLEY_METRICS_PORT: '0', ...env },
     readyWhen: (line) => line.ready === true,
     ...options,
   });
+}
+
+function entryOf(service: 'api' | 'worker', { build }: StartOptions): string {
+  return build === true ? `services/${service}/dist/main.js` : `services/${service}/src/main.ts`;
 }

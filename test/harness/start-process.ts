@@ -16,6 +16,8 @@ export type ProcessOptions = {
   /** Whether this line of JSON on stdout says that the process is ready. */
   readyWhen: (line: JsonLine) => boolean;
   nodeArgs?: string[];
+  /** Runs on what `npm run build` wrote, as the image does, instead of on the sources. */
+  build?: boolean;
   /** A command to run node under, such as `['faketime', '-f', '+3600s']`. */
   wrap?: string[];
   /** 60,000 unless told: a busy machine takes its time to compile. */
@@ -75,8 +77,9 @@ export async function startProcess(options: ProcessOptions): Promise<ManagedProc
   return { name, pid, lines, stderr, ready, exited, kill, stop, freeze, thaw };
 }
 
-function spawnNode({ entry, env = {}, nodeArgs = [], wrap = [] }: ProcessOptions): ChildProcess {
-  const node = [process.execPath, '--conditions=parley-source', '--import', 'tsx', ...nodeArgs, entry];
+function spawnNode({ entry, env = {}, nodeArgs = [], wrap = [], build }: ProcessOptions): ChildProcess {
+  const sources = build === true ? [] : ['--conditions=parley-source'];
+  const node = [process.execPath, ...sources, '--import', 'tsx', ...nodeArgs, entry];
   const [command = 'sh', ...args] = [...wrap, ...TELL_PID, ...node];
   const { PATH = '', HOME = '' } = process.env;
   return spawn(command, args, {

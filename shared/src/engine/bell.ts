@@ -1,46 +1,50 @@
-/** Rouses one sleeper. Rings that come while it is awake are kept for its next sleep. */
-export interface Bell {
-  ring(): void;
-  /** Sleeps until a ring, or until `at` (on performance.now()). Throws the signal's reason when aborted. */
-  heard(at: number): Promise<'ring' | 'time'>;
-  /** Lets go of timer and signal. */
-  close(): void;
-}
-
 // setTimeout fires at once beyond 2^31-1 ms; waking early only costs one more look.
 const SLEEP_MS_MAX = 0x7fffffff;
 
-/** Makes a bell for one sleeper, cut short by `signal`. */
-export function createBell(signal: AbortSignal | undefined): Bell {
-  let rung = signal?.aborted === true;
-  let rouse: (() => void) | undefined;
-  const ring = () => {
-    rung = true;
-    rouse?.();
-  };
-  signal?.addEventListener('abort', ring);
-  return {
-    ring,
-    async heard(at) {
+/**
+ * Rouses one sleeper, and is cut short by `signal`. Rings that come while it is awake are kept for its next sleep.
+ * A class, because a pod holds one per sleeper and methods on a prototype cost each of them nothing.
+ */
+export class Bell {
+  readonly #signal: AbortSignal | undefined;
+  #rung: boolean;
+  #wake: (() => void) | undefined;
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    this.#rung = signal?.aborted === true;
+    signal?.addEventListener('abort', this);
+  }
+
+  ring(): void {
+    this.#rung = true;
+    this.#wake?.();
+  }
+
+  /** What the signal calls when it aborts. */
+  handleEvent(): void {
+    this.ring();
+  }
+
+  /** Sleeps until a ring, or until `at` (on performance.now()). Throws the signal's reason when aborted. */
+  heard(at: number): Promise<'ring' | 'time'> {
+    return new Promise((resolve, reject) => {
       const sleepMs = Math.min(at - performance.now(), SLEEP_MS_MAX);
-      if (!rung && sleepMs > 0) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, Math.ceil(sleepMs));
-          rouse = () => {
-            clearTimeout(timer);
-            resolve();
-          };
-        });
-        rouse = undefined;
-      }
-      signal?.throwIfAborted();
-      const heard = rung ? 'ring' : 'time';
-      rung = false;
-      return heard;
-    },
-    close() {
-      signal?.removeEventListener('abort', ring);
-      rouse?.();
-    },
-  };
+      const wake = () => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        if (this.#signal?.aborted === true) return reject(this.#signal.reason);
+        resolve(this.#rung ? 'ring' : 'time');
+        this.#rung = false;
+      };
+      const timer = sleepMs > 0 && !this.#rung ? setTimeout(wake, Math.ceil(sleepMs)) : undefined;
+      if (timer === undefined) wake();
+      else this.#wake = wake;
+    });
+  }
+
+  /** Lets go of the signal. */
+  close(): void {
+    this.#signal?.removeEventListener('abort', this);
+  }
 }

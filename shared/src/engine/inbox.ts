@@ -3,7 +3,7 @@ import type { ElicitationEventName } from '../domain/events.ts';
 import type { Owner } from '../domain/ids.ts';
 import { type Row, toWire } from '../domain/row.ts';
 import { isTerminal, OPEN_STATUSES } from '../domain/status.ts';
-import { createBell } from './bell.ts';
+import { Bell } from './bell.ts';
 import type { EngineDeps } from './deps.ts';
 import { OUTAGE_RETRY_MS, throughOutage } from './outage.ts';
 
@@ -28,7 +28,7 @@ export async function* watchInbox(
   deps: EngineDeps,
   { owner, signal }: InboxInput,
 ): AsyncGenerator<InboxItem, void> {
-  const bell = createBell(signal);
+  const bell = new Bell(signal);
   const touched = new Set<string>();
   let stale = false;
   const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (told) => {

@@ -1,8 +1,10 @@
 import { ParleyError } from '../domain/errors.ts';
-import { isTerminal } from '../domain/status.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import type { Definition, Row } from '../domain/row.ts';
+import { isTerminal, type Status } from '../domain/status.ts';
 import type { Wake } from '../domain/wake.ts';
 import type { WakeSource } from '../ports/observer.ts';
-import { type Bell, createBell } from './bell.ts';
+import { Bell } from './bell.ts';
 import { type Caller, look, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
@@ -24,57 +26,72 @@ export interface WaitInput {
 export async function wait(deps: EngineDeps, input: WaitInput): Promise<Seen> {
   const first = await look(deps, input.caller, input.id);
   if (isTerminal(first.row.status) || input.timeoutMs === 0) return first;
-  const bell = createBell(input.signal);
-  const hint: { wake?: Wake } = {};
-  const subscription = deps.wakes.subscribe(first.row.definition, (signal) => {
+  return sleep(deps, input, asleep(first));
+}
+
+/**
+ * What a sleeper keeps of an open row. It may sleep for days among many thousands, so the definition, which never
+ * changes, sleeps as text: a fraction of its size as objects.
+ */
+interface Asleep {
+  readonly definition: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  status: Status;
+  revision: number;
+  now: number;
+}
+
+function asleep({ row: { definition, status, revision, createdAt, expiresAt }, now }: Seen): Asleep {
+  return { definition: JSON.stringify(definition), createdAt, expiresAt, status, revision, now };
+}
+
+/** The row as it was last seen, with what has come to be known since. */
+function awake(id: string, { definition, now, ...row }: Asleep, ending: Partial<Row> = {}): Seen {
+  return { row: { id, definition: JSON.parse(definition) as Definition, ...row, ...ending }, now };
+}
+
+async function sleep(deps: EngineDeps, input: WaitInput, seen: Asleep): Promise<Seen> {
+  const bell = new Bell(input.signal);
+  let wake: Wake | undefined;
+  const subscription = deps.wakes.subscribe(streamOf(seen), (signal) => {
     if (signal.type === 'event') {
       if (signal.event.elicitationId !== input.id) return;
-      hint.wake = signal.event;
+      wake = signal.event;
     }
     bell.ring();
   });
+  const startedAt = performance.now();
+  const until = startedAt + (input.timeoutMs ?? Number.POSITIVE_INFINITY);
+  const times = {
+    deadline: startedAt + (seen.expiresAt - seen.now),
+    recheck: startedAt + deps.settings.recheckMs,
+  };
+  const giveUpAt = times.deadline + deps.settings.graceMs;
   try {
-    return await sleep(deps, input, { first, bell, hint });
+    for (;;) {
+      const heard = await bell.heard(Math.min(until, times.deadline, times.recheck));
+      const told = wake && toldBy(wake, seen, input.id);
+      if (told !== undefined) return resumed(deps, told, 'push');
+
+      const found = await lookAgain(deps, input, times, seen);
+      if (typeof found === 'object') return resumed(deps, found, heard === 'ring' ? 'read' : 'sweep');
+      if (performance.now() >= until) return awake(input.id, seen);
+      if (found === 'away' && performance.now() >= giveUpAt) throw stillAway();
+    }
   } finally {
     subscription.unsubscribe();
     bell.close();
   }
 }
 
-interface Sleeper {
-  readonly first: Seen;
-  readonly bell: Bell;
-  readonly hint: { readonly wake?: Wake };
-}
-
-async function sleep(deps: EngineDeps, input: WaitInput, { first, bell, hint }: Sleeper): Promise<Seen> {
-  const startedAt = performance.now();
-  const until = startedAt + (input.timeoutMs ?? Number.POSITIVE_INFINITY);
-  const times = {
-    deadline: startedAt + (first.row.expiresAt - first.now),
-    recheck: startedAt + deps.settings.recheckMs,
-  };
-  const giveUpAt = times.deadline + deps.settings.graceMs;
-  let seen = first;
-  for (;;) {
-    const heard = await bell.heard(Math.min(until, times.deadline, times.recheck));
-    const told = toldBy(hint.wake, seen);
-    if (told !== undefined) return resumed(deps, told, 'push');
-
-    const read = await lookAgain(deps, input, times);
-    seen = read ?? seen;
-    if (isTerminal(seen.row.status)) return resumed(deps, seen, heard === 'ring' ? 'read' : 'sweep');
-    if (performance.now() >= until) return seen;
-    if (read === undefined && performance.now() >= giveUpAt) throw stillAway();
-  }
-}
-
-/** Expires what is due, then reads; says when to look next. Nothing when Redis was away. */
+/** Expires what is due, then reads; says when to look next. The ended row, or that it is open, or Redis away. */
 async function lookAgain(
   deps: EngineDeps,
   input: WaitInput,
   times: { deadline: number; recheck: number },
-): Promise<Seen | undefined> {
+  seen: Asleep,
+): Promise<Seen | 'open' | 'away'> {
   if (performance.now() >= times.deadline) {
     const result = await throughOutage(() => expire(deps, input.id));
     const againInMs = result?.type === 'early' ? result.remainingMs : OUTAGE_RETRY_MS;
@@ -82,7 +99,12 @@ async function lookAgain(
   }
   const read = await throughOutage(() => look(deps, input.caller, input.id));
   times.recheck = performance.now() + (read === undefined ? OUTAGE_RETRY_MS : deps.settings.recheckMs);
-  return read;
+  if (read === undefined) return 'away';
+  if (isTerminal(read.row.status)) return read;
+  seen.status = read.row.status;
+  seen.revision = read.row.revision;
+  seen.now = read.now;
+  return 'open';
 }
 
 function stillAway(): ParleyError {
@@ -96,14 +118,15 @@ function stillAway(): ParleyError {
 }
 
 /** The row as its wake tells it, when the wake tells enough; a missing or older revision tells nothing. */
-function toldBy(wake: Wake | undefined, { row }: Seen): Seen | undefined {
-  if (wake === undefined || wake.revision <= row.revision) return undefined;
-  if (!isTerminal(wake.status) || wake.settlement === undefined) return undefined;
+function toldBy(wake: Wake, seen: Asleep, id: string): Seen | undefined {
   const { status, revision, settlement, at } = wake;
-  return {
-    row: { ...row, status, revision, settlement, settledAt: at },
-    now: at,
-  };
+  if (revision <= seen.revision || !isTerminal(status) || settlement === undefined) return undefined;
+  return awake(id, { ...seen, status, revision, now: at }, { settlement, settledAt: at });
+}
+
+function streamOf({ definition }: Asleep): StreamRef {
+  const { tenant, userId, streamRequestId } = JSON.parse(definition) as Definition;
+  return { tenant, userId, streamRequestId };
 }
 
 function resumed(deps: EngineDeps, seen: Seen, source: WakeSource): Seen {

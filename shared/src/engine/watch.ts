@@ -10,7 +10,7 @@ import type { StreamRef } from '../domain/ids.ts';
 import { type Row, toWire } from '../domain/row.ts';
 import { isTerminal } from '../domain/status.ts';
 import type { FeedEntry, FeedPage } from '../ports/feed.ts';
-import { createBell } from './bell.ts';
+import { Bell } from './bell.ts';
 import { notFound } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { OUTAGE_RETRY_MS, throughOutage } from './outage.ts';
@@ -56,7 +56,7 @@ export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncG
 }
 
 async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<StreamItem, void> {
-  const bell = createBell(input.signal);
+  const bell = new Bell(input.signal);
   const subscription = deps.wakes.subscribe(input.stream, () => bell.ring());
   let position = input.after;
   let delivered = false;

@@ -67,7 +67,8 @@ local position = epoch .. '-' .. string.format('%.0f', seq)
 redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[12], position, 'event', ARGV[6], 'at', now, 'data', ARGV[7])
 if seq == 1 then
   redis.call('PEXPIRE', KEYS[2], feedTtl)
-else
+elseif expected == 0 or ARGV[2] == 'due' then
+  -- Before the deadline the feed already stays longer than the retention from now.
   redis.call('PEXPIRE', KEYS[2], feedTtl, 'GT')
 end
 
