@@ -75,7 +75,11 @@ describe('S24 supply chain', () => {
 
   it('every manifest asks for ranges of released versions, and runs nothing on install', () => {
     for (const manifest of workspaces().map(manifestOf)) {
-      const wanted = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+      const wanted = Object.entries({
+        ...manifest.dependencies,
+        ...manifest.peerDependencies,
+        ...manifest.devDependencies,
+      });
       for (const [name, range] of wanted) expect(`${name} ${range}`).toMatch(/ [\^~]?\d+\.\d+\.\d+$/);
       for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
         expect(manifest.scripts ?? {}).not.toHaveProperty(name);
@@ -86,17 +90,22 @@ describe('S24 supply chain', () => {
   it('what runs needs only what our own manifests name', () => {
     // A package that is there by luck of a stranger's needs is gone with the next update.
     for (const folder of workspaces().filter((one) => one !== '')) {
-      const needed = importsIn(`${root}${folder}/src`);
-      const named = new Set([
-        ...namesIn(folder),
-        ...(namesIn(folder).includes(SHARED) ? namesIn('shared') : []),
-      ]);
-      expect({ folder, missing: needed.filter((name) => !named.has(name)) }).toEqual({ folder, missing: [] });
+      const named = new Set([...namesIn(folder), ...namesIn(folder, 'peerDependencies')]);
+      const missing = importsIn(`${root}${folder}/src`).filter((name) => !named.has(name));
+      expect({ folder, missing }).toEqual({ folder, missing: [] });
     }
   });
-});
 
-const SHARED = '@parley/shared';
+  it('a service brings what the shared server parts need; a client is free of all of it', () => {
+    const server = namesIn('shared', 'peerDependencies');
+    expect(server).toEqual(expect.arrayContaining(['ioredis', 'bullmq']));
+    for (const folder of ['services/api', 'services/worker']) {
+      expect(namesIn(folder)).toEqual(expect.arrayContaining(server));
+    }
+    expect(namesIn('shared')).toEqual(['zod']);
+    for (const name of server) expect(namesIn('clients/sdk')).not.toContain(name);
+  });
+});
 
 /** The folders of our own packages, from the root; the root's is empty. */
 function workspaces(): string[] {
@@ -107,8 +116,8 @@ function manifestOf(folder: string): Record<string, Record<string, string> | und
   return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
 }
 
-function namesIn(folder: string): string[] {
-  return Object.keys(manifestOf(folder).dependencies ?? {});
+function namesIn(folder: string, field = 'dependencies'): string[] {
+  return Object.keys(manifestOf(folder)[field] ?? {});
 }
 
 /** Packages that the sources of a folder import. */
