@@ -115,6 +115,16 @@ export function repeatingContract(contract: Contract): void {
       expect((await second.list({ owner, limit: 10 })).rows).toHaveLength(2);
     });
 
+    it('was free if the ask it came with was refused for its stream', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      await askOf(first, stream);
+      const other = { tenant: stream.tenant, userId: 'other' };
+      const refused = askWith(first, other, 'key', { streamRequestId: stream.streamRequestId });
+      expect((await refusalOf(refused)).code).toBe('stream_owner_mismatch');
+      expect((await askWith(second, other, 'key')).replayed).toBe(false);
+    });
+
     it('is answered although too many others are open', async () => {
       const pods = await contract.openWith({ openPerUserMax: 1 });
       const engine = engineOn(pods.backend);

@@ -35,10 +35,12 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked>
     ...request.input,
     ...streamOf(minted),
   });
-  const [identity] = await Promise.all([
-    request.idempotencyKey === undefined ? minted : claimKey(deps, request, request.idempotencyKey, minted),
-    request.input.streamRequestId === undefined ? undefined : claimStream(deps, draft),
-  ]);
+  // The stream first: an ask refused for it has not used up its key.
+  if (request.input.streamRequestId !== undefined) await claimStream(deps, draft);
+  const identity =
+    request.idempotencyKey === undefined
+      ? minted
+      : await claimKey(deps, request, request.idempotencyKey, minted);
   return deps.observer.asking(async (traceparent) => {
     const created = await deps.elicitations.create(identity.id, {
       ...draft,

@@ -1,4 +1,5 @@
 import type { AskInput } from '../domain/ask-input.ts';
+import type { Context } from '../domain/elicitation.ts';
 import { ParleyError } from '../domain/errors.ts';
 import { checkFormAnswer } from '../domain/form-answer.ts';
 import { checkFormSchema, type FormSchema } from '../domain/form-schema.ts';
@@ -22,9 +23,7 @@ export function define(
   };
   const context = input.context ?? { trigger: 'agent' };
   note('message', faultOfProse(input.message, settings.messageCharactersMax));
-  if (Buffer.byteLength(JSON.stringify(context)) > CONTEXT_BYTES_MAX) {
-    note('context', `must be at most ${CONTEXT_BYTES_MAX} bytes of JSON`);
-  }
+  note('context', faultOfContext(context));
   const asked = input.mode === 'form' ? formPart(settings, input, issues) : urlPart(settings, input, note);
   if (issues.length > 0) {
     throw new ParleyError('invalid_request', 'The question is not well formed; see errors.', { issues });
@@ -43,6 +42,18 @@ export function define(
     context,
     timeoutSeconds: input.timeoutSeconds,
   };
+}
+
+/** Cards show what a context holds, so it is held to the rules of what people read, nested values and names included. */
+function faultOfContext(context: Context): string | undefined {
+  const json = JSON.stringify(context);
+  if (Buffer.byteLength(json) > CONTEXT_BYTES_MAX)
+    return `must be at most ${CONTEXT_BYTES_MAX} bytes of JSON`;
+  // JSON spells out control characters, so those are looked for in the values themselves.
+  const texts = Object.values(context).filter((value) => typeof value === 'string');
+  return [json, ...texts]
+    .map((text) => faultOfProse(text, CONTEXT_BYTES_MAX))
+    .find((fault) => fault !== undefined);
 }
 
 type Note = (path: string, fault: string | undefined) => void;
