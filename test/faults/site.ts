@@ -83,8 +83,9 @@ export async function openSite(options: RedisOptions = {}): Promise<Site> {
 export async function untilReady({ url }: { readonly url: string }): Promise<void> {
   const ready = async () => {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });
-    await response.arrayBuffer();
-    return response.status === 200;
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(text);
+    return true;
   };
   await waitUntil(ready, { what: 'the pod to be ready', timeoutMs: 60_000 });
 }

@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisLocation } from '../ports/redis-location.ts';
+import { PersistentSentinelConnector } from './sentinel-connector.ts';
 
 // ioredis types its reply mapping as never undefined; it stays at its default everywhere.
 type Options = Omit<RedisOptions, 'replyMapping'>;
@@ -31,7 +32,8 @@ function retryStrategy(times: number): number {
 
 /** The request path: fails fast while Redis is away. */
 export function connectCommands(location: RedisLocation): Commands {
-  return open(location, { ...FAIL_FAST, connectionName: 'parley-commands' });
+  // Calls of one turn share a write: it costs Redis and the pod a system call per turn instead of one per call.
+  return open(location, { ...FAIL_FAST, enableAutoPipelining: true, connectionName: 'parley-commands' });
 }
 
 /** Producers of BullMQ jobs: fail fast too, so that a timer that cannot be scheduled is counted, not queued. */
@@ -97,6 +99,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
     sentinels: [...(location.nodes ?? [])],
     name: location.name ?? 'mymaster',
     failoverDetector: true,
+    Connector: PersistentSentinelConnector,
     sentinelRetryStrategy: retryStrategy,
     // A master that was demoted answers READONLY: leave it and ask the sentinels again.
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),

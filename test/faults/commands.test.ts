@@ -1,0 +1,212 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import type { ChaosProxy } from '../harness/chaos-proxy.ts';
+import { checkHistory } from '../harness/history/check-history.ts';
+import { formatReport } from '../harness/history/report.ts';
+import { pickFetch } from '../harness/pick-fetch.ts';
+import { redisCommand } from '../harness/redis-command.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { createSettleLoad } from '../load/settle-load.ts';
+import { prove, SIZE } from '../load/size.ts';
+import { choose, newOwner, type Reply } from './door.ts';
+import { endingsOf, eventsOf, onCommand } from './redis-eye.ts';
+import { openSite, residentBytes, type Site, type SitePod, untilReady } from './site.ts';
+
+vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });
+
+const UNAVAILABLE = { status: 503, code: 'unavailable', retryAfter: expect.stringMatching(/^[1-9]\d*$/) };
+const GROWTH_BYTES_MAX = 100 * 1024 * 1024;
+
+let site: Site;
+let proxy: ChaosProxy;
+/** Its commands go through the proxy. */
+let far: SitePod;
+let near: SitePod;
+
+beforeAll(async () => {
+  site = await openSite();
+  proxy = await site.proxy();
+  const env = { PARLEY_LIMIT_USER_HISTORY: '1000000' };
+  [far, near] = await Promise.all([site.pod({ ...env, REDIS_URL: proxy.url }), site.pod(env)]);
+});
+afterEach(async () => {
+  site.redis.resume();
+  await proxy.heal();
+  await untilReady(far);
+});
+afterAll(() => site?.stop());
+
+it('F3 the reply to a settle is lost: the pod sends it again and both are the same 200', async () => {
+  const asked = await near.ask();
+  const mark = 'lost-reply-to-a-settle';
+  const cut = proxy.cutAfterNextRequest(mark);
+  const answer = { ...choose(mark), responseId: 'response-1' };
+  const reply = await far.answer(asked, answer);
+  expect(await cut).toBe(true);
+  expect(reply).toMatchObject({ status: 200, body: { status: 'accepted', content: { choice: mark } } });
+  expect(await near.answer(asked, answer)).toMatchObject({
+    status: 200,
+    body: { settledAt: reply.body.settledAt },
+  });
+  const other = await near.answer(asked, choose('another'));
+  expect(other).toMatchObject({ status: 409, body: { elicitation: { content: { choice: mark } } } });
+  expect(await eventsOf(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
+});
+
+it('F3 the reply to a settle is lost and Redis is gone with it: a 503, and the same answer elsewhere is a 200', async () => {
+  const asked = await near.ask();
+  const mark = 'lost-reply-and-more';
+  const cut = proxy.cutAfterNextRequest(mark);
+  await proxy.refuse(true);
+  const answer = { ...choose(mark), responseId: 'response-1' };
+  expect(await far.answer(asked, answer)).toMatchObject(UNAVAILABLE);
+  expect(await cut).toBe(true);
+  expect(await near.answer(asked, answer)).toMatchObject({
+    status: 200,
+    body: { content: { choice: mark } },
+  });
+  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+});
+
+it('F3 the reply to an ask is lost: it is asked once', async () => {
+  const owner = newOwner();
+  const mark = 'lost-reply-to-an-ask?';
+  const cut = proxy.cutAfterNextRequest(mark);
+  const question = { owner, message: mark, idempotencyKey: `key-${owner.userId}` };
+  const first = await far.tryToAsk(question);
+  expect(await cut).toBe(true);
+  expect(first.status).toBe(201);
+  const again = await near.tryToAsk(question);
+  expect(again).toMatchObject({
+    status: 201,
+    replayed: true,
+    body: { elicitationId: first.body.elicitationId },
+  });
+  const asked = { id: '', owner, streamRequestId: String(first.body.streamRequestId) };
+  expect(await eventsOf(site.redis.url, asked)).toEqual(['elicitation-request']);
+});
+
+it('F3 connections are reset again and again during settles: nothing lost, nothing twice', async () => {
+  const settles = SIZE.full ? 20_000 : 1_000;
+  const load = createSettleLoad({ fetch: pickFetch([far.url, near.url]), settles, askers: 50 });
+  let resets = 0;
+  const resetting = setInterval(() => {
+    resets += 1;
+    proxy.reset();
+  }, 250);
+  await load.run().finally(() => clearInterval(resetting));
+  const report = checkHistory(load.history.events);
+  prove('F3 connections reset again and again during settles', `${resets} resets\n${formatReport(report)}`);
+  expect(report.violations).toEqual([]);
+  expect(load.settled()).toBe(settles);
+});
+
+it('F4 a settle times out and runs later: a 503 first, then the truth for whoever sends it again', async () => {
+  const asked = await near.ask();
+  const mark = 'runs-later';
+  const answer = { ...choose(mark), responseId: 'response-1' };
+  // The pod reads the row late, so that Redis is frozen by the time its commit comes.
+  proxy.delay(500);
+  const stopLooking = await onCommand(site.redis.url, `elicitation:${asked.id}`, () => site.redis.pause());
+  const reply = await far.answer(asked, answer);
+  expect(site.redis.paused).toBe(true);
+  expect(reply).toMatchObject(UNAVAILABLE);
+  site.redis.resume();
+  stopLooking();
+  await waitUntil(async () => (await near.read(asked)).body.status === 'accepted', {
+    what: 'the commit to run',
+  });
+  expect(await near.answer(asked, answer)).toMatchObject({
+    status: 200,
+    body: { content: { choice: mark } },
+  });
+  expect(await near.answer(asked, choose('another'))).toMatchObject({ status: 409 });
+  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+});
+
+it.each(['refuses', 'is silent'] as const)(
+  'F9 Redis %s at create and answer: 503 with Retry-After, no memory growth, and then all goes on',
+  async (how) => {
+    const owner = newOwner();
+    const question = { owner, idempotencyKey: `key-${owner.userId}` };
+    const asked = await near.ask({ owner });
+    if (how === 'refuses') {
+      await proxy.refuse(true);
+      proxy.reset();
+    } else proxy.blackhole({ existing: true, fresh: true });
+    const calls = (): Promise<Reply>[] => [
+      far.tryToAsk(question),
+      far.answer(asked, choose('left')),
+      far.read(asked),
+      far.wait(asked, 1),
+    ];
+    const many = (rounds: number) => Promise.all(Array.from({ length: rounds }, calls).flat());
+    for (const reply of await many(1)) expect(reply).toMatchObject(UNAVAILABLE);
+    await many(100);
+    const before = await residentBytes(far);
+    for (let round = 0; round < 5; round += 1) {
+      for (const reply of await many(100)) expect(reply).toMatchObject(UNAVAILABLE);
+    }
+    const grown = (await residentBytes(far)) - before;
+    prove(
+      `F9 Redis ${how}`,
+      `2,000 calls: all 503 with Retry-After; memory grew by ${Math.round(grown / 1024)} kB`,
+    );
+    expect(grown).toBeLessThan(GROWTH_BYTES_MAX);
+    await proxy.heal();
+    await untilReady(far);
+    const first = await far.tryToAsk(question);
+    expect(first.status).toBe(201);
+    expect(await far.tryToAsk(question)).toMatchObject({ body: { elicitationId: first.body.elicitationId } });
+    expect(await far.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+    expect(await endingsOf(site.redis.url, asked)).toBe(1);
+  },
+);
+
+it('F23 Redis is full: 503 with Retry-After, reads go on, and when there is room so does the rest', async () => {
+  const asked = await near.ask();
+  await redisCommand(site.redis.url, 'CONFIG', 'SET', 'maxmemory', '1mb');
+  for (const pod of [far, near]) {
+    expect(await pod.tryToAsk()).toMatchObject(UNAVAILABLE);
+    expect(await pod.answer(asked, choose('left'))).toMatchObject(UNAVAILABLE);
+    expect(await pod.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
+  }
+  await redisCommand(site.redis.url, 'CONFIG', 'SET', 'maxmemory', '0');
+  expect(await near.tryToAsk()).toMatchObject({ status: 201 });
+  expect(await far.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+});
+
+it('F23 the scripts are flushed again and again during settles: nobody notices', async () => {
+  const settles = SIZE.full ? 20_000 : 1_000;
+  const load = createSettleLoad({ fetch: pickFetch([far.url, near.url]), settles, askers: 50 });
+  let flushes = 0;
+  let running = true;
+  const flushing = (async () => {
+    for (; running; flushes += 1) {
+      await redisCommand(site.redis.url, 'SCRIPT', 'FLUSH');
+      await sleep(20);
+    }
+  })();
+  await load.run().finally(() => {
+    running = false;
+  });
+  await flushing;
+  const report = checkHistory(load.history.events);
+  prove('F23 scripts flushed again and again during settles', `${flushes} flushes\n${formatReport(report)}`);
+  expect(report.violations).toEqual([]);
+  // Not so much as a 503.
+  expect(report.counts).toMatchObject({ unknown: 0, waits: settles });
+});
+
+it('F23 everything is flushed: what was asked is a clean 404 for whoever waits, reads or answers, and asking goes on', async () => {
+  const watchful = await site.pod({ PARLEY_RECHECK_MS: '300' });
+  const asked = await near.ask();
+  const waiting = watchful.wait(asked);
+  await redisCommand(site.redis.url, 'FLUSHALL');
+  expect(await waiting).toMatchObject({ status: 404, code: 'not_found' });
+  expect(await far.read(asked)).toMatchObject({ status: 404 });
+  expect(await near.answer(asked, choose('left'))).toMatchObject({ status: 404 });
+  const next = await far.ask({ owner: asked.owner });
+  expect(await near.answer(next, choose('left'))).toMatchObject({ status: 200 });
+});

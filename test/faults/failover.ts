@@ -1,0 +1,96 @@
+import { expect } from 'vitest';
+import { checkHistory } from '../harness/history/check-history.ts';
+import { formatReport, type Report } from '../harness/history/report.ts';
+import type { Invariant } from '../harness/history/rules.ts';
+import { pickFetch } from '../harness/pick-fetch.ts';
+import { startPod, startWorker } from '../harness/processes.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { LOAD_ENV } from '../load/load-env.ts';
+import { createLoad } from '../load/run-load.ts';
+import { prove, SIZE } from '../load/size.ts';
+import { untilReady } from './site.ts';
+
+/** Three pods and a worker on a Redis of several servers. */
+export interface Fleet {
+  readonly urls: readonly string[];
+  stop(): Promise<void>;
+}
+
+export interface FailoverOptions {
+  /** Of the fault, in the report. */
+  readonly title: string;
+  /** Makes it happen; resolves when somebody else is in charge. */
+  readonly cause: () => Promise<unknown>;
+  /** Brings back what was taken away; resolves when all servers are in step again. */
+  readonly heal: () => Promise<unknown>;
+}
+
+const AFTER = SIZE.full ? 1_000 : 60;
+
+/**
+ * How the loss of an acknowledged write looks from outside: replication is asynchronous, so a failover may take some
+ * back, and Parley promises no more than Redis does. Whatever else is promised holds all the while: nothing from
+ * nowhere, nobody hangs, nothing early, nothing late, nothing of somebody else's.
+ */
+const LOSS: readonly Invariant[] = ['I1', 'I2', 'I3', 'I4', 'I9', 'I12', 'I13', 'I16'];
+
+export async function openFleet(env: Record<string, string>): Promise<Fleet> {
+  const all = { ...LOAD_ENV, PARLEY_RECHECK_MS: '1000', PARLEY_SWEEP_MS: '1000', ...env };
+  const worker = await startWorker(all);
+  const pods = await Promise.all([0, 1, 2].map(() => startPod(all)));
+  return {
+    urls: pods.map(({ url }) => url),
+    async stop() {
+      await Promise.all([...pods, worker].map((each) => each.stop()));
+    },
+  };
+}
+
+/** Runs a load through a failover, counts what was lost, and then expects a faultless load. */
+export async function throughFailover(fleet: Fleet, { title, cause, heal }: FailoverOptions): Promise<void> {
+  const load = createLoad({
+    fetch: pickFetch(fleet.urls),
+    elicitations: SIZE.failover,
+    askers: 60,
+    graceMs: 20_000,
+    endsLast: true,
+  });
+  const running = load.run();
+  await waitUntil(
+    () => load.history.events.filter(({ type }) => type === 'wait').length > SIZE.failover / 4,
+    {
+      what: 'the load to get on',
+      timeoutMs: 120_000,
+    },
+  );
+  load.history.record({ type: 'fault', kind: title, at: performance.now() });
+  await cause();
+  await heal();
+  await running;
+  const report = checkHistory(load.history.events, { allow: LOSS, graceMs: 20_000 });
+  const after = await calmLoad(fleet);
+  prove(title, `${lossOf(report)}\n${formatReport(report)}\nafterwards: ${formatReport(after)}`);
+  expect(report.violations).toEqual([]);
+  expect(report.counts.acked).toBe(SIZE.failover);
+  expect(after.violations).toEqual([]);
+  expect(after.counts.acked).toBe(AFTER);
+}
+
+/** All promises hold again as soon as the pods say they are ready. */
+async function calmLoad(fleet: Fleet): Promise<Report> {
+  await Promise.all(fleet.urls.map((url) => untilReady({ url })));
+  const load = createLoad({ fetch: pickFetch(fleet.urls), elicitations: AFTER, askers: 40 });
+  await load.run();
+  return checkHistory(load.history.events, { graceMs: 6_000 });
+}
+
+function lossOf({ allowed, counts }: Report): string {
+  const touched = new Set(allowed.map(({ elicitationId }) => elicitationId));
+  const gone = new Set(
+    allowed.filter(({ invariant }) => invariant === 'I1').map(({ elicitationId }) => elicitationId),
+  );
+  const changed = new Set(
+    allowed.filter(({ invariant }) => invariant === 'I4').map(({ elicitationId }) => elicitationId),
+  );
+  return `of ${counts.acked} acknowledged questions ${touched.size} were touched by loss: ${gone.size} gone, ${changed.size} ended otherwise than acknowledged`;
+}
