@@ -3,9 +3,10 @@ import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/pick-fetch.ts';
 import { redisCommand } from '../harness/redis-command.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
-import { openSite, type Site, type SitePod } from './site.ts';
+import { openSite, resourcesOf, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 60 * 60_000, hookTimeout: 180_000 });
 
@@ -32,11 +33,26 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
     const reply = await redisCommand(site.redis.url, 'CLIENT', 'KILL', 'TYPE', 'pubsub').catch(() => 0);
     killed += Number(reply);
   }, 1_000);
-  try {
-    await load.run();
-  } finally {
-    clearInterval(killing);
-  }
+  const note = async (label: 'before' | 'after') => {
+    for (const [index, pod] of pods.entries()) {
+      const held = await resourcesOf(pod);
+      load.history.record({
+        type: 'resources',
+        label,
+        source: `pod ${index}`,
+        ...held,
+        at: performance.now(),
+      });
+    }
+  };
+  const running = load.run().finally(() => clearInterval(killing));
+  await waitUntil(() => load.settled() > SIZE.settles / 4, {
+    what: 'the load to warm up',
+    timeoutMs: 3_600_000,
+  });
+  await note('before');
+  await running;
+  await note('after');
   const report = checkHistory(load.history.events);
   prove(
     'Subscriptions killed every second during settles',

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readdir, readlink } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { type ChaosProxy, createChaosProxy } from '../harness/chaos-proxy.ts';
 import {
@@ -94,4 +95,17 @@ export async function untilReady({ url }: { readonly url: string }): Promise<voi
 export async function residentBytes({ pid }: { readonly pid: number }): Promise<number> {
   const { stdout } = await run('ps', ['-o', 'rss=', '-p', `${pid}`]);
   return Number(stdout.trim()) * 1024;
+}
+
+/** What a pod holds of the machine; without /proc only its memory. */
+export async function resourcesOf(pod: {
+  readonly pid: number;
+}): Promise<{ rssBytes: number; sockets?: number }> {
+  const rssBytes = await residentBytes(pod);
+  const folder = `/proc/${pod.pid}/fd`;
+  const links = await readdir(folder).catch(() => undefined);
+  if (links === undefined) return { rssBytes };
+  // One that is closed meanwhile is not there any more.
+  const targets = await Promise.all(links.map((link) => readlink(`${folder}/${link}`).catch(() => '')));
+  return { rssBytes, sockets: targets.filter((target) => target.startsWith('socket:')).length };
 }

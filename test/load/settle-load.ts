@@ -10,7 +10,7 @@ export interface SettleLoadOptions {
   readonly askers: number;
   /** Users per tenant; each has one stream, and a reader of it who comes and goes. */
   readonly users?: number;
-  /** By when a waiter must have been told; less than a long poll lasts, so that only a wake or a resync can do it. */
+  /** How long after the answer a waiter must have been told; less than a long poll lasts, so that only a wake or a resync can do it. */
   readonly toldWithinMs?: number;
   readonly pollSeconds?: number;
 }
@@ -42,9 +42,11 @@ export function createSettleLoad(options: SettleLoadOptions): SettleLoad {
     const id = await driver.ask(owner, { mode: 'form', timeoutSeconds: 3_600, streamRequestId });
     if (id === undefined) return;
     const answers = Math.random() < SECOND_ANSWERS ? [answer(), answer()] : [answer()];
+    const answering = answers.map((each) => driver.respondUntilKnown(id, owner, each));
+    const toldWithinMs = options.toldWithinMs ?? TOLD_WITHIN_MS;
     await Promise.all([
-      driver.waitUntilEnded(id, owner.tenant, options.toldWithinMs ?? TOLD_WITHIN_MS),
-      ...answers.map((each) => driver.respondUntilKnown(id, owner, each)),
+      driver.waitUntilEnded(id, owner.tenant, toldWithinMs, Promise.race(answering)),
+      ...answering,
     ]);
     settled += 1;
   }
