@@ -32,8 +32,7 @@ function retryStrategy(times: number): number {
 
 /** The request path: fails fast while Redis is away. */
 export function connectCommands(location: RedisLocation): Commands {
-  // Calls of one turn share a write: it costs Redis and the pod a system call per turn instead of one per call.
-  return open(location, { ...FAIL_FAST, enableAutoPipelining: true, connectionName: 'parley-commands' });
+  return open(location, { ...FAIL_FAST, connectionName: 'parley-commands' });
 }
 
 /** Producers of BullMQ jobs: fail fast too, so that a timer that cannot be scheduled is counted, not queued. */
