@@ -87,7 +87,7 @@ it('F3 the reply to an ask is lost: it is asked once', async () => {
 });
 
 it('F3 connections are reset again and again during settles: nothing lost, nothing twice', async () => {
-  const settles = SIZE.full ? 20_000 : 1_000;
+  const settles = SIZE.full ? 5_000 : 1_000;
   const load = createSettleLoad({ fetch: pickFetch([far.url, near.url]), settles, askers: 50 });
   let resets = 0;
   const resetting = setInterval(() => {
@@ -178,7 +178,7 @@ it('F23 Redis is full: 503 with Retry-After, reads go on, and when there is room
 });
 
 it('F23 the scripts are flushed again and again during settles: nobody notices', async () => {
-  const settles = SIZE.full ? 20_000 : 1_000;
+  const settles = SIZE.full ? 5_000 : 1_000;
   const load = createSettleLoad({ fetch: pickFetch([far.url, near.url]), settles, askers: 50 });
   let flushes = 0;
   let running = true;

@@ -25,7 +25,7 @@ export interface FailoverOptions {
   readonly heal: () => Promise<unknown>;
 }
 
-const AFTER = SIZE.full ? 1_000 : 60;
+const AFTER = SIZE.full ? 200 : 60;
 
 /**
  * How the loss of an acknowledged write looks from outside: replication is asynchronous, so a failover may take some

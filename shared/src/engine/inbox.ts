@@ -5,7 +5,7 @@ import { type Row, toWire } from '../domain/row.ts';
 import { isTerminal, OPEN_STATUSES } from '../domain/status.ts';
 import { Bell } from './bell.ts';
 import type { EngineDeps } from './deps.ts';
-import { OUTAGE_RETRY_MS, throughOutage } from './outage.ts';
+import { outagePauseMs, throughOutage } from './outage.ts';
 
 /** One thing to tell a reader of an inbox. */
 export type InboxItem =
@@ -56,7 +56,7 @@ export async function* watchInbox(
         yield* changes(known, read);
       }
       const heard = await bell.heard(
-        performance.now() + (read === undefined ? OUTAGE_RETRY_MS : deps.settings.recheckMs),
+        performance.now() + (read === undefined ? outagePauseMs() : deps.settings.recheckMs),
       );
       if (heard === 'time') stale = true;
     }

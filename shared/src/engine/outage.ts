@@ -1,7 +1,14 @@
 import { isParleyError } from '../domain/errors.ts';
 
-/** How soon to look again while Redis is away, in ms. */
-export const OUTAGE_RETRY_MS = 250;
+const OUTAGE_RETRY_MS = 250;
+
+/**
+ * How soon to look again while Redis is away, in ms; another time each time. Sleepers that all come back at once are
+ * a load of their own, and one that comes back at a steady beat can miss every moment of a link that fails in step.
+ */
+export function outagePauseMs(): number {
+  return OUTAGE_RETRY_MS * (0.5 + Math.random());
+}
 
 /** Runs a read or a repeatable command; nothing when Redis was away, so that a sleeper can ride out an outage. */
 export async function throughOutage<T>(run: () => Promise<T>): Promise<T | undefined> {

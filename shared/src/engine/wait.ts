@@ -8,7 +8,7 @@ import { Bell } from './bell.ts';
 import { type Caller, look, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
-import { OUTAGE_RETRY_MS, throughOutage } from './outage.ts';
+import { outagePauseMs, throughOutage } from './outage.ts';
 
 export interface WaitInput {
   readonly caller: Caller;
@@ -94,11 +94,11 @@ async function lookAgain(
 ): Promise<Seen | 'open' | 'away'> {
   if (performance.now() >= times.deadline) {
     const result = await throughOutage(() => expire(deps, input.id));
-    const againInMs = result?.type === 'early' ? result.remainingMs : OUTAGE_RETRY_MS;
+    const againInMs = result?.type === 'early' ? result.remainingMs : outagePauseMs();
     times.deadline = performance.now() + againInMs;
   }
   const read = await throughOutage(() => look(deps, input.caller, input.id));
-  times.recheck = performance.now() + (read === undefined ? OUTAGE_RETRY_MS : deps.settings.recheckMs);
+  times.recheck = performance.now() + (read === undefined ? outagePauseMs() : deps.settings.recheckMs);
   if (read === undefined) return 'away';
   if (isTerminal(read.row.status)) return read;
   seen.status = read.row.status;

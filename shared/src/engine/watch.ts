@@ -13,7 +13,7 @@ import type { FeedEntry, FeedPage } from '../ports/feed.ts';
 import { Bell } from './bell.ts';
 import { notFound } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
-import { OUTAGE_RETRY_MS, throughOutage } from './outage.ts';
+import { outagePauseMs, throughOutage } from './outage.ts';
 
 export interface WatchInput {
   readonly stream: StreamRef;
@@ -84,7 +84,7 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Stre
 }
 
 function nextLook(deps: EngineDeps, read: boolean): number {
-  return performance.now() + (read ? deps.settings.recheckMs : OUTAGE_RETRY_MS);
+  return performance.now() + (read ? deps.settings.recheckMs : outagePauseMs());
 }
 
 interface Told {
