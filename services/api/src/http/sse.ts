@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
 /** One server-sent event. `data` is sent as JSON, so nothing in it can end the field. */
@@ -41,44 +40,75 @@ export async function sendEvents(
     () => res.writableNeedDrain || res.write(': heartbeat\n\n'),
     options.heartbeatMs,
   );
-  const left = once(res, 'close').then(() => undefined);
-  let onDrain = (): void => undefined;
-  const drained = new Promise<undefined>((resolve) => {
-    onDrain = () => resolve(undefined);
-    if (options.draining.aborted) onDrain();
-    options.draining.addEventListener('abort', onDrain);
-  });
+  const ending = endingOf(res, options.draining);
   try {
     for (;;) {
-      const next = await Promise.race([events.next(), left, drained]);
+      const next = await ending.orNext(events);
       if (next === undefined || next.done === true) break;
-      if (!res.write(frameOf(next.value)) && !(await caughtUp(res, left, options.slowReaderMs))) break;
+      if (!res.write(frameOf(next.value)) && !(await caughtUp(res, options.slowReaderMs))) break;
     }
   } finally {
     clearInterval(heartbeat);
-    options.draining.removeEventListener('abort', onDrain);
+    ending.forget();
     // Ends the source without waiting for it: it may be asleep until its signal is aborted.
     events.return?.(undefined)?.catch(() => undefined);
     res.end();
   }
 }
 
+interface Ending {
+  /** The next of these events, or nothing once the reader left or the pod drains. */
+  orNext(events: AsyncIterator<SseEvent>): Promise<IteratorResult<SseEvent> | undefined>;
+  forget(): void;
+}
+
+/**
+ * Whatever ends a stream from outside. One promise per event, not a race with two that last as long as the stream:
+ * those would hold on to every event they were ever raced with.
+ */
+function endingOf(res: ServerResponse, draining: AbortSignal): Ending {
+  let ended = draining.aborted || res.closed;
+  let tell = (): void => undefined;
+  const end = () => {
+    ended = true;
+    tell();
+  };
+  res.once('close', end);
+  draining.addEventListener('abort', end);
+  return {
+    orNext: (events) =>
+      new Promise((resolve, reject) => {
+        tell = () => resolve(undefined);
+        if (ended) tell();
+        else events.next().then(resolve, reject);
+      }),
+    forget() {
+      tell = () => undefined;
+      res.off('close', end);
+      draining.removeEventListener('abort', end);
+    },
+  };
+}
+
 /** Waits for the buffer to empty; false, and the connection cut, when the reader is gone or too slow. */
-async function caughtUp(
-  res: ServerResponse,
-  left: Promise<undefined>,
-  slowReaderMs: number,
-): Promise<boolean> {
+async function caughtUp(res: ServerResponse, slowReaderMs: number): Promise<boolean> {
   if (!res.writableNeedDrain) return true;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, slowReaderMs, undefined);
+  const drained = await new Promise<boolean>((resolve) => {
+    const settle = (caught: boolean) => {
+      clearTimeout(timer);
+      res.off('drain', onDrain);
+      res.off('close', onClose);
+      resolve(caught);
+    };
+    const onDrain = () => settle(true);
+    const onClose = () => settle(false);
+    const timer = setTimeout(onClose, slowReaderMs);
+    res.once('drain', onDrain);
+    res.once('close', onClose);
+    if (res.closed) onClose();
   });
-  const drained = await Promise.race([once(res, 'drain').then(() => true), left, late]);
-  clearTimeout(timer);
-  if (drained === true) return true;
-  res.destroy();
-  return false;
+  if (!drained) res.destroy();
+  return drained;
 }
 
 /** The event as text. Ids and names are Parley's own; a line break in one would be a fault of ours. */
