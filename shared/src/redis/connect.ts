@@ -95,6 +95,8 @@ function openServer(location: RedisLocation, options: Options): Redis {
   return new Redis({
     ...options,
     ...tlsOf(location),
+    // Without these two ioredis takes `tls` for nothing here and speaks in clear.
+    ...(location.tls === true && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinels: [...(location.nodes ?? [])],
     name: location.name ?? 'mymaster',
     failoverDetector: true,

@@ -9,13 +9,13 @@ export type ChannelListener = (signal: ChannelSignal) => void;
 export interface Subscriber {
   /** Hears `resync` once the subscription is acknowledged and after every reconnect, and every message between. */
   subscribe(channel: string, listener: ChannelListener): () => void;
-  /** True while connected with every wanted channel acknowledged. */
+  /** True while connected and subscribed; channels that were just asked for may still await their acknowledgement. */
   healthy(): boolean;
   close(): Promise<void>;
 }
 
 export interface SubscriberOptions {
-  /** Opens a fresh connection that does not reconnect by itself. */
+  /** Opens a fresh connection that does not reconnect by itself; told how many were opened before. */
   readonly open: (attempt: number) => Redis;
   /** A channel of this pod's own, to prove that what is published arrives. */
   readonly probeChannel: string;
@@ -46,6 +46,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   const idle = new Set<string>();
   const beats: NodeJS.Timeout[] = [];
   let connection: Redis | undefined;
+  let opened = 0;
   let attempt = 0;
   let closed = false;
   let flushing = false;
@@ -53,7 +54,8 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   let reopening: NodeJS.Timeout | undefined;
 
   function connect(): void {
-    const redis = options.open(attempt);
+    const redis = options.open(opened);
+    opened += 1;
     connection = redis;
     attempt += 1;
     redis.on('error', () => undefined);
@@ -71,6 +73,8 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   }
 
   function onEnd(redis: Redis): void {
+    // What ended by itself still holds on to its Sentinels.
+    redis.disconnect(false);
     if (redis !== connection || closed) return;
     acknowledged.clear();
     pending.clear();
@@ -189,8 +193,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
         if (set.size === 0) idle.add(channel);
       };
     },
-    healthy: () =>
-      connection?.status === 'ready' && pending.size === 0 && acknowledged.has(options.probeChannel),
+    healthy: () => connection?.status === 'ready' && acknowledged.has(options.probeChannel),
     async close() {
       closed = true;
       for (const beat of beats) clearInterval(beat);

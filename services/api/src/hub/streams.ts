@@ -35,7 +35,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
         };
         const after = positionOf(header('last-event-id'));
         await admitted;
-        const leave = await limits.stream(caller, randomUUID());
+        const leave = onLeaving(signal, await limits.stream(caller, randomUUID()));
         try {
           const items = await engine.watch({
             stream,
@@ -60,7 +60,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
       replies: { 200: Events },
       async handle({ caller, signal }) {
         const owner = ownerOf(caller, undefined);
-        const leave = await limits.stream(caller, randomUUID());
+        const leave = onLeaving(signal, await limits.stream(caller, randomUUID()));
         return {
           type: 'events',
           events: mapped(engine.watchInbox({ owner, signal }), inboxEvent, leave, signal),
@@ -85,6 +85,19 @@ function inboxEvent(item: InboxItem): SseEvent {
   return item.type === 'snapshot'
     ? { event: 'inbox-snapshot', data: { elicitations: item.elicitations } }
     : { event: item.event, data: item.elicitation };
+}
+
+/** Gives a place back once, at the latest when the reader left: one that leaves early never starts its events. */
+function onLeaving(signal: AbortSignal, leave: () => void): () => void {
+  let held = true;
+  const once = () => {
+    if (!held) return;
+    held = false;
+    leave();
+  };
+  if (signal.aborted) once();
+  else signal.addEventListener('abort', once, { once: true });
+  return once;
 }
 
 /** Turns items into events; gives the place back when the reader is done, however that came. */

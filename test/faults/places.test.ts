@@ -1,0 +1,54 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { ChaosProxy } from '../harness/chaos-proxy.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { newOwner, tokenOf } from './door.ts';
+import { openSite, type Site, type SitePod } from './site.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
+
+const PLACES = 3;
+
+let site: Site;
+let proxy: ChaosProxy;
+let pod: SitePod;
+
+beforeAll(async () => {
+  site = await openSite();
+  proxy = await site.proxy();
+  pod = await site.pod({ PARLEY_LIMIT_USER_STREAMS: String(PLACES), REDIS_URL: proxy.url });
+});
+afterAll(() => site?.stop());
+
+it('readers who leave before their stream begins give their places back', async () => {
+  const owner = newOwner();
+  const token = await tokenOf(owner);
+  const { hostname, port } = new URL(pod.url);
+  const head = `GET /v1/inbox/events HTTP/1.1\r\nhost: pod\r\nauthorization: Bearer ${token}\r\n\r\n`;
+  // The place is granted late, so that the reader is gone by then.
+  proxy.delay(100);
+  for (let reader = 0; reader < PLACES; reader += 1) {
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), hostname, () => {
+        socket.write(head, () => socket.destroy());
+      });
+      socket.once('close', () => resolve());
+    });
+  }
+  // Nothing tells from outside that the late grants are in; too short a pause could only hide a fault, not make one up.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await proxy.heal();
+  const open = async () => {
+    const leaving = new AbortController();
+    const response = await fetch(`${pod.url}/v1/inbox/events`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: leaving.signal,
+    });
+    const { status } = response;
+    leaving.abort();
+    await response.body?.cancel().catch(() => undefined);
+    return status === 200;
+  };
+  // Sooner than a lease would lapse by itself.
+  expect(await waitUntil(open, { what: 'a place to be free', timeoutMs: 20_000 })).toBe(true);
+});
