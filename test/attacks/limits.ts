@@ -1,9 +1,9 @@
 import type { Elicitation } from '@parley/shared/domain/elicitation';
 import { readEnv } from '@parley/shared/runtime/env';
 import { describe, expect, it } from 'vitest';
+import { residentBytes } from '../harness/resources.ts';
 import { expectProblem, type Reply } from './call.ts';
 import { exchange, head, repliesIn } from './raw.ts';
-import { rssOf } from './rss.ts';
 import { LIMITS, MISSING_ID, newPerson, POST_ASK, question, SERVICE_KEYS, type World } from './world.ts';
 
 const USER_WRITES = 300;
@@ -119,9 +119,9 @@ export function limitAttacks(world: () => World): void {
         }
       };
       await refuse(10);
-      const before = await rssOf(pid);
+      const before = await residentBytes(pid);
       await refuse(90);
-      const after = await rssOf(pid);
+      const after = await residentBytes(pid);
       // What was sent is more than 100 MB; a pod that kept it would show it.
       expect(after).toBeLessThan(before * 1.25 + 20e6);
     }, 120_000);

@@ -1,14 +1,15 @@
 import { afterAll } from 'vitest';
 import { startCluster } from '../harness/cluster.ts';
+import { suiteNotRun } from '../harness/not-run.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { openRedisPods } from './redis-pods.ts';
-import { backendContract, backendNotRun } from './suite.ts';
+import { backendContract } from './suite.ts';
 
 const NAME = 'the Redis backend on a Cluster';
 
 const started = await startCluster({ masters: 3, replicas: 0 }).catch((error: unknown) => String(error));
 if (typeof started === 'string') {
-  backendNotRun(NAME, started);
+  suiteNotRun(NAME, started);
 } else {
   const { nodes, servers } = started;
   afterAll(() => started.stop());

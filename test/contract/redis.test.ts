@@ -1,15 +1,16 @@
 import { afterAll } from 'vitest';
 import { findRedis } from '../harness/find-redis.ts';
+import { suiteNotRun } from '../harness/not-run.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { openRedisPods } from './redis-pods.ts';
-import { backendContract, backendNotRun } from './suite.ts';
+import { backendContract } from './suite.ts';
 import { tidyUp } from './tidy.ts';
 
 const NAME = 'the Redis backend on one server';
 
 const found = await findRedis();
 if ('notRun' in found) {
-  backendNotRun(NAME, found.notRun);
+  suiteNotRun(NAME, found.notRun);
 } else {
   const { url, serverBinary } = found;
   afterAll(async () => {

@@ -1,14 +1,15 @@
 import { afterAll } from 'vitest';
+import { suiteNotRun } from '../harness/not-run.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { startSentinel } from '../harness/sentinel.ts';
 import { openRedisPods } from './redis-pods.ts';
-import { backendContract, backendNotRun } from './suite.ts';
+import { backendContract } from './suite.ts';
 
 const NAME = 'the Redis backend behind Sentinels';
 
 const started = await startSentinel().catch((error: unknown) => String(error));
 if (typeof started === 'string') {
-  backendNotRun(NAME, started);
+  suiteNotRun(NAME, started);
 } else {
   const { sentinels, name, masterPort } = started;
   afterAll(() => started.stop());

@@ -1,4 +1,4 @@
-import { describe, it } from 'vitest';
+import { describe } from 'vitest';
 import { answeringContract } from './answering.ts';
 import { askingContract } from './asking.ts';
 import { budgetContract } from './budgets.ts';
@@ -34,13 +34,5 @@ export function backendContract(name: string, store: Store): void {
     pageContract(contract);
     leavingContract(contract);
     modelContract(contract);
-  });
-}
-
-/** Says aloud that the contract was not run on a backend, and why. */
-export function backendNotRun(name: string, why: string): void {
-  process.stdout.write(`not run: ${name}: ${why}\n`);
-  describe(name, () => {
-    it.skip(`not run: ${why}`, () => undefined);
   });
 }

@@ -1,6 +1,7 @@
 import { afterAll, describe, it, vi } from 'vitest';
-import { startCluster } from '../harness/cluster.ts';
-import { type Fleet, openFleet, throughFailover } from './failover.ts';
+import { type ClusterTopology, startCluster } from '../harness/cluster.ts';
+import { suiteNotRun } from '../harness/not-run.ts';
+import { bringBack, type Fleet, openFleet, throughFailover } from './failover.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 300_000 });
 
@@ -10,12 +11,10 @@ const SOME_SLOT = 0;
 
 const started = await startCluster({ masters: 3, replicas: 1 }).catch((error: unknown) => String(error));
 
-describe(NAME, () => {
-  if (typeof started === 'string') {
-    process.stdout.write(`not run: ${NAME}: ${started}\n`);
-    it.skip(`not run: ${started}`, () => undefined);
-    return;
-  }
+if (typeof started === 'string') suiteNotRun(NAME, started);
+else describe(NAME, () => suite(started));
+
+function suite(started: ClusterTopology): void {
   const { nodes, servers } = started;
   let fleet: Fleet | undefined;
 
@@ -40,12 +39,9 @@ describe(NAME, () => {
         await started.waitOk();
       },
       async heal() {
-        for (const server of servers) {
-          if (server.paused) server.resume();
-          else if (!server.running) await server.restart();
-        }
+        await bringBack(servers);
         await started.waitOk();
       },
     });
   });
-});
+}

@@ -5,12 +5,13 @@ import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/pick-fetch.ts';
 import { redisCommand } from '../harness/redis-command.ts';
+import { residentBytes } from '../harness/resources.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
 import { choose, newOwner, type Reply } from './door.ts';
 import { endingsOf, eventsOf, onCommand } from './redis-eye.ts';
-import { openSite, residentBytes, type Site, type SitePod, untilReady } from './site.ts';
+import { openTwoPods, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });
 
@@ -24,10 +25,7 @@ let far: SitePod;
 let near: SitePod;
 
 beforeAll(async () => {
-  site = await openSite();
-  proxy = await site.proxy();
-  const env = { PARLEY_LIMIT_USER_HISTORY: '1000000' };
-  [far, near] = await Promise.all([site.pod({ ...env, REDIS_URL: proxy.url }), site.pod(env)]);
+  ({ site, proxy, far, near } = await openTwoPods({ PARLEY_LIMIT_USER_HISTORY: '1000000' }));
 });
 afterEach(async () => {
   site.redis.resume();
@@ -143,11 +141,11 @@ it.each(['refuses', 'is silent'] as const)(
     const many = (rounds: number) => Promise.all(Array.from({ length: rounds }, calls).flat());
     for (const reply of await many(1)) expect(reply).toMatchObject(UNAVAILABLE);
     await many(100);
-    const before = await residentBytes(far);
+    const before = await residentBytes(far.pid);
     for (let round = 0; round < 5; round += 1) {
       for (const reply of await many(100)) expect(reply).toMatchObject(UNAVAILABLE);
     }
-    const grown = (await residentBytes(far)) - before;
+    const grown = (await residentBytes(far.pid)) - before;
     prove(
       `F9 Redis ${how}`,
       `2,000 calls: all 503 with Retry-After; memory grew by ${Math.round(grown / 1024)} kB`,

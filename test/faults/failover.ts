@@ -4,6 +4,7 @@ import { formatReport, type Report } from '../harness/history/report.ts';
 import type { Invariant } from '../harness/history/rules.ts';
 import { pickFetch } from '../harness/pick-fetch.ts';
 import { startPod, startWorker } from '../harness/processes.ts';
+import type { RedisServer } from '../harness/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { LOAD_ENV } from '../load/load-env.ts';
 import { createLoad } from '../load/run-load.ts';
@@ -44,6 +45,14 @@ export async function openFleet(env: Record<string, string>): Promise<Fleet> {
       await Promise.all([...pods, worker].map((each) => each.stop()));
     },
   };
+}
+
+/** Thaws what is frozen and starts what is dead. */
+export async function bringBack(servers: readonly RedisServer[]): Promise<void> {
+  for (const server of servers) {
+    if (server.paused) server.resume();
+    else if (!server.running) await server.restart();
+  }
 }
 
 /** Runs a load through a failover, counts what was lost, and then expects a faultless load. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos-proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { newOwner, tokenOf } from './door.ts';
+import { streamsOf } from './redis-eye.ts';
 import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
@@ -26,7 +27,7 @@ it('readers who leave before their stream begins give their places back', async 
   const { hostname, port } = new URL(pod.url);
   const head = `GET /v1/inbox/events HTTP/1.1\r\nhost: pod\r\nauthorization: Bearer ${token}\r\n\r\n`;
   // The place is granted late, so that the reader is gone by then.
-  proxy.delay(100);
+  proxy.delay(300);
   for (let reader = 0; reader < PLACES; reader += 1) {
     await new Promise<void>((resolve) => {
       const socket = connect(Number(port), hostname, () => {
@@ -35,8 +36,10 @@ it('readers who leave before their stream begins give their places back', async 
       socket.once('close', () => resolve());
     });
   }
-  // Nothing tells from outside that the late grants are in; too short a pause could only hide a fault, not make one up.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  await waitUntil(async () => (await streamsOf(site.redis.url, owner)) === PLACES, {
+    what: 'all places to be taken',
+    everyMs: 5,
+  });
   await proxy.heal();
   const open = async () => {
     const leaving = new AbortController();

@@ -3,10 +3,11 @@ import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/pick-fetch.ts';
 import { redisCommand } from '../harness/redis-command.ts';
+import { resourcesOf } from '../harness/resources.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
-import { openSite, resourcesOf, type Site, type SitePod } from './site.ts';
+import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 60 * 60_000, hookTimeout: 180_000 });
 
@@ -35,7 +36,7 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
   }, 1_000);
   const note = async (label: 'before' | 'after') => {
     for (const [index, pod] of pods.entries()) {
-      const held = await resourcesOf(pod);
+      const held = await resourcesOf(pod.pid);
       load.history.record({
         type: 'resources',
         label,

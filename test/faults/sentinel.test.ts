@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { suiteNotRun } from '../harness/not-run.ts';
 import { redisCommand } from '../harness/redis-command.ts';
-import { startSentinel } from '../harness/sentinel.ts';
+import { type SentinelTopology, startSentinel } from '../harness/sentinel.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { type Fleet, openFleet, throughFailover } from './failover.ts';
+import { bringBack, type Fleet, openFleet, throughFailover } from './failover.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 300_000 });
 
@@ -11,12 +12,10 @@ const NAME = 'F7 behind Sentinels, a load goes on through the failover and what 
 // As the documentation has it: a master that no replica follows takes no writes.
 const started = await startSentinel({ minReplicas: 1 }).catch((error: unknown) => String(error));
 
-describe(NAME, () => {
-  if (typeof started === 'string') {
-    process.stdout.write(`not run: ${NAME}: ${started}\n`);
-    it.skip(`not run: ${started}`, () => undefined);
-    return;
-  }
+if (typeof started === 'string') suiteNotRun(NAME, started);
+else describe(NAME, () => suite(started));
+
+function suite(started: SentinelTopology): void {
   const { servers, sentinels, name, masterPort } = started;
   let fleet: Fleet | undefined;
 
@@ -52,10 +51,7 @@ describe(NAME, () => {
         expect(await started.newMaster(old.port)).not.toBe(old.port);
       },
       async heal() {
-        for (const server of servers) {
-          if (server.paused) server.resume();
-          else if (!server.running) await server.restart();
-        }
+        await bringBack(servers);
         await inStep();
       },
     });
@@ -68,4 +64,4 @@ describe(NAME, () => {
       heal: inStep,
     });
   });
-});
+}

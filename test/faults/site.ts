@@ -1,6 +1,3 @@
-import { execFile } from 'node:child_process';
-import { readdir, readlink } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import { type ChaosProxy, createChaosProxy } from '../harness/chaos-proxy.ts';
 import {
   type ManagedProcess,
@@ -13,8 +10,6 @@ import { type RedisOptions, type RedisServer, startRedis } from '../harness/redi
 import { waitUntil } from '../harness/wait-until.ts';
 import { LOAD_ENV } from '../load/load-env.ts';
 import { type Door, doorTo } from './door.ts';
-
-const run = promisify(execFile);
 
 type Env = Record<string, string>;
 
@@ -80,6 +75,22 @@ export async function openSite(options: RedisOptions = {}): Promise<Site> {
   };
 }
 
+/** A pod whose way to Redis can be broken, and one straight on it. */
+export interface TwoPods {
+  readonly site: Site;
+  readonly proxy: ChaosProxy;
+  readonly far: SitePod;
+  readonly near: SitePod;
+}
+
+/** Opens a site with a far and a near pod; `env` is for both. */
+export async function openTwoPods(env: Env = {}): Promise<TwoPods> {
+  const site = await openSite();
+  const proxy = await site.proxy();
+  const [far, near] = await Promise.all([site.pod({ ...env, REDIS_URL: proxy.url }), site.pod(env)]);
+  return { site, proxy, far, near };
+}
+
 /** Waits until a pod says it is ready: after a fault it may need a moment to be connected again. */
 export async function untilReady({ url }: { readonly url: string }): Promise<void> {
   const ready = async () => {
@@ -89,23 +100,4 @@ export async function untilReady({ url }: { readonly url: string }): Promise<voi
     return true;
   };
   await waitUntil(ready, { what: 'the pod to be ready', timeoutMs: 60_000 });
-}
-
-/** Resident memory of a process in bytes. */
-export async function residentBytes({ pid }: { readonly pid: number }): Promise<number> {
-  const { stdout } = await run('ps', ['-o', 'rss=', '-p', `${pid}`]);
-  return Number(stdout.trim()) * 1024;
-}
-
-/** What a pod holds of the machine; without /proc only its memory. */
-export async function resourcesOf(pod: {
-  readonly pid: number;
-}): Promise<{ rssBytes: number; sockets?: number }> {
-  const rssBytes = await residentBytes(pod);
-  const folder = `/proc/${pod.pid}/fd`;
-  const links = await readdir(folder).catch(() => undefined);
-  if (links === undefined) return { rssBytes };
-  // One that is closed meanwhile is not there any more.
-  const targets = await Promise.all(links.map((link) => readlink(`${folder}/${link}`).catch(() => '')));
-  return { rssBytes, sockets: targets.filter((target) => target.startsWith('socket:')).length };
 }

@@ -5,13 +5,14 @@ import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/pick-fetch.ts';
 import { redisCommand } from '../harness/redis-command.ts';
+import { residentBytes } from '../harness/resources.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
 import { choose, newOwner, tokenOf } from './door.ts';
 import { faultsOf, openReader, type ReadOptions } from './reader.ts';
 import { streamsOf } from './redis-eye.ts';
-import { openSite, residentBytes, type Site, type SitePod } from './site.ts';
+import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
 
@@ -155,11 +156,11 @@ it(`F21 ${SLOW_READERS} readers do not read while 10 MB of events come: memory s
   const unread = await Promise.all(
     Array.from({ length: SLOW_READERS }, () => openUnread({ url: pod.url, ...stream })),
   );
-  const before = await residentBytes(pod);
+  const before = await residentBytes(pod.pid);
   await Promise.all(Array.from({ length: 10 }, () => add(other, stream, LONG_QUESTIONS / 10, message)));
   await waitUntil(() => reader.events.length === events, { what: 'all events', timeoutMs: 120_000 });
   expect(faultsOf(reader.events)).toEqual([]);
-  const grown = (await residentBytes(pod)) - before;
+  const grown = (await residentBytes(pod.pid)) - before;
   const all = reader.events.map(({ id }) => id);
   let cutOff = 0;
   for (const each of unread.slice(0, READ_ON)) {

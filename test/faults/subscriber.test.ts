@@ -7,7 +7,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { type Asked, choose, newOwner, type Reply } from './door.ts';
 import { openReader, type Reader } from './reader.ts';
 import { subscribersOf, untilHeard } from './redis-eye.ts';
-import { openSite, type Site, type SitePod, untilReady } from './site.ts';
+import { openTwoPods, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
@@ -23,9 +23,7 @@ let far: SitePod;
 let near: SitePod;
 
 beforeAll(async () => {
-  site = await openSite();
-  proxy = await site.proxy();
-  [far, near] = await Promise.all([site.pod({ REDIS_URL: proxy.url }), site.pod()]);
+  ({ site, proxy, far, near } = await openTwoPods());
 });
 afterEach(async () => {
   await proxy.heal();
