@@ -10,7 +10,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
 import { choose, newOwner, type Reply } from './door.ts';
-import { endingsOf, eventsOf, onCommand } from './redis-eye.ts';
+import { endingsOf, eventsOf, onCommand, untilHeard } from './redis-eye.ts';
 import { openTwoPods, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });
@@ -201,6 +201,7 @@ it('F23 everything is flushed: what was asked is a clean 404 for whoever waits, 
   const watchful = await site.pod({ PARLEY_RECHECK_MS: '300' });
   const asked = await near.ask();
   const waiting = watchful.wait(asked);
+  await untilHeard(site.redis.url, [asked]);
   await redisCommand(site.redis.url, 'FLUSHALL');
   expect(await waiting).toMatchObject({ status: 404, code: 'not_found' });
   expect(await far.read(asked)).toMatchObject({ status: 404 });

@@ -161,12 +161,12 @@ it.each(['killed', 'frozen'] as const)(
       const pod = await away.pod({ PARLEY_DRAIN_MS: '6000' });
       const questions = await Promise.all(Array.from({ length: 10 }, () => pod.ask()));
       const waits = questions.map((asked) => pod.wait(asked));
+      await untilHeard(away.redis.url, questions);
       const readers = await Promise.all(
         questions
           .slice(0, 5)
           .map(({ owner, streamRequestId }) => openReader({ url: pod.url, owner, streamRequestId })),
       );
-      await untilHeard(away.redis.url, questions);
       if (fault === 'killed') await away.redis.kill9();
       else away.redis.pause();
       const { code, signal } = await pod.stop(30_000);

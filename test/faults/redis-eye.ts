@@ -11,7 +11,7 @@ export async function subscribersOf(at: RedisAddress, asked: Asked): Promise<num
   return Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
 }
 
-/** Waits until somebody sleeps on every one of these questions. */
+/** Waits until somebody is subscribed for each of these questions; a waiter counts only while nobody reads its stream. */
 export async function untilHeard(at: RedisAddress, questions: readonly Asked[]): Promise<void> {
   await waitUntil(
     async () => {

@@ -68,10 +68,10 @@ it('F6 the tail of the AOF is cut off: the loss is what was behind the cut, nobo
   const behind = await askSome(pod, 100);
   const [answered, open] = [behind.slice(0, 50), behind.slice(50)];
   const waits = open.map((asked) => pod.wait(asked));
+  await untilHeard(site.redis.url, open);
   const readers = await Promise.all(
     behind.map(({ owner, streamRequestId }) => openReader({ url: pod.url, owner, streamRequestId })),
   );
-  await untilHeard(site.redis.url, open);
   for (const asked of answered)
     expect(await pod.answer(asked, choose('lost'))).toMatchObject({ status: 200 });
 

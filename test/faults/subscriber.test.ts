@@ -40,21 +40,23 @@ interface Sleeper {
 }
 
 async function sleepOnFarPod(): Promise<Sleeper[]> {
+  const questions = await Promise.all(Array.from({ length: SLEEPERS }, () => near.ask()));
+  const replies = questions.map((asked) => far.wait(asked));
+  // Before any reader subscribes to the same channel. A waiter that has not read its question yet has nothing to ride
+  // an outage out with, and says so.
+  await untilHeard(site.redis.url, questions);
   const sleepers = await Promise.all(
-    Array.from({ length: SLEEPERS }, async (): Promise<Sleeper> => {
-      const asked = await near.ask();
+    questions.map(async (asked, index): Promise<Sleeper> => {
       const { owner, streamRequestId } = asked;
-      const reader = await openReader({ url: far.url, owner, streamRequestId });
-      const sleeper: Sleeper = { asked, reader };
-      far.wait(asked).then((reply) => {
+      const sleeper: Sleeper = {
+        asked,
+        reader: await openReader({ url: far.url, owner, streamRequestId }),
+      };
+      replies[index]?.then((reply) => {
         sleeper.told = reply;
       });
       return sleeper;
     }),
-  );
-  await untilHeard(
-    site.redis.url,
-    sleepers.map(({ asked }) => asked),
   );
   await waitUntil(() => sleepers.every(({ reader }) => reader.events.length === 1), {
     what: 'the readers to have the question',
