@@ -183,6 +183,8 @@ export function askAttacks(world: () => World): void {
       ['a tool name that is no text', { context: { toolName: {} } }],
       ['a tool name that reads backwards', { context: { toolName: 'pay \u202egpj.exe' } }],
       ['a tool name that rings', { context: { toolName: 'pay\u0007' } }],
+      ['deep in the context, text that rings', { context: { more: { agent: ['pay\u0007'] } } }],
+      ['deep in the context, a name that rings', { context: { more: [{ 'pay\u0007': 1 }] } }],
       ['deep in the context, text that reads backwards', { context: { more: { agent: ['\u2066x'] } } }],
       ['a field nobody knows', { priority: 1 }],
       ['a status', { status: 'accepted' }],

@@ -1,8 +1,9 @@
 import type { Elicitation } from '@parley/shared/domain/elicitation';
 import { readEnv } from '@parley/shared/runtime/env';
 import { describe, expect, it } from 'vitest';
+import { startPod } from '../harness/processes.ts';
 import { residentBytes } from '../harness/resources.ts';
-import { expectProblem, type Reply } from './call.ts';
+import { call, expectProblem, type Reply } from './call.ts';
 import { exchange, head, repliesIn } from './raw.ts';
 import { LIMITS, MISSING_ID, newPerson, POST_ASK, question, SERVICE_KEYS, type World } from './world.ts';
 
@@ -109,6 +110,34 @@ export function limitAttacks(world: () => World): void {
       await world().answer(person, elicitationId, { action: 'decline' });
       expect((await ask(1)).status).toBe(201);
       expectProblem(await ask(0), 429, 'rate_limited');
+      const counted = await Promise.all(
+        world().metricsUrls.map(async (url) => {
+          const text = await (await fetch(url)).text();
+          return Number(/^rate_limited_total\{[^}]*limit="open"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0);
+        }),
+      );
+      expect(counted.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(11);
+    });
+
+    it('a service key makes so many calls, and then 429; another key of the same tenant goes on', async () => {
+      const keys = ['first-key-of-acme-0123456789', 'second-key-of-acme-0123456789'] as const;
+      const calls = 40;
+      const pod = await startPod({
+        REDIS_URL: world().redis.url,
+        PARLEY_API_KEYS: keys.map((key) => `acme:${key}`).join(','),
+        PARLEY_LIMIT_SERVICE_CALLS: String(calls),
+      });
+      try {
+        const read = (token: string) => call(pod.url, { path: `/v1/elicitations/${MISSING_ID}`, token });
+        const replies = await firstThatFits(() =>
+          within10Seconds(() => flood(calls + 5, () => read(keys[0]))),
+        );
+        for (const reply of refusedIn(replies)) expectProblem(reply, 429, 'rate_limited');
+        expect(refusedIn(replies)).toHaveLength(5);
+        expectProblem(await read(keys[1]), 404, 'not_found');
+      } finally {
+        await pod.stop();
+      }
     });
 
     it('thousands of refused requests leave no trace in memory', async () => {

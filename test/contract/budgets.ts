@@ -40,6 +40,20 @@ export function budgetContract(contract: Contract): void {
         expect(await claims.claim(name, `${at}`, 60_000)).toBe(`${at}`);
     });
 
+    it('lasts longer when its holder claims it again, and never shorter', async () => {
+      const { backend, second } = contract.pods;
+      const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
+      const brief = { ...name, name: 'brief' };
+      expect(await backend.claims.claim(brief, 'brief', 800)).toBe('brief');
+      expect(await backend.claims.claim(name, 'one', 800)).toBe('one');
+      expect(await second.claims.claim(name, 'one', 60_000)).toBe('one');
+      expect(await backend.claims.claim(name, 'one', 1)).toBe('one');
+      await waitUntil(async () => (await second.claims.claim(brief, 'other', 60_000)) === 'other', {
+        what: 'a claim of the same age to lapse',
+      });
+      expect(await second.claims.claim(name, 'other', 60_000)).toBe('one');
+    });
+
     it('lapses after its time, and is not prolonged by asking', async () => {
       const { backend, second } = contract.pods;
       const name = { family, tenant: newOwner().tenant, name: 'key' } as const;

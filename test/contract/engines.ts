@@ -2,17 +2,7 @@ import type { EngineDeps, EngineSettings } from '@parley/shared/engine/deps';
 import { createEngine, type Engine } from '@parley/shared/engine/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { EventBus } from '@parley/shared/ports/event-bus';
-import type { Observer } from '@parley/shared/ports/observer';
-
-/** Nobody watches. */
-export const SILENT: Observer = {
-  asking: (run) => run(undefined),
-  asked: () => undefined,
-  settled: () => undefined,
-  resumed: () => undefined,
-  timerFailed: () => undefined,
-  swept: () => undefined,
-};
+import { silentObserver } from '@parley/shared/runtime/observer';
 
 // Looking again is so slow that a test which passes was woken.
 const SETTINGS: EngineSettings = {
@@ -39,7 +29,7 @@ export function engineOn(backend: Backend, options: EngineOptions = {}): Engine 
     inboxWakes: backend.inboxWakes,
     claims: backend.claims,
     timers: [],
-    observer: SILENT,
+    observer: silentObserver,
     ...deps,
     settings: { ...SETTINGS, ...settings },
   });

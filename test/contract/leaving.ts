@@ -1,6 +1,7 @@
 import { bucketOf } from '@parley/shared/domain/ids';
 import { isTerminal } from '@parley/shared/domain/status';
 import { createLocalTimers } from '@parley/shared/memory/timers';
+import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';
@@ -67,6 +68,35 @@ export function leavingContract(contract: Contract): void {
       );
       expect(resolved).toHaveLength(230);
       expect((await pods.backend.elicitations.due(bucketOf(stream), 10_000)).length).toBe(0);
+    });
+
+    it('is kept by the sweep although hundreds that came before it cannot be read', async () => {
+      const { first, pods } = contract;
+      const stream = newStream();
+      const { elicitations } = pods.backend;
+      const overdue = await Promise.all(
+        Array.from({ length: 230 }, () => askOf(first, stream, { timeoutSeconds: 0.001 })),
+      );
+      const broken = new Set(overdue.map(({ row }) => row.id));
+      const last = await askOf(first, stream, { timeoutSeconds: 0.05 });
+      await waitUntil(
+        async () => (await first.read(serviceOf(stream), last.row.id)).now >= last.row.expiresAt,
+        {
+          what: 'the deadlines',
+        },
+      );
+      const passedOver = new Set<string>();
+      const engine = engineOn(pods.backend, {
+        elicitations: {
+          ...elicitations,
+          read: (id) => (broken.has(id) ? Promise.reject(new SyntaxError('no row')) : elicitations.read(id)),
+        },
+        observer: { ...silentObserver, sweepFailed: (id) => void passedOver.add(id) },
+      });
+      await engine.sweep();
+      expect((await first.read(serviceOf(stream), last.row.id)).row.status).toBe('expired');
+      expect(passedOver).toEqual(broken);
+      await first.sweep();
     });
 
     it('is kept by a timer of the pod', async () => {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isTerminal } from '@parley/shared/domain/status';
+import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';
-import { engineOn, SILENT } from './engines.ts';
+import { engineOn } from './engines.ts';
 import { endOf, entriesOf } from './observe.ts';
 import { answerOf, askOf, newStream, QUESTIONS, send, serviceOf } from './questions.ts';
 import { COLUMNS } from './table.ts';
@@ -42,7 +43,7 @@ export function racingContract(contract: Contract): void {
     it('of all there is to do ends in one state, which is told once', async () => {
       const { pods } = contract;
       const settled: string[] = [];
-      const observer = { ...SILENT, settled: ({ id }: { id: string }) => void settled.push(id) };
+      const observer = { ...silentObserver, settled: ({ id }: { id: string }) => void settled.push(id) };
       const engines = [engineOn(pods.backend, { observer }), engineOn(pods.second, { observer })];
       const kind = 'url, server completion';
       const ids = await Promise.all(

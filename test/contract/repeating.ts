@@ -1,9 +1,10 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Asked } from '@parley/shared/engine/ask';
 import type { Engine } from '@parley/shared/engine/engine';
+import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from './contract.ts';
-import { engineOn, SILENT } from './engines.ts';
+import { engineOn } from './engines.ts';
 import { endOf, entriesOf, refusalOf } from './observe.ts';
 import { answerOf, askOf, inputFor, newOwner, newStream, serviceOf, userOf } from './questions.ts';
 
@@ -74,7 +75,7 @@ export function repeatingContract(contract: Contract): void {
       for (const more of [{}, { streamRequestId: `stream-${crypto.randomUUID()}` }]) {
         const owner = newOwner();
         const told: string[] = [];
-        const observer = { ...SILENT, asked: (row: { id: string }) => void told.push(row.id) };
+        const observer = { ...silentObserver, asked: (row: { id: string }) => void told.push(row.id) };
         const engines = [engineOn(pods.backend, { observer }), engineOn(pods.second, { observer })];
         const asked = await Promise.all(
           Array.from({ length: 20 }, (_, at) => askWith(engines[at % 2] ?? first, owner, 'key', more)),

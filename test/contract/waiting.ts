@@ -1,8 +1,9 @@
 import type { Backend } from '@parley/shared/ports/backend';
+import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';
-import { deafBus, deafEngineOn, engineOn, SILENT } from './engines.ts';
+import { deafBus, deafEngineOn, engineOn } from './engines.ts';
 import { refusalOf } from './observe.ts';
 import { answerOf, askOf, newOwner, newStream, QUESTIONS, send, serviceOf, userOf } from './questions.ts';
 
@@ -11,7 +12,7 @@ function notingEngine(backend: Backend) {
   const noted: { sources: string[]; reads: number } = { sources: [], reads: 0 };
   const { elicitations } = backend;
   const engine = engineOn(backend, {
-    observer: { ...SILENT, resumed: (_row, source) => void noted.sources.push(source) },
+    observer: { ...silentObserver, resumed: (_row, source) => void noted.sources.push(source) },
     elicitations: {
       ...elicitations,
       read: (id) => {

@@ -4,7 +4,6 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { createEngine, type Engine } from '@parley/shared/engine/engine';
 import type { Audit } from '@parley/shared/ports/audit';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { Observer } from '@parley/shared/ports/observer';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisAudit } from '@parley/shared/redis/audit';
 import { createRedisBackend } from '@parley/shared/redis/backend';
@@ -13,6 +12,7 @@ import { connectCommands, connectProducer } from '@parley/shared/redis/connect';
 import { canaryKey } from '@parley/shared/redis/keys';
 import { EXPIRY_QUEUE, openQueue } from '@parley/shared/redis/timers';
 import { startWorkers, type WorkersOptions } from '@parley/shared/redis/workers';
+import { silentObserver } from '@parley/shared/runtime/observer';
 import type { Queue } from 'bullmq';
 import { createJobs } from '../../services/worker/src/jobs.ts';
 import { askOf, newStream, serviceOf } from '../contract/questions.ts';
@@ -30,15 +30,6 @@ export const SETTINGS = {
   allowLoopbackHttp: true,
   graceMs: 5_000,
   recheckMs: 1_000,
-};
-
-const unobserved: Observer = {
-  asking: (run) => run(undefined),
-  asked: () => undefined,
-  settled: () => undefined,
-  resumed: () => undefined,
-  timerFailed: () => undefined,
-  swept: () => undefined,
 };
 
 export function single(url: string): RedisLocation {
@@ -75,7 +66,7 @@ export async function startTestPod(options: TestPodOptions): Promise<TestPod> {
     engine: createEngine({
       ...backend,
       timers: timers === 'queue' ? [backend.timers] : [],
-      observer: unobserved,
+      observer: silentObserver,
       settings,
     }),
     audit: createRedisAudit({ redis, retentionMs }),

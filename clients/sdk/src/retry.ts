@@ -27,9 +27,12 @@ export const RETRY_DEFAULTS: RetrySettings = {
   pollSeconds: 25,
 };
 
+// A proxy's page may name an hour; whoever waits for a person would not know that anything is wrong.
+const ASKED_MS_MAX = 60_000;
+
 /** Pauses that grow, with jitter so that many clients do not come back at the same instant. */
 export interface Backoff {
-  /** The next pause in ms; never shorter than what the server asked for. */
+  /** The next pause in ms; never shorter than what the server asked for, up to a minute. */
   next(retryAfterSeconds?: number): number;
   /** Things went well: the next trouble begins with the first pause again. */
   reset(): void;
@@ -44,7 +47,9 @@ export function createBackoff(settings: Pick<RetrySettings, 'firstDelayMs' | 'de
     next(retryAfterSeconds = 0) {
       const fullMs = Math.min(first * 2 ** tries, Math.max(first, settings.delayMsMax));
       tries += 1;
-      return Math.max(fullMs / 2, retryAfterSeconds * 1_000) + (Math.random() * fullMs) / 2;
+      return (
+        Math.max(fullMs / 2, Math.min(retryAfterSeconds * 1_000, ASKED_MS_MAX)) + (Math.random() * fullMs) / 2
+      );
     },
     reset() {
       tries = 0;

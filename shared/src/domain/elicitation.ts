@@ -42,7 +42,6 @@ export const Elicitation = z
     url: z.string().optional(),
     completion: z.enum(COMPLETIONS).optional(),
     sensitive: z.boolean().optional().describe('The answer is kept from the model.'),
-    onUnavailable: OnUnavailable.optional(),
     context: Context,
     status: z.enum(STATUSES),
     action: z.enum(ACTIONS).optional(),

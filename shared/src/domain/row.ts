@@ -43,7 +43,14 @@ export interface WireOptions {
 
 /** The row as callers see it. */
 export function toWire(row: Row, options: WireOptions): Elicitation {
-  const { tenant: _tenant, timeoutSeconds: _timeout, traceparent: _trace, ...asked } = row.definition;
+  const {
+    tenant: _tenant,
+    timeoutSeconds: _timeout,
+    traceparent: _trace,
+    // The asker's own default is for its run alone: on a card it would read as somebody's answer.
+    onUnavailable: _fallback,
+    ...asked
+  } = row.definition;
   const settled = row.settlement;
   return {
     elicitationId: row.id,

@@ -3,6 +3,7 @@ import { type AskInput, TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
 import { ParleyError } from '../domain/errors.ts';
 import { mintElicitationId, mintStreamRequestId } from '../domain/ids.ts';
 import type { Definition, Row } from '../domain/row.ts';
+import { isTerminal } from '../domain/status.ts';
 import type { Seen } from './caller.ts';
 import { define } from './define.ts';
 import type { EngineDeps } from './deps.ts';
@@ -49,6 +50,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked>
       ...(traceparent !== undefined && { traceparent }),
     });
     if (created === undefined) {
+      deps.observer.tooManyOpen();
       throw new ParleyError(
         'rate_limited',
         'This user has too many open questions; settle or withdraw some.',
@@ -59,7 +61,9 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked>
     }
     // Without a key nobody else knows the id: it exists because the store ran this very call twice.
     const replayed = created.outcome === 'exists' && request.idempotencyKey !== undefined;
-    if (!replayed) afterAsking(deps, created.row);
+    if (!replayed) deps.observer.asked(created.row);
+    // On a replay too: whoever asked first may have died before it could.
+    if (!isTerminal(created.row.status)) arm(deps, created.row, created.now);
     return { row: created.row, now: created.now, replayed };
   });
 }
@@ -104,9 +108,8 @@ async function claimStream(deps: EngineDeps, draft: Definition): Promise<void> {
   }
 }
 
-function afterAsking(deps: EngineDeps, row: Row): void {
-  deps.observer.asked(row);
-  const delayMs = row.expiresAt - row.createdAt;
+function arm(deps: EngineDeps, row: Row, now: number): void {
+  const delayMs = Math.max(0, row.expiresAt - now);
   for (const layer of deps.timers) {
     layer.schedule(row.id, delayMs).catch((error: unknown) => deps.observer.timerFailed(row.id, error));
   }

@@ -3,9 +3,12 @@ import { bucketOfElicitationId, type Owner } from '../domain/ids.ts';
 import type { Row } from '../domain/row.ts';
 import type { EngineDeps } from './deps.ts';
 
-/** Who calls, from a verified token only. A service speaks for its tenant and is nobody's user. */
+/**
+ * Who calls, from a verified token only. A service speaks for its tenant and is nobody's user; `keyId` tells its keys
+ * apart without giving one away, and is absent where Parley itself acts.
+ */
 export type Caller =
-  | { readonly kind: 'service'; readonly tenant: string }
+  | { readonly kind: 'service'; readonly tenant: string; readonly keyId?: string }
   | ({ readonly kind: 'user' } & Owner);
 
 /** A row the caller may see, and the clock. */

@@ -46,14 +46,16 @@ export function define(
 
 /** Cards show what a context holds, so it is held to the rules of what people read, nested values and names included. */
 function faultOfContext(context: Context): string | undefined {
-  const json = JSON.stringify(context);
+  // JSON spells out control characters, so names and values are looked at as they are.
+  const texts: string[] = [];
+  const json = JSON.stringify(context, (name, value: unknown) => {
+    texts.push(name);
+    if (typeof value === 'string') texts.push(value);
+    return value;
+  });
   if (Buffer.byteLength(json) > CONTEXT_BYTES_MAX)
     return `must be at most ${CONTEXT_BYTES_MAX} bytes of JSON`;
-  // JSON spells out control characters, so those are looked for in the values themselves.
-  const texts = Object.values(context).filter((value) => typeof value === 'string');
-  return [json, ...texts]
-    .map((text) => faultOfProse(text, CONTEXT_BYTES_MAX))
-    .find((fault) => fault !== undefined);
+  return texts.map((text) => faultOfProse(text, CONTEXT_BYTES_MAX)).find((fault) => fault !== undefined);
 }
 
 type Note = (path: string, fault: string | undefined) => void;

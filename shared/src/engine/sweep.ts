@@ -19,15 +19,17 @@ export async function sweep(deps: EngineDeps, signal?: AbortSignal): Promise<Swe
   let expired = 0;
   let forgotten = 0;
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
+    let left = 0;
     let more: boolean;
     do {
       if (signal?.aborted === true) return { expired, forgotten };
-      const ids = await deps.elicitations.due(bucket, BATCH);
+      // What could not be ended stays at the head; it is passed over, or it would keep all that follows from ending.
+      const ids = await deps.elicitations.due(bucket, BATCH, left);
       const results = await Promise.all(ids.map((id) => expireOrForget(deps, id)));
       expired += results.filter((type) => type === 'expired').length;
       forgotten += results.filter((type) => type === 'forgotten').length;
-      // A full batch in which nothing moved would come back the same.
-      more = ids.length === BATCH && results.some((type) => type !== 'left');
+      left += results.filter((type) => type === 'left').length;
+      more = ids.length === BATCH;
     } while (more);
   }
   if (expired > 0) deps.observer.swept(expired);
@@ -44,7 +46,7 @@ async function expireOrForget(deps: EngineDeps, id: string): Promise<'expired' |
   } catch (error) {
     if (isParleyError(error, 'unavailable')) throw error;
     // One row that cannot be read must not keep the others from ending.
-    deps.observer.timerFailed(id, error);
+    deps.observer.sweepFailed(id, error);
     return 'left';
   }
 }

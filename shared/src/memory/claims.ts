@@ -8,11 +8,13 @@ export function createMemoryClaims(): Claims {
       const key = JSON.stringify([family, tenant, name]);
       const now = Date.now();
       const holder = held.get(key);
-      if (holder !== undefined && holder.until > now) return holder.value;
-      held.set(key, { value, until: now + ttlMs });
+      const open = holder !== undefined && holder.until > now;
+      if (open && holder.value !== value) return holder.value;
+      const until = Math.max(open ? holder.until : 0, now + ttlMs);
+      held.set(key, { value, until });
       setTimeout(
-        () => held.get(key)?.until === now + ttlMs && held.delete(key),
-        Math.min(ttlMs, 0x7fffffff),
+        () => held.get(key)?.until === until && held.delete(key),
+        Math.min(until - now, 0x7fffffff),
       ).unref();
       return value;
     },

@@ -152,7 +152,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): Elicitat
       return { rows: page, now, nextCursor: placeOf(last) };
     },
 
-    async due(bucket, limit) {
+    async due(bucket, limit, skip = 0) {
       const now = Date.now();
       return [...rows.values()]
         .map(({ row }) => row)
@@ -160,7 +160,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): Elicitat
           (row) => !isTerminal(row.status) && isDue(row, now) && bucketOfElicitationId(row.id) === bucket,
         )
         .sort((a, b) => a.expiresAt - b.expiresAt)
-        .slice(0, limit)
+        .slice(skip, skip + limit)
         .map(({ id }) => id);
     },
 

@@ -7,6 +7,9 @@ export interface ClaimName {
 
 /** First come, first served, over all pods. */
 export interface Claims {
-  /** Sets `value` under `name` if nobody has it; returns the value that holds it now. Kept for `ttlMs`. */
+  /**
+   * Sets `value` under `name` if nobody has it; returns the value that holds it now. Kept for `ttlMs`, and for that
+   * long again when the same value claims it again; never shorter than it was.
+   */
   claim(name: ClaimName, value: string, ttlMs: number): Promise<string>;
 }

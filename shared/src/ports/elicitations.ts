@@ -53,8 +53,8 @@ export interface Elicitations {
   commit(row: Row, step: Step): Promise<CommitResult>;
   /** An owner's elicitations, newest first; ended ones for as long as their retention and the history bound allow. */
   page(request: PageRequest): Promise<Page>;
-  /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first. */
-  due(bucket: number, limit: number): Promise<string[]>;
+  /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first, after the first `skip` of them. */
+  due(bucket: number, limit: number, skip?: number): Promise<string[]>;
   /** Removes an index entry that leads to no row, as a lost write may leave behind. */
   forget(id: string): Promise<void>;
 }

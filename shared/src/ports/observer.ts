@@ -13,8 +13,12 @@ export interface Observer {
   settled(row: Row): void;
   /** A waiter went on, `latencyMs` after the commit (Redis clock to local arrival, so only as good as the clocks). */
   resumed(row: Row, source: WakeSource): void;
+  /** An ask was refused: its user has too many open questions. */
+  tooManyOpen(): void;
   /** A timer could not be scheduled; the sweep covers it. */
   timerFailed(elicitationId: string, error: unknown): void;
   /** The sweep found and expired overdue elicitations. */
   swept(count: number): void;
+  /** The sweep passed over an elicitation that cannot be ended; it stays open past its deadline until repaired. */
+  sweepFailed(elicitationId: string, error: unknown): void;
 }

@@ -1,15 +1,12 @@
 import type { Claims } from '../ports/claims.ts';
 import type { Commands } from './connect.ts';
 import { claimKey } from './keys.ts';
-import { orUnavailable } from './unavailable.ts';
+import { loadScript } from './script.ts';
 
-/** Claims as strings, set only if absent. */
+/** Claims as strings that lapse. */
 export function createRedisClaims(redis: Commands, onError?: (error: unknown) => void): Claims {
+  const claimScript = loadScript(redis, 'claim', onError);
   return {
-    claim: (name, value, ttlMs) =>
-      orUnavailable(async () => {
-        const held = await redis.call('SET', claimKey(name), value, 'NX', 'GET', 'PX', ttlMs);
-        return held === null ? value : String(held);
-      }, onError),
+    claim: async (name, value, ttlMs) => String(await claimScript([claimKey(name)], [value, ttlMs])),
   };
 }

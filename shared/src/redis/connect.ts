@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisLocation } from '../ports/redis-location.ts';
+import { reconnectPauseMs } from './reconnect.ts';
 import { PersistentSentinelConnector } from './sentinel-connector.ts';
 
 // ioredis types its reply mapping as never undefined; it stays at its default everywhere.
@@ -7,8 +8,6 @@ type Options = Omit<RedisOptions, 'replyMapping'>;
 
 /** A connection for commands, on one server or on a Cluster. */
 export type Commands = Redis | Cluster;
-
-const RECONNECT_MS_MAX = 1_000;
 
 // A request fails within seconds instead of queueing; what timed out may still have run, and callers know it.
 const FAIL_FAST = {
@@ -25,10 +24,6 @@ const PATIENT = {
   connectTimeout: 2_000,
   socketTimeout: 15_000,
 } as const satisfies Options;
-
-function retryStrategy(times: number): number {
-  return Math.min(50 * times, RECONNECT_MS_MAX);
-}
 
 /** The request path: fails fast while Redis is away. */
 export function connectCommands(location: RedisLocation): Commands {
@@ -72,11 +67,11 @@ function open(location: RedisLocation, options: Options): Commands {
     return openServer(location, {
       ...authOf(location),
       ...options,
-      retryStrategy,
+      retryStrategy: reconnectPauseMs,
     });
   const { enableOfflineQueue: _queue, ...redisOptions } = options;
   return new Cluster([...(location.nodes ?? [])], {
-    clusterRetryStrategy: retryStrategy,
+    clusterRetryStrategy: reconnectPauseMs,
     enableOfflineQueue: options.maxRetriesPerRequest === null,
     slotsRefreshTimeout: 2_000,
     slotsRefreshInterval: 5_000,
@@ -101,7 +96,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
     name: location.name ?? 'mymaster',
     failoverDetector: true,
     Connector: PersistentSentinelConnector,
-    sentinelRetryStrategy: retryStrategy,
+    sentinelRetryStrategy: reconnectPauseMs,
     // A master that was demoted answers READONLY: leave it and ask the sentinels again.
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
   });

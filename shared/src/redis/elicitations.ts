@@ -118,9 +118,9 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     read,
     readMany,
     commit,
-    page: (request) => orUnavailable(() => pageOf({ redis, readMany }, request), onError),
-    async due(bucket, limit) {
-      return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit])) as string[];
+    page: (request) => pageOf({ redis, readMany, onError }, request),
+    async due(bucket, limit, skip = 0) {
+      return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit, skip])) as string[];
     },
     async forget(id) {
       const bucket = bucketOfElicitationId(id);

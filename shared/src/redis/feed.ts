@@ -14,23 +14,27 @@ type StreamReply = [id: string, fields: string[]][];
 /** Feeds as Redis Streams whose entry ids are `<epoch>-<seq>`. */
 export function createRedisFeed(redis: Commands, onError?: (error: unknown) => void): Feed {
   return {
-    read: (stream, after, limit) =>
-      orUnavailable(() => readFeed(redis, feedKey(stream), after, limit), onError),
+    read: (stream, after, limit) => readFeed({ redis, onError }, feedKey(stream), after, limit),
   };
 }
 
+interface FeedDeps {
+  readonly redis: Commands;
+  readonly onError: ((error: unknown) => void) | undefined;
+}
+
 async function readFeed(
-  redis: Commands,
+  deps: FeedDeps,
   key: string,
   after: FeedPosition | undefined,
   limit: number,
 ): Promise<FeedPage> {
   if (after === undefined) {
-    const entries = await range(redis, key, '-', limit);
+    const entries = await range(deps, key, '-', limit);
     return entries.length === 0 ? { type: 'none' } : { type: 'entries', entries };
   }
   // From the position itself on, so that one reading tells both that it still stands and what came after it.
-  const [first, ...rest] = await range(redis, key, formatFeedPosition(after), limit + 1);
+  const [first, ...rest] = await range(deps, key, formatFeedPosition(after), limit + 1);
   if (first !== undefined) {
     if (isSame(first.position, after)) return { type: 'entries', entries: rest };
     return follows(after, first.position)
@@ -38,11 +42,16 @@ async function readFeed(
       : { type: 'reset' };
   }
   // The feed is gone, or it lost its end.
-  return (await range(redis, key, '-', 1)).length === 0 ? { type: 'none' } : { type: 'reset' };
+  return (await range(deps, key, '-', 1)).length === 0 ? { type: 'none' } : { type: 'reset' };
 }
 
-async function range(redis: Commands, key: string, from: string, limit: number): Promise<FeedEntry[]> {
-  const reply = (await redis.xrange(key, from, '+', 'COUNT', limit)) as StreamReply;
+async function range(
+  { redis, onError }: FeedDeps,
+  key: string,
+  from: string,
+  limit: number,
+): Promise<FeedEntry[]> {
+  const reply: StreamReply = await orUnavailable(() => redis.xrange(key, from, '+', 'COUNT', limit), onError);
   return reply.map(entryOf);
 }
 

@@ -7,6 +7,8 @@ import { orUnavailable } from './unavailable.ts';
 // Large budgets are taken from Redis in batches, so that counting every call costs no round trip; what a pod has
 // taken and not used is lost to the others until the window ends, at most this share of the budget.
 const BATCHES_PER_BUDGET = 500;
+// A budget that is asked for once leaves its credit behind; above so many the oldest make room.
+const CREDITS_MAX = 10_000;
 
 interface Credit {
   points: number;
@@ -30,6 +32,13 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     return true;
   }
 
+  function keepCredit(key: string, credit: Credit): void {
+    credits.delete(key);
+    credits.set(key, credit);
+    const [oldest] = credits.keys();
+    if (credits.size > CREDITS_MAX && oldest !== undefined) credits.delete(oldest);
+  }
+
   return {
     async take(limit, subject, rate) {
       const key = limitKey(limit, subject);
@@ -44,10 +53,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
         };
       if (granted > 1) {
         const held = credits.get(key)?.points ?? 0;
-        credits.set(key, {
-          points: held + granted - 1,
-          until: performance.now() + leftMs,
-        });
+        keepCredit(key, { points: held + granted - 1, until: performance.now() + leftMs });
       }
       return { allowed: true };
     },

@@ -3,10 +3,12 @@ import { isTerminal, STATUSES } from '../domain/status.ts';
 import type { Elicitations, Page, PageRequest } from '../ports/elicitations.ts';
 import type { Commands } from './connect.ts';
 import { historyKey, inboxKey } from './keys.ts';
+import { orUnavailable } from './unavailable.ts';
 
 export interface PageDeps {
   readonly redis: Commands;
   readonly readMany: Elicitations['readMany'];
+  readonly onError: ((error: unknown) => void) | undefined;
 }
 
 /** Where an elicitation stands in an owner's list: newest first, ties by id. */
@@ -38,7 +40,7 @@ export async function pageOf(deps: PageDeps, request: PageRequest): Promise<Page
 }
 
 /** The next places of the list, as far as both sets are known without a hole. */
-async function nextPlaces({ redis }: PageDeps, request: PageRequest, cursor: Place | undefined) {
+async function nextPlaces(deps: PageDeps, request: PageRequest, cursor: Place | undefined) {
   const statuses = request.statuses ?? STATUSES;
   const keys: string[] = [];
   if (statuses.some((status) => !isTerminal(status))) keys.push(inboxKey(request.owner));
@@ -47,7 +49,7 @@ async function nextPlaces({ redis }: PageDeps, request: PageRequest, cursor: Pla
   let floor: Place | undefined;
   // The inbox first: what settles in between then shows in the history, at worst in both.
   for (const key of keys) {
-    const { places, more } = await slice(redis, key, cursor);
+    const { places, more } = await slice(deps, key, cursor);
     for (const place of places) found.set(place.id, place);
     const last = places.at(-1);
     if (more && last !== undefined && (floor === undefined || newestFirst(last, floor) < 0)) floor = last;
@@ -61,19 +63,12 @@ async function nextPlaces({ redis }: PageDeps, request: PageRequest, cursor: Pla
   };
 }
 
-async function slice(redis: Commands, key: string, cursor: Place | undefined) {
+async function slice({ redis, onError }: PageDeps, key: string, cursor: Place | undefined) {
   const from = cursor === undefined ? '+inf' : cursor.createdAt;
   for (let offset = 0; ; offset += CHUNK) {
-    const flat = await redis.zrange(
-      key,
-      from,
-      '-inf',
-      'BYSCORE',
-      'REV',
-      'LIMIT',
-      offset,
-      CHUNK,
-      'WITHSCORES',
+    const flat = await orUnavailable(
+      () => redis.zrange(key, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', offset, CHUNK, 'WITHSCORES'),
+      onError,
     );
     const places: Place[] = [];
     for (let index = 0; index + 1 < flat.length; index += 2) {

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { reconnectPauseMs } from './reconnect.ts';
 
 /** A message, or word that messages may have been missed since the last one. */
 export type ChannelSignal =
@@ -28,7 +29,6 @@ export interface SubscriberOptions {
 }
 
 const BATCH = 512;
-const RECONNECT_MS_MAX = 1_000;
 const DEFAULTS = { pingEveryMs: 2_000, probeEveryMs: 10_000, lingerMs: 2_000 };
 
 /**
@@ -79,7 +79,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     acknowledged.clear();
     pending.clear();
     probeSentAt = undefined;
-    reopening = setTimeout(connect, Math.min(25 * attempt, RECONNECT_MS_MAX));
+    reopening = setTimeout(connect, reconnectPauseMs(attempt));
   }
 
   /** Leaves this connection; `end` opens the next. */

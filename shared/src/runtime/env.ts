@@ -54,9 +54,9 @@ function faultsOfRedis(env: Env): string[] {
 function faultsOfTokens(env: Env): string[] {
   const faults: string[] = [];
   for (const key of env.PARLEY_API_KEYS) {
-    if (!/^[A-Za-z0-9._-]{1,128}:.{8,}$/.test(key)) {
+    if (!/^[A-Za-z0-9._-]{1,128}:[\x21-\x7e]{8,8192}$/.test(key)) {
       faults.push(
-        'PARLEY_API_KEYS: every entry must be tenant:secret with a secret of at least 8 characters',
+        'PARLEY_API_KEYS: every entry must be tenant:secret with a secret of 8 to 8,192 visible ASCII characters',
       );
       break;
     }

@@ -70,6 +70,7 @@ export function createObserver(deps: ObserverDeps): Observer {
       metrics.wakeSource.add(1, { source });
       if (row.settledAt !== undefined) metrics.wakeLatency.record(secondsBetween(row.settledAt, clock()));
     }),
+    tooManyOpen: quietly(() => metrics.rateLimited.add(1, { limit: 'open' })),
     timerFailed: quietly((elicitationId, error) => {
       metrics.timerScheduleFailures.add(1);
       log.warn({ elicitationId, err: error }, 'timer not scheduled, the sweep covers it');
@@ -77,6 +78,9 @@ export function createObserver(deps: ObserverDeps): Observer {
     swept: quietly((count) => {
       metrics.sweepExpired.add(count);
       log.info({ count }, 'sweep expired overdue elicitations');
+    }),
+    sweepFailed: quietly((elicitationId, error) => {
+      log.error({ elicitationId, err: error }, 'sweep cannot expire an overdue elicitation');
     }),
   };
 }
@@ -87,8 +91,10 @@ export const silentObserver: Observer = {
   asked: () => undefined,
   settled: () => undefined,
   resumed: () => undefined,
+  tooManyOpen: () => undefined,
   timerFailed: () => undefined,
   swept: () => undefined,
+  sweepFailed: () => undefined,
 };
 
 /** What is told of a commit must never undo it, so a fault in watching ends here. */

@@ -101,7 +101,12 @@ export const Variables = z.object({
     'How often a waiter or reader looks although nothing woke it.',
   ),
   PARLEY_SWEEP_MS: integer(5_000, 100, 600_000, 'How often every pod sweeps the deadline index.'),
-  PARLEY_HEARTBEAT_MS: integer(15_000, 100, 60_000, 'Pause between heartbeats of a stream.'),
+  PARLEY_HEARTBEAT_MS: integer(
+    15_000,
+    100,
+    20_000,
+    'Pause between heartbeats of a stream; clients give up on one that is silent for 45 s.',
+  ),
   PARLEY_DRAIN_MS: integer(10_000, 100, 300_000, 'How long a shutdown may take at most.'),
 
   PARLEY_DRAIN_DELAY_MS: integer(

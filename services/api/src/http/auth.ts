@@ -16,6 +16,8 @@ export interface AuthOptions {
 }
 
 const TOKEN_LENGTH_MAX = 8 * 1024;
+// Enough to tell the keys of a tenant apart, far too little to find one by.
+const KEY_ID_LENGTH = 8;
 const CACHED_TOKENS_MAX = 10_000;
 // Verified once, a token is trusted for at most this long without looking at it again.
 const CACHED_MS_MAX = 60_000;
@@ -24,10 +26,9 @@ const CACHED_MS_MAX = 60_000;
 export function createAuthenticate({ serviceKeys, verify }: AuthOptions): Authenticate {
   const services = serviceKeys.map((entry) => {
     const colon = entry.indexOf(':');
-    return {
-      hash: sha256(entry.slice(colon + 1)),
-      caller: { kind: 'service', tenant: entry.slice(0, colon) } as const,
-    };
+    const hash = sha256(entry.slice(colon + 1));
+    const keyId = hash.toString('base64url').slice(0, KEY_ID_LENGTH);
+    return { hash, caller: { kind: 'service', tenant: entry.slice(0, colon), keyId } as const };
   });
   const verified = new LRUCache<string, Caller>({ max: CACHED_TOKENS_MAX, ttl: CACHED_MS_MAX });
 

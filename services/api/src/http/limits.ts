@@ -24,7 +24,7 @@ export interface CallLimitSettings {
 const WINDOW_SECONDS = 10;
 const PLACE_MS = 45_000;
 const RENEW_MS = 15_000;
-/** Service keys of a tenant share a budget under a name that no user can have. */
+/** A service key has its budget under a name that no user can have. */
 const SERVICE_USER = '\u0000service';
 
 export function createCallLimits(
@@ -44,7 +44,8 @@ export function createCallLimits(
   return {
     async call(caller, writes) {
       if (caller.kind === 'service') {
-        await take('service-calls', { tenant: caller.tenant, userId: SERVICE_USER }, settings.serviceCalls);
+        const userId = `${SERVICE_USER}:${caller.keyId ?? ''}`;
+        await take('service-calls', { tenant: caller.tenant, userId }, settings.serviceCalls);
       } else if (writes) {
         await take('user-writes', caller, settings.userWrites);
       }

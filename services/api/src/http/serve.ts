@@ -38,16 +38,17 @@ export function createServe(deps: ServeDeps): Serve {
       const caller = await deps.authenticate(req);
       if (!route.who.includes(caller.kind)) throw forbidden(route);
       const admitted = deps.limits.call(caller, route.method !== 'GET');
-      // A handler may fail before it asks for leave.
+      // What is malformed is refused without asking for leave.
       admitted.catch(() => undefined);
       const body = await bodyOf(deps, route, req);
       const url = new URL(req.url ?? '/', 'http://parley');
       const query = route.query === undefined ? undefined : check(route.query, queryOf(url), 'query');
       const header = (name: string) => headerOf(req, name);
-      const reply = await route.handle(
-        Object.assign(life, { caller, params, query, body, header, admitted }),
-      );
+      const handled = route.handle(Object.assign(life, { caller, params, query, body, header, admitted }));
+      // A caller beyond its budget hears that, whatever its call would have come to.
+      handled.catch(() => undefined);
       await admitted;
+      const reply = await handled;
       await send(deps, req, res, reply);
     } catch (error) {
       fail(deps, route, res, error);
