@@ -101,6 +101,16 @@ export function budgetContract(contract: Contract): void {
       expect(spent).toBeGreaterThanOrEqual(1_990);
     });
 
+    it('that is large serves many calls at once on every pod', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const rate = { points: 50_000, windowSeconds: A_DAY };
+      const burst = (limits: typeof backend.limits) =>
+        Promise.all(Array.from({ length: 1_000 }, () => limits.take('calls', owner, rate)));
+      const verdicts = [...(await burst(backend.limits)), ...(await burst(second.limits))];
+      expect(verdicts.filter(({ allowed }) => !allowed)).toEqual([]);
+    });
+
     it('is each owner’s and each limit’s own', async () => {
       const { limits } = contract.pods.backend;
       const owner = newOwner();

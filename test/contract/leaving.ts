@@ -1,3 +1,4 @@
+import { ParleyError } from '@parley/shared/domain/errors';
 import { bucketOf } from '@parley/shared/domain/ids';
 import { isTerminal } from '@parley/shared/domain/status';
 import { createLocalTimers } from '@parley/shared/memory/timers';
@@ -68,6 +69,26 @@ export function leavingContract(contract: Contract): void {
       );
       expect(resolved).toHaveLength(230);
       expect((await pods.backend.elicitations.due(bucketOf(stream), 10_000)).length).toBe(0);
+    });
+
+    it('is kept by the sweep although the server of other buckets is away, and that is told', async () => {
+      const { first, pods } = contract;
+      const stream = newStream();
+      const { elicitations } = pods.backend;
+      const { row } = await askOf(first, stream, { timeoutSeconds: 0.001 });
+      await waitUntil(async () => (await first.read(serviceOf(stream), row.id)).now >= row.expiresAt, {
+        what: 'the deadline',
+      });
+      const away = new ParleyError('unavailable', 'away');
+      const engine = engineOn(pods.backend, {
+        elicitations: {
+          ...elicitations,
+          due: (bucket, ...more) =>
+            bucket === bucketOf(stream) ? elicitations.due(bucket, ...more) : Promise.reject(away),
+        },
+      });
+      await expect(engine.sweep()).rejects.toBe(away);
+      expect((await first.read(serviceOf(stream), row.id)).row.status).toBe('expired');
     });
 
     it('is kept by the sweep although hundreds that came before it cannot be read', async () => {

@@ -29,6 +29,8 @@ it.each([
   ['a key with a space in it', { PARLEY_API_KEYS: 'acme:two words here' }, 'PARLEY_API_KEYS'],
   ['a key too long to be read', { PARLEY_API_KEYS: `acme:${'x'.repeat(8_193)}` }, 'PARLEY_API_KEYS'],
   ['a heart that beats too slowly for the clients', { PARLEY_HEARTBEAT_MS: '30000' }, 'PARLEY_HEARTBEAT_MS'],
+  ['one secret for two tenants', { PARLEY_API_KEYS: `acme:${KEY},globex:${KEY}` }, 'PARLEY_API_KEYS'],
+  ['a drain that is all delay', { PARLEY_DRAIN_DELAY_MS: '10000' }, 'PARLEY_DRAIN_DELAY_MS'],
   ['an origin with a path', { PARLEY_CORS_ORIGINS: 'https://app.example.com/x' }, 'PARLEY_CORS_ORIGINS'],
   ['a JWKS without an issuer', { PARLEY_JWT_JWKS_URL: 'https://id.example.com/jwks' }, 'PARLEY_JWT_ISSUER'],
   ['production without callers', { ...PRODUCTION, PARLEY_API_KEYS: '' }, 'PARLEY_JWT_SECRET'],

@@ -28,7 +28,7 @@ export async function refusalOf(response: Response): Promise<ParleyClientError> 
   const known = CODES.find((code) => code === problem?.code);
   const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
   return new ParleyClientError(
-    known ?? codeOfStatus(status),
+    PASSING_STATUSES.includes(status) ? 'unavailable' : (known ?? codeOfStatus(status)),
     problem?.detail ?? `The server answered with status ${status}.`,
     { status, problem, retryAfterSeconds },
   );
@@ -47,7 +47,6 @@ async function problemOf(response: Response): Promise<Problem | undefined> {
 }
 
 function codeOfStatus(status: number): ErrorCode {
-  if (PASSING_STATUSES.includes(status)) return 'unavailable';
   const code = CODES.find((known) => STATUS_OF[known] === status);
   return code ?? (status >= 500 ? 'internal' : 'invalid_request');
 }

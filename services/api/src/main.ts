@@ -40,7 +40,9 @@ async function untilReady(pod: Pod): Promise<void> {
   let warnAt = performance.now() + READY_WARN_MS;
   while (!(await pod.ready())) {
     if (performance.now() > warnAt) {
-      pod.log.warn('not ready: Redis does not answer yet; check REDIS_URL');
+      pod.log.warn(
+        'not ready: Redis does not answer yet; check REDIS_URL, or the Sentinels or Cluster set instead',
+      );
       warnAt = performance.now() + READY_WARN_MS;
     }
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));

@@ -28,7 +28,10 @@ async function main(): Promise<void> {
     log: worker.log,
   });
   const late = setInterval(
-    () => worker.log.warn('not ready: Redis does not answer yet; check REDIS_URL'),
+    () =>
+      worker.log.warn(
+        'not ready: Redis does not answer yet; check REDIS_URL, or the Sentinels or Cluster set instead',
+      ),
     WARN_MS,
   );
   await worker.ready();

@@ -31,11 +31,6 @@ export function mintStreamRequestId(): string {
   return `sr_${randomPart()}`;
 }
 
-/** Mints an opaque 128-bit token, for response ids, idempotency keys and the like. */
-export function mintToken(): string {
-  return randomPart();
-}
-
 /** The bucket an elicitation id names, or nothing when the id is not one of ours. */
 export function bucketOfElicitationId(id: string): number | undefined {
   const match = ELICITATION_ID.exec(id);

@@ -13,30 +13,44 @@ export interface SweepResult {
 
 /**
  * Expires whatever is overdue in the deadline index: the layer that holds when timers, pods or workers were lost.
- * Safe to run on every pod at once. `signal` stops it between elicitations.
+ * Safe to run on every pod at once. `signal` stops it between batches. Throws `unavailable` when part of the index could
+ * not be swept, once the rest has been.
  */
 export async function sweep(deps: EngineDeps, signal?: AbortSignal): Promise<SweepResult> {
-  let expired = 0;
-  let forgotten = 0;
+  const count = { expired: 0, forgotten: 0, left: 0 };
+  let away: unknown;
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
-    let left = 0;
-    let more: boolean;
-    do {
-      if (signal?.aborted === true) return { expired, forgotten };
-      // What could not be ended stays at the head; it is passed over, or it would keep all that follows from ending.
-      const ids = await deps.elicitations.due(bucket, BATCH, left);
-      const results = await Promise.all(ids.map((id) => expireOrForget(deps, id)));
-      expired += results.filter((type) => type === 'expired').length;
-      forgotten += results.filter((type) => type === 'forgotten').length;
-      left += results.filter((type) => type === 'left').length;
-      more = ids.length === BATCH;
-    } while (more);
+    try {
+      await sweepBucket(deps, bucket, count, signal);
+    } catch (error) {
+      // On a Cluster one server may be away, and the buckets of the others must not wait for it.
+      if (!isParleyError(error, 'unavailable')) throw error;
+      away ??= error;
+    }
   }
-  if (expired > 0) deps.observer.swept(expired);
-  return { expired, forgotten };
+  if (count.expired > 0) deps.observer.swept(count.expired);
+  if (away !== undefined) throw away;
+  return { expired: count.expired, forgotten: count.forgotten };
 }
 
-async function expireOrForget(deps: EngineDeps, id: string): Promise<'expired' | 'forgotten' | 'left'> {
+type Swept = 'expired' | 'forgotten' | 'left';
+
+async function sweepBucket(
+  deps: EngineDeps,
+  bucket: number,
+  count: Record<Swept, number>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const leftBefore = count.left;
+  while (signal?.aborted !== true) {
+    // What could not be ended stays at the head; it is passed over, or it would keep all that follows from ending.
+    const ids = await deps.elicitations.due(bucket, BATCH, count.left - leftBefore);
+    for (const swept of await Promise.all(ids.map((id) => expireOrForget(deps, id)))) count[swept] += 1;
+    if (ids.length < BATCH) return;
+  }
+}
+
+async function expireOrForget(deps: EngineDeps, id: string): Promise<Swept> {
   try {
     const result = await expire(deps, id);
     if (result.type === 'expired') return 'expired';

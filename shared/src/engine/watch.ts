@@ -59,20 +59,20 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Stre
   const bell = new Bell(input.signal);
   const subscription = deps.wakes.subscribe(input.stream, () => bell.ring());
   let position = input.after;
-  let delivered = false;
+  let seen = false;
   try {
     for (;;) {
       const page = await throughOutage(() => readPage(deps, input.stream, position));
-      if (page?.type === 'none' && delivered) return;
+      if (page?.type === 'none' && seen) return;
       if (page?.type === 'reset') {
         yield { type: 'reset' };
         position = undefined;
         continue;
       }
+      if (page?.type === 'told') seen = true;
       const told = page?.type === 'told' ? page.told : [];
       for (const { item, at } of told) {
         position = at;
-        delivered = true;
         if (item !== undefined) yield item;
       }
       if (told.length < PAGE) await bell.heard(nextLook(deps, page !== undefined));

@@ -12,6 +12,9 @@ export interface RedisLocation {
   readonly nodes?: readonly Node[];
   /** sentinel: the name of the master group. */
   readonly name?: string;
+  /** sentinel: how to sign in at the sentinels themselves. */
+  readonly sentinelUsername?: string;
+  readonly sentinelPassword?: string;
   readonly username?: string;
   readonly password?: string;
   readonly tls?: boolean;

@@ -92,6 +92,8 @@ function openServer(location: RedisLocation, options: Options): Redis {
     ...tlsOf(location),
     // Without these two ioredis takes `tls` for nothing here and speaks in clear.
     ...(location.tls === true && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    ...(location.sentinelUsername !== undefined && { sentinelUsername: location.sentinelUsername }),
+    ...(location.sentinelPassword !== undefined && { sentinelPassword: location.sentinelPassword }),
     sentinels: [...(location.nodes ?? [])],
     name: location.name ?? 'mymaster',
     failoverDetector: true,

@@ -131,8 +131,3 @@ export function probeChannel(pod: string): string {
 export function canaryKey(): string {
   return `${ROOT}:{${tagOf(0)}}:canary`;
 }
-
-/** Every row key of a bucket, as a SCAN pattern. */
-export function elicitationPattern(bucket: number): string {
-  return `${ROOT}:{${tagOf(bucket)}}:elicitation:*`;
-}

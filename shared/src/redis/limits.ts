@@ -1,11 +1,11 @@
-import type { Limits } from '../ports/limits.ts';
+import type { Limits, LimitVerdict, Rate } from '../ports/limits.ts';
 import type { Commands } from './connect.ts';
 import { limitKey } from './keys.ts';
 import { loadScript } from './script.ts';
 import { orUnavailable } from './unavailable.ts';
 
-// Large budgets are taken from Redis in batches, so that counting every call costs no round trip; what a pod has
-// taken and not used is lost to the others until the window ends, at most this share of the budget.
+// Large budgets are taken from Redis in batches, so that counting every call costs no round trip. A pod takes one
+// batch at a time; what is left of it when the window ends is lost to the others: at most this share per pod.
 const BATCHES_PER_BUDGET = 500;
 // A budget that is asked for once leaves its credit behind; above so many the oldest make room.
 const CREDITS_MAX = 10_000;
@@ -15,11 +15,17 @@ interface Credit {
   until: number;
 }
 
+interface Grant {
+  readonly granted: number;
+  readonly leftMs: number;
+}
+
 /** Budgets as counters, places as sorted sets of leases. */
 export function createRedisLimits(redis: Commands, onError?: (error: unknown) => void): Limits {
   const takeScript = loadScript(redis, 'take', onError);
   const holdScript = loadScript(redis, 'hold', onError);
   const credits = new Map<string, Credit>();
+  const refills = new Map<string, Promise<Grant>>();
 
   function spendCredit(key: string): boolean {
     const credit = credits.get(key);
@@ -39,23 +45,35 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     if (credits.size > CREDITS_MAX && oldest !== undefined) credits.delete(oldest);
   }
 
+  async function draw(key: string, rate: Rate, wanted: number): Promise<Grant> {
+    const reply = (await takeScript([key], [rate.points, rate.windowSeconds * 1000, wanted])) as number[];
+    const [granted = 0, leftMs = 0] = reply;
+    return { granted, leftMs };
+  }
+
+  /** Draws a batch, of which the caller has the first point and whoever comes next the others. */
+  async function refill(key: string, rate: Rate, batch: number): Promise<Grant> {
+    const drawing = draw(key, rate, batch).finally(() => refills.delete(key));
+    refills.set(key, drawing);
+    const grant = await drawing;
+    if (grant.granted > 1) {
+      keepCredit(key, { points: grant.granted - 1, until: performance.now() + grant.leftMs });
+    }
+    return grant;
+  }
+
   return {
     async take(limit, subject, rate) {
       const key = limitKey(limit, subject);
-      const batch = Math.max(1, Math.floor(rate.points / BATCHES_PER_BUDGET));
-      if (batch > 1 && spendCredit(key)) return { allowed: true };
-      const reply = (await takeScript([key], [rate.points, rate.windowSeconds * 1000, batch])) as number[];
-      const [granted = 0, leftMs = 0] = reply;
-      if (granted === 0)
-        return {
-          allowed: false,
-          retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1000)),
-        };
-      if (granted > 1) {
-        const held = credits.get(key)?.points ?? 0;
-        keepCredit(key, { points: held + granted - 1, until: performance.now() + leftMs });
+      const batch = Math.floor(rate.points / BATCHES_PER_BUDGET);
+      if (batch <= 1) return verdictOf(await draw(key, rate, 1));
+      for (;;) {
+        if (spendCredit(key)) return ALLOWED;
+        const underWay = refills.get(key);
+        if (underWay === undefined) return verdictOf(await refill(key, rate, batch));
+        const grant = await underWay;
+        if (grant.granted === 0) return verdictOf(grant);
       }
-      return { allowed: true };
     },
     async hold(limit, subject, place, max, ttlMs) {
       return (await holdScript([limitKey(limit, subject)], [place, max, ttlMs])) === 1;
@@ -64,4 +82,10 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
       await orUnavailable(() => redis.zrem(limitKey(limit, subject), place), onError);
     },
   };
+}
+
+const ALLOWED: LimitVerdict = { allowed: true };
+
+function verdictOf({ granted, leftMs }: Grant): LimitVerdict {
+  return granted > 0 ? ALLOWED : { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1000)) };
 }

@@ -34,6 +34,7 @@ export function readEnv(
   const faults = [
     ...faultsOfRedis(parsed.data),
     ...faultsOfTokens(parsed.data),
+    ...faultsOfDrain(parsed.data),
     ...faultsOfProduction(parsed.data, service),
   ];
   if (faults.length > 0) throw new EnvError(faults);
@@ -51,6 +52,14 @@ function faultsOfRedis(env: Env): string[] {
   return faults;
 }
 
+function faultsOfDrain({ PARLEY_DRAIN_DELAY_MS: delayMs, PARLEY_DRAIN_MS: allMs }: Env): string[] {
+  return delayMs > allMs / 2
+    ? [
+        'PARLEY_DRAIN_DELAY_MS: must be at most half of PARLEY_DRAIN_MS, or nothing is left to finish calls in',
+      ]
+    : [];
+}
+
 function faultsOfTokens(env: Env): string[] {
   const faults: string[] = [];
   for (const key of env.PARLEY_API_KEYS) {
@@ -60,6 +69,10 @@ function faultsOfTokens(env: Env): string[] {
       );
       break;
     }
+  }
+  const secrets = env.PARLEY_API_KEYS.map(secretOf);
+  if (new Set(secrets).size < secrets.length) {
+    faults.push('PARLEY_API_KEYS: two entries have the same secret, which would make one caller two');
   }
   for (const tenant of env.PARLEY_JWT_TENANTS) {
     if (!/^[A-Za-z0-9._-]{1,128}$/.test(tenant))
@@ -81,6 +94,10 @@ function faultsOfTokens(env: Env): string[] {
   return faults;
 }
 
+function secretOf(apiKey: string): string {
+  return apiKey.slice(apiKey.indexOf(':') + 1);
+}
+
 function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
   if (env.NODE_ENV !== 'production') return [];
   const faults: string[] = [];
@@ -93,7 +110,7 @@ function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
   if (secret !== undefined && secret.length < 32) {
     faults.push('PARLEY_JWT_SECRET: must be at least 32 characters in production');
   }
-  if (env.PARLEY_API_KEYS.some((key) => key.slice(key.indexOf(':') + 1).length < 24)) {
+  if (env.PARLEY_API_KEYS.some((key) => secretOf(key).length < 24)) {
     faults.push('PARLEY_API_KEYS: secrets must be at least 24 characters in production');
   }
   if (jwks !== undefined && !jwks.startsWith('https://')) {
@@ -119,6 +136,12 @@ export function redisLocation(env: Env): RedisLocation | undefined {
       kind: 'sentinel',
       nodes: env.PARLEY_REDIS_SENTINELS,
       name: env.PARLEY_REDIS_SENTINEL_NAME,
+      ...(env.PARLEY_REDIS_SENTINELS_USERNAME !== undefined && {
+        sentinelUsername: env.PARLEY_REDIS_SENTINELS_USERNAME,
+      }),
+      ...(env.PARLEY_REDIS_SENTINELS_PASSWORD !== undefined && {
+        sentinelPassword: env.PARLEY_REDIS_SENTINELS_PASSWORD,
+      }),
       ...auth,
     };
   }

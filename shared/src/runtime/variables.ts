@@ -65,6 +65,8 @@ export const Variables = z.object({
   ),
   PARLEY_REDIS_SENTINELS: nodes('Sentinels, `host:port` comma separated; wins over REDIS_URL.'),
   PARLEY_REDIS_SENTINEL_NAME: z.string().default('mymaster').describe('Name of the master group.'),
+  PARLEY_REDIS_SENTINELS_USERNAME: text('ACL user at the Sentinels, where they have one.'),
+  PARLEY_REDIS_SENTINELS_PASSWORD: text('Password at the Sentinels, where they ask for one.'),
   PARLEY_REDIS_CLUSTER: nodes(
     'Some nodes of a Redis Cluster, `host:port` comma separated; wins over REDIS_URL.',
   ),

@@ -16,8 +16,8 @@ export interface AuthOptions {
 }
 
 const TOKEN_LENGTH_MAX = 8 * 1024;
-// Enough to tell the keys of a tenant apart, far too little to find one by.
-const KEY_ID_LENGTH = 8;
+// 18 bits of a hash: they tell the few keys of a tenant apart, and fit too many guesses to confirm one.
+const KEY_ID_LENGTH = 3;
 const CACHED_TOKENS_MAX = 10_000;
 // Verified once, a token is trusted for at most this long without looking at it again.
 const CACHED_MS_MAX = 60_000;

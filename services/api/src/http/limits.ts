@@ -8,7 +8,7 @@ import type { LimitName } from '@parley/shared/runtime/metrics';
 export interface CallLimits {
   /** One call of this caller: a service call, or a user's write. */
   call(caller: Caller, writes: boolean): Promise<void>;
-  /** One answer to one elicitation, whoever gives it. */
+  /** One answer of one caller to one elicitation. */
   answer(owner: Owner, elicitationId: string): Promise<void>;
   /** Takes and keeps a place for one event stream of a user; the returned function gives it back. */
   stream(caller: Caller, place: string): Promise<() => void>;
