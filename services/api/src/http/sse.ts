@@ -26,7 +26,8 @@ const RETRY_MS = 1_000;
 
 /**
  * Writes events until they end, the reader leaves or the pod drains. Sends the first bytes at once and heartbeats
- * between; a reader that does not keep up holds its source back, and is cut off when it stays behind.
+ * between; a reader that does not keep up holds its source back, and is cut off when it stays behind. Only where the
+ * events end does the reply end; in any other case the connection is cut, so that the reader comes back for the rest.
  * WHATWG HTML, section server-sent events.
  */
 export async function sendEvents(
@@ -41,9 +42,11 @@ export async function sendEvents(
     options.heartbeatMs,
   );
   const ending = endingOf(res, options.draining);
+  let done = false;
   try {
     for (;;) {
       const next = await ending.orNext(events);
+      done = next?.done === true;
       if (next === undefined || next.done === true) break;
       if (!res.write(frameOf(next.value)) && !(await caughtUp(res, options.slowReaderMs))) break;
     }
@@ -52,8 +55,16 @@ export async function sendEvents(
     ending.forget();
     // Ends the source without waiting for it: it may be asleep until its signal is aborted.
     events.return?.(undefined)?.catch(() => undefined);
-    res.end();
+    if (done) res.end();
+    else cut(res, options.slowReaderMs);
   }
+}
+
+function cut(res: ServerResponse, slowReaderMs: number): void {
+  if (res.destroyed) return;
+  const late = setTimeout(() => res.destroy(), slowReaderMs);
+  res.once('close', () => clearTimeout(late));
+  res.write(`retry: ${RETRY_MS}\n\n`, () => res.destroy());
 }
 
 interface Ending {
