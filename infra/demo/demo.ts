@@ -54,12 +54,11 @@ async function play(
   });
   const asked = service.podThat('asked', elicitationId) ?? 'a pod';
   // The log line comes a moment after the reply that it is about.
-  const answered = await waitUntil(
-    () => service.podThat('answered', elicitationId) ?? (outcome.status === 'accepted' ? '' : 'no pod'),
-    {
-      what: 'the pod that answered',
-    },
-  ).catch(() => 'a pod');
+  const ended = outcome.status === 'accepted' ? 'answered' : outcome.status;
+  const answered = await waitUntil(() => service.podThat(ended, elicitationId) ?? '', {
+    what: 'the pod that ended it',
+    timeoutMs: 2_000,
+  }).catch(() => 'the worker, or a pod');
   const content =
     outcome.status === 'accepted' && outcome.content !== undefined
       ? ` ${JSON.stringify(outcome.content)}`

@@ -9,7 +9,7 @@ export interface Service {
   readonly pods: readonly Pod[];
   readonly redisUrl: string | undefined;
   /** The pod whose log says this of an elicitation; nothing when no pod did (yet). */
-  podThat(did: 'asked' | 'answered', elicitationId: string): string | undefined;
+  podThat(did: string, elicitationId: string): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -21,6 +21,9 @@ export async function startService(
   say: (text: string) => void,
 ): Promise<Service> {
   const redis = await findRedis();
+  // Whoever names a Redis means that one.
+  if ('notRun' in redis && process.env.REDIS_URL)
+    throw new Error(`${redis.notRun} (start the Redis that REDIS_URL names, or unset it)`);
   const redisUrl = 'url' in redis ? redis.url : undefined;
   if (redisUrl === undefined)
     say('No Redis: one pod alone on the memory backend. Everything below works, in one process.');

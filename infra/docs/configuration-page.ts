@@ -6,11 +6,14 @@ export function configurationPage(): string {
   const { properties = {} } = z.toJSONSchema(Variables, { io: 'input', unrepresentable: 'any' }) as {
     properties?: Record<string, { description?: string; default?: unknown; enum?: string[] }>;
   };
-  const lines = Object.entries(properties).map(([name, { description = '', enum: choices }]) => {
-    const values =
-      choices === undefined ? '' : ` One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`;
-    return `| \`${name}\` | ${description}${values} |`;
-  });
+  const lines = Object.entries(properties).map(
+    ([name, { description = '', default: fallback, enum: choices }]) => {
+      const values =
+        choices === undefined ? '' : ` One of ${choices.map((choice) => `\`${choice}\``).join(', ')}.`;
+      const stated = fallback === undefined || fallback === '' || description.includes('Default');
+      return `| \`${name}\` | ${description}${values}${stated ? '' : ` Default \`${fallback}\`.`} |`;
+    },
+  );
   return [
     '# Configuration',
     '',

@@ -35,7 +35,7 @@ export async function findRedis(
     }
     reasons.push(found.reason);
   }
-  const notRun = `no Redis to test against: ${reasons.join('; ')}`;
+  const notRun = `no Redis: ${reasons.join('; ')}`;
   say(notRun);
   return { notRun };
 }
@@ -83,5 +83,5 @@ function firstLine(error: unknown): string {
 }
 
 function say(line: string): void {
-  process.stdout.write(`redis for the tests: ${line}\n`);
+  process.stdout.write(`redis: ${line}\n`);
 }

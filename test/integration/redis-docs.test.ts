@@ -58,7 +58,7 @@ beforeAll(async () => {
       tenant: 'acme',
       input: {
         userId: 'alice',
-        streamRequestId: 'turn-1',
+        streamRequestId: 'release-1',
         mode: 'form',
         message: 'Go?',
         requestedSchema: { type: 'object', properties: {} },

@@ -1,5 +1,6 @@
 import type { Elicitation } from '@parley/shared/domain/elicitation';
 import type { FormContent } from '@parley/shared/domain/form-answer';
+import { ParleyClientError } from './errors.ts';
 import {
   followInbox,
   followStream,
@@ -141,6 +142,12 @@ const ROOT = '/v1/elicitations';
  */
 export function createClient(options: ClientOptions): ParleyClient {
   const { baseUrl, token } = options;
+  if (typeof token !== 'function' && (typeof token !== 'string' || token === '')) {
+    throw new ParleyClientError(
+      'unauthenticated',
+      'createClient needs a token: a text, or a function that gives one.',
+    );
+  }
   const retry = { ...RETRY_DEFAULTS, ...options.retry };
   // Called as a plain function: a browser's fetch refuses to be a method of something else.
   const fetch: typeof globalThis.fetch = (input, init) => (options.fetch ?? globalThis.fetch)(input, init);

@@ -1,5 +1,5 @@
-import type { Server } from 'node:http';
-import { type Env, EnvError, readEnv } from '@parley/shared/runtime/env';
+import type { RequestListener, Server } from 'node:http';
+import { type Env, EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/runtime/env';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
 import { closeServer, listen, portOf } from './server.ts';
 import { type Pod, wirePod } from './wiring.ts';
@@ -10,11 +10,11 @@ const READY_WARN_MS = 5_000;
 async function main(): Promise<void> {
   const env = readEnv('api');
   const pod = await wirePod(env);
-  const server = await listen(pod.app, env.PORT, env.PARLEY_HOST);
+  const warnings = warningsOf(env, 'api');
+  if (warnings.length > 0) pod.log.warn({ warnings }, 'good for development; production would refuse it');
+  const server = await listenOn('PORT', env, pod.app);
   const metricsServer =
-    env.PARLEY_METRICS_PORT === 0
-      ? undefined
-      : await listen(metricsOnly(pod), env.PARLEY_METRICS_PORT, env.PARLEY_HOST);
+    env.PARLEY_METRICS_PORT === 0 ? undefined : await listenOn('PARLEY_METRICS_PORT', env, metricsOnly(pod));
   onShutdown({
     signals: ['SIGTERM', 'SIGINT'],
     exit: (code) => process.exit(code),
@@ -27,6 +27,12 @@ async function main(): Promise<void> {
   process.stdout.write(
     `${JSON.stringify({ listening: true, port: portOf(server), pod: env.PARLEY_POD, backend: pod.backendKind })}\n`,
   );
+}
+
+async function listenOn(variable: 'PORT' | 'PARLEY_METRICS_PORT', env: Env, app: RequestListener) {
+  return listen(app, env[variable], env.PARLEY_HOST).catch((error: NodeJS.ErrnoException) => {
+    throw listenFault(variable, env, error);
+  });
 }
 
 function metricsOnly(pod: Pod) {

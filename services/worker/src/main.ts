@@ -1,4 +1,4 @@
-import { EnvError, readEnv, redisLocation } from '@parley/shared/runtime/env';
+import { EnvError, listenFault, readEnv, redisLocation } from '@parley/shared/runtime/env';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
 import { closeOps, listenOps } from './ops.ts';
 import { wireWorker } from './wiring.ts';
@@ -15,7 +15,11 @@ async function main(): Promise<void> {
   const ops =
     env.PARLEY_METRICS_PORT === 0
       ? undefined
-      : await listenOps(worker.ops, env.PARLEY_METRICS_PORT, env.PARLEY_HOST);
+      : await listenOps(worker.ops, env.PARLEY_METRICS_PORT, env.PARLEY_HOST).catch(
+          (error: NodeJS.ErrnoException) => {
+            throw listenFault('PARLEY_METRICS_PORT', env, error);
+          },
+        );
   onShutdown({
     signals: ['SIGTERM', 'SIGINT'],
     exit: (code) => process.exit(code),

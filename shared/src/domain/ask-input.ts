@@ -41,10 +41,16 @@ export const AskInput = z
       .describe('form mode: a flat JSON Schema object of the subset in docs/http-api.md'),
     url: z.string().optional().describe('url mode: the https page the person opens'),
     completion: z.enum(COMPLETIONS).optional(),
-    sensitive: z.boolean().optional(),
+    sensitive: z
+      .boolean()
+      .optional()
+      .describe('A mark for whoever runs the agent: keep the answer from the model. Parley passes it on.'),
     context: Context.optional(),
     // Its values are checked against the form; a closer look at each would cost more than all the rest of a bad body.
-    onUnavailable: z.strictObject({ content: z.record(z.string(), z.unknown()) }).optional(),
+    onUnavailable: z
+      .strictObject({ content: z.record(z.string(), z.unknown()) })
+      .optional()
+      .describe('form mode: what the run goes on with when the question cannot be shown; never an answer'),
     timeoutSeconds: z.int().min(1).max(TIMEOUT_SECONDS_MAX).default(600),
   })
   .meta({ id: 'AskInput' });

@@ -41,7 +41,10 @@ export const Elicitation = z
     requestedSchema: z.record(z.string(), z.unknown()).optional(),
     url: z.string().optional(),
     completion: z.enum(COMPLETIONS).optional(),
-    sensitive: z.boolean().optional().describe('The answer is kept from the model.'),
+    sensitive: z
+      .boolean()
+      .optional()
+      .describe('A mark for whoever runs the agent: keep the answer from the model.'),
     context: Context,
     status: z.enum(STATUSES),
     action: z.enum(ACTIONS).optional(),

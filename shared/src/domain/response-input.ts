@@ -9,7 +9,7 @@ export const ResponseInput = z
     action: z.enum(ACTIONS),
     content: z.record(z.string(), z.unknown()).optional(),
     responseId: Reference.optional().describe(
-      'Minted by the client; the same one always gets the same result.',
+      'Minted by the client and kept with the answer. Action and content decide what counts as the same answer.',
     ),
   })
   .meta({ id: 'ResponseInput' });

@@ -33,5 +33,5 @@ export async function look(deps: EngineDeps, caller: Caller, id: string): Promis
 
 /** The one error for what does not exist and for what is not yours. */
 export function notFound(): ParleyError {
-  return new ParleyError('not_found', 'There is no such elicitation, or it is not yours.');
+  return new ParleyError('not_found', 'There is nothing here, or it is not yours.');
 }

@@ -16,6 +16,22 @@ export class EnvError extends Error {
   }
 }
 
+/** The error of a server that could not listen, as one that names the variable to change where that is what it takes. */
+export function listenFault(
+  variable: 'PORT' | 'PARLEY_METRICS_PORT',
+  env: Env,
+  error: NodeJS.ErrnoException,
+): Error {
+  const where = `port ${env[variable]} of ${env.PARLEY_HOST}`;
+  if (error.code === 'EADDRINUSE') {
+    return new EnvError([
+      `${variable}: ${where} is in use; each process on a machine needs a port of its own`,
+    ]);
+  }
+  if (error.code === 'EACCES') return new EnvError([`${variable}: ${where} is not this user's to take`]);
+  return error;
+}
+
 /**
  * Reads and checks the environment of a service. An empty variable counts as unset. Throws EnvError with all faults.
  * The worker takes no calls, so it needs no way to verify callers.
@@ -35,7 +51,7 @@ export function readEnv(
     ...faultsOfRedis(parsed.data),
     ...faultsOfTokens(parsed.data),
     ...faultsOfDrain(parsed.data),
-    ...faultsOfProduction(parsed.data, service),
+    ...(parsed.data.NODE_ENV === 'production' ? faultsOfProduction(parsed.data, service) : []),
   ];
   if (faults.length > 0) throw new EnvError(faults);
   return parsed.data;
@@ -98,8 +114,12 @@ function secretOf(apiKey: string): string {
   return apiKey.slice(apiKey.indexOf(':') + 1);
 }
 
+/** What production would refuse of an environment that development takes. */
+export function warningsOf(env: Env, service: 'api' | 'worker'): string[] {
+  return env.NODE_ENV === 'production' ? [] : faultsOfProduction(env, service);
+}
+
 function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
-  if (env.NODE_ENV !== 'production') return [];
   const faults: string[] = [];
   const { PARLEY_JWT_SECRET: secret, PARLEY_JWT_JWKS_URL: jwks } = env;
   if (service === 'api' && secret === undefined && jwks === undefined && env.PARLEY_API_KEYS.length === 0) {

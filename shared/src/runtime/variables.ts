@@ -41,7 +41,7 @@ const nodes = (about: string) =>
     }),
   );
 
-/** Every environment variable Parley reads. docs/operations.md lists them from here. */
+/** Every environment variable Parley reads. docs/configuration.md lists them from here. */
 export const Variables = z.object({
   NODE_ENV: z
     .enum(['production', 'development', 'test'])
@@ -80,13 +80,15 @@ export const Variables = z.object({
     'BullMQ queues that deadlines are spread over; several on a Cluster. The same on every pod and worker.',
   ),
 
-  PARLEY_JWT_SECRET: text('Secret of HS256 user tokens.'),
+  PARLEY_JWT_SECRET: text('Secret of HS256 user tokens; at least 32 characters in production.'),
   PARLEY_JWT_JWKS_URL: text('JWKS of the issuer of user tokens.'),
   PARLEY_JWT_ISSUER: text('Issuer that user tokens must name; required with a JWKS.'),
   PARLEY_JWT_AUDIENCE: text('Audience that user tokens must name; required with a JWKS.'),
   PARLEY_JWT_TENANTS: list('Tenants the issuer of the JWKS speaks for, comma separated. Default `default`.'),
   PARLEY_JWT_USER_CLAIM: z.string().min(1).default('sub').describe('Claim that names the user.'),
-  PARLEY_API_KEYS: list('Service keys, `tenant:secret` comma separated.'),
+  PARLEY_API_KEYS: list(
+    'Service keys, `tenant:secret` comma separated; secrets of at least 8 characters, 24 in production.',
+  ),
   PARLEY_CORS_ORIGINS: list('Origins of pages that may call from a browser, comma separated.'),
 
   PARLEY_RETENTION_SECONDS: integer(

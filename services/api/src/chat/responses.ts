@@ -13,7 +13,7 @@ export function chatResponseRoute(engine: Engine, admitAnswer: AdmitAnswer): Rou
     summary: 'Answer from a chat',
     body: ChatResponseInput,
     replies: { 200: { description: 'Recorded', schema: Elicitation } },
-    errors: ['invalid_answer', 'already_settled', 'expired'],
+    errors: ['not_found', 'invalid_answer', 'already_settled', 'expired'],
     async handle(call) {
       const { conversationId, elicitationId, ...response } = call.body;
       const answered = await engine.answer({

@@ -49,13 +49,47 @@ function tooLarge(bytesMax: number): ParleyError {
   return new ParleyError('too_large', `The body is larger than ${bytesMax} bytes.`);
 }
 
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+/** What to do about a fault, for whoever sent it; nothing where the schema itself or its library says it well. */
+const inPlainWords: z.core.$ZodErrorMap = (issue) => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined
+        ? 'is required'
+        : `must be ${TYPE_WORDS[issue.expected] ?? issue.expected}`;
+    case 'unrecognized_keys':
+      return `holds what is not known here: ${issue.keys.map(shownName).join(', ')}`;
+    case 'invalid_value':
+      return `must be one of ${issue.values.map(String).join(', ')}`;
+    case 'too_small':
+      return `must be at least ${issue.minimum}${unitOf(issue.origin)}`;
+    case 'too_big':
+      return `must be at most ${issue.maximum}${unitOf(issue.origin)}`;
+    default:
+      return undefined;
+  }
+};
+
+function unitOf(origin: string): string {
+  return origin === 'string' ? ' characters' : '';
+}
+
 /** Checks a value against its schema; throws `invalid_request` with the faults found, as many as a person reads. */
 export function check<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   what: string,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: inPlainWords });
   if (parsed.success) return parsed.data;
   const issues: Issue[] = [];
   // Both may hold what was sent, so a small bad input must not make a huge answer of them.

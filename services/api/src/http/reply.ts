@@ -19,7 +19,7 @@ export function seenReply(
 /** Narrows a caller whose route lets only users in. */
 export function userOf(caller: Caller): Caller & { kind: 'user' } {
   if (caller.kind === 'user') return caller;
-  throw new ParleyError('forbidden', 'This call is for the user it is for.');
+  throw new ParleyError('forbidden', "This call needs a user's token; a service key is nobody's user.");
 }
 
 /** Whose things a call is about: a user's own, or those of the user that a service names. */

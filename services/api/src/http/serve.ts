@@ -175,6 +175,9 @@ function fail(deps: ServeDeps, route: Route, res: ServerResponse, error: unknown
 }
 
 function forbidden(route: Route): ParleyError {
-  const kind = route.who[0] === 'user' ? 'the user it is for' : 'a service key';
-  return new ParleyError('forbidden', `This call is for ${kind}.`);
+  const detail =
+    route.who[0] === 'user'
+      ? "This call needs a user's token; a service key is nobody's user."
+      : 'This call needs a service key.';
+  return new ParleyError('forbidden', detail);
 }

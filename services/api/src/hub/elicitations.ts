@@ -26,25 +26,27 @@ const statusList = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => (Array.isArray(value) ? value : value.split(',')))
   .pipe(z.array(z.enum(STATUSES)))
-  .describe('Keep only these; comma separated or repeated.');
+  .describe(`Keep only these; comma separated or repeated. Of ${STATUSES.join(', ')}.`);
 
-const wholeNumber = (fallback: number, min: number, max: number) =>
+const wholeNumber = (fallback: number, min: number, max: number, about: string) =>
   z
     .string()
     .regex(/^[0-9]{1,9}$/, 'must be a whole number')
     .default(String(fallback))
     .transform(Number)
-    .pipe(z.int().min(min).max(max));
+    .pipe(z.int().min(min).max(max))
+    .describe(`${about} ${min} to ${max}, by default ${fallback}.`);
 
 const ListQuery = z.strictObject({
   status: statusList.optional(),
   userId: UserId.optional().describe('Required for a service; a user sees only their own.'),
-  conversationId: z.string().max(128).optional(),
+  conversationId: z.string().max(128).optional().describe('Keep only those of this conversation.'),
   cursor: z
     .string()
     .regex(/^[0-9]{1,16}\.el_[A-Za-z0-9_-]{24}$/, 'must be the nextCursor of an earlier page')
-    .optional(),
-  limit: wholeNumber(50, 1, PAGE_MAX),
+    .optional()
+    .describe('`nextCursor` of the page before.'),
+  limit: wholeNumber(50, 1, PAGE_MAX, 'How many at most.'),
 });
 
 /** The elicitation calls of the hub API but the answer, in reading order. */
@@ -99,6 +101,7 @@ function listRoute(engine: Engine): Route {
     summary: "List a person's elicitations, newest first",
     query: ListQuery,
     replies: { 200: { description: 'A page', schema: ElicitationPage } },
+    errors: ['not_found'],
     async handle({ caller, query }) {
       const page = await engine.list({
         owner: ownerOf(caller, query.userId),
@@ -135,7 +138,9 @@ function waitRoute(engine: Engine): Route {
     who: ['service'],
     summary: 'Wait for the outcome',
     description: 'Long poll: replies as soon as it ends, else after timeoutSeconds with the open one.',
-    query: z.strictObject({ timeoutSeconds: wholeNumber(30, 0, WAIT_SECONDS_MAX) }),
+    query: z.strictObject({
+      timeoutSeconds: wholeNumber(30, 0, WAIT_SECONDS_MAX, 'How long to wait, in seconds.'),
+    }),
     replies: { 200: { description: 'Ended, or still open after the time', schema: Elicitation } },
     handle: (call) => waitReply(engine, call),
   });
