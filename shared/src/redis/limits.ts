@@ -52,14 +52,16 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
   }
 
   /** Draws a batch, of which the caller has the first point and whoever comes next the others. */
-  async function refill(key: string, rate: Rate, batch: number): Promise<Grant> {
-    const drawing = draw(key, rate, batch).finally(() => refills.delete(key));
-    refills.set(key, drawing);
-    const grant = await drawing;
-    if (grant.granted > 1) {
-      keepCredit(key, { points: grant.granted - 1, until: performance.now() + grant.leftMs });
-    }
-    return grant;
+  function refill(key: string, rate: Rate, batch: number): Promise<Grant> {
+    const refilling = draw(key, rate, batch)
+      .then((grant) => {
+        const { granted, leftMs } = grant;
+        if (granted > 1) keepCredit(key, { points: granted - 1, until: performance.now() + leftMs });
+        return grant;
+      })
+      .finally(() => refills.delete(key));
+    refills.set(key, refilling);
+    return refilling;
   }
 
   return {
