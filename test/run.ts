@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { findRedis } from './harness/find-redis.ts';
+import { redisVersion } from './harness/redis-command.ts';
 
 /**
  * `npm test`: every proof at a size for every day. `npm run soak`: the same proofs at full size, with a report under
@@ -43,6 +44,12 @@ async function run({ command }: Step, env: Record<string, string>): Promise<numb
   });
 }
 
+interface Outcome {
+  readonly name: string;
+  readonly code: number;
+  readonly seconds: number;
+}
+
 interface VitestResults {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
@@ -69,8 +76,10 @@ async function main(): Promise<number> {
     return 1;
   }
   const env = { REDIS_URL: redis.url, PARLEY_PROOF_SIZE: soak ? 'full' : 'small' };
-  const outcomes: { name: string; code: number; seconds: number }[] = [];
+  const outcomes: Outcome[] = [];
+  let version: string | undefined;
   try {
+    version = await redisVersion(redis.url);
     for (const step of STEPS) {
       process.stdout.write(`\n== ${step.name}\n`);
       const stepAt = Date.now();
@@ -82,20 +91,18 @@ async function main(): Promise<number> {
   } finally {
     await redis.stop();
   }
-  return summarise(outcomes, redis.how, Date.now() - startedAt);
+  const found = readResults();
+  const tookMs = Date.now() - startedAt;
+  if (soak) writeReport(outcomes, `Redis ${version}`, tookMs, found);
+  return summarise(outcomes, redis.how, found);
 }
 
-function summarise(
-  outcomes: readonly { name: string; code: number; seconds: number }[],
-  how: string,
-  tookMs: number,
-): number {
-  const found = readResults();
-  const lines = outcomes.map(
-    ({ name, code, seconds }) => `${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`,
-  );
-  process.stdout.write(`\n${lines.join('\n')}\nRedis: ${how}\n`);
-  if (soak) writeReport(lines, how, tookMs, found);
+function linesOf(outcomes: readonly Outcome[]): string[] {
+  return outcomes.map(({ name, code, seconds }) => `${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
+}
+
+function summarise(outcomes: readonly Outcome[], how: string, found: VitestResults | undefined): number {
+  process.stdout.write(`\n${linesOf(outcomes).join('\n')}\nRedis: ${how}\n`);
   const failed = found?.numFailedTests ?? 0;
   process.stdout.write(
     `${found?.numPassedTests ?? 0} passed, ${failed} failed, ${found?.numPendingTests ?? 0} skipped\n`,
@@ -104,8 +111,8 @@ function summarise(
 }
 
 function writeReport(
-  lines: readonly string[],
-  how: string,
+  outcomes: readonly Outcome[],
+  server: string,
   tookMs: number,
   found: VitestResults | undefined,
 ): void {
@@ -116,11 +123,11 @@ function writeReport(
     [
       '# Soak report',
       '',
-      `Written by \`npm run soak\` on ${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores, Node ${process.version}, Redis ${how}; ${Math.round(tookMs / 60_000)} minutes.`,
+      `Written by \`npm run soak\` on ${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores, Node ${process.version}, ${server}; ${Math.round(tookMs / 60_000)} minutes.`,
       '',
       `${found?.numPassedTests ?? 0} tests passed, ${found?.numFailedTests ?? 0} failed, ${found?.numPendingTests ?? 0} not run.`,
       '',
-      ...lines.map((line) => `- ${line}`),
+      ...linesOf(outcomes).map((line) => `- ${line}`),
       '',
       ...proofs,
       '',

@@ -1,5 +1,5 @@
 import { findRedisBinary, installRedis, tooOld } from './ensure-redis-server.ts';
-import { infoFields, withRedis } from './redis-command.ts';
+import { redisVersion } from './redis-command.ts';
 import { startRedis } from './redis-server.ts';
 
 export { ensureRedisServer } from './ensure-redis-server.ts';
@@ -41,7 +41,7 @@ export async function findRedis(
 }
 
 async function useGiven(url: string): Promise<FoundRedis | { reason: string }> {
-  const refusal = tooOld(await versionOf(url));
+  const refusal = tooOld(await redisVersion(url));
   if (refusal) return { reason: `REDIS_URL: ${refusal}` };
   return { url, how: 'the Redis that REDIS_URL names', stop: async () => undefined };
 }
@@ -67,15 +67,10 @@ async function startInDocker(): Promise<FoundRedis | { reason: string }> {
   const stop = async () => {
     await container.stop();
   };
-  const refusal = tooOld(await versionOf(url).catch(() => undefined));
+  const refusal = tooOld(await redisVersion(url).catch(() => undefined));
   if (!refusal) return { url, how: 'a redis:7 container', stop };
   await stop();
   return { reason: `Docker: ${refusal}` };
-}
-
-async function versionOf(url: string): Promise<string | undefined> {
-  const info = await withRedis(url, (redis) => redis.info('server'));
-  return infoFields(info).redis_version;
 }
 
 function firstLine(error: unknown): string {

@@ -5,7 +5,7 @@ export type RedisAddress = number | string;
 
 /**
  * Runs `use` over a connection of its own that never retries and never queues for longer than `timeoutMs`
- * (2 s unless told), so that a dead or frozen server is an error and not a wait.
+ * (10 s unless told), so that a dead or frozen server is an error and not a wait.
  */
 export async function withRedis<T>(
   at: RedisAddress,
@@ -53,4 +53,10 @@ export function infoFields(reply: unknown): Record<string, string> {
     if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1);
   }
   return fields;
+}
+
+/** The version the server gives itself, as in `7.0.15`. */
+export async function redisVersion(at: RedisAddress): Promise<string | undefined> {
+  const info = await withRedis(at, (redis) => redis.info('server'));
+  return infoFields(info).redis_version;
 }
