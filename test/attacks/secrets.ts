@@ -175,10 +175,12 @@ export function secretAttacks(world: () => World): void {
         detail: 'Something went wrong on our side; the log has the details.',
       });
       toOthers.push(reply.text);
-      // Nothing but the log of the pod that was asked tells more.
-      await waitUntil(() => world().pods[1].lines.some((line) => line.includes('failed unexpectedly')), {
-        what: 'a line about the fault',
-      });
+      // Nothing but the log of a pod tells more, under the id that the caller was given.
+      const requestId = reply.headers.get('x-request-id') ?? '?';
+      const told = () =>
+        world().pods.flatMap(({ lines }) => lines.filter((line) => line.includes(requestId)));
+      await waitUntil(() => told().length > 0, { what: 'a line about the fault' });
+      expect(told()[0]).toContain('failed unexpectedly');
 
       world().redis.pause();
       try {

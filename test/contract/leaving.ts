@@ -1,5 +1,5 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import { bucketOf } from '@parley/shared/domain/ids';
+import { BUCKET_COUNT, bucketOf } from '@parley/shared/domain/ids';
 import { isTerminal } from '@parley/shared/domain/status';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import { silentObserver } from '@parley/shared/runtime/observer';
@@ -80,11 +80,20 @@ export function leavingContract(contract: Contract): void {
         what: 'the deadline',
       });
       const away = new ParleyError('unavailable', 'away');
+      // A server that hangs: its buckets reply only once every bucket was asked.
+      const asked = new Set<number>();
+      const elsewhere = async (bucket: number): Promise<never> => {
+        asked.add(bucket);
+        await waitUntil(async () => asked.size === BUCKET_COUNT - 1, {
+          what: 'the other buckets to be asked',
+        });
+        throw away;
+      };
       const engine = engineOn(pods.backend, {
         elicitations: {
           ...elicitations,
           due: (bucket, ...more) =>
-            bucket === bucketOf(stream) ? elicitations.due(bucket, ...more) : Promise.reject(away),
+            bucket === bucketOf(stream) ? elicitations.due(bucket, ...more) : elsewhere(bucket),
         },
       });
       await expect(engine.sweep()).rejects.toBe(away);

@@ -167,6 +167,22 @@ describe('the steps of an elicitation on two pods', () => {
     expect(pod.said().map(({ msg }) => msg)).toEqual(['elicitation asked']);
   });
 
+  it('an overdue question that the sweep cannot expire is counted and named', async () => {
+    const backend = smallBackend();
+    const pod = await podOn(backend);
+    const { row } = await askOf(pod.engine, owner, { timeoutSeconds: 0.001 });
+    const read = () => Promise.reject(new SyntaxError('no row'));
+    const sweeping = await podOn({ ...backend, elicitations: { ...backend.elicitations, read } });
+    await waitUntil(() => sweeping.engine.sweep().then(() => sweeping.said().length > 0), {
+      what: 'the deadline',
+    });
+    expect(sweeping.said()[0]).toMatchObject({
+      elicitationId: row.id,
+      msg: 'sweep cannot expire an overdue elicitation',
+    });
+    expect(await sweeping.scrape()).toMatch(/^sweep_failures_total [1-9]/m);
+  });
+
   it('a fault in watching undoes nothing', async () => {
     const broken = await podOn(smallBackend());
     const span = { spanContext: () => ({ traceId: '', spanId: '', traceFlags: TraceFlags.NONE }) } as Span;

@@ -6,6 +6,7 @@ import { type Pod, wirePod } from './wiring.ts';
 
 const READY_POLL_MS = 50;
 const READY_WARN_MS = 5_000;
+const CLOSE_SHARE = 0.75;
 
 async function main(): Promise<void> {
   const env = readEnv('api');
@@ -57,9 +58,12 @@ async function untilReady(pod: Pod): Promise<void> {
 
 /** Not ready at once; a moment for load balancers to notice; then readers and waiters move on, and the doors close. */
 async function drain(env: Env, pod: Pod, servers: readonly Server[]): Promise<void> {
+  const { PARLEY_DRAIN_MS: allMs, PARLEY_DRAIN_DELAY_MS: delayMs } = env;
   pod.startDraining();
-  await new Promise((resolve) => setTimeout(resolve, env.PARLEY_DRAIN_DELAY_MS));
-  await Promise.all(servers.map((server) => closeServer(server, env.PARLEY_DRAIN_MS / 2)));
+  await new Promise((resolve) => setTimeout(resolve, delayMs));
+  // The rest of the time is for letting go of Redis and for the last of the telemetry.
+  const closeMs = (allMs - delayMs) * CLOSE_SHARE;
+  await Promise.all(servers.map((server) => closeServer(server, closeMs)));
   await pod.release();
 }
 

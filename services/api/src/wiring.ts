@@ -75,7 +75,10 @@ export async function wirePod(env: Env): Promise<Pod> {
   const stopSweeping = startSweeper({
     engine,
     everyMs: env.PARLEY_SWEEP_MS,
-    onError: (error) => log.warn({ err: error }, 'sweep failed; the next one follows'),
+    onError(error) {
+      metrics.redisCommandErrors.add(1);
+      log.warn({ err: error }, 'sweep failed; the next one follows');
+    },
   });
   return {
     app: (req, res) => telemetry.continuing(req.headers, () => app(req, res)),
@@ -149,7 +152,7 @@ function createPodApp({ env, version, backend, engine, log, metrics, draining }:
       metrics.httpRequests.add(1, { route, method, status });
       metrics.httpRequestDuration.record(durationMs / 1000, { route, method });
     },
-    onFault: (error, route) => log.error({ err: error, route }, 'request failed unexpectedly'),
+    onFault: (error, at) => log.error({ err: error, ...at }, 'request failed unexpectedly'),
     onStream(change, resumed) {
       metrics.sseConnections.add(change);
       if (change === 1 && resumed) metrics.sseResumes.add(1);

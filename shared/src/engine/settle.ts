@@ -25,7 +25,7 @@ export async function settle(deps: EngineDeps, caller: Caller, read: Seen, comma
     if (isTerminal(seen.row.status)) afterSettling(deps, seen.row);
     if (decision.type === 'commit') return seen;
   }
-  throw new ParleyError('internal', 'The elicitation cannot be moved: its row is damaged.');
+  throw new Error(`The elicitation ${read.row.id} cannot be moved: its row is damaged.`);
 }
 
 function afterSettling(deps: EngineDeps, row: Row): void {

@@ -3,7 +3,8 @@ import { BUCKET_COUNT } from '../domain/ids.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
 
-const BATCH = 200;
+// Every bucket at once and few of each: a burst after an outage leaves gaps for the calls of people.
+const BATCH = 8;
 
 export interface SweepResult {
   readonly expired: number;
@@ -17,20 +18,15 @@ export interface SweepResult {
  * not be swept, once the rest has been.
  */
 export async function sweep(deps: EngineDeps, signal?: AbortSignal): Promise<SweepResult> {
-  const count = { expired: 0, forgotten: 0, left: 0 };
-  let away: unknown;
-  for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
-    try {
-      await sweepBucket(deps, bucket, count, signal);
-    } catch (error) {
-      // On a Cluster one server may be away, and the buckets of the others must not wait for it.
-      if (!isParleyError(error, 'unavailable')) throw error;
-      away ??= error;
-    }
-  }
+  const count = { expired: 0, forgotten: 0 };
+  // On a Cluster one server may be away, and the buckets of the others must not wait for it.
+  const rounds = await Promise.allSettled(
+    Array.from({ length: BUCKET_COUNT }, (_, bucket) => sweepBucket(deps, bucket, count, signal)),
+  );
   if (count.expired > 0) deps.observer.swept(count.expired);
-  if (away !== undefined) throw away;
-  return { expired: count.expired, forgotten: count.forgotten };
+  const failed = rounds.find((round) => round.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return count;
 }
 
 type Swept = 'expired' | 'forgotten' | 'left';
@@ -38,14 +34,17 @@ type Swept = 'expired' | 'forgotten' | 'left';
 async function sweepBucket(
   deps: EngineDeps,
   bucket: number,
-  count: Record<Swept, number>,
+  count: { expired: number; forgotten: number },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const leftBefore = count.left;
+  let left = 0;
   while (signal?.aborted !== true) {
     // What could not be ended stays at the head; it is passed over, or it would keep all that follows from ending.
-    const ids = await deps.elicitations.due(bucket, BATCH, count.left - leftBefore);
-    for (const swept of await Promise.all(ids.map((id) => expireOrForget(deps, id)))) count[swept] += 1;
+    const ids = await deps.elicitations.due(bucket, BATCH, left);
+    for (const swept of await Promise.all(ids.map((id) => expireOrForget(deps, id)))) {
+      if (swept === 'left') left += 1;
+      else count[swept] += 1;
+    }
     if (ids.length < BATCH) return;
   }
 }

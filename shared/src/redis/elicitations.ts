@@ -25,7 +25,8 @@ const TOO_MANY_OPEN = -1;
 export function createRedisElicitations({ redis, settings, onError }: RedisElicitationsDeps): Elicitations {
   const commitScript = loadScript(redis, 'commit', onError);
   const readScript = loadScript(redis, 'read', onError);
-  const dueScript = loadScript(redis, 'due', onError);
+  // One for every bucket, every few seconds: its caller tells of an outage once, not 64 times.
+  const dueScript = loadScript(redis, 'due');
 
   async function read(id: string): Promise<Reading> {
     const [now, ...fields] = (await readScript([elicitationKey(id)], [])) as unknown[];

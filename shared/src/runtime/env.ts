@@ -50,7 +50,7 @@ export function readEnv(
   const faults = [
     ...faultsOfRedis(parsed.data),
     ...faultsOfTokens(parsed.data),
-    ...faultsOfDrain(parsed.data),
+    ...(service === 'api' ? faultsOfDrain(parsed.data) : []),
     ...(parsed.data.NODE_ENV === 'production' ? faultsOfProduction(parsed.data, service) : []),
   ];
   if (faults.length > 0) throw new EnvError(faults);

@@ -80,6 +80,7 @@ export function createObserver(deps: ObserverDeps): Observer {
       log.info({ count }, 'sweep expired overdue elicitations');
     }),
     sweepFailed: quietly((elicitationId, error) => {
+      metrics.sweepFailures.add(1);
       log.error({ elicitationId, err: error }, 'sweep cannot expire an overdue elicitation');
     }),
   };

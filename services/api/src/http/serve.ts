@@ -17,8 +17,8 @@ export interface ServeDeps {
   readonly sse: SseOptions;
   /** Told once a request is done, for metrics. `route` is the pattern, never the URL. */
   readonly onDone: (done: { route: string; method: string; status: number; durationMs: number }) => void;
-  /** Told of what nobody expected. */
-  readonly onFault: (error: unknown, route: string) => void;
+  /** Told of what nobody expected. `requestId` is the one the caller was given. */
+  readonly onFault: (error: unknown, at: { route: string; requestId: string }) => void;
   readonly onStream: (change: 1 | -1, resumed: boolean) => void;
 }
 
@@ -169,7 +169,9 @@ function readOn(req: IncomingMessage, done: () => void): void {
 
 function fail(deps: ServeDeps, route: Route, res: ServerResponse, error: unknown): void {
   if (res.closed) return;
-  if (!isParleyError(error)) deps.onFault(error, route.path);
+  if (!isParleyError(error)) {
+    deps.onFault(error, { route: route.path, requestId: String(res.getHeader('x-request-id')) });
+  }
   if (res.headersSent) res.destroy();
   else sendProblem(res, error);
 }
