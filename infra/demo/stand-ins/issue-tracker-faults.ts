@@ -1,0 +1,51 @@
+/**
+ * A way for one tool call to fail.
+ *
+ * | kind | the tool runs | what the caller meets |
+ * |---|---|---|
+ * | `tool-error` | no | a tool result that says it failed |
+ * | `huge` | no | a tool result of that many characters |
+ * | `rpc-error` | no | a JSON-RPC error |
+ * | `status` | no | that HTTP status; 401 with the challenge of a token that no longer holds |
+ * | `hang` | no | silence, until the caller leaves |
+ * | `cut` | no | the connection breaks |
+ * | `lost-reply` | yes | the connection breaks before the result |
+ */
+export type TrackerFault =
+  | { readonly kind: 'tool-error'; readonly message?: string }
+  | { readonly kind: 'huge'; readonly characters: number }
+  | { readonly kind: 'status'; readonly status: number }
+  | { readonly kind: 'rpc-error' | 'hang' | 'cut' | 'lost-reply' };
+
+/** Which calls a fault is for; any unless told. */
+export interface FaultTarget {
+  readonly tool?: string;
+  readonly subject?: string;
+  /** How many calls it hits; 1 unless told. */
+  readonly times?: number;
+}
+
+export interface FaultQueue {
+  add(fault: TrackerFault, target?: FaultTarget): void;
+  /** The fault for this call, used up by asking; the one that was added first when several fit. */
+  take(tool: string, subject: string): TrackerFault | undefined;
+}
+
+export function createFaultQueue(): FaultQueue {
+  const waiting: { readonly fault: TrackerFault; readonly target: FaultTarget; left: number }[] = [];
+  return {
+    add(fault, target = {}) {
+      waiting.push({ fault, target, left: target.times ?? 1 });
+    },
+    take(tool, subject) {
+      const at = waiting.findIndex(
+        ({ target }) => (target.tool ?? tool) === tool && (target.subject ?? subject) === subject,
+      );
+      const found = waiting[at];
+      if (found === undefined) return undefined;
+      found.left -= 1;
+      if (found.left <= 0) waiting.splice(at, 1);
+      return found.fault;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import type { AuthInfo } from '@modelcontextprotocol/server';
+
+/** Whom a token speaks for. */
+export interface Bearer {
+  readonly subject: string;
+  readonly scopes: readonly string[];
+}
+
+/** Tells whom a token speaks for; nothing for one that is wrong, expired or revoked. A throw is an outage. */
+export type Verify = (token: string) => Promise<Bearer | undefined> | Bearer | undefined;
+
+export interface Gate {
+  readonly verify: Verify;
+  /** Scopes that a token must carry. */
+  readonly scopes: readonly string[];
+  /** Where the protected resource metadata is, RFC 9728. */
+  readonly metadataUrl: string;
+}
+
+/** Who a request comes from, or the reply that refuses it. */
+export type Admission =
+  | { readonly kind: 'admitted'; readonly bearer: Bearer; readonly authInfo: AuthInfo }
+  | { readonly kind: 'no-token' | 'bad-token' | 'scope' | 'outage'; readonly reply: Response };
+
+/** Lets a request in by its bearer token: RFC 6750, with the pointer that MCP's authorization asks for. */
+export async function admit(request: Request, gate: Gate): Promise<Admission> {
+  const token = /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
+  if (token === undefined) return { kind: 'no-token', reply: challenge(gate, 401) };
+  const bearer = await verified(gate.verify, token);
+  if (bearer === 'outage') return { kind: 'outage', reply: new Response(null, { status: 503 }) };
+  if (bearer === undefined) return { kind: 'bad-token', reply: challengeBadToken(gate) };
+  if (!gate.scopes.every((scope) => bearer.scopes.includes(scope)))
+    return { kind: 'scope', reply: challenge(gate, 403, 'insufficient_scope') };
+  const { subject, scopes } = bearer;
+  return {
+    kind: 'admitted',
+    bearer,
+    authInfo: { token, clientId: subject, scopes: [...scopes], extra: { subject } },
+  };
+}
+
+/** The reply to a token that does not hold, or no longer. */
+export function challengeBadToken(gate: Gate): Response {
+  return challenge(gate, 401, 'invalid_token');
+}
+
+async function verified(verify: Verify, token: string): Promise<Bearer | 'outage' | undefined> {
+  try {
+    return await verify(token);
+  } catch {
+    return 'outage';
+  }
+}
+
+// RFC 6750: a request without any token is told no error code.
+function challenge({ metadataUrl, scopes }: Gate, status: number, error?: string): Response {
+  const parameters = [
+    ...(error === undefined ? [] : [`error="${error}"`]),
+    ...(scopes.length === 0 ? [] : [`scope="${scopes.join(' ')}"`]),
+    `resource_metadata="${metadataUrl}"`,
+  ];
+  return Response.json(error === undefined ? {} : { error }, {
+    status,
+    headers: { 'www-authenticate': `Bearer ${parameters.join(', ')}` },
+  });
+}
