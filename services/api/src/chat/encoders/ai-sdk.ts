@@ -1,0 +1,96 @@
+import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import { endsTurn, turnEventOf } from '@parley/shared/domain/turn-events';
+import type { StreamItem } from '@parley/shared/engine/watch';
+import type { UIMessageChunk } from 'ai';
+import { createAiSdkChunks } from './ai-sdk-chunks.ts';
+import { DONE, type Encoded, type Encoder, framesOf, silent } from './encoder.ts';
+import { jsonLine } from './plain.ts';
+import { RESPOND_URL } from './shown.ts';
+import type { Superseded } from './superseded.ts';
+
+/** Headers of the reply: the first names the protocol, the second is what chats of the former one look for. */
+export const AI_SDK_HEADERS = {
+  'x-vercel-ai-ui-message-stream': 'v1',
+  'x-vercel-ai-data-stream': 'v2',
+} as const;
+
+export interface AiSdkOptions {
+  readonly respondUrl?: string;
+  /** The last event its reader has, from `Last-Event-ID`; nothing up to there is sent again. */
+  readonly after?: FeedPosition;
+  /** What to leave out of a replay; nothing for the reader that began the turn. */
+  readonly superseded?: Superseded;
+}
+
+type Item = Exclude<StreamItem, { type: 'reset' }>;
+
+/**
+ * Encodes a turn as AI SDK UI message stream, version 1 (`ai` 6, and readable by 5 and 7).
+ *
+ * When a step is restarted whose events this reader already has, its connection must be cut: the protocol cannot take
+ * text back, and a stock client starts over when it comes back. A replay knows its restarts beforehand
+ * (`superseded`), so it leaves the void events out and is not cut for them again. A reader that comes back by event id
+ * out of void events, or out of a feed that was lost, first gets the transient part `data-stream-reset` and then the
+ * turn from its start: it must forget what it has.
+ */
+export function createAiSdkEncoder(options: AiSdkOptions = {}): Encoder {
+  const { respondUrl = RESPOND_URL, superseded } = options;
+  let chunks = createAiSdkChunks(respondUrl);
+  let after = options.after;
+  let lastId = after && formatFeedPosition(after);
+  let sent = false;
+  let over: 'end' | 'cut' | undefined;
+
+  function isVoid(position: FeedPosition | undefined): boolean {
+    return position !== undefined && superseded?.covers(position) === true;
+  }
+
+  /** True when the reader holds what is no longer so. It is asked once per item until the reader is past its own. */
+  function isStale(position: FeedPosition | undefined): boolean {
+    if (after === undefined || position === undefined) return false;
+    return position.epoch !== after.epoch || isVoid(after);
+  }
+
+  function told(item: Item, found: readonly UIMessageChunk[], ends: boolean): Encoded {
+    const position = parseFeedPosition(item.id);
+    const stale = isStale(position);
+    if (stale) {
+      after = undefined;
+      lastId = undefined;
+    }
+    const has = after !== undefined && position !== undefined && position.seq <= after.seq;
+    const lines = has ? [] : found.map(jsonLine);
+    if (stale) lines.unshift(jsonLine({ type: 'data-stream-reset', data: { v: 1 }, transient: true }));
+    if (ends) over = 'end';
+    if (ends && !has) lines.push(DONE);
+    // The id of a void event is proof that its reader has void text: a question among them goes under the id before.
+    const id = isVoid(position) ? lastId : item.id;
+    const frames = framesOf(lines, id, lastId);
+    if (frames.length > 0) {
+      sent = true;
+      lastId = id;
+    }
+    return { frames, next: over ?? 'more' };
+  }
+
+  function other(item: Extract<Item, { type: 'other' }>): Encoded {
+    const event = turnEventOf(item.event);
+    if (event === undefined || isVoid(parseFeedPosition(item.id))) return told(item, [], false);
+    if (event.type === 'step-restarted' && chunks.hasShown(event.step)) {
+      over = 'cut';
+      return silent(over);
+    }
+    return told(item, chunks.turn(event), endsTurn(event));
+  }
+
+  return {
+    encode(item) {
+      if (over !== undefined) return silent(over);
+      if (item.type === 'other') return other(item);
+      if (item.type === 'elicitation') return told(item, chunks.elicitation(item.elicitation), false);
+      if (sent) over = 'cut';
+      else chunks = createAiSdkChunks(respondUrl);
+      return silent(over ?? 'more');
+    },
+  };
+}
