@@ -1,4 +1,11 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { agentsPage } from './agents-page.ts';
 import { configurationPage } from './configuration-page.ts';
 
-writeFileSync(new URL('../../docs/configuration.md', import.meta.url), configurationPage());
+const root = new URL('../../', import.meta.url);
+
+writeFileSync(new URL('docs/configuration.md', root), configurationPage());
+
+const agents = new URL('docs/agents.md', root);
+const example = new URL('test/unit/fixtures/agents-config/example.yaml', root);
+writeFileSync(agents, agentsPage(readFileSync(agents, 'utf8'), readFileSync(example, 'utf8')));

@@ -9,6 +9,9 @@ const ROOMY: BackendSettings = {
   openPerUserMax: 1_000,
   historyPerUserMax: 1_000,
   feedEventsMax: 10_000,
+  turnBytesMax: 1_000_000,
+  historyMessagesMax: 100,
+  conversationTtlMs: 60_000,
 };
 
 /** What each part of the contract tests with. */

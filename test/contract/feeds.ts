@@ -175,7 +175,11 @@ export function feedContract(contract: Contract): void {
       for (const { events } of [wakes, inboxWakes]) {
         await waitUntil(() => events.length >= 3, { what: 'the wakes', everyMs: 5 });
         expect(events).toMatchObject(expected);
-        expect(events.map(({ settlement }) => settlement)).toEqual([undefined, undefined, done.settlement]);
+        expect(events.map((event) => ('settlement' in event ? event.settlement : undefined))).toEqual([
+          undefined,
+          undefined,
+          done.settlement,
+        ]);
       }
       wakes.unsubscribe();
       inboxWakes.unsubscribe();

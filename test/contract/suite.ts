@@ -13,6 +13,7 @@ import type { Store } from './pods.ts';
 import { racingContract } from './racing.ts';
 import { repeatingContract } from './repeating.ts';
 import { settlingContract } from './settling.ts';
+import { turnContract } from './turns.ts';
 import { waitContract } from './waiting.ts';
 import { watchContract } from './watching.ts';
 
@@ -29,6 +30,7 @@ export function backendContract(name: string, store: Store): void {
     watchContract(contract);
     inboxContract(contract);
     waitContract(contract);
+    turnContract(contract);
     busContract(contract);
     budgetContract(contract);
     pageContract(contract);

@@ -8,9 +8,12 @@ export const ROOMS = [
   'shared/src/redis',
   'shared/src/memory',
   'shared/src/runtime',
+  'shared/src/vault',
   'services/api/src/http',
   'services/api/src/hub',
   'services/api/src/chat',
+  'services/api/src/agents',
+  'services/api/src/connect',
   'services/api/src',
   'services/worker/src',
   'clients/sdk/src',
@@ -24,7 +27,8 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
   'shared/src/engine': ['shared/src/domain', 'shared/src/ports'],
   'shared/src/redis': ['shared/src/domain', 'shared/src/ports'],
   'shared/src/memory': ['shared/src/domain', 'shared/src/ports'],
-  'shared/src/runtime': ['shared/src/domain', 'shared/src/ports', 'shared/src/engine'],
+  'shared/src/runtime': ['shared/src/domain', 'shared/src/ports', 'shared/src/engine', 'shared/src/vault'],
+  'shared/src/vault': ['shared/src/domain', 'shared/src/ports'],
   'services/api/src/http': [
     'shared/src/domain',
     'shared/src/ports',
@@ -32,14 +36,35 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
     'shared/src/runtime',
   ],
   'services/api/src/hub': ['services/api/src/http', 'shared/src/domain', 'shared/src/engine'],
-  'services/api/src/chat': ['services/api/src/http', 'shared/src/domain', 'shared/src/engine'],
+  'services/api/src/chat': [
+    'services/api/src/http',
+    'services/api/src/agents',
+    'shared/src/domain',
+    'shared/src/engine',
+  ],
+  'services/api/src/agents': [
+    'shared/src/domain',
+    'shared/src/ports',
+    'shared/src/engine',
+    'shared/src/vault',
+  ],
+  'services/api/src/connect': [
+    'services/api/src/http',
+    'shared/src/domain',
+    'shared/src/ports',
+    'shared/src/engine',
+    'shared/src/vault',
+  ],
   'services/api/src': [
     'services/api/src/http',
     'services/api/src/hub',
     'services/api/src/chat',
+    'services/api/src/agents',
+    'services/api/src/connect',
     'shared/src/domain',
     'shared/src/ports',
     'shared/src/engine',
+    'shared/src/vault',
     'shared/src/redis',
     'shared/src/memory',
     'shared/src/runtime',
@@ -48,6 +73,7 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
     'shared/src/domain',
     'shared/src/ports',
     'shared/src/engine',
+    'shared/src/vault',
     'shared/src/redis',
     'shared/src/runtime',
   ],
@@ -55,7 +81,11 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
 };
 
 /** Backends are picked in one place per service. */
-export const BACKEND_PICKERS = ['services/api/src/wiring.ts', 'services/worker/src/wiring.ts'];
+export const BACKEND_PICKERS = [
+  'services/api/src/wiring.ts',
+  'services/worker/src/wiring.ts',
+  'services/worker/src/rekey.ts',
+];
 
 /** Packages that only some rooms may import; `zod` is the only one the domain may have at all. */
 export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {

@@ -64,6 +64,9 @@ export function smallBackend(openPerUserMax = 100): Backend {
     openPerUserMax,
     historyPerUserMax: 100,
     feedEventsMax: 1_000,
+    turnBytesMax: 1_000_000,
+    historyMessagesMax: 100,
+    conversationTtlMs: 60_000,
   });
 }
 

@@ -47,6 +47,11 @@ export function bucketOfName(tenant: string, name: string): number {
   return hash32(`${tenant}\u0001${name}`) % BUCKET_COUNT;
 }
 
+/** True for a stream request that Parley minted: nobody but Parley writes to it, and no more than it means to. */
+export function isMintedStream(streamRequestId: string): boolean {
+  return streamRequestId.startsWith('sr_');
+}
+
 /** True for an id that a caller may choose: `[A-Za-z0-9._-]{1,128}` without a prefix that Parley mints. */
 export function isCallerId(id: string): boolean {
   return isReferenceId(id) && !MINTED_PREFIXES.some((prefix) => id.startsWith(prefix));

@@ -1,4 +1,4 @@
-import type { Wake } from '../domain/wake.ts';
+import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { Claims } from '../ports/claims.ts';
 import type { Elicitations } from '../ports/elicitations.ts';
 import type { EventBus } from '../ports/event-bus.ts';
@@ -26,7 +26,7 @@ export interface EngineDeps {
   readonly elicitations: Elicitations;
   readonly feed: Feed;
   readonly wakes: EventBus<Wake>;
-  readonly inboxWakes: EventBus<Wake>;
+  readonly inboxWakes: EventBus<ElicitationWake>;
   readonly claims: Claims;
   /** The layers that fire at a deadline, nearest first; the index and the sweep stand behind them all. */
   readonly timers: readonly Timers[];

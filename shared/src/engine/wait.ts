@@ -2,7 +2,7 @@ import { ParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { Definition, Row } from '../domain/row.ts';
 import { isTerminal, type Status } from '../domain/status.ts';
-import type { Wake } from '../domain/wake.ts';
+import type { ElicitationWake } from '../domain/wake.ts';
 import type { WakeSource } from '../ports/observer.ts';
 import { Bell } from './bell.ts';
 import { type Caller, look, type Seen } from './caller.ts';
@@ -53,10 +53,10 @@ function awake(id: string, { definition, now, ...row }: Asleep, ending: Partial<
 
 async function sleep(deps: EngineDeps, input: WaitInput, seen: Asleep): Promise<Seen> {
   const bell = new Bell(input.signal);
-  let wake: Wake | undefined;
+  let wake: ElicitationWake | undefined;
   const subscription = deps.wakes.subscribe(streamOf(seen), (signal) => {
     if (signal.type === 'event') {
-      if (signal.event.elicitationId !== input.id) return;
+      if (!('elicitationId' in signal.event) || signal.event.elicitationId !== input.id) return;
       wake = signal.event;
     }
     bell.ring();
@@ -118,7 +118,7 @@ function stillAway(): ParleyError {
 }
 
 /** The row as its wake tells it, when the wake tells enough; a missing or older revision tells nothing. */
-function toldBy(wake: Wake, seen: Asleep, id: string): Seen | undefined {
+function toldBy(wake: ElicitationWake, seen: Asleep, id: string): Seen | undefined {
   const { status, revision, settlement, at } = wake;
   if (revision <= seen.revision || !isTerminal(status) || settlement === undefined) return undefined;
   return awake(id, { ...seen, status, revision, now: at }, { settlement, settledAt: at });

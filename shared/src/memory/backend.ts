@@ -1,16 +1,17 @@
-import type { Wake } from '../domain/wake.ts';
+import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { createMemoryClaims } from './claims.ts';
 import { createMemoryElicitations } from './elicitations.ts';
 import { InProcessEventBus } from './event-bus.ts';
 import { createMemoryFeed } from './feed.ts';
 import { createMemoryLimits } from './limits.ts';
+import { createMemoryRuns } from './runs.ts';
 
 /** All ports in one process, for development, tests and single-pod use. Nothing outlives the process. */
 export function createMemoryBackend(settings: BackendSettings): Backend {
   const feed = createMemoryFeed(settings.feedEventsMax);
   const wakes = new InProcessEventBus<Wake>();
-  const inboxWakes = new InProcessEventBus<Wake>();
+  const inboxWakes = new InProcessEventBus<ElicitationWake>();
   return {
     elicitations: createMemoryElicitations({
       feed,
@@ -19,6 +20,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
       settings,
     }),
     feed,
+    ...createMemoryRuns({ feed, wakes, settings }),
     wakes,
     inboxWakes,
     timers: { schedule: async () => undefined, cancel: async () => undefined },

@@ -3,7 +3,7 @@ import { bucketOfElicitationId, type Owner } from '../domain/ids.ts';
 import type { Definition, Row } from '../domain/row.ts';
 import { isTerminal } from '../domain/status.ts';
 import type { Step } from '../domain/transition.ts';
-import type { Wake } from '../domain/wake.ts';
+import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { Elicitations, PageRequest } from '../ports/elicitations.ts';
 import type { InProcessEventBus } from './event-bus.ts';
@@ -12,7 +12,7 @@ import type { MemoryFeed } from './feed.ts';
 export interface MemoryElicitationsDeps {
   readonly feed: MemoryFeed;
   readonly wakes: InProcessEventBus<Wake>;
-  readonly inboxWakes: InProcessEventBus<Wake>;
+  readonly inboxWakes: InProcessEventBus<ElicitationWake>;
   readonly settings: BackendSettings;
 }
 
@@ -51,7 +51,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): Elicitat
   function tell(row: Row, event: Step['event'], now: number, ttlMs: number): void {
     const { definition } = row;
     const position = deps.feed.append(definition, event, now, ttlMs);
-    const wake: Wake = {
+    const wake: ElicitationWake = {
       position: formatFeedPosition(position),
       elicitationId: row.id,
       revision: row.revision,

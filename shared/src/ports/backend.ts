@@ -1,9 +1,11 @@
-import type { Wake } from '../domain/wake.ts';
+import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { Claims } from './claims.ts';
+import type { Conversations } from './conversations.ts';
 import type { Elicitations } from './elicitations.ts';
 import type { EventBus } from './event-bus.ts';
 import type { Feed } from './feed.ts';
 import type { Limits } from './limits.ts';
+import type { Runs } from './runs.ts';
 import type { Timers } from './timers.ts';
 
 /** How a backend stands, for readiness. */
@@ -21,15 +23,23 @@ export interface BackendSettings {
   readonly openPerUserMax: number;
   readonly historyPerUserMax: number;
   readonly feedEventsMax: number;
+  /** Bytes of events that one turn may tell. */
+  readonly turnBytesMax: number;
+  /** Messages that a conversation remembers. */
+  readonly historyMessagesMax: number;
+  /** How long a conversation stays after its last turn, in ms. */
+  readonly conversationTtlMs: number;
 }
 
 /** All ports of one backend: memory or Redis. */
 export interface Backend {
   readonly elicitations: Elicitations;
   readonly feed: Feed;
+  readonly runs: Runs;
+  readonly conversations: Conversations;
   readonly wakes: EventBus<Wake>;
   /** The same wakes by owner, for inboxes. */
-  readonly inboxWakes: EventBus<Wake>;
+  readonly inboxWakes: EventBus<ElicitationWake>;
   readonly timers: Timers;
   readonly claims: Claims;
   readonly limits: Limits;

@@ -3,14 +3,16 @@ import type { Backend, BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { createRedisClaims } from './claims.ts';
 import { type Commands, connectCommands, connectProducer, connectSubscriber } from './connect.ts';
+import { createRedisConversations } from './conversations.ts';
 import { createRedisElicitations } from './elicitations.ts';
 import { RedisEventBus } from './event-bus.ts';
 import { createRedisFeed } from './feed.ts';
 import { canaryKey, probeChannel } from './keys.ts';
 import { createRedisLimits } from './limits.ts';
+import { createRedisRuns } from './runs.ts';
 import { createSubscriber } from './subscriber.ts';
 import { createQueueTimers } from './timers.ts';
-import { decodeWake, encodeWake } from './wake-codec.ts';
+import { decodeElicitationWake, decodeWake, encodeWake } from './wake-codec.ts';
 
 export interface RedisBackendOptions {
   readonly location: RedisLocation;
@@ -38,14 +40,6 @@ export function createRedisBackend({
     probeChannel: probe,
     publishProbe: () => redis.publish(probe, ''),
   });
-  const wakeBus = (family: string) =>
-    new RedisEventBus({
-      redis,
-      subscriber,
-      family,
-      encode: encodeWake,
-      decode: decodeWake,
-    });
   const timers = createQueueTimers(producer, timerQueues);
   return {
     elicitations: createRedisElicitations({
@@ -54,8 +48,16 @@ export function createRedisBackend({
       ...(onError !== undefined && { onError }),
     }),
     feed: createRedisFeed(redis, onError),
-    wakes: wakeBus('stream'),
-    inboxWakes: wakeBus('inbox'),
+    runs: createRedisRuns({ redis, settings, ...(onError !== undefined && { onError }) }),
+    conversations: createRedisConversations(redis, onError),
+    wakes: new RedisEventBus({ redis, subscriber, family: 'stream', encode: encodeWake, decode: decodeWake }),
+    inboxWakes: new RedisEventBus({
+      redis,
+      subscriber,
+      family: 'inbox',
+      encode: encodeWake,
+      decode: decodeElicitationWake,
+    }),
     timers,
     claims: createRedisClaims(redis, onError),
     limits: createRedisLimits(redis, onError),

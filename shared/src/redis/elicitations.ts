@@ -1,4 +1,4 @@
-import { BUCKET_COUNT, bucketOfElicitationId } from '../domain/ids.ts';
+import { BUCKET_COUNT, bucketOfElicitationId, isMintedStream } from '../domain/ids.ts';
 import type { Definition, Row } from '../domain/row.ts';
 import { isTerminal } from '../domain/status.ts';
 import type { Step } from '../domain/transition.ts';
@@ -27,6 +27,11 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
   const readScript = loadScript(redis, 'read', onError);
   // One for every bucket, every few seconds: its caller tells of an outage once, not 64 times.
   const dueScript = loadScript(redis, 'due');
+
+  /** A turn bounds its feed itself, and no question of it may push out what was told before. */
+  function feedEventsMax({ streamRequestId }: Definition): number {
+    return isMintedStream(streamRequestId) ? Number.MAX_SAFE_INTEGER : settings.feedEventsMax;
+  }
 
   async function read(id: string): Promise<Reading> {
     const [now, ...fields] = (await readScript([elicitationKey(id)], [])) as unknown[];
@@ -59,7 +64,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
       0,
       ...messagesOf(names, event, encodeWakeTail(event, undefined)),
       settings.retentionMs,
-      settings.feedEventsMax,
+      feedEventsMax(definition),
       timeoutMs,
       JSON.stringify(definition),
       settings.openPerUserMax,
@@ -95,7 +100,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
       terminal ? 1 : 0,
       ...messagesOf(names, event, encodeWakeTail(event, settlement)),
       settings.retentionMs,
-      settings.feedEventsMax,
+      feedEventsMax(row.definition),
       JSON.stringify(settlement ?? {}),
       settings.historyPerUserMax,
     ])) as unknown[];

@@ -6,6 +6,7 @@ import {
   type Owner,
   type StreamRef,
 } from '../domain/ids.ts';
+import type { ConversationRef } from '../domain/run.ts';
 import type { ClaimName } from '../ports/claims.ts';
 import type { Topic } from '../ports/event-bus.ts';
 import { slotOf } from './slot.ts';
@@ -45,7 +46,8 @@ function encode(name: string): string {
   return encodeURIComponent(name);
 }
 
-function ownedBy(owner: Owner, family: string, rest = ''): string {
+/** A key of one owner, in the owner's bucket; `rest` is what follows the owner, encoded. */
+export function ownedBy(owner: Owner, family: string, rest = ''): string {
   return `${ROOT}:{${tagOf(bucketOf(owner))}}:${family}:${ownerPath(owner)}${rest}`;
 }
 
@@ -74,6 +76,21 @@ export function historyKey(owner: Owner): string {
 /** Sorted set: the deadlines of all open elicitations of a bucket. */
 export function deadlinesKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:deadlines`;
+}
+
+/** Hash: the record of the turn that a stream request is. */
+export function runKey(stream: StreamRef): string {
+  return ownedBy(stream, 'run', `/${encode(stream.streamRequestId)}`);
+}
+
+/** Hash: what runs in a conversation. */
+export function conversationKey(conversation: ConversationRef): string {
+  return ownedBy(conversation, 'conversation', `/${encode(conversation.conversationId)}`);
+}
+
+/** List: what was said in a conversation, oldest first. */
+export function messagesKey(conversation: ConversationRef): string {
+  return ownedBy(conversation, 'messages', `/${encode(conversation.conversationId)}`);
 }
 
 /** String: who came first for a name within a tenant. */

@@ -1,6 +1,7 @@
 import type { EngineSettings } from '../engine/deps.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
+import { parseVaultKeys } from '../vault/key-ring.ts';
 import { type Env, Variables } from './variables.ts';
 
 export type { Env } from './variables.ts';
@@ -50,6 +51,7 @@ export function readEnv(
   const faults = [
     ...faultsOfRedis(parsed.data),
     ...faultsOfTokens(parsed.data),
+    ...faultsOfVault(parsed.data),
     ...(service === 'api' ? faultsOfDrain(parsed.data) : []),
     ...(parsed.data.NODE_ENV === 'production' ? faultsOfProduction(parsed.data, service) : []),
   ];
@@ -110,6 +112,13 @@ function faultsOfTokens(env: Env): string[] {
   return faults;
 }
 
+function faultsOfVault({ PARLEY_VAULT_KEYS: entries, PARLEY_VAULT_REDIS_URL: url }: Env): string[] {
+  const { faults = [] } = entries.length === 0 ? {} : parseVaultKeys(entries);
+  return url === undefined || /^rediss?:\/\//.test(url)
+    ? [...faults]
+    : [...faults, 'PARLEY_VAULT_REDIS_URL: must begin with redis:// or rediss://'];
+}
+
 function secretOf(apiKey: string): string {
   return apiKey.slice(apiKey.indexOf(':') + 1);
 }
@@ -168,6 +177,12 @@ export function redisLocation(env: Env): RedisLocation | undefined {
   return env.REDIS_URL === undefined ? undefined : { kind: 'single', url: env.REDIS_URL, ...auth };
 }
 
+/** Where credentials rest: in a Redis of their own, or with everything else. */
+export function vaultLocation(env: Env): RedisLocation | undefined {
+  const url = env.PARLEY_VAULT_REDIS_URL;
+  return url === undefined ? redisLocation(env) : { kind: 'single', url };
+}
+
 /** The bounds that the commits keep. */
 export function backendSettings(env: Env): BackendSettings {
   return {
@@ -175,6 +190,9 @@ export function backendSettings(env: Env): BackendSettings {
     openPerUserMax: env.PARLEY_LIMIT_USER_OPEN,
     historyPerUserMax: env.PARLEY_LIMIT_USER_HISTORY,
     feedEventsMax: env.PARLEY_LIMIT_FEED_EVENTS,
+    turnBytesMax: env.PARLEY_LIMIT_TURN_BYTES,
+    historyMessagesMax: env.PARLEY_LIMIT_HISTORY_MESSAGES,
+    conversationTtlMs: env.PARLEY_CONVERSATION_SECONDS * 1000,
   };
 }
 

@@ -55,6 +55,9 @@ export const Variables = z.object({
     .max(64)
     .default(`${hostname()}-${process.pid}`.slice(-64))
     .describe('Name of this process in logs. Default host and pid.'),
+  PARLEY_CONFIG: text(
+    'Path of the YAML file that lists models, agents, tools and connectors (docs/agents.md), read once at start. Without it there are no agents.',
+  ),
   PARLEY_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')
@@ -91,11 +94,24 @@ export const Variables = z.object({
   ),
   PARLEY_CORS_ORIGINS: list('Origins of pages that may call from a browser, comma separated.'),
 
+  PARLEY_VAULT_KEYS: list(
+    'Master keys of the credential vault, `id:base64 of 32 bytes` comma separated. The first seals; the others open what they sealed until `npm run rekey` is through.',
+  ),
+  PARLEY_VAULT_REDIS_URL: text(
+    'One Redis server for the credentials alone, `redis://` or `rediss://`; it must not evict. Unset, they rest with everything else.',
+  ),
+
   PARLEY_RETENTION_SECONDS: integer(
     86_400,
     1,
     31_536_000,
     'How long ended elicitations and quiet feeds stay.',
+  ),
+  PARLEY_CONVERSATION_SECONDS: integer(
+    2_592_000,
+    60,
+    315_360_000,
+    'How long a conversation is remembered after its last turn.',
   ),
   PARLEY_GRACE_MS: integer(5_000, 100, 60_000, 'How long after its deadline a waiter may still return.'),
   PARLEY_RECHECK_MS: integer(
@@ -144,6 +160,8 @@ export const Variables = z.object({
   PARLEY_LIMIT_SCHEMA_BYTES: integer(32_768, 256, 1e7, 'Size of a form schema.'),
   PARLEY_LIMIT_SCHEMA_PROPERTIES: integer(50, 1, 1_000, 'Fields of a form schema.'),
   PARLEY_LIMIT_FEED_EVENTS: integer(10_000, 100, 1e7, 'Events kept of one stream request, about.'),
+  PARLEY_LIMIT_TURN_BYTES: integer(4_194_304, 10_000, 1e9, 'Bytes of events that one turn may tell.'),
+  PARLEY_LIMIT_HISTORY_MESSAGES: integer(200, 2, 100_000, 'Messages that a conversation remembers.'),
   PARLEY_LIMIT_LOCAL_TIMERS: integer(
     200_000,
     0,

@@ -1,0 +1,84 @@
+/** Cookies as a browser keeps them for one person: by host, whatever the port. */
+export interface CookieJar {
+  /** The `cookie` header for a request, empty when there are none. */
+  header(url: string): string;
+  store(url: string, setCookies: readonly string[]): void;
+}
+
+/** An empty jar. Ignores `Secure`, so that it also works on loopback without TLS. */
+export function createCookieJar(): CookieJar {
+  const cookies = new Map<string, { host: string; path: string; pair: string }>();
+  return {
+    header(url) {
+      const { hostname, pathname } = new URL(url);
+      const covers = (path: string) => path === '/' || pathname === path || pathname.startsWith(`${path}/`);
+      const fitting = [...cookies.values()].filter(({ host, path }) => host === hostname && covers(path));
+      return fitting.map(({ pair }) => pair).join('; ');
+    },
+    store(url, setCookies) {
+      const host = new URL(url).hostname;
+      for (const line of setCookies) {
+        const [pair = '', ...attributes] = line.split(';').map((part) => part.trim());
+        const named = new Map(
+          attributes.map((one) => [one.split('=')[0]?.toLowerCase() ?? '', one.slice(one.indexOf('=') + 1)]),
+        );
+        const path = (named.get('path') ?? '/').replace(/(?<=.)\/$/u, '');
+        const key = `${host} ${path} ${pair.split('=')[0]}`;
+        const ended = named.get('max-age') === '0' || Date.parse(named.get('expires') ?? '') <= Date.now();
+        if (ended) cookies.delete(key);
+        else cookies.set(key, { host, path, pair });
+      }
+    },
+  };
+}
+
+export interface Walk {
+  /** Where the person is sent. */
+  readonly url: string;
+  readonly user: string;
+  /** What they say on consent pages; `accept` unless told. */
+  readonly consent?: 'accept' | 'refuse';
+  /** Their browser's cookies; a fresh browser unless told. */
+  readonly jar?: CookieJar;
+  /** The walk ends before the first such address is called; unless told, at the first that leaves the host and port. */
+  readonly stopAt?: (url: string) => boolean;
+}
+
+const STEPS_MAX = 25;
+const STEP_MS_MAX = 30_000;
+const FORM = /<form method="post" action="([^"]+)" data-form="([^"]+)">/gu;
+
+/**
+ * Goes through a stand-in's pages as a person would, without a browser: follows redirects, signs in, consents.
+ * Returns the address where the walk ended; throws when it finds no way on.
+ */
+export async function walkSignIn(walk: Walk): Promise<string> {
+  const { user, consent = 'accept', jar = createCookieJar() } = walk;
+  const { origin } = new URL(walk.url);
+  const stopAt = walk.stopAt ?? ((url: string) => new URL(url).origin !== origin);
+
+  let url = walk.url;
+  let body: URLSearchParams | undefined;
+  for (let step = 0; step < STEPS_MAX; step++) {
+    if (step > 0 && stopAt(url)) return url;
+    const response = await fetch(url, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { cookie: jar.header(url) },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(STEP_MS_MAX),
+      ...(body !== undefined && { body }),
+    });
+    jar.store(url, response.headers.getSetCookie());
+    const location = response.headers.get('location');
+    const html = await response.text();
+    const forms = new Map([...html.matchAll(FORM)].map(([, action, kind]) => [kind, action]));
+    const action = forms.get('login') ?? forms.get('start') ?? forms.get(consent);
+    const next =
+      response.status >= 300 && response.status < 400 ? location : response.ok ? action : undefined;
+    if (next === undefined || next === null)
+      throw new Error(`no way on from ${new URL(url).pathname}: status ${response.status}`);
+    body = location === null ? new URLSearchParams({ user }) : undefined;
+    url = new URL(next, url).href;
+  }
+  throw new Error('the walk goes on and on');
+}

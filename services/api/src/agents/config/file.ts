@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { Agent as AgentEntry } from './agents.ts';
+import { Connector as ConnectorEntry } from './connectors.ts';
+import { McpServer as McpServerEntry } from './mcp-servers.ts';
+import { Model as ModelEntry } from './models.ts';
+import { Id } from './words.ts';
+
+/** The file that PARLEY_CONFIG names, as it is written. docs/agents.md is written from here. */
+export const AgentsFile = z.strictObject({
+  defaultAgent: Id.optional().describe(
+    'The agent of a turn that names none; may be left out when there is only one.',
+  ),
+  models: z.record(Id, ModelEntry).default({}).describe('Language models, by id.'),
+  agents: z.record(Id, AgentEntry).default({}).describe('Agents, by id. At least one.'),
+  mcpServers: z.record(Id, McpServerEntry).default({}).describe('MCP servers, by id.'),
+  connectors: z
+    .record(Id, ConnectorEntry)
+    .default({})
+    .describe('Ways to get a credential of a person’s, by id.'),
+});
+export type AgentsFile = z.infer<typeof AgentsFile>;
+
+interface Named {
+  readonly id: string;
+}
+export type Model = z.infer<typeof ModelEntry> & Named;
+export type Agent = z.infer<typeof AgentEntry> & Named;
+export type McpServer = z.infer<typeof McpServerEntry> & Named;
+export type HttpMcpServer = Extract<McpServer, { transport: 'http' }>;
+export type StdioMcpServer = Extract<McpServer, { transport: 'stdio' }>;
+export type Connector = z.infer<typeof ConnectorEntry> & Named;
+export type OAuth2Connector = Extract<Connector, { type: 'oauth2' }>;
+export type ApiKeyConnector = Extract<Connector, { type: 'api_key' }>;
+export type NangoConnector = Extract<Connector, { type: 'nango' }>;
+
+/** Entries by id. Has no prototype, so an id from a request finds an entry or nothing. */
+export type ById<T> = Readonly<Record<string, T>>;
+
+/**
+ * A checked configuration: every reference leads to an entry, delegation has no circles. Holds names of environment
+ * variables and never what they hold, so it may be logged.
+ */
+export interface AgentsConfig {
+  readonly defaultAgent: string;
+  readonly models: ById<Model>;
+  readonly agents: ById<Agent>;
+  readonly mcpServers: ById<McpServer>;
+  readonly connectors: ById<Connector>;
+}

@@ -1,0 +1,91 @@
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { envName, HeaderName, Id, title, url } from './words.ts';
+
+const Scope = z
+  .enum(['none', 'project', 'user'])
+  .describe(
+    'Whose credential the calls carry. `none`: nobody’s. `project`: one for all, from the environment. `user`: each person’s own, got by the `connector`.',
+  );
+
+const HttpServer = z
+  .strictObject({
+    title: title('The service as people know it.'),
+    transport: z.literal('http'),
+    url: url('The endpoint (Streamable HTTP).'),
+    headersFromEnv: z
+      .record(HeaderName, envName('Variable that holds the value of the header.'))
+      .default({})
+      .describe(
+        'Headers of every call: the name of the header, and of the variable that holds its whole value.',
+      ),
+    credentialScope: Scope,
+    connector: Id.optional().describe(
+      'An entry of `connectors`; with `credentialScope: user`, and only then.',
+    ),
+  })
+  .superRefine((server, context) => {
+    const { credentialScope: scope, connector } = server;
+    const headers = Object.keys(server.headersFromEnv);
+    const refuse = (key: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [key], message });
+    if (scope === 'user' && connector === undefined)
+      refuse('connector', 'is required with `credentialScope: user`: it says how a person gets a credential');
+    if (scope !== 'user' && connector !== undefined)
+      refuse('connector', 'is only for `credentialScope: user`; nobody would be asked to connect');
+    if (scope === 'project' && headers.length === 0)
+      refuse('headersFromEnv', 'is required with `credentialScope: project`: it holds the credential');
+    if (scope === 'none' && headers.length > 0)
+      refuse('headersFromEnv', "is a credential of the project's; write `credentialScope: project`");
+    const lower = headers.map((name) => name.toLowerCase());
+    for (const [index, name] of headers.entries())
+      if (lower.indexOf(name.toLowerCase()) < index)
+        context.addIssue({
+          code: 'custom',
+          path: ['headersFromEnv', name],
+          message: 'is there twice; capitals make no difference in the name of a header',
+        });
+  })
+  .describe('A server that is reached over HTTP.');
+
+const StdioServer = z
+  .strictObject({
+    title: title('The service as people know it.'),
+    transport: z.literal('stdio'),
+    command: z
+      .string()
+      .min(1)
+      .max(1_000)
+      .describe('The program to start: an absolute path, or a name where `env` has `PATH`.'),
+    args: z
+      .array(z.string().max(10_000))
+      .default([])
+      .describe('Its arguments. Other users of the machine can read them.'),
+    env: z
+      .array(envName('Name of a variable.'), 'must be a list of names of environment variables')
+      .default([])
+      .describe('Names of the variables that the process gets. It inherits no others, not even `PATH`.'),
+    credentialScope: Scope.extract(['none', 'project'], {
+      error: ({ input }) =>
+        input === 'user'
+          ? 'cannot be `user` with `transport: stdio`: one process serves all people; use `transport: http`'
+          : undefined,
+    }).describe('Whose credential the process holds. `none`: nobody’s. `project`: one for all, from `env`.'),
+  })
+  .superRefine(({ command, env, credentialScope }, context) => {
+    const refuse = (key: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [key], message });
+    if (!isAbsolute(command) && /[/\\]/.test(command))
+      refuse('command', 'is a relative path, which means another file in every folder; make it absolute');
+    else if (!isAbsolute(command) && !env.includes('PATH'))
+      refuse('command', 'is a name to be found on the path; list `PATH` in `env`, or write an absolute path');
+    if (credentialScope === 'project' && env.every((name) => name === 'PATH'))
+      refuse(
+        'env',
+        'is required with `credentialScope: project`: it names the variable that holds the credential',
+      );
+  })
+  .describe('A program on the same machine as each pod.');
+
+/** An MCP server whose tools agents may call. */
+export const McpServer = z.discriminatedUnion('transport', [HttpServer, StdioServer]);

@@ -1,0 +1,115 @@
+import type { Finding, Path } from './fault.ts';
+import type { AgentsFile } from './file.ts';
+import { hint } from './sentences.ts';
+import { Id } from './words.ts';
+
+const SECTIONS = ['models', 'agents', 'mcpServers', 'connectors'] as const;
+type Section = (typeof SECTIONS)[number];
+/** The ids that the file gives in each section, those of faulty entries included: a reference to one is no fault. */
+export type Ids = Readonly<Record<Section, readonly string[]>>;
+
+/** The ids in a file that has not been checked yet, as far as they can be referred to. */
+export function idsOf(value: unknown): Ids {
+  const of = (section: Section): string[] => {
+    const entries = (value as Partial<Record<Section, unknown>> | null)?.[section];
+    return typeof entries === 'object' && entries !== null
+      ? Object.keys(entries).filter((id) => Id.safeParse(id).success)
+      : [];
+  };
+  return {
+    models: of('models'),
+    agents: of('agents'),
+    mcpServers: of('mcpServers'),
+    connectors: of('connectors'),
+  };
+}
+
+/** References that lead nowhere, or twice to the same place. */
+export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
+  const findings: Finding[] = [];
+  const refer = (path: Path, id: string, section: Section) => {
+    if (!ids[section].includes(id))
+      findings.push({ path, message: `names no entry of \`${section}\`${hint(id, ids[section])}` });
+  };
+  for (const [id, agent] of Object.entries(file.agents)) {
+    refer(['agents', id, 'model'], agent.model, 'models');
+    for (const [index, { server }] of agent.tools.entries()) {
+      refer(['agents', id, 'tools', index, 'server'], server, 'mcpServers');
+    }
+    for (const [index, delegate] of agent.delegates.entries()) {
+      refer(['agents', id, 'delegates', index, 'agent'], delegate.agent, 'agents');
+    }
+    findings.push(
+      ...twice(
+        agent.tools.map(({ server }) => server),
+        (index) => ['agents', id, 'tools', index, 'server'],
+      ),
+      ...twice(
+        agent.delegates.map((one) => one.agent),
+        (index) => ['agents', id, 'delegates', index, 'agent'],
+      ),
+    );
+  }
+  for (const [id, server] of Object.entries(file.mcpServers)) {
+    if (server.transport === 'http' && server.connector !== undefined)
+      refer(['mcpServers', id, 'connector'], server.connector, 'connectors');
+  }
+  if (file.defaultAgent !== undefined) refer(['defaultAgent'], file.defaultAgent, 'agents');
+  return findings;
+}
+
+/** Headers in which the project's value and the person's credential would meet. */
+export function faultsOfHeaders(file: AgentsFile): Finding[] {
+  return Object.entries(file.mcpServers).flatMap(([id, server]) => {
+    if (server.transport === 'stdio' || server.connector === undefined) return [];
+    const connector = Object.hasOwn(file.connectors, server.connector)
+      ? file.connectors[server.connector]
+      : undefined;
+    if (connector === undefined) return [];
+    const carrier = headerOf(connector).toLowerCase();
+    return Object.keys(server.headersFromEnv)
+      .filter((name) => name.toLowerCase() === carrier)
+      .map((name) => ({
+        path: ['mcpServers', id, 'headersFromEnv', name],
+        message: "is the header that carries each person's own credential, which the connector sends",
+      }));
+  });
+}
+
+function headerOf(connector: AgentsFile['connectors'][string]): string {
+  if (connector.type === 'api_key') return connector.header.name;
+  return (connector.type === 'nango' ? connector.apiKeyHeader : undefined) ?? 'Authorization';
+}
+
+/** A file without any agent, or with several of which none is the default. */
+export function faultsOfDefault(file: AgentsFile, ids: Ids): Finding[] {
+  if (ids.agents.length === 0) return [{ path: ['agents'], message: 'is required; it defines no agent' }];
+  return file.defaultAgent === undefined && ids.agents.length > 1
+    ? [{ path: ['defaultAgent'], message: 'is required where there are several agents' }]
+    : [];
+}
+
+/** Entries that nothing refers to: no fault, but most likely a slip. */
+export function unusedIn(file: AgentsFile): Finding[] {
+  const agents = Object.values(file.agents);
+  const used: Readonly<Record<Exclude<Section, 'agents'>, ReadonlySet<string | undefined>>> = {
+    models: new Set(agents.map(({ model }) => model)),
+    mcpServers: new Set(agents.flatMap(({ tools }) => tools.map(({ server }) => server))),
+    connectors: new Set(
+      Object.values(file.mcpServers).map((server) =>
+        server.transport === 'http' ? server.connector : undefined,
+      ),
+    ),
+  };
+  return (['models', 'mcpServers', 'connectors'] as const).flatMap((section) =>
+    Object.keys(file[section])
+      .filter((id) => !used[section].has(id))
+      .map((id): Finding => ({ path: [section, id], message: 'is used by nothing', at: 'key' })),
+  );
+}
+
+function twice(names: readonly string[], pathOf: (index: number) => Path): Finding[] {
+  return names.flatMap((name, index) =>
+    names.indexOf(name) < index ? [{ path: pathOf(index), message: 'is there twice' }] : [],
+  );
+}

@@ -1,0 +1,101 @@
+import { faultOfProse } from '@parley/shared/domain/text';
+import { z } from 'zod';
+
+/** The small values that several entries of the configuration share. No message repeats a value: it may be a secret. */
+
+const URL_LENGTH_MAX = 2048;
+// Names of query parameters that hold a secret wherever they are seen.
+const SECRET_PARAMETER = /^(?:.*[_-])?(?:api-?key|key|token|secret|password|sig|signature)$/i;
+
+/** The name of an entry. Ids go into paths and keys, so the two that a path would swallow are none. */
+export const Id = z
+  .string()
+  .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/, 'an id is 1 to 64 of A-Z a-z 0-9 . _ - (and not . or ..)');
+
+/** The name of an environment variable. Capitals only: nearly every secret written by mistake holds others. */
+const EnvName = z.string().superRefine((text, context) => {
+  if (/^[A-Z_][A-Z0-9_]{0,127}$/.test(text)) return;
+  context.addIssue(
+    /^\$/.test(text)
+      ? 'write the name of the variable alone, without `$` and braces'
+      : 'must be the name of an environment variable, in capitals such as TRACKER_TOKEN; the secret itself never stands in this file',
+  );
+});
+
+/** The name of an environment variable, with a sentence that says what the variable holds. */
+export const envName = (about: string) => EnvName.describe(about);
+
+/** Text that people or models read, of at most so many characters. */
+export const prose = (charactersMax: number, about: string) =>
+  z
+    .string()
+    .superRefine((text, context) => {
+      const fault = text.trim() === '' ? 'must not be empty' : faultOfProse(text, charactersMax);
+      if (fault !== undefined) context.addIssue(fault);
+    })
+    .describe(about);
+
+/** What people know a thing as: one short line. */
+export const title = (about: string) =>
+  prose(80, about).refine((text) => !/[\n\t]/.test(text), 'must be one line');
+
+/** A name that another program gives: visible ASCII without blanks. */
+export const token = (lengthMax: number, about: string) =>
+  z
+    .string()
+    .regex(/^[\u0021-\u007e]+$/, 'must be visible ASCII characters without blanks')
+    .max(lengthMax)
+    .describe(about);
+
+/** A whole number within bounds, with a default. */
+export const count = (fallback: number, min: number, max: number, about: string) =>
+  z.int().min(min).max(max).default(fallback).describe(`${about} From ${min} to ${max}.`);
+
+/** The address of a service, https or http; what production asks beyond that is checked with the environment. */
+export const url = (about: string) =>
+  z
+    .string()
+    .superRefine((text, context) => {
+      const fault = faultOfServiceUrl(text);
+      if (fault !== undefined) context.addIssue(fault);
+    })
+    .describe(about);
+
+/** The name of an HTTP header (RFC 9110). */
+export const HeaderName = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, 'must be the name of an HTTP header')
+  .refine(
+    (name) => !OWN_HEADERS.has(name.toLowerCase()),
+    'is a header that the protocol itself sets; it cannot be given here',
+  );
+const OWN_HEADERS = new Set([
+  'accept',
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'mcp-protocol-version',
+  'mcp-session-id',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+function faultOfServiceUrl(text: string): string | undefined {
+  if (/\$\{?[A-Za-z_]/.test(text)) {
+    return 'variables are not replaced in this file; write the URL itself';
+  }
+  if (text.length > URL_LENGTH_MAX) return `must be at most ${URL_LENGTH_MAX} characters`;
+  if (/[^\u0021-\u007e]/u.test(text)) return 'must be ASCII without blanks; percent-encode the rest';
+  if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) {
+    return 'must be an absolute URL such as https://example.com/path';
+  }
+  const parsed = new URL(text);
+  if (parsed.username !== '' || parsed.password !== '') {
+    return 'must not carry a user name or password; secrets never stand in this file';
+  }
+  if (parsed.hash !== '') return 'must not have a fragment (`#…`)';
+  return [...parsed.searchParams.keys()].some((name) => SECRET_PARAMETER.test(name))
+    ? 'seems to carry a secret in its query; secrets never stand in this file, send them in a header'
+    : undefined;
+}

@@ -1,0 +1,157 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import { z } from 'zod';
+import type { Question } from './question.ts';
+import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
+
+const FIELD = 'answer';
+
+const Option = z.strictObject({
+  value: z.string().min(1).max(200),
+  title: z.string().min(1).max(200).optional().describe('What the person reads; the value when absent.'),
+});
+
+const base = {
+  message: z.string().min(1).describe('The question, as the person reads it.'),
+  title: z.string().optional().describe('A short heading.'),
+  sensitive: z.boolean().optional().describe('Keep the answer from you: you hear only that there is one.'),
+};
+
+/** What a model may ask. */
+const ElicitInput = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('text'), ...base }),
+  z.strictObject({ kind: z.literal('choice'), ...base, options: z.array(Option).min(2).max(50) }),
+  z.strictObject({
+    kind: z.literal('multi_choice'),
+    ...base,
+    options: z.array(Option).min(1).max(50),
+    min: z.int().min(0).optional(),
+    max: z.int().min(1).optional(),
+  }),
+  z.strictObject({ kind: z.literal('confirmation'), ...base }),
+  z.strictObject({
+    kind: z.literal('form'),
+    ...base,
+    schema: z
+      .record(z.string(), z.unknown())
+      .describe('A flat JSON Schema object of string, number, integer, boolean and enum fields.'),
+  }),
+]);
+type ElicitInput = z.infer<typeof ElicitInput>;
+
+const INPUT_SCHEMA = {
+  type: 'object',
+  properties: {
+    kind: { type: 'string', enum: ['text', 'choice', 'multi_choice', 'confirmation', 'form'] },
+    message: { type: 'string', description: base.message.description },
+    title: { type: 'string', description: 'A short heading.' },
+    options: {
+      type: 'array',
+      description: 'choice and multi_choice: what to choose from.',
+      items: {
+        type: 'object',
+        properties: { value: { type: 'string' }, title: { type: 'string' } },
+        required: ['value'],
+      },
+    },
+    min: { type: 'integer', description: 'multi_choice: how many at least.' },
+    max: { type: 'integer', description: 'multi_choice: how many at most.' },
+    schema: {
+      type: 'object',
+      description: 'form: a flat JSON Schema object of string, number, integer, boolean and enum fields.',
+    },
+    sensitive: { type: 'boolean', description: base.sensitive.description },
+  },
+  required: ['kind', 'message'],
+} as const;
+
+/** Why nobody could be asked, for a client that shows no questions. */
+const UNSUPPORTED =
+  "The user's client cannot show questions, so nobody was asked. Do not retry; ask in plain text instead, or go on without.";
+
+export interface ElicitToolOptions {
+  /** How long a person has to answer. */
+  readonly timeoutSeconds: number;
+}
+
+/** The built-in tool by which an agent asks its person something and gets the answer. */
+export function createElicitTool({ timeoutSeconds }: ElicitToolOptions): Tool {
+  return {
+    name: 'elicit',
+    title: 'Ask the user',
+    description:
+      'Asks the user a question and waits for the answer: a text, a choice, several choices, a confirmation, or a small form. Never ask for passwords, keys or tokens with it.',
+    inputSchema: INPUT_SCHEMA,
+    async call(call) {
+      const input = ElicitInput.safeParse(call.input);
+      if (!input.success) return { type: 'failed', message: faultsOf(input.error) };
+      if (!call.support.form) return { type: 'failed', message: UNSUPPORTED };
+      try {
+        return await askAndTell(call, input.data, timeoutSeconds);
+      } catch (error) {
+        if (!isParleyError(error)) throw error;
+        return { type: 'failed', message: refusalOf(error.message, error.issues ?? []) };
+      }
+    },
+  };
+}
+
+async function askAndTell(call: ToolCall, input: ElicitInput, timeoutSeconds: number): Promise<ToolOutcome> {
+  const { status, content, text } = await call.ask(0, questionOf(input, timeoutSeconds));
+  if (status !== 'accepted') return { type: 'failed', message: text };
+  const shown = { status };
+  if (input.sensitive === true) {
+    const kept = 'The user answered; the answer is kept from you.';
+    return { type: 'returned', output: { status, note: kept }, shown };
+  }
+  const answer = input.kind === 'form' ? content : content?.[FIELD];
+  return { type: 'returned', output: { status, answer: answer ?? null }, shown };
+}
+
+function questionOf(input: ElicitInput, timeoutSeconds: number): Question {
+  return {
+    mode: 'form',
+    message: input.message,
+    ...(input.title !== undefined && { title: input.title }),
+    ...(input.sensitive === true && { sensitive: true }),
+    requestedSchema: input.kind === 'form' ? input.schema : schemaOf(input),
+    context: { trigger: 'agent' },
+    timeoutSeconds,
+  };
+}
+
+function schemaOf(input: Exclude<ElicitInput, { kind: 'form' }>): Record<string, unknown> {
+  return { type: 'object', properties: { [FIELD]: fieldOf(input) }, required: [FIELD] };
+}
+
+function fieldOf(input: Exclude<ElicitInput, { kind: 'form' }>): Record<string, unknown> {
+  const title = input.title ?? 'Your answer';
+  switch (input.kind) {
+    case 'text':
+      return { type: 'string', title, minLength: 1 };
+    case 'confirmation':
+      return { type: 'boolean', title };
+    case 'choice':
+      return { type: 'string', title, oneOf: choicesOf(input.options) };
+    case 'multi_choice':
+      return {
+        type: 'array',
+        title,
+        items: { anyOf: choicesOf(input.options) },
+        ...(input.min !== undefined && { minItems: input.min }),
+        ...(input.max !== undefined && { maxItems: input.max }),
+      };
+  }
+}
+
+function choicesOf(options: readonly z.infer<typeof Option>[]): { const: string; title: string }[] {
+  return options.map(({ value, title }) => ({ const: value, title: title ?? value }));
+}
+
+function faultsOf(error: z.ZodError): string {
+  const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'input'}: ${message}`);
+  return `The question is not well formed. ${faults.join('; ')}`;
+}
+
+function refusalOf(message: string, issues: readonly { path: string; message: string }[]): string {
+  return [message, ...issues.map((issue) => `${issue.path}: ${issue.message}`)].join(' ');
+}

@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { AskInput } from '@parley/shared/domain/ask-input';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { OUTCOMES } from '@parley/shared/domain/outcome';
+import type { PauseRecord, RunRef } from '@parley/shared/domain/run';
+import { isTerminal, type TerminalStatus } from '@parley/shared/domain/status';
+import type { Seen } from '@parley/shared/engine/caller';
+import type { Engine } from '@parley/shared/engine/engine';
+import { outagePauseMs } from '@parley/shared/engine/outage';
+
+/** What an agent asks; whom and where follows from its run. */
+export type Question = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
+
+/** How a question ended. */
+export interface AskOutcome {
+  readonly elicitationId: string;
+  readonly status: TerminalStatus;
+  /** The answer to an accepted form. */
+  readonly content?: Readonly<Record<string, unknown>>;
+  /** What the model is told of the outcome; the answer itself is the caller's to add. */
+  readonly text: string;
+}
+
+export interface QuestionDeps {
+  readonly engine: Pick<Engine, 'ask' | 'wait'>;
+  /** Keeps that the run pauses, and that it goes on. */
+  readonly keep: (pause: PauseRecord) => Promise<void>;
+}
+
+/** Where in a run a question arises: the same place always leads to the same question. */
+export interface QuestionPlace {
+  readonly run: RunRef;
+  readonly toolCallId: string;
+  /** The how-manieth question of that call. */
+  readonly ordinal: number;
+}
+
+/**
+ * Asks the run's person and sleeps until the question ends: the only door from an agent to the engine. Rides out an
+ * outage of Redis. Throws what `ask` throws (`invalid_request`, `rate_limited`), and the signal's reason when aborted.
+ */
+export async function askPerson(
+  { engine, keep }: QuestionDeps,
+  place: QuestionPlace,
+  question: Question,
+  signal: AbortSignal,
+): Promise<AskOutcome> {
+  const { run, toolCallId } = place;
+  const asked = await throughOutages(signal, () =>
+    engine.ask({
+      tenant: run.tenant,
+      input: {
+        ...question,
+        userId: run.userId,
+        streamRequestId: run.streamRequestId,
+        conversationId: run.conversationId,
+      },
+      idempotencyKey: keyOf(place),
+    }),
+  );
+  const pause = {
+    elicitationId: asked.row.id,
+    toolCallId,
+    trigger: question.context?.trigger ?? 'agent',
+    pausedAt: asked.row.createdAt,
+  };
+  await keep(pause);
+  const caller = { kind: 'service', tenant: run.tenant } as const;
+  const ended = await throughOutages(signal, () => engine.wait({ caller, id: asked.row.id, signal }));
+  await keep({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
+  return outcomeOf(ended);
+}
+
+function outcomeOf({ row }: Seen): AskOutcome {
+  if (!isTerminal(row.status)) throw new Error('A wait without a time of its own ended early.');
+  return {
+    elicitationId: row.id,
+    status: row.status,
+    ...(row.settlement?.content !== undefined && { content: row.settlement.content }),
+    text: OUTCOMES[row.status].model,
+  };
+}
+
+/** Tool call ids come from models and may be of any form. */
+function keyOf({ run, toolCallId, ordinal }: QuestionPlace): string {
+  const call = createHash('sha256').update(toolCallId).digest('base64url');
+  return `run.${run.streamRequestId}.${call}.${ordinal}`;
+}
+
+/** Repeats what may be repeated until Redis is back. */
+async function throughOutages<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await step();
+    } catch (error) {
+      if (!isParleyError(error, 'unavailable')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, outagePauseMs()));
+    }
+  }
+}

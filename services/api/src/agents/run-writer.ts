@@ -1,0 +1,157 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { RunRef } from '@parley/shared/domain/run';
+import type { TurnEvent } from '@parley/shared/domain/turn-events';
+import { outagePauseMs } from '@parley/shared/engine/outage';
+import type { RunNote, Runs, RunWrite, WriteResult } from '@parley/shared/ports/runs';
+
+// Text arrives in crumbs; a write for each would cost more than the model.
+const COALESCE_MS = 25;
+const COALESCE_CHARACTERS = 256;
+const QUEUE_MAX = 500;
+
+/** The run is somebody else's now, or it has ended: whoever still works on it must stop, and write nothing more. */
+export class RunLostError extends Error {
+  constructor() {
+    super('The run has another owner, or it has ended.');
+    this.name = 'RunLostError';
+  }
+}
+
+/** The turn has told as much as a turn may tell (`PARLEY_LIMIT_TURN_BYTES`). */
+export class TurnTooLargeError extends Error {
+  constructor() {
+    super('The turn has told as much as a turn may tell.');
+    this.name = 'TurnTooLargeError';
+  }
+}
+
+export interface RunWriterOptions {
+  readonly runs: Pick<Runs, 'write'>;
+  readonly run: RunRef;
+  readonly term: number;
+  /** Number of the last event that the run has. */
+  readonly writerSeq: number;
+}
+
+export type End = NonNullable<RunWrite['end']>;
+
+/**
+ * What a run tells and keeps, written in order, several things at a time. Rides out an outage of Redis. Every method
+ * rejects with RunLostError once the run is lost, and with TurnTooLargeError once it has told too much; `end` still
+ * works then.
+ */
+export interface RunWriter {
+  /** Tells an event, soon; text of one block is gathered for a moment. Waits only when too much is under way. */
+  tell(event: TurnEvent): Promise<void>;
+  /** Keeps notes and tells all that was to be told before them; resolves once both are kept. */
+  keep(notes: readonly RunNote[]): Promise<void>;
+  /** Ends the run with its last event. */
+  end(event: TurnEvent, end: End): Promise<void>;
+  /** Aborted when the run is lost. */
+  readonly lost: AbortSignal;
+  /** Aborted when a write heard that somebody asked the run to stop. */
+  readonly stopped: AbortSignal;
+}
+
+/** The one writer of a run on this pod. */
+export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions): RunWriter {
+  const lost = new AbortController();
+  const stopped = new AbortController();
+  let queue: TurnEvent[] = [];
+  let notes: RunNote[] = [];
+  let nextSeq = writerSeq + 1;
+  /** Why nothing more can be told. */
+  let fault: unknown;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  /** One write after the other; each takes all that is queued when its turn comes. */
+  function flush(end?: End): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const done = writing.then(() => writeQueued(end));
+    // The next write has its own say; what failed is told to those who wait for it.
+    writing = done.catch(() => undefined);
+    return done;
+  }
+
+  async function writeQueued(end: End | undefined): Promise<void> {
+    if (fault !== undefined && (end === undefined || fault instanceof RunLostError)) throw fault;
+    const write: RunWrite = {
+      term,
+      firstSeq: nextSeq,
+      // What could not be kept before is not told after.
+      events: fault === undefined ? queue : queue.slice(-1),
+      notes,
+      ...(end !== undefined && { end }),
+    };
+    if (write.events.length === 0 && notes.length === 0 && end === undefined) return;
+    queue = [];
+    notes = [];
+    try {
+      refuseUnlessWritten(await writeThroughOutage(write));
+      nextSeq += write.events.length;
+    } catch (error) {
+      fault = error;
+      if (error instanceof RunLostError) lost.abort(error);
+      throw error;
+    }
+  }
+
+  function refuseUnlessWritten(result: WriteResult): void {
+    if (result === 'full') throw new TurnTooLargeError();
+    if (result === 'fenced' || result === 'gone') throw new RunLostError();
+    if (result === 'stopping') stopped.abort();
+  }
+
+  async function writeThroughOutage(write: RunWrite): Promise<WriteResult> {
+    for (;;) {
+      try {
+        return await runs.write(run, write);
+      } catch (error) {
+        if (!isParleyError(error, 'unavailable')) throw error;
+        await new Promise((resolve) => setTimeout(resolve, outagePauseMs()));
+      }
+    }
+  }
+
+  function soon(): void {
+    timer ??= setTimeout(() => void flush().catch(() => undefined), COALESCE_MS);
+  }
+
+  return {
+    lost: lost.signal,
+    stopped: stopped.signal,
+    async tell(event) {
+      if (fault !== undefined) throw fault;
+      const size = gather(queue, event);
+      if (queue.length > QUEUE_MAX) return flush();
+      if (size >= COALESCE_CHARACTERS) void flush().catch(() => undefined);
+      else soon();
+    },
+    keep(given) {
+      notes.push(...given);
+      return flush();
+    },
+    end(event, end) {
+      queue.push(event);
+      return flush(end);
+    },
+  };
+}
+
+/** Adds an event to a queue, or its text to the text that waits there; the size of that text, or 0. */
+function gather(queue: TurnEvent[], event: TurnEvent): number {
+  if (event.type !== 'text-delta') {
+    queue.push(event);
+    return 0;
+  }
+  const last = queue.at(-1);
+  const joined =
+    last?.type === 'text-delta' && last.block === event.block
+      ? { ...event, text: last.text + event.text }
+      : undefined;
+  if (joined === undefined) queue.push(event);
+  else queue[queue.length - 1] = joined;
+  return (joined ?? event).text.length;
+}

@@ -1,0 +1,47 @@
+import type { RunRef } from '@parley/shared/domain/run';
+import type { TurnEvent } from '@parley/shared/domain/turn-events';
+import type { AskOutcome, Question } from './question.ts';
+
+/** What came of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */
+export type ToolOutcome =
+  | {
+      readonly type: 'returned';
+      readonly output: unknown;
+      /** What the turn's stream shows in place of `output`, when that is for the model alone. */
+      readonly shown?: unknown;
+    }
+  | { readonly type: 'failed'; readonly message: string };
+
+/** Which questions the person's client can show. */
+export interface Support {
+  readonly form: boolean;
+  readonly url: boolean;
+}
+
+/** One call of a tool within a turn. */
+export interface ToolCall {
+  readonly run: RunRef;
+  /** Unique within the run. */
+  readonly toolCallId: string;
+  readonly input: unknown;
+  readonly support: Support;
+  /** Asks the person and waits; asking the same `ordinal` again finds the same question. */
+  ask(ordinal: number, question: Question): Promise<AskOutcome>;
+  /** To be awaited right before anything leaves that may have effects. */
+  leaving(): Promise<void>;
+  /** Tells something in the turn's stream. */
+  tell(event: TurnEvent): Promise<void>;
+  /** Aborted when the turn is stopped or lost. */
+  readonly signal: AbortSignal;
+}
+
+/** Something a model may call. */
+export interface Tool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  /** JSON Schema of the input. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Never throws but for the call's own signal; time that people take is not the tool's time. */
+  call(call: ToolCall): Promise<ToolOutcome>;
+}

@@ -1,0 +1,33 @@
+export interface CacheOptions {
+  readonly ttlMs: number;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+}
+
+/**
+ * Keeps what `load` gives for `ttlMs`; callers at the same time share one load. A failed load is never kept: the
+ * next call tries again, and an outdated value is better than none.
+ */
+export function createCached<T>(load: () => Promise<T>, { ttlMs, now }: CacheOptions): () => Promise<T> {
+  let held: { readonly value: T; readonly until: number } | undefined;
+  let loading: Promise<T> | undefined;
+
+  async function reload(): Promise<T> {
+    try {
+      const value = await load();
+      held = { value, until: now() + ttlMs };
+      return value;
+    } catch (error) {
+      if (held !== undefined) return held.value;
+      throw error;
+    } finally {
+      loading = undefined;
+    }
+  }
+
+  return () => {
+    if (held !== undefined && now() < held.until) return Promise.resolve(held.value);
+    loading ??= reload();
+    return loading;
+  };
+}

@@ -1,0 +1,59 @@
+import { faultOfUrl } from '@parley/shared/domain/url';
+
+/** The endpoints of an authorization server that publishes no metadata. */
+export interface StaticServer {
+  /** What the server calls itself in `iss`. Absent: `iss` is not looked at, and `openid` cannot be asked for. */
+  readonly issuer?: string;
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+  readonly revocationEndpoint?: string;
+  /** The server sends `iss` with every authorization response (RFC 9207): one without it is refused. */
+  readonly sendsIssuer?: boolean;
+}
+
+export interface OAuth2Options {
+  readonly id: string;
+  /** An issuer, whose metadata is fetched and kept, or the endpoints themselves. */
+  readonly server: { readonly issuer: string } | StaticServer;
+  readonly clientId: string;
+  /** Absent for a public client. */
+  readonly clientSecret?: string;
+  /** How the secret is sent; as the server's metadata says unless told. */
+  readonly clientAuthentication?: 'basic' | 'post';
+  readonly scopes: readonly string[];
+  /** The API that the token is for (RFC 8707). */
+  readonly resource?: string;
+  /** Registered at the provider for this connector alone: that is what tells providers apart without `iss`. */
+  readonly redirectUri: string;
+  /** Further parameters of the authorization request, like `access_type`; those of the protocol win. */
+  readonly authorizationParameters?: Readonly<Record<string, string>>;
+  /** Allow http on loopback hosts, for development. */
+  readonly allowLoopbackHttp?: boolean;
+  /** For each call to the server, ms; 10 s unless told. */
+  readonly timeoutMs?: number;
+  /** How long discovered metadata is used, ms; an hour unless told. */
+  readonly metadataTtlMs?: number;
+}
+
+/** Throws a `TypeError` for options with which no flow could ever be safe or succeed. Names no secret. */
+export function checkOAuth2Options(options: OAuth2Options): void {
+  const rules = { allowLoopbackHttp: options.allowLoopbackHttp === true };
+  const { server } = options;
+  const urls: [string, string | undefined][] = [
+    ['issuer', server.issuer],
+    ['redirectUri', options.redirectUri],
+  ];
+  if ('tokenEndpoint' in server) {
+    urls.push(['authorizationEndpoint', server.authorizationEndpoint]);
+    urls.push(['tokenEndpoint', server.tokenEndpoint], ['revocationEndpoint', server.revocationEndpoint]);
+  }
+  for (const [name, url] of urls) {
+    const fault = url === undefined ? undefined : faultOfUrl(url, rules);
+    if (fault !== undefined) throw new TypeError(`connector ${options.id}: ${name} ${fault}`);
+  }
+  const redirect = new URL(options.redirectUri);
+  if (redirect.search !== '' || redirect.hash !== '')
+    throw new TypeError(`connector ${options.id}: redirectUri must have neither query nor fragment`);
+  if (server.issuer === undefined && options.scopes.includes('openid'))
+    throw new TypeError(`connector ${options.id}: the scope openid needs an issuer`);
+}

@@ -1,0 +1,101 @@
+import { faultOfUrl } from '@parley/shared/domain/url';
+import {
+  allowInsecureRequests,
+  type ClientAuth,
+  ClientError,
+  ClientSecretBasic,
+  ClientSecretPost,
+  Configuration,
+  customFetch,
+  discovery,
+  None,
+  type ServerMetadata,
+} from 'openid-client';
+import { createBoundedFetch, OutboundError } from './bounded-fetch.ts';
+import { createCached } from './cached.ts';
+import type { OAuth2Options, StaticServer } from './oauth2-options.ts';
+
+const RESPONSE_BYTES_MAX = 512 * 1024;
+const TIMEOUT_MS = 10_000;
+const METADATA_TTL_MS = 60 * 60_000;
+
+/**
+ * The configured authorization server as openid-client knows it: discovered when first needed, kept for a while,
+ * asked again after a failure. Rejects while the server's metadata cannot be had.
+ */
+export function createServerSource(options: OAuth2Options): () => Promise<Configuration> {
+  const allowLoopbackHttp = options.allowLoopbackHttp === true;
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const boundedFetch = createBoundedFetch({
+    timeoutMs,
+    allowLoopbackHttp,
+    responseBytesMax: RESPONSE_BYTES_MAX,
+  });
+  const fetchIt = (url: string, init: object) => boundedFetch(url, init as RequestInit);
+  const clientAuth = clientAuthOf(options);
+  const { server, clientId } = options;
+
+  if ('tokenEndpoint' in server) {
+    const configuration = new Configuration(metadataOf(server), clientId, undefined, clientAuth);
+    configuration[customFetch] = fetchIt;
+    // Which URLs may be http is the bounded fetch's business; the authorization endpoint was checked before.
+    if (allowLoopbackHttp) allowInsecureRequests(configuration);
+    return () => Promise.resolve(configuration);
+  }
+
+  const issuer = new URL(server.issuer);
+  async function discover(algorithm: 'oidc' | 'oauth2'): Promise<Configuration> {
+    const found = await discovery(issuer, clientId, undefined, clientAuth, {
+      algorithm,
+      [customFetch]: fetchIt,
+      execute: allowLoopbackHttp ? [allowInsecureRequests] : [],
+    });
+    checkEndpoints(found.serverMetadata(), allowLoopbackHttp);
+    return found;
+  }
+
+  const load = () =>
+    discover('oidc').catch((error: unknown) => {
+      // Servers without OpenID Connect publish their metadata at the place that RFC 8414 names.
+      if (error instanceof ClientError && error.code === 'OAUTH_RESPONSE_IS_NOT_CONFORM')
+        return discover('oauth2');
+      throw error;
+    });
+  return createCached(load, {
+    ttlMs: options.metadataTtlMs ?? METADATA_TTL_MS,
+    now: () => performance.now(),
+  });
+}
+
+function metadataOf(server: StaticServer): ServerMetadata {
+  return {
+    // Without a name, one that no answer is ever compared with.
+    issuer: server.issuer ?? new URL(server.authorizationEndpoint).origin,
+    authorization_endpoint: server.authorizationEndpoint,
+    token_endpoint: server.tokenEndpoint,
+    ...(server.revocationEndpoint !== undefined && { revocation_endpoint: server.revocationEndpoint }),
+    authorization_response_iss_parameter_supported:
+      server.sendsIssuer === true && server.issuer !== undefined,
+  };
+}
+
+function checkEndpoints(metadata: Readonly<ServerMetadata>, allowLoopbackHttp: boolean): void {
+  const { authorization_endpoint, token_endpoint, revocation_endpoint } = metadata;
+  for (const url of [authorization_endpoint ?? '', token_endpoint ?? '', revocation_endpoint]) {
+    if (url !== undefined && faultOfUrl(url, { allowLoopbackHttp }) !== undefined)
+      throw new OutboundError('refused_url');
+  }
+}
+
+function clientAuthOf({ clientSecret, clientAuthentication }: OAuth2Options): ClientAuth {
+  if (clientSecret === undefined) return None();
+  const basic = ClientSecretBasic(clientSecret);
+  const post = ClientSecretPost(clientSecret);
+  if (clientAuthentication !== undefined) return clientAuthentication === 'basic' ? basic : post;
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported;
+    // RFC 8414: a server that names no method takes `client_secret_basic`.
+    const chosen = methods?.includes('client_secret_post') === true ? post : basic;
+    return chosen(server, client, body, headers);
+  };
+}

@@ -1,0 +1,171 @@
+import type { Credential, OAuthCredential } from '@parley/shared/domain/credential';
+import {
+  buildAuthorizationUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+  refreshTokenGrant,
+  tokenRevocation,
+} from 'openid-client';
+import {
+  type Connector,
+  type ConnectorFailure,
+  type CredentialFailure,
+  credentialFailure,
+  failure,
+  foreignCredential,
+  type Redirect,
+  type Refreshed,
+} from './connector.ts';
+import { faultOf } from './oauth2-errors.ts';
+import { finishAuthorization } from './oauth2-finish.ts';
+import { checkOAuth2Options, type OAuth2Options } from './oauth2-options.ts';
+import { createServerSource } from './oauth2-server.ts';
+import { credentialOf, scopesOf } from './oauth2-tokens.ts';
+import { isHeaderSafe } from './secret-text.ts';
+
+// The server will not give a new token without the person.
+const GONE = new Set([
+  'access_denied',
+  'bad_refresh_token',
+  'consent_required',
+  'interaction_required',
+  'invalid_grant',
+  'login_required',
+]);
+
+/**
+ * Authorization code flow with PKCE (OAuth 2.1), against a discovered or a described server. Throws a `TypeError`
+ * for options that could never work.
+ */
+export function createOAuth2Connector(options: OAuth2Options): Connector {
+  checkOAuth2Options(options);
+  const source = createServerSource(options);
+  const extra: Record<string, string> = options.resource === undefined ? {} : { resource: options.resource };
+
+  return {
+    id: options.id,
+    kind: 'oauth2',
+
+    async describe() {
+      const server = await source().catch(() => undefined);
+      const endpoint = server?.serverMetadata().authorization_endpoint;
+      return { scopes: options.scopes, ...(endpoint !== undefined && { origin: new URL(endpoint).origin }) };
+    },
+
+    async begin() {
+      const server = await source().catch(() => undefined);
+      return server === undefined ? noMetadata() : beginAuthorization(options, server, extra);
+    },
+
+    async finish(input, keep) {
+      if (input.type !== 'callback') return failure('bad_state', 'not a callback');
+      const server = await source().catch(() => undefined);
+      return server === undefined
+        ? noMetadata()
+        : finishAuthorization({ server, options, extra, url: input.url, keep });
+    },
+
+    async refresh(credential) {
+      if (credential.kind !== 'oauth2') return foreignCredential();
+      const server = await source().catch(() => undefined);
+      return server === undefined
+        ? credentialFailure('unavailable', 'the metadata of the authorization server cannot be had')
+        : refresh(server, credential, extra);
+    },
+
+    async revoke(credential) {
+      if (credential.kind !== 'oauth2') return 'unsupported';
+      const server = await source().catch(() => undefined);
+      return server === undefined ? 'unavailable' : revoke(server, credential);
+    },
+
+    headersFor: async (credential) => headersOf(credential),
+  };
+}
+
+async function beginAuthorization(
+  options: OAuth2Options,
+  server: Configuration,
+  extra: Record<string, string>,
+): Promise<Redirect> {
+  const verifier = randomPKCECodeVerifier();
+  const state = randomState();
+  const nonce = options.scopes.includes('openid') ? randomNonce() : undefined;
+  const { issuer } = server.serverMetadata();
+  const url = buildAuthorizationUrl(server, {
+    ...options.authorizationParameters,
+    ...extra,
+    response_type: 'code',
+    client_id: options.clientId,
+    redirect_uri: options.redirectUri,
+    ...(options.scopes.length > 0 && { scope: options.scopes.join(' ') }),
+    state,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    ...(nonce !== undefined && { nonce }),
+  });
+  const { id: connectorId, redirectUri } = options;
+  const keep = { connectorId, state, verifier, issuer, redirectUri, ...(nonce !== undefined && { nonce }) };
+  return { type: 'redirect', url: url.href, state, keep };
+}
+
+async function refresh(
+  server: Configuration,
+  credential: OAuthCredential,
+  extra: Record<string, string>,
+): Promise<Refreshed | CredentialFailure> {
+  const { refreshToken } = credential;
+  if (refreshToken === undefined) return credentialFailure('invalid_grant', 'there is no refresh token');
+  try {
+    const tokens = await refreshTokenGrant(server, refreshToken, extra);
+    const scopes = scopesOf(credential.scope ?? '');
+    const fresh = credentialOf(tokens, { scopes, refreshToken, nowMs: Date.now() });
+    return fresh === undefined
+      ? credentialFailure('unavailable', 'the refreshed token is not one to present')
+      : { type: 'refreshed', credential: fresh };
+  } catch (error) {
+    const { kind, providerError } = faultOf(error);
+    const gone = kind === 'refused' && GONE.has(providerError ?? '');
+    return gone
+      ? credentialFailure('invalid_grant', 'the authorization server no longer honours it', providerError)
+      : credentialFailure('unavailable', `the refresh came to nothing (${kind})`, providerError);
+  }
+}
+
+/** The refresh token first: with it, most servers end the access tokens too. */
+async function revoke(
+  server: Configuration,
+  { refreshToken, accessToken }: OAuthCredential,
+): Promise<'revoked' | 'unsupported' | 'unavailable'> {
+  if (server.serverMetadata().revocation_endpoint === undefined) return 'unsupported';
+  const tokens = [
+    ...(refreshToken === undefined ? [] : [{ token: refreshToken, hint: 'refresh_token' }]),
+    { token: accessToken, hint: 'access_token' },
+  ];
+  let failed = false;
+  for (const { token, hint } of tokens) {
+    await tokenRevocation(server, token, { token_type_hint: hint }).catch(() => {
+      failed = true;
+    });
+  }
+  return failed ? 'unavailable' : 'revoked';
+}
+
+async function headersOf(credential: Credential): ReturnType<Connector['headersFor']> {
+  if (credential.kind !== 'oauth2') return foreignCredential();
+  const { accessToken, expiresAt } = credential;
+  if (!isHeaderSafe(accessToken))
+    return credentialFailure('invalid_grant', 'the token is not one to present');
+  return {
+    type: 'presented',
+    headers: { authorization: `Bearer ${accessToken}` },
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+}
+
+function noMetadata(): ConnectorFailure {
+  return failure('unavailable', 'the metadata of the authorization server cannot be had');
+}

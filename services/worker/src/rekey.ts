@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { type Commands, connectCommands } from '@parley/shared/redis/connect';
+import { createRedisVaultStore } from '@parley/shared/redis/vault-store';
+import { EnvError, readEnv, vaultLocation } from '@parley/shared/runtime/env';
+import { parseVaultKeys } from '@parley/shared/vault/key-ring';
+import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
+
+/**
+ * `npm run rekey`: puts every credential under the first of PARLEY_VAULT_KEYS, while pods run. Prints a line of JSON
+ * per page and one at the end. Ends with 0 when no record needs another key any more, else with 1.
+ *
+ * A new key takes four steps, each on all pods before the next: put it at the end of the list, so that everyone opens
+ * what it seals; put it first; run this; take the old one away.
+ */
+const CONNECT_MS = 10_000;
+const LOOK_MS = 50;
+
+async function main(): Promise<number> {
+  const env = readEnv('worker');
+  const location = vaultLocation(env);
+  const { keys, faults = [] } = parseVaultKeys(env.PARLEY_VAULT_KEYS);
+  if (location === undefined) {
+    throw new EnvError([
+      ...faults,
+      'REDIS_URL: set it, or PARLEY_VAULT_REDIS_URL, to where the credentials rest',
+    ]);
+  }
+  if (keys === undefined) throw new EnvError(faults);
+  const redis = connectCommands(location);
+  let lastError: unknown;
+  redis.on('error', (error: unknown) => {
+    lastError = error;
+  });
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort(new Error('Stopped; start it again to go on.')));
+  process.once('SIGTERM', () => stopping.abort(new Error('Stopped; start it again to go on.')));
+  try {
+    await untilReady(redis, () => lastError);
+    const report = await rekey(
+      { store: createRedisVaultStore(redis), keys },
+      { onProgress: (progress) => print({ rekey: 'going on', ...progress }), signal: stopping.signal },
+    );
+    print({ rekey: report.done ? 'done' : 'not done', activeKey: keys.activeId, ...report });
+    if (!report.done) process.stderr.write(`${whyNotDone(report)}\n`);
+    return report.done ? 0 : 1;
+  } finally {
+    redis.disconnect();
+  }
+}
+
+function print(line: unknown): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+function whyNotDone({ missingKeys, unreadable }: RekeyReport): string {
+  if (missingKeys.length > 0) {
+    return `PARLEY_VAULT_KEYS lacks ${missingKeys.map((id) => `\`${id}\``).join(', ')}, which some records need. Add it at the end and start again.`;
+  }
+  if (unreadable > 0)
+    return 'Some records were changed by somebody and do not open. Their users will have to connect again.';
+  return 'Some pods still seal with another key. Give all of them the same PARLEY_VAULT_KEYS and start again.';
+}
+
+async function untilReady(redis: Commands, lastError: () => unknown): Promise<void> {
+  const until = performance.now() + CONNECT_MS;
+  for (;;) {
+    try {
+      await redis.ping();
+      return;
+    } catch (error) {
+      if (performance.now() >= until) throw lastError() ?? error;
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
+function wordsOf(error: unknown): string {
+  if (isParleyError(error, 'unavailable'))
+    return 'Redis went away; what was done is done. Start again to go on.';
+  return error instanceof Error ? error.message : String(error);
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    process.stderr.write(`${wordsOf(error)}\n`);
+    process.exitCode = 1;
+    setImmediate(() => process.exit());
+  },
+);

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { Owner, StreamRef } from './ids.ts';
+
+/** One conversation of a person, under the id that its client chose. */
+export interface ConversationRef extends Owner {
+  readonly conversationId: string;
+}
+
+/** One turn, within its conversation. */
+export interface RunRef extends StreamRef {
+  readonly conversationId: string;
+}
+
+/**
+ * One message of a conversation as the model reads it. Only who speaks is looked at here; what is said is the agents'
+ * business and passes untouched.
+ */
+export const Message = z.looseObject({ role: z.enum(['user', 'assistant', 'tool']) });
+export type Message = z.infer<typeof Message>;
+
+/** What one step of the loop came to: the assistant's message, then the results of its tool calls. */
+export const StepRecord = z.looseObject({
+  messages: z.array(Message),
+  finishReason: z.string(),
+  inputTokens: z.int().optional(),
+  outputTokens: z.int().optional(),
+});
+export type StepRecord = z.infer<typeof StepRecord>;
+
+/**
+ * A tool call, noted before it leaves, so that whoever goes on with the run knows what may have happened: `intended`,
+ * it has not left; `left`, its outcome is unknown; then its outcome.
+ */
+export const CallRecord = z.looseObject({
+  toolCallId: z.string(),
+  toolName: z.string(),
+  step: z.int().nonnegative(),
+  state: z.enum(['intended', 'left', 'returned', 'failed']),
+  /** The outcome as the model reads it. */
+  output: z.unknown().optional(),
+});
+export type CallRecord = z.infer<typeof CallRecord>;
+
+/** One wait for a person. Times are ms on the Redis clock; a pause without an end is still going on. */
+export const PauseRecord = z.looseObject({
+  elicitationId: z.string(),
+  toolCallId: z.string().optional(),
+  trigger: z.string(),
+  pausedAt: z.number(),
+  resumedAt: z.number().optional(),
+  /** The elicitation's status when the run went on. */
+  outcome: z.string().optional(),
+});
+export type PauseRecord = z.infer<typeof PauseRecord>;
+
+export const RUN_STATUSES = ['running', 'finished', 'failed', 'stopped'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** One turn of an agent, kept so that any pod can tell how it stands and go on with it. */
+export interface Run extends RunRef {
+  readonly agent: string;
+  readonly status: RunStatus;
+  /** The pod that writes it, and the how-manieth owner that is. Writes under an older term are refused. */
+  readonly owner: string;
+  readonly term: number;
+  /** Number of the last event its writer appended; the next write goes on from it. */
+  readonly writerSeq: number;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /** What the turn answers: the new messages of its request. */
+  readonly input: readonly Message[];
+  readonly steps: readonly StepRecord[];
+  readonly calls: readonly CallRecord[];
+  readonly pauses: readonly PauseRecord[];
+}

@@ -1,0 +1,14 @@
+import type { ConversationRef, Message } from '../domain/run.ts';
+
+export interface Conversation {
+  /** The stream request of the turn that runs in it; nothing when none does. */
+  readonly running?: string;
+  /** What was said, oldest first, as far back as the bound of a history allows. */
+  readonly messages: readonly Message[];
+}
+
+/** What was said in conversations. Turns add to it when they end (`Runs.write`). */
+export interface Conversations {
+  /** A conversation of one person; an empty one when there is none of that id. */
+  read(conversation: ConversationRef): Promise<Conversation>;
+}

@@ -1,0 +1,66 @@
+import type { StreamRef } from '../domain/ids.ts';
+import type { CallRecord, Message, PauseRecord, Run, RunRef, RunStatus, StepRecord } from '../domain/run.ts';
+import type { TurnEvent } from '../domain/turn-events.ts';
+
+/** What a turn begins with. */
+export interface NewRun extends RunRef {
+  readonly agent: string;
+  /** The pod that will write it. */
+  readonly owner: string;
+  readonly input: readonly Message[];
+  /** Told in the feed as its first event. */
+  readonly event: TurnEvent & { readonly type: 'turn-started' };
+}
+
+export type BeginResult =
+  /** Also when the same run was begun by the same owner before: a repeated call is harmless. */
+  | { readonly type: 'begun'; readonly term: number; readonly writerSeq: number }
+  /** Another turn of this conversation runs; who owns it, for whoever wants to know whether that pod still lives. */
+  | {
+      readonly type: 'running';
+      readonly streamRequestId: string;
+      readonly owner: string;
+      readonly term: number;
+    };
+
+/** Something worth keeping of a run, written under a name of its own; writing it again replaces it. */
+export type RunNote =
+  | { readonly type: 'step'; readonly index: number; readonly step: StepRecord }
+  | { readonly type: 'call'; readonly call: CallRecord }
+  | { readonly type: 'pause'; readonly pause: PauseRecord };
+
+export interface RunWrite {
+  readonly term: number;
+  /** Number of the first of `events`; each event has the next one. What the run already has is left out. */
+  readonly firstSeq: number;
+  readonly events: readonly TurnEvent[];
+  readonly notes?: readonly RunNote[];
+  /** Ends the run: frees its conversation, whose history gains `messages`. */
+  readonly end?: { readonly status: Exclude<RunStatus, 'running'>; readonly messages: readonly Message[] };
+}
+
+export type WriteResult =
+  /** Written now, or by an earlier call of the same write. */
+  | 'written'
+  /** Written; and somebody asked the run to stop. */
+  | 'stopping'
+  /** Another owner has taken the run over, or it has ended: whoever wrote must stop. Nothing was written. */
+  | 'fenced'
+  /** The feed may not grow further. Nothing was written; only an end is still taken. */
+  | 'full'
+  /** There is no such run. */
+  | 'gone';
+
+/** The records of turns, each written by one owner at a time. Every call is one atomic step. */
+export interface Runs {
+  /** Begins a turn unless another one runs in its conversation. */
+  begin(run: NewRun): Promise<BeginResult>;
+  /** The run and the clock; no run when there is none, or its retention ended. */
+  read(stream: StreamRef): Promise<{ readonly run: Run | undefined; readonly now: number }>;
+  /** Keeps the notes, appends the events to the feed and wakes its readers, all or nothing. */
+  write(run: RunRef, write: RunWrite): Promise<WriteResult>;
+  /** Asks a running turn to stop; its owner hears it with its next write. False when it does not run. */
+  stop(stream: StreamRef): Promise<boolean>;
+  /** Makes `owner` the owner of a running turn, if `term` is still current. The new term, or nothing. */
+  takeOver(stream: StreamRef, term: number, owner: string): Promise<number | undefined>;
+}

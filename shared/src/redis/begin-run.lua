@@ -1,0 +1,28 @@
+-- Begins a turn, unless another one runs in its conversation.
+--
+-- KEYS 1 run (hash)  2 feed (stream)  3 conversation (hash)
+-- ARGV 1 stream request  2 owner  3 agent  4 conversation  5 input JSON
+--      6 event name      7 event JSON  8 stream channel  9 wake JSON
+--     10 how long a run may last with what follows, in ms   11 how long a conversation stays, in ms
+--     12 a stream request whose run is known to be gone, or ''
+-- Returns {1, term, writer's sequence} when begun, also by an earlier call of the same;
+--         {0, stream request} when another turn runs.
+
+local stands = redis.call('HMGET', KEYS[1], 'owner', 'term', 'writerSeq', 'status')
+if stands[1] == ARGV[2] and stands[4] == 'running' then return { 1, stands[2], stands[3] } end
+local running = redis.call('HGET', KEYS[3], 'running')
+if running and running ~= ARGV[12] then return { 0, running } end
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+redis.call('HSET', KEYS[1], 'status', 'running', 'owner', ARGV[2], 'term', 1, 'writerSeq', 1, 'bytes', #ARGV[7],
+  'agent', ARGV[3], 'conversationId', ARGV[4], 'startedAt', now, 'input', ARGV[5])
+redis.call('PEXPIRE', KEYS[1], ARGV[10])
+redis.call('HSET', KEYS[3], 'running', ARGV[1], 'agent', ARGV[3], 'updatedAt', now)
+redis.call('PEXPIRE', KEYS[3], ARGV[11])
+
+local position = string.format('%.0f', clock[1] * 1000000 + clock[2]) .. '-1'
+redis.call('XADD', KEYS[2], position, 'event', ARGV[6], 'at', now, 'data', ARGV[7])
+redis.call('PEXPIRE', KEYS[2], ARGV[10])
+redis.call('PUBLISH', ARGV[8], position .. ' ' .. now .. ' ' .. ARGV[9])
+return { 1, 1, 1 }

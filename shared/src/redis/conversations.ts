@@ -1,0 +1,25 @@
+import { Message } from '../domain/run.ts';
+import type { Conversations } from '../ports/conversations.ts';
+import type { Commands } from './connect.ts';
+import { conversationKey, messagesKey } from './keys.ts';
+import { orUnavailable } from './unavailable.ts';
+
+/** What was said, as lists of JSON; written by write-run.lua. */
+export function createRedisConversations(redis: Commands, onError?: (error: unknown) => void): Conversations {
+  return {
+    async read(conversation) {
+      const [running, messages] = await orUnavailable(
+        () =>
+          Promise.all([
+            redis.hget(conversationKey(conversation), 'running'),
+            redis.lrange(messagesKey(conversation), 0, -1),
+          ]),
+        onError,
+      );
+      return {
+        ...(running !== null && { running }),
+        messages: messages.map((message) => Message.parse(JSON.parse(message))),
+      };
+    },
+  };
+}

@@ -1,0 +1,104 @@
+import { TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import type { RunRef } from '../domain/run.ts';
+import type { TurnEvent } from '../domain/turn-events.ts';
+import type { BackendSettings } from '../ports/backend.ts';
+import type { BeginResult, NewRun, Runs, RunWrite, WriteResult } from '../ports/runs.ts';
+import type { Commands } from './connect.ts';
+import { channelName, conversationKey, feedKey, messagesKey, runKey } from './keys.ts';
+import { fieldOf, runOf } from './run-codec.ts';
+import { loadScript } from './script.ts';
+import { orUnavailable } from './unavailable.ts';
+import { TURN_WAKE_TAIL } from './wake-codec.ts';
+
+export interface RedisRunsDeps {
+  readonly redis: Commands;
+  readonly settings: BackendSettings;
+  readonly onError?: (error: unknown) => void;
+}
+
+/** The records of turns in Redis: one hash each, written by scripts that also append to the feed. */
+export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Runs {
+  const beginScript = loadScript(redis, 'begin-run', onError);
+  const writeScript = loadScript(redis, 'write-run', onError);
+  const takeOverScript = loadScript(redis, 'take-over-run', onError);
+  const stopScript = loadScript(redis, 'stop-run', onError);
+  const readScript = loadScript(redis, 'read', onError);
+  // A run may wait for a person as long as any question may stay open.
+  const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
+
+  async function begin(run: NewRun, gone = ''): Promise<BeginResult> {
+    const reply = (await beginScript(
+      [runKey(run), feedKey(run), conversationKey(run)],
+      [
+        run.streamRequestId,
+        run.owner,
+        run.agent,
+        run.conversationId,
+        JSON.stringify(run.input),
+        ...eventArgs(run.event),
+        channelName('stream', streamOf(run)),
+        TURN_WAKE_TAIL,
+        lifeMs,
+        settings.conversationTtlMs,
+        gone,
+      ],
+    )) as [number, ...unknown[]];
+    if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };
+    const streamRequestId = String(reply[1]);
+    const key = runKey({ ...streamOf(run), streamRequestId });
+    const [owner, term] = await orUnavailable(() => redis.hmget(key, 'owner', 'term'), onError);
+    // Its record is gone, and nobody will end it any more.
+    if (owner == null || term == null) return begin(run, streamRequestId);
+    return { type: 'running', streamRequestId, owner, term: Number(term) };
+  }
+
+  async function write(run: RunRef, given: RunWrite): Promise<WriteResult> {
+    const { notes = [], events, end } = given;
+    const messages = end?.messages ?? [];
+    return (await writeScript(
+      [runKey(run), feedKey(run), conversationKey(run), messagesKey(run)],
+      [
+        run.streamRequestId,
+        given.term,
+        given.firstSeq,
+        channelName('stream', streamOf(run)),
+        TURN_WAKE_TAIL,
+        settings.turnBytesMax,
+        lifeMs,
+        end?.status ?? '',
+        settings.retentionMs,
+        settings.conversationTtlMs,
+        settings.historyMessagesMax,
+        notes.length,
+        events.length,
+        messages.length,
+        ...notes.flatMap(fieldOf),
+        ...events.flatMap(eventArgs),
+        ...messages.map((message) => JSON.stringify(message)),
+      ],
+    )) as WriteResult;
+  }
+
+  return {
+    begin: (run) => begin(run),
+    write,
+    async read(stream) {
+      const [now, ...fields] = (await readScript([runKey(stream)], [])) as unknown[];
+      return { run: runOf(stream, fields), now: Number(now) };
+    },
+    stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
+    async takeOver(stream, term, owner) {
+      const reply = Number(await takeOverScript([runKey(stream)], [term, owner]));
+      return reply === 0 ? undefined : reply;
+    },
+  };
+}
+
+function streamOf({ tenant, userId, streamRequestId }: StreamRef): StreamRef {
+  return { tenant, userId, streamRequestId };
+}
+
+function eventArgs({ type, ...data }: TurnEvent): [name: string, json: string] {
+  return [type, JSON.stringify(data)];
+}

@@ -1,0 +1,320 @@
+import { mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import type { Message, RunRef } from '@parley/shared/domain/run';
+import type { TurnEvent } from '@parley/shared/domain/turn-events';
+import type { Backend } from '@parley/shared/ports/backend';
+import type { NewRun, RunWrite } from '@parley/shared/ports/runs';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../harness/wait-until.ts';
+import type { Contract } from './contract.ts';
+import { engineOn } from './engines.ts';
+import { entriesOf } from './observe.ts';
+import { answerOf, inputFor, newOwner } from './questions.ts';
+
+const HELLO: Message = { role: 'user', content: 'Hello' };
+
+function turnOf(owner: Owner, conversationId = 'talk', podId = 'pod-a'): NewRun {
+  return {
+    ...owner,
+    streamRequestId: mintStreamRequestId(),
+    conversationId,
+    agent: 'helper',
+    owner: podId,
+    input: [HELLO],
+    event: { type: 'turn-started', conversationId, messageId: 'msg_1', agent: 'helper' },
+  };
+}
+
+function deltas(from: number, to: number): TurnEvent[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => ({
+    type: 'text-delta',
+    block: 'b1',
+    text: `${from + index} `,
+  }));
+}
+
+/** Events numbered `from` to `to`; the first event of a run, 1, is its start. */
+function told(from: number, to: number, more: Partial<RunWrite> = {}): RunWrite {
+  return { term: 1, firstSeq: from, events: deltas(from, to), ...more };
+}
+
+/** Turns: who may write them, what stays of them, and the history they add to. */
+export function turnContract(contract: Contract): void {
+  async function begun(backend: Backend, owner = newOwner(), conversationId = 'talk'): Promise<NewRun> {
+    const turn = turnOf(owner, conversationId);
+    expect(await backend.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 1 });
+    return turn;
+  }
+
+  async function textsOf(backend: Backend, run: RunRef): Promise<string[]> {
+    const entries = await entriesOf(backend.feed, run);
+    return entries.map(({ event }) => ('text' in event ? String(event.text).trim() : event.type));
+  }
+
+  describe('a turn', () => {
+    it('runs alone in its conversation, whichever pod begins another, until it ends', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const other = { ...turnOf(turn), owner: 'pod-b' };
+      const { streamRequestId } = turn;
+      expect(await second.runs.begin(other)).toEqual({
+        type: 'running',
+        streamRequestId,
+        owner: 'pod-a',
+        term: 1,
+      });
+      expect((await second.conversations.read(turn)).running).toBe(streamRequestId);
+      expect((await second.runs.read(other)).run).toBeUndefined();
+      const end = { status: 'finished', messages: [HELLO] } as const;
+      expect(await backend.runs.write(turn, told(2, 2, { end }))).toBe('written');
+      expect(await second.conversations.read(turn)).toEqual({ messages: [HELLO] });
+      expect(await second.runs.begin(other)).toMatchObject({ type: 'begun' });
+    });
+
+    it('of twenty that begin at once, one does', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? backend : second).runs.begin(turnOf(owner, 'talk', `pod-${index}`)),
+        ),
+      );
+      expect(results.filter(({ type }) => type === 'begun')).toHaveLength(1);
+    });
+
+    it('never meets another of the same ids: other user, other tenant, other conversation', async () => {
+      const { backend } = contract.pods;
+      const turn = await begun(backend);
+      const { tenant, userId } = turn;
+      for (const other of [
+        { ...turn, userId: `${userId}-2` },
+        { ...turn, tenant: `${tenant}-2` },
+        { ...turn, conversationId: 'other', streamRequestId: mintStreamRequestId() },
+      ]) {
+        expect(await backend.runs.begin(other)).toMatchObject({ type: 'begun' });
+        const end = { status: 'finished', messages: [HELLO] } as const;
+        await backend.runs.write(other, told(2, 2, { end }));
+      }
+      expect((await backend.runs.read(turn)).run?.status).toBe('running');
+      expect(await backend.conversations.read(turn)).toEqual({
+        running: turn.streamRequestId,
+        messages: [],
+      });
+    });
+
+    it('begun twice by the same pod is begun once', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      await backend.runs.write(turn, told(2, 4));
+      expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 4 });
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
+    });
+
+    it('tells its events once and in order, however often and however cut a write is repeated', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      for (const [from, to] of [
+        [2, 5],
+        [2, 5],
+        [4, 8],
+        [3, 6],
+        [9, 9],
+      ] as const) {
+        expect(await backend.runs.write(turn, told(from, to))).toBe('written');
+      }
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4', '5', '6', '7', '8', '9']);
+      expect((await second.runs.read(turn)).run?.writerSeq).toBe(9);
+    });
+
+    it('wakes who watches its stream, on any pod, and shares one order with its questions', async () => {
+      const { first, pods } = contract;
+      const turn = await begun(pods.backend);
+      const { tenant, userId, streamRequestId } = turn;
+      const aborting = new AbortController();
+      const items = await engineOn(pods.second, { settings: { recheckMs: 600_000 } }).watch({
+        stream: turn,
+        evenIfSilent: true,
+        signal: aborting.signal,
+      });
+      const seen: string[] = [];
+      const reading = (async () => {
+        for await (const item of items) {
+          if (item.type === 'reset') continue;
+          seen.push(item.type === 'elicitation' ? item.event : String(item.event.text ?? item.event.type));
+        }
+      })().catch(() => undefined);
+      await waitUntil(() => seen.length === 1, { what: 'the start', everyMs: 5 });
+      await pods.backend.runs.write(turn, told(2, 2));
+      const { row } = await first.ask({
+        tenant,
+        input: { ...inputFor({ tenant, userId }), streamRequestId },
+      });
+      await waitUntil(() => seen.length === 3, { what: 'the question', everyMs: 5 });
+      await answerOf(contract.second, { tenant, userId }, row.id, 'accept', { colour: 'red' });
+      await pods.backend.runs.write(turn, told(3, 3));
+      await waitUntil(() => seen.length === 5, { what: 'the rest', everyMs: 5 });
+      aborting.abort();
+      await reading;
+      expect(seen).toEqual(['turn-started', '2 ', 'elicitation-request', 'elicitation-resolved', '3 ']);
+      const seqs = (await entriesOf(pods.backend.feed, turn)).map(({ position }) => position.seq);
+      expect(seqs).toEqual([1, 2, 3, 4, 5]);
+    });
+
+    it('keeps its notes, the latest of each name', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const call = { toolCallId: 'call:1', toolName: 'search', step: 0, state: 'intended' } as const;
+      const step = { messages: [{ role: 'assistant', content: [] }], finishReason: 'tool-calls' } as const;
+      const pause = { elicitationId: 'el_1', trigger: 'agent', pausedAt: 5 };
+      const write = (notes: RunWrite['notes']) =>
+        backend.runs.write(turn, { term: 1, firstSeq: 2, events: [], notes: notes ?? [] });
+      await write([
+        { type: 'call', call },
+        { type: 'pause', pause },
+      ]);
+      await write([
+        { type: 'step', index: 0, step: { ...step, messages: [...step.messages] } },
+        { type: 'call', call: { ...call, state: 'returned', output: { found: 3 } } },
+        { type: 'pause', pause: { ...pause, resumedAt: 9, outcome: 'accepted' } },
+      ]);
+      const { run } = await second.runs.read(turn);
+      expect(run).toMatchObject({ agent: 'helper', owner: 'pod-a', input: [HELLO], status: 'running' });
+      expect(run?.steps).toEqual([step]);
+      expect(run?.calls).toEqual([{ ...call, state: 'returned', output: { found: 3 } }]);
+      expect(run?.pauses).toEqual([{ ...pause, resumedAt: 9, outcome: 'accepted' }]);
+    });
+
+    it('is written by one owner: after a take-over the old one is fenced', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      await backend.runs.write(turn, told(2, 3));
+      const terms = await Promise.all([
+        backend.runs.takeOver(turn, 1, 'pod-b'),
+        second.runs.takeOver(turn, 1, 'pod-c'),
+      ]);
+      expect(terms.filter((term) => term === 2)).toHaveLength(1);
+      expect(terms.filter((term) => term === undefined)).toHaveLength(1);
+      const note = {
+        type: 'pause',
+        pause: { elicitationId: 'el_1', trigger: 'agent', pausedAt: 1 },
+      } as const;
+      const end = { status: 'finished', messages: [HELLO] } as const;
+      expect(await backend.runs.write(turn, told(4, 4, { notes: [note], end }))).toBe('fenced');
+      expect((await second.runs.read(turn)).run).toMatchObject({
+        status: 'running',
+        pauses: [],
+        writerSeq: 3,
+      });
+      expect(await second.runs.write(turn, told(4, 4, { term: 2 }))).toBe('written');
+      expect(await textsOf(backend, turn)).toEqual(['turn-started', '2', '3', '4']);
+    });
+
+    it('ends once: the same end again changes nothing, anything else is fenced', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const end = { status: 'finished', messages: [HELLO, { role: 'assistant', content: 'Hi' }] } as const;
+      for (const { runs } of [backend, second, backend]) {
+        expect(await runs.write(turn, told(2, 3, { end: { ...end, messages: [...end.messages] } }))).toBe(
+          'written',
+        );
+      }
+      expect((await second.conversations.read(turn)).messages).toEqual(end.messages);
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3']);
+      expect(await backend.runs.write(turn, told(4, 4))).toBe('fenced');
+      expect(await backend.runs.write(turn, told(4, 4, { end: { status: 'failed', messages: [] } }))).toBe(
+        'fenced',
+      );
+      expect(await backend.runs.takeOver(turn, 1, 'pod-b')).toBeUndefined();
+      const { run } = await second.runs.read(turn);
+      expect(run?.status).toBe('finished');
+      expect(run?.endedAt).toBeGreaterThanOrEqual(run?.startedAt ?? Number.NaN);
+    });
+
+    it('that is asked to stop hears it with its next write, and ends as it likes', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      expect(await backend.runs.write(turn, told(2, 2))).toBe('written');
+      expect(await second.runs.stop(turn)).toBe(true);
+      expect(await backend.runs.write(turn, told(3, 3))).toBe('stopping');
+      const end = { status: 'stopped', messages: [HELLO] } as const;
+      expect(await backend.runs.write(turn, told(4, 4, { end: { ...end, messages: [HELLO] } }))).toBe(
+        'written',
+      );
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
+      expect(await second.runs.stop(turn)).toBe(false);
+      expect(await second.runs.stop(turnOf(turn))).toBe(false);
+    });
+
+    it('adds to the history of its conversation, which keeps so many messages', async () => {
+      const { backend } = await contract.openWith({ historyMessagesMax: 4 });
+      const owner = newOwner();
+      for (let index = 0; index < 3; index += 1) {
+        const turn = await begun(backend, owner);
+        const messages: Message[] = [
+          { role: 'user', content: `q${index}` },
+          { role: 'assistant', content: `a${index}` },
+        ];
+        await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages } }));
+      }
+      const { messages } = await backend.conversations.read({ ...owner, conversationId: 'talk' });
+      expect(messages.map(({ content }) => content)).toEqual(['q1', 'a1', 'q2', 'a2']);
+    });
+
+    it('that has told too much is told so, and can still end', async () => {
+      const { backend } = await contract.openWith({ turnBytesMax: 2_000 });
+      const turn = await begun(backend);
+      const much = { type: 'text-delta', block: 'b', text: 'x'.repeat(1_500) } as const;
+      expect(await backend.runs.write(turn, { term: 1, firstSeq: 2, events: [much] })).toBe('written');
+      const note = {
+        type: 'pause',
+        pause: { elicitationId: 'el_1', trigger: 'agent', pausedAt: 1 },
+      } as const;
+      expect(await backend.runs.write(turn, { term: 1, firstSeq: 3, events: [much], notes: [note] })).toBe(
+        'full',
+      );
+      expect((await backend.runs.read(turn)).run).toMatchObject({ writerSeq: 2, pauses: [] });
+      const end = { status: 'failed', messages: [] } as const;
+      const failed = { type: 'turn-failed', code: 'too_large', message: 'Too much was told.' } as const;
+      expect(
+        await backend.runs.write(turn, {
+          term: 1,
+          firstSeq: 3,
+          events: [failed],
+          end: { ...end, messages: [] },
+        }),
+      ).toBe('written');
+      expect(await textsOf(backend, turn)).toEqual(['turn-started', 'x'.repeat(1_500), 'turn-failed']);
+    });
+
+    it('keeps all it told while it runs, however many questions come with it', async () => {
+      const { backend } = await contract.openWith({ feedEventsMax: 10 });
+      const engine = engineOn(backend);
+      const turn = await begun(backend);
+      const { tenant, userId, streamRequestId } = turn;
+      for (let from = 2; from < 302; from += 100) {
+        await backend.runs.write(turn, told(from, from + 99));
+        await engine.ask({ tenant, input: { ...inputFor({ tenant, userId }), streamRequestId } });
+      }
+      expect(await entriesOf(backend.feed, turn)).toHaveLength(304);
+    });
+
+    it('is gone where nobody began it', async () => {
+      const { backend } = contract.pods;
+      const turn = turnOf(newOwner());
+      expect(await backend.runs.write(turn, told(2, 2))).toBe('gone');
+      expect(await backend.runs.takeOver(turn, 1, 'pod-b')).toBeUndefined();
+      expect((await backend.runs.read(turn)).run).toBeUndefined();
+      expect(await backend.conversations.read(turn)).toEqual({ messages: [] });
+    });
+
+    it('leaves with its retention, and its conversation with its own', async () => {
+      const { backend } = await contract.openWith({ retentionMs: 300, conversationTtlMs: 900 });
+      const turn = await begun(backend);
+      await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      await waitUntil(async () => (await backend.runs.read(turn)).run === undefined, { what: 'the run' });
+      expect((await backend.feed.read(turn, undefined, 10)).type).toBe('none');
+      await waitUntil(async () => (await backend.conversations.read(turn)).messages.length === 0, {
+        what: 'the conversation',
+      });
+    });
+  });
+}

@@ -1,0 +1,16 @@
+import { afterAll } from 'vitest';
+import { suiteNotRun } from '../harness/not-run.ts';
+import { startRedis } from '../harness/redis-server.ts';
+import { openRedisVault } from './redis-stores.ts';
+import { vaultContract } from './suite.ts';
+
+const NAME = 'the vault on one Redis';
+
+// One of its own, for a change of keys looks at everything there is.
+const server = await startRedis().catch((error: unknown) => String(error));
+if (typeof server === 'string') {
+  suiteNotRun(NAME, server);
+} else {
+  afterAll(() => server.stop());
+  vaultContract(NAME, () => openRedisVault({ kind: 'single', url: server.url }, [server.port]));
+}

@@ -1,0 +1,221 @@
+import type { Credential } from '@parley/shared/domain/credential';
+import type { KeyRing } from '@parley/shared/vault/key-ring';
+import {
+  createRefresher,
+  type FreshCredential,
+  type FreshCredentialOf,
+  type RefreshDeps,
+} from '@parley/shared/vault/refresh';
+import { createVault } from '@parley/shared/vault/vault';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../harness/wait-until.ts';
+import { createRotatingServer } from './authorization.ts';
+import { createGate } from './gate.ts';
+import { endedTokens, newKeys, newRef, type VaultPods, vaultsOn } from './stores.ts';
+
+const CALLERS = 50;
+
+/** A refresher on each pod. */
+export function refreshersOn(
+  { stores }: VaultPods,
+  keys: KeyRing,
+  more: Pick<RefreshDeps, 'settings' | 'onRefresh'> = {},
+): readonly [FreshCredentialOf, FreshCredentialOf, FreshCredentialOf] {
+  const [first, second, third] = stores;
+  return [
+    createRefresher({ vault: createVault({ store: first, keys }), leases: first, ...more }),
+    createRefresher({ vault: createVault({ store: second, keys }), leases: second, ...more }),
+    createRefresher({ vault: createVault({ store: third, keys }), leases: third, ...more }),
+  ];
+}
+
+/** What a caller would send along; the status where there is nothing to send. */
+export function shown(result: FreshCredential): string {
+  if (result.status !== 'usable') return result.status;
+  const credential = result.credential.reveal();
+  return credential.kind === 'oauth2' ? credential.accessToken : credential.kind;
+}
+
+/** Refreshes that go well. */
+export function refreshingContract(pods: () => VaultPods): void {
+  describe('a credential that has to be refreshed', () => {
+    it('is refreshed once for all callers on all pods, who all get the new one', async () => {
+      const keys = newKeys();
+      const [vault] = vaultsOn(pods(), keys);
+      const fresh = refreshersOn(pods(), keys);
+      const server = createRotatingServer();
+      const ref = newRef();
+      await vault.save(ref, endedTokens());
+      const results = await Promise.all(
+        Array.from({ length: CALLERS }, (_, at) => fresh[at % 3]?.(ref, server.refresh)),
+      );
+      expect(new Set(results.map((result) => result && shown(result)))).toEqual(new Set(['access 1']));
+      expect([server.calls, server.revoked]).toEqual([1, false]);
+      expect((await vault.read(ref))?.credential.reveal()).toMatchObject({ refreshToken: 'refresh 1' });
+    });
+
+    it('is refreshed once each time that a provider refuses a version', async () => {
+      const keys = newKeys();
+      const [vault] = vaultsOn(pods(), keys);
+      const fresh = refreshersOn(pods(), keys);
+      const server = createRotatingServer();
+      const ref = newRef();
+      await vault.save(ref, { ...server.latest });
+      for (let round = 1; round <= 10; round += 1) {
+        const rejected = (await vault.read(ref))?.version ?? 0;
+        const results = await Promise.all(
+          Array.from({ length: CALLERS }, (_, at) => fresh[at % 3]?.(ref, server.refresh, { rejected })),
+        );
+        expect(new Set(results.map((result) => result && shown(result)))).toEqual(
+          new Set([`access ${round}`]),
+        );
+        expect(server.calls).toBe(round);
+      }
+      expect(server.revoked).toBe(false);
+    });
+
+    it('is not refreshed again for a caller who was refused an older version', async () => {
+      const keys = newKeys();
+      const [vault] = vaultsOn(pods(), keys);
+      const [fresh] = refreshersOn(pods(), keys);
+      const server = createRotatingServer();
+      const ref = newRef();
+      const rejected = (await vault.save(ref, endedTokens())) ?? 0;
+      await fresh(ref, server.refresh);
+      expect(shown(await fresh(ref, server.refresh, { rejected }))).toBe('access 1');
+      expect(server.calls).toBe(1);
+    });
+
+    it('keeps its refresh token and scope where the server leaves them out', async () => {
+      const keys = newKeys();
+      const [vault] = vaultsOn(pods(), keys);
+      const [fresh] = refreshersOn(pods(), keys);
+      const ref = newRef();
+      await vault.save(ref, { ...endedTokens('only one'), scope: 'read' });
+      const after = { kind: 'oauth2', accessToken: 'new', tokenType: 'Bearer' } as const;
+      expect(shown(await fresh(ref, async () => after))).toBe('new');
+      expect((await vault.read(ref))?.credential.reveal()).toEqual({
+        ...after,
+        refreshToken: 'only one',
+        scope: 'read',
+      });
+    });
+
+    it('whose tokens have no life at all is refreshed once by those who ask together, and used', async () => {
+      const keys = newKeys();
+      const [vault] = vaultsOn(pods(), keys);
+      const server = createRotatingServer(0);
+      const ref = newRef();
+      let attempts = 0;
+      const gate = createGate();
+      const fresh = pods().stores.map((store, at) =>
+        createRefresher({
+          vault: createVault({ store, keys }),
+          leases: {
+            release: store.release,
+            async lease(...args) {
+              attempts += 1;
+              // One asks for the lease only once another has refreshed and gone.
+              if (at === 2) await gate.opened;
+              return store.lease(...args);
+            },
+          },
+        }),
+      );
+      await vault.save(ref, endedTokens());
+      const results = await Promise.all(
+        fresh.map(async (each) => {
+          const result = await each(ref, async (tokens, signal) => {
+            await waitUntil(() => attempts >= 3, { what: 'all pods to have looked' });
+            return server.refresh(tokens, signal);
+          });
+          gate.open();
+          return result;
+        }),
+      );
+      expect(results.map(shown)).toEqual(['access 1', 'access 1', 'access 1']);
+      expect([server.calls, server.revoked]).toEqual([1, false]);
+    });
+
+    it('takes one lease for all callers in a process', async () => {
+      const keys = newKeys();
+      const [store] = pods().stores;
+      const vault = createVault({ store, keys });
+      const server = createRotatingServer();
+      const ref = newRef();
+      let attempts = 0;
+      const lease: typeof store.lease = async (...args) => {
+        attempts += 1;
+        return store.lease(...args);
+      };
+      const fresh = createRefresher({ vault, leases: { lease, release: store.release } });
+      await vault.save(ref, endedTokens());
+      const results = await Promise.all(Array.from({ length: CALLERS }, () => fresh(ref, server.refresh)));
+      expect(new Set(results.map(shown))).toEqual(new Set(['access 1']));
+      expect(attempts).toBe(1);
+    });
+
+    it('does not come back when it is removed meanwhile', async () => {
+      const keys = newKeys();
+      const [vault] = vaultsOn(pods(), keys);
+      const [fresh] = refreshersOn(pods(), keys);
+      const server = createRotatingServer();
+      const ref = newRef();
+      await vault.save(ref, endedTokens());
+      const result = await fresh(ref, async (tokens, signal) => {
+        await vault.remove(ref);
+        return server.refresh(tokens, signal);
+      });
+      expect(shown(result)).toBe('absent');
+      expect(await vault.read(ref)).toBeUndefined();
+    });
+
+    it('gives way to what the person connected meanwhile', async () => {
+      const keys = newKeys();
+      const [vault] = vaultsOn(pods(), keys);
+      const outcomes: string[] = [];
+      const [fresh] = refreshersOn(pods(), keys, { onRefresh: (outcome) => outcomes.push(outcome) });
+      const server = createRotatingServer();
+      const ref = newRef();
+      await vault.save(ref, endedTokens());
+      const flow = { ...ref, flowId: 'flow' };
+      const result = await fresh(ref, async (tokens, signal) => {
+        await vault.stage(
+          flow,
+          { ...endedTokens(), accessToken: 'connected', expiresAt: Date.now() + 1e7 },
+          1e6,
+        );
+        await vault.promote(flow);
+        return server.refresh(tokens, signal);
+      });
+      expect([shown(result), outcomes]).toEqual(['connected', ['overtaken']]);
+    });
+  });
+
+  describe('a credential that need not be refreshed', () => {
+    const KINDS: readonly (readonly [string, Credential])[] = [
+      ['an API key', { kind: 'api_key', value: 'x' }],
+      ['a connection elsewhere', { kind: 'nango', connectionId: 'c', providerConfigKey: 'p' }],
+      ['tokens without an end', { kind: 'oauth2', accessToken: 'a', refreshToken: 'r', tokenType: 'Bearer' }],
+      ['tokens for a while', { ...endedTokens(), expiresAt: Date.now() + 3_600_000 }],
+    ];
+
+    it.each(KINDS)('is used as it is: %s', async (_title, credential) => {
+      const keys = newKeys();
+      const [vault] = vaultsOn(pods(), keys);
+      const [fresh] = refreshersOn(pods(), keys);
+      const server = createRotatingServer();
+      const ref = newRef();
+      const version = await vault.save(ref, credential);
+      const result = await fresh(ref, server.refresh);
+      expect(result).toMatchObject({ status: 'usable', version });
+      expect(result.status === 'usable' && result.credential.reveal()).toEqual(credential);
+      expect(server.calls).toBe(0);
+    });
+
+    it('may be none', async () => {
+      const [fresh] = refreshersOn(pods(), newKeys());
+      expect(await fresh(newRef(), createRotatingServer().refresh)).toEqual({ status: 'absent' });
+    });
+  });
+}
