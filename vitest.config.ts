@@ -6,9 +6,29 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    include: ['test/**/*.test.ts'],
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    fileParallelism: false,
+    projects: [
+      // These wait more than they work, so two go side by side.
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: ['test/{contract,house,infra,integration,unit,vault}/**/*.test.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      // Each of these puts the whole machine under load.
+      {
+        extends: true,
+        test: {
+          name: 'proofs',
+          include: ['test/{attacks,browser,e2e,faults}/**/*.test.ts'],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });
