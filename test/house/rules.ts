@@ -93,6 +93,10 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   bullmq: ['shared/src/redis'],
   express: ['services/api/src'],
   jose: ['services/api/src/http'],
+  ai: ['services/api/src/agents', 'services/api/src/chat'],
+  yaml: ['services/api/src/agents'],
+  '@modelcontextprotocol/client': ['services/api/src/agents'],
+  'openid-client': ['services/api/src/connect'],
 };
 export const DOMAIN_PACKAGES = ['zod'];
 

@@ -1,0 +1,80 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { McpContent, McpToolResult } from './results.ts';
+import type { Scrub } from './scrub.ts';
+
+type Block = CallToolResult['content'][number];
+
+/** A tool's result as models and people may see it: scrubbed, without binary data, within the bound. */
+export function resultOf(result: CallToolResult, bytesMax: number, scrub: Scrub): McpToolResult {
+  const content = result.content.map((block) => scrub.value(contentOf(block)) as McpContent);
+  const { structuredContent } = result;
+  const structured = structuredContent === undefined ? undefined : scrub.value(structuredContent);
+  if (sizeOf(content) + (structured === undefined ? 0 : sizeOf(structured)) > bytesMax) {
+    return tooLarge(bytesMax);
+  }
+  return {
+    type: 'result',
+    content,
+    ...(structured !== undefined && { structuredContent: structured }),
+    isError: result.isError === true,
+  };
+}
+
+/** What stands in for a result that is larger than `bytesMax`; the tool did run. */
+export function tooLarge(bytesMax: number): McpToolResult {
+  const text = `The tool ran, but its result is larger than ${bytesMax} bytes and was dropped. Ask for less.`;
+  return { type: 'result', content: [{ type: 'text', text }], isError: true };
+}
+
+/** The content as one text; what is not text is named in brackets. */
+export function textOf(content: readonly McpContent[]): string {
+  return content.map(lineOf).join('\n');
+}
+
+function lineOf(content: McpContent): string {
+  switch (content.type) {
+    case 'text':
+      return content.text;
+    case 'link':
+      return `[link: ${content.name}, ${content.uri}]`;
+    case 'binary': {
+      const { kind, mimeType, bytes, uri } = content;
+      return `[${[kind, mimeType, `${bytes} bytes`, uri].filter((part) => part !== undefined).join(', ')}]`;
+    }
+  }
+}
+
+function contentOf(block: Block): McpContent {
+  switch (block.type) {
+    case 'text':
+      return { type: 'text', text: block.text };
+    case 'image':
+    case 'audio':
+      return { type: 'binary', kind: block.type, mimeType: block.mimeType, bytes: bytesOf(block.data) };
+    case 'resource_link': {
+      const { uri, name, mimeType, description } = block;
+      return {
+        type: 'link',
+        uri,
+        name,
+        ...(mimeType !== undefined && { mimeType }),
+        ...(description !== undefined && { description }),
+      };
+    }
+    case 'resource': {
+      const { resource } = block;
+      if ('text' in resource) return { type: 'text', text: resource.text };
+      const { uri, mimeType, blob } = resource;
+      const bytes = bytesOf(blob);
+      return { type: 'binary', kind: 'file', bytes, uri, ...(mimeType !== undefined && { mimeType }) };
+    }
+  }
+}
+
+function bytesOf(base64: string): number {
+  return Buffer.byteLength(base64, 'base64');
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}

@@ -1,0 +1,112 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from '@modelcontextprotocol/client';
+import { CredentialRefused, ForeignOrigin, MessageTooLarge } from './faults.ts';
+import type { Left, McpFailure } from './results.ts';
+import type { Scrub } from './scrub.ts';
+
+const MESSAGE_MAX = 1_000;
+const NONSENSE = 'The server answered with something that is not MCP.';
+const ASKS = 'The server wants to ask the person for something, which is not possible here.';
+
+/** What became of a request that threw this. Only what the server itself said of a refusal is quoted, scrubbed. */
+export function failureOf(error: unknown, left: Left, scrub: Scrub): McpFailure {
+  if (error instanceof CredentialRefused) return scrubbed(error.refusal, scrub);
+  if (error instanceof MessageTooLarge)
+    return { type: 'refused', message: 'The answer of the server is too large.' };
+  if (error instanceof ProtocolError) return failureOfProtocol(error, scrub);
+  if (error instanceof SdkHttpError) return failureOfStatus(error.status, left);
+  if (error instanceof SdkError) return failureOfSdk(error, left, scrub);
+  if (error instanceof ForeignOrigin) return redirected();
+  if (error instanceof Error && ['SyntaxError', 'ZodError'].includes(error.name))
+    return { type: 'refused', message: NONSENSE };
+  return { type: 'unavailable', message: sentenceOf(codeOf(error)), left };
+}
+
+function failureOfProtocol(error: ProtocolError, scrub: Scrub): McpFailure {
+  if (
+    error.code === ProtocolErrorCode.UrlElicitationRequired ||
+    error.code === ProtocolErrorCode.MissingRequiredClientCapability
+  ) {
+    return { type: 'input_required', message: ASKS };
+  }
+  const said = scrub.text(error.message).slice(0, MESSAGE_MAX);
+  return { type: 'refused', message: `The server refused: ${said}`, code: error.code };
+}
+
+function failureOfStatus(status: number, left: Left): McpFailure {
+  if (status >= 300 && status < 400) return redirected();
+  const message = `The server answered with HTTP status ${status}.`;
+  if (status === 401) return { type: 'unauthorized', status };
+  // Too many requests: it did nothing.
+  if (status === 429) return { type: 'unavailable', message, left: 'no' };
+  if (status >= 500 || status === 408) return { type: 'unavailable', message, left };
+  return { type: 'refused', message };
+}
+
+function failureOfSdk(error: SdkError, left: Left, scrub: Scrub): McpFailure {
+  const { data } = error;
+  switch (error.code) {
+    case SdkErrorCode.RequestTimeout:
+      return { type: 'timeout', left };
+    case SdkErrorCode.UnsupportedResultType:
+      return isRecord(data) && data.resultType === 'input_required'
+        ? { type: 'input_required', message: ASKS }
+        : { type: 'refused', message: NONSENSE };
+    case SdkErrorCode.InvalidResult:
+    case SdkErrorCode.ClientHttpUnexpectedContent:
+      return { type: 'refused', message: NONSENSE };
+    case SdkErrorCode.EraNegotiationFailed:
+      return error.cause === undefined
+        ? { type: 'unavailable', message: sentenceOf(undefined), left }
+        : failureOf(error.cause, left, scrub);
+    default:
+      return { type: 'unavailable', message: 'The connection to the server ended.', left };
+  }
+}
+
+function scrubbed(refusal: CredentialRefused['refusal'], scrub: Scrub): McpFailure {
+  const { type, status, ...texts } = refusal;
+  return {
+    type,
+    status,
+    ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, scrub.text(text)])),
+  };
+}
+
+function redirected(): McpFailure {
+  const message = 'The server redirects to another address, which is not followed.';
+  return { type: 'refused', message };
+}
+
+function sentenceOf(code: string | undefined): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'The server refuses connections.';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'The address of the server is not known.';
+    case 'ENOENT':
+    case 'EACCES':
+      return 'The program of the server cannot be started.';
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return 'The connection to the server broke.';
+    default:
+      return 'The server cannot be reached.';
+  }
+}
+
+/** Of a system error, or of what it was wrapped in. */
+function codeOf(error: unknown): string | undefined {
+  if (!isRecord(error)) return undefined;
+  return typeof error.code === 'string' ? error.code : codeOf(error.cause);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
