@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
+// Failovers are minutes of waiting for servers to notice.
+const FAILOVERS = 'test/faults/{cluster,sentinel}.test.ts';
 const conditions = ['parley-source', 'node', 'import', 'default'];
 
 export default defineConfig({
@@ -14,7 +16,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parts',
-          include: ['test/{contract,house,infra,integration,unit,vault}/**/*.test.ts'],
+          include: ['test/{contract,house,infra,integration,unit,vault}/**/*.test.ts', FAILOVERS],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -25,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'proofs',
           include: ['test/{attacks,browser,e2e,faults}/**/*.test.ts'],
+          exclude: [FAILOVERS],
           fileParallelism: false,
           sequence: { groupOrder: 1 },
         },

@@ -297,6 +297,16 @@ export function turnContract(contract: Contract): void {
       expect(await entriesOf(backend.feed, turn)).toHaveLength(304);
     });
 
+    it('is replayed as far as it goes, whatever its length', async () => {
+      const { pods, second } = contract;
+      const turn = await begun(pods.backend);
+      for (let from = 2; from < 1_202; from += 200)
+        await pods.backend.runs.write(turn, told(from, from + 199));
+      const seqs: number[] = [];
+      for await (const { position } of second.replay(turn)) seqs.push(position.seq);
+      expect(seqs).toEqual(Array.from({ length: 1_201 }, (_, index) => index + 1));
+    });
+
     it('is gone where nobody began it', async () => {
       const { backend } = contract.pods;
       const turn = turnOf(newOwner());
@@ -304,6 +314,15 @@ export function turnContract(contract: Contract): void {
       expect(await backend.runs.takeOver(turn, 1, 'pod-b')).toBeUndefined();
       expect((await backend.runs.read(turn)).run).toBeUndefined();
       expect(await backend.conversations.read(turn)).toEqual({ messages: [] });
+    });
+
+    it('is known to be of a pod that lives as long as that pod says so', async () => {
+      const { backend, second } = contract.pods;
+      const pod = `pod-${newOwner().userId}`;
+      expect(await second.heartbeats.alive(pod)).toBe(false);
+      await backend.heartbeats.beat(pod, 300);
+      expect(await second.heartbeats.alive(pod)).toBe(true);
+      await waitUntil(async () => !(await second.heartbeats.alive(pod)), { what: 'the beat to lapse' });
     });
 
     it('leaves with its retention, and its conversation with its own', async () => {

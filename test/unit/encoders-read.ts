@@ -2,11 +2,12 @@
 
 import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { StreamItem } from '@parley/shared/engine/watch';
-import { type Encoder, type Frame, frameText } from '../../services/api/src/chat/encoders/encoder.ts';
+import type { Encoder } from '../../services/api/src/chat/encoders/encoder.ts';
 import {
   createSupersededScan,
   type SupersededScan,
 } from '../../services/api/src/chat/encoders/superseded.ts';
+import { type Frame, frameText } from '../../services/api/src/http/sse.ts';
 
 export interface Sent {
   readonly frames: readonly Frame[];

@@ -3,7 +3,9 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/engine/engine';
 import express from 'express';
+import type { Turns } from './agents/turns.ts';
 import { chatResponseRoute } from './chat/responses.ts';
+import { turnRoutes } from './chat/turns.ts';
 import { applyCors } from './http/cors.ts';
 import { type HealthDeps, sendAlive, sendReady } from './http/health.ts';
 import type { CallLimits } from './http/limits.ts';
@@ -20,6 +22,8 @@ export interface AppDeps extends HealthDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
   readonly serve: Serve;
+  /** The turns of agents; absent where no agents are configured. */
+  readonly turns?: Turns;
   readonly corsOrigins: readonly string[];
   readonly version: string;
 }
@@ -48,6 +52,7 @@ export function createApp(deps: AppDeps): App {
     answer,
     ...streamRoutes(engine, limits),
     chatAnswer,
+    ...(deps.turns === undefined ? [] : turnRoutes({ engine, limits, turns: deps.turns, admitAnswer })),
   ];
   const rest = restOf(deps, routes);
   const origins = new Set(deps.corsOrigins);

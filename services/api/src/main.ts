@@ -1,6 +1,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { type Env, EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/runtime/env';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
+import { AgentsConfigError } from './agents/config/fault.ts';
 import { closeServer, listen, portOf } from './server.ts';
 import { type Pod, wirePod } from './wiring.ts';
 
@@ -69,7 +70,7 @@ async function drain(env: Env, pod: Pod, servers: readonly Server[]): Promise<vo
 
 main().catch((error: unknown) => {
   process.stderr.write(
-    `${error instanceof EnvError ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
+    `${error instanceof EnvError || error instanceof AgentsConfigError ? error.message : String(error instanceof Error ? error.stack : error)}\n`,
   );
   process.exitCode = 1;
   setImmediate(() => process.exit());

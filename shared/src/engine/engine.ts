@@ -1,3 +1,4 @@
+import type { StreamRef } from '../domain/ids.ts';
 import type { PageRequest } from '../ports/elicitations.ts';
 import { type AnswerInput, answer } from './answer.ts';
 import { type AskRequest, ask } from './ask.ts';
@@ -6,6 +7,7 @@ import { type CompleteInput, complete } from './complete.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
 import { type InboxInput, watchInbox } from './inbox.ts';
+import { replay } from './replay.ts';
 import { sweep } from './sweep.ts';
 import { type WaitInput, wait } from './wait.ts';
 import { type WatchInput, watch } from './watch.ts';
@@ -24,6 +26,7 @@ export function createEngine(deps: EngineDeps) {
     read: (caller: Caller, id: string) => look(deps, caller, id),
     list: (request: PageRequest) => deps.elicitations.page(request),
     wait: (input: WaitInput) => wait(deps, input),
+    replay: (stream: StreamRef) => replay(deps, stream),
     watch: (input: WatchInput) => watch(deps, input),
     watchInbox: (input: InboxInput) => watchInbox(deps, input),
     sweep: (signal?: AbortSignal) => sweep(deps, signal),

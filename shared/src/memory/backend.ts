@@ -4,6 +4,7 @@ import { createMemoryClaims } from './claims.ts';
 import { createMemoryElicitations } from './elicitations.ts';
 import { InProcessEventBus } from './event-bus.ts';
 import { createMemoryFeed } from './feed.ts';
+import { createMemoryHeartbeats } from './heartbeats.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryRuns } from './runs.ts';
 
@@ -20,6 +21,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
       settings,
     }),
     feed,
+    heartbeats: createMemoryHeartbeats(),
     ...createMemoryRuns({ feed, wakes, settings }),
     wakes,
     inboxWakes,

@@ -4,6 +4,7 @@ import type { Conversations } from './conversations.ts';
 import type { Elicitations } from './elicitations.ts';
 import type { EventBus } from './event-bus.ts';
 import type { Feed } from './feed.ts';
+import type { Heartbeats } from './heartbeats.ts';
 import type { Limits } from './limits.ts';
 import type { Runs } from './runs.ts';
 import type { Timers } from './timers.ts';
@@ -37,6 +38,7 @@ export interface Backend {
   readonly feed: Feed;
   readonly runs: Runs;
   readonly conversations: Conversations;
+  readonly heartbeats: Heartbeats;
   readonly wakes: EventBus<Wake>;
   /** The same wakes by owner, for inboxes. */
   readonly inboxWakes: EventBus<ElicitationWake>;

@@ -7,6 +7,7 @@ import { createRedisConversations } from './conversations.ts';
 import { createRedisElicitations } from './elicitations.ts';
 import { RedisEventBus } from './event-bus.ts';
 import { createRedisFeed } from './feed.ts';
+import { createRedisHeartbeats } from './heartbeats.ts';
 import { canaryKey, probeChannel } from './keys.ts';
 import { createRedisLimits } from './limits.ts';
 import { createRedisRuns } from './runs.ts';
@@ -50,6 +51,7 @@ export function createRedisBackend({
     feed: createRedisFeed(redis, onError),
     runs: createRedisRuns({ redis, settings, ...(onError !== undefined && { onError }) }),
     conversations: createRedisConversations(redis, onError),
+    heartbeats: createRedisHeartbeats(redis, onError),
     wakes: new RedisEventBus({ redis, subscriber, family: 'stream', encode: encodeWake, decode: decodeWake }),
     inboxWakes: new RedisEventBus({
       redis,

@@ -139,6 +139,11 @@ export function commitNames(elicitationId: string, stream: StreamRef): CommitNam
   };
 }
 
+/** String: the sign of life of a pod that runs turns. */
+export function podKey(pod: string): string {
+  return `${ROOT}:{${tagOf(0)}}:pod:${encode(pod)}`;
+}
+
 /** Channel: a pod's own, over which it probes its subscription. */
 export function probeChannel(pod: string): string {
   return `${ROOT}:{${tagOf(0)}}:probe:${encode(pod)}`;

@@ -123,6 +123,11 @@ function secretOf(apiKey: string): string {
   return apiKey.slice(apiKey.indexOf(':') + 1);
 }
 
+/** The environment as it is, for the variables that the agents' configuration names. */
+export function wholeEnvironment(): Readonly<Record<string, string | undefined>> {
+  return process.env;
+}
+
 /** What production would refuse of an environment that development takes. */
 export function warningsOf(env: Env, service: 'api' | 'worker'): string[] {
   return env.NODE_ENV === 'production' ? [] : faultsOfProduction(env, service);

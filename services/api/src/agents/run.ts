@@ -6,10 +6,15 @@ import { ModelError, type ModelStep, modelStep, type RequestedCall } from './mod
 import { askPerson } from './question.ts';
 import { type End, RunLostError, type RunWriter, TurnTooLargeError } from './run-writer.ts';
 import type { Support, Tool, ToolOutcome } from './tool.ts';
+import { startWorkClock, type WorkClock } from './work-clock.ts';
 
 export interface RunLimits {
   /** Rounds of the model. */
   readonly steps: number;
+  /** Tokens read and written in all rounds together. */
+  readonly tokens: number;
+  /** How long the turn may work, in ms; waiting for people is no work. */
+  readonly workMs: number;
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
 }
@@ -39,20 +44,42 @@ export interface RunOptions {
  */
 export async function runTurn(options: RunOptions): Promise<void> {
   const said: Message[] = [];
+  const clock = startWorkClock(options.limits.workMs);
   try {
-    const reason = await steps(options, said);
+    const reason = await steps(options, clock, said);
     await finish(options, said, reason);
   } catch (error) {
     if (error instanceof RunLostError) return;
-    await endWith(options, said, error).catch((fault: unknown) => {
-      if (!(fault instanceof RunLostError)) options.onFault(fault);
-    });
+    await endWith(options, said, clock.over.aborted ? new TurnTooLongError() : error).catch(
+      (fault: unknown) => {
+        if (!(fault instanceof RunLostError)) options.onFault(fault);
+      },
+    );
+  } finally {
+    clock.stop();
+  }
+}
+
+/** The turn has worked as long as it may. */
+class TurnTooLongError extends Error {
+  constructor() {
+    super('The turn has worked as long as a turn may work.');
+    this.name = 'TurnTooLongError';
+  }
+}
+
+/** The reason of `stopped` when it is the pod that stops, not the person. */
+export class TurnInterruptedError extends Error {
+  constructor() {
+    super('The pod that ran the turn is going away.');
+    this.name = 'TurnInterruptedError';
   }
 }
 
 async function endWith(options: RunOptions, said: readonly Message[], error: unknown): Promise<void> {
   const { stopped, writer } = options;
-  if (stopped.aborted || writer.stopped.aborted) return finish(options, said, 'stopped');
+  const interrupted = stopped.reason instanceof TurnInterruptedError;
+  if ((stopped.aborted && !interrupted) || writer.stopped.aborted) return finish(options, said, 'stopped');
   options.onFault(error);
   const end: End = { status: 'failed', messages: historyOf(options, said) };
   return writer.end({ type: 'turn-failed', ...wordsFor(error) }, end);
@@ -75,6 +102,12 @@ function wordsFor(error: unknown): { code: string; message: string } {
   if (error instanceof TurnTooLargeError) {
     return { code: 'too_large', message: 'The turn became too long and was ended.' };
   }
+  if (error instanceof TurnTooLongError) {
+    return { code: 'timeout', message: 'The turn took too long and was ended.' };
+  }
+  if (error instanceof TurnInterruptedError) {
+    return { code: 'interrupted', message: 'The turn was interrupted; please ask again.' };
+  }
   if (error instanceof ModelError) {
     return { code: 'model_unavailable', message: 'The model could not answer; try again in a moment.' };
   }
@@ -82,9 +115,10 @@ function wordsFor(error: unknown): { code: string; message: string } {
 }
 
 /** Round after round until the model has nothing more to call. `said` gains each round once it is whole. */
-async function steps(options: RunOptions, said: Message[]): Promise<FinishReason> {
+async function steps(options: RunOptions, clock: WorkClock, said: Message[]): Promise<FinishReason> {
   const { writer, limits, history, input } = options;
-  const signal = AbortSignal.any([options.stopped, writer.stopped, writer.lost]);
+  const signal = AbortSignal.any([options.stopped, writer.stopped, writer.lost, clock.over]);
+  let tokens = 0;
   const callIds = new Set<string>();
   for (let index = 0; index < limits.steps; index += 1) {
     await writer.tell({ type: 'step-started', step: index });
@@ -101,18 +135,20 @@ async function steps(options: RunOptions, said: Message[]): Promise<FinishReason
       { type: 'step', index, step: round.record },
       ...calls.map((call) => ({ type: 'call', call: recordOf(call, index) }) as const),
     ]);
+    tokens += (round.record.inputTokens ?? 0) + (round.record.outputTokens ?? 0);
     if (calls.length === 0) {
       said.push(...round.record.messages);
       await writer.tell({ type: 'step-finished', step: index });
       return reasonOf(round);
     }
-    const outcomes = await Promise.all(calls.map((call) => callTool(options, call, index, signal)));
+    const outcomes = await Promise.all(calls.map((call) => callTool(options, clock, call, index, signal)));
     const results = resultsOf(calls, outcomes);
     said.push(...round.record.messages, ...results);
     await writer.tell({ type: 'step-finished', step: index });
     await writer.keep([
       { type: 'step', index, step: { ...round.record, messages: [...round.record.messages, ...results] } },
     ]);
+    if (tokens >= limits.tokens) return 'step-limit';
   }
   return 'step-limit';
 }
@@ -140,6 +176,7 @@ function recordOf({ toolCallId, toolName }: Call, step: number): CallRecord {
 
 async function callTool(
   options: RunOptions,
+  clock: WorkClock,
   call: Call,
   step: number,
   signal: AbortSignal,
@@ -167,11 +204,13 @@ async function callTool(
           tell: (event) => writer.tell(event),
           leaving: () => writer.keep([{ type: 'call', call: { ...recordOf(call, step), state: 'left' } }]),
           ask: (ordinal, question) =>
-            askPerson(
-              { engine: options.engine, keep: keepPause },
-              { run, toolCallId, ordinal },
-              question,
-              signal,
+            clock.waiting(() =>
+              askPerson(
+                { engine: options.engine, keep: keepPause },
+                { run, toolCallId, ordinal },
+                question,
+                signal,
+              ),
             ),
         });
   signal.throwIfAborted();

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const METHODS = 'GET, POST, DELETE';
 const REQUEST_HEADERS =
   'authorization, content-type, idempotency-key, last-event-id, x-request-id, x-supports-elicitation';
-const RESPONSE_HEADERS = 'idempotent-replayed, retry-after, x-request-id';
+const RESPONSE_HEADERS = 'idempotent-replayed, retry-after, x-conversation-id, x-request-id';
 
 /**
  * Lets pages of the listed origins call, with bearer tokens and without cookies. Returns true when the request was

@@ -1,6 +1,6 @@
 import type { Caller } from '@parley/shared/engine/caller';
 import type { z } from 'zod';
-import type { SseEvent } from './sse.ts';
+import type { SseSource } from './sse.ts';
 
 /** What a handler gets: everything already verified and checked. */
 export interface Call<Query = unknown, Body = unknown> {
@@ -24,7 +24,12 @@ export type Reply =
       readonly body: unknown;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  | { readonly type: 'events'; readonly events: AsyncIterator<SseEvent> };
+  | { readonly type: 'empty'; readonly status: 204 }
+  | {
+      readonly type: 'events';
+      readonly events: SseSource;
+      readonly headers?: Readonly<Record<string, string>>;
+    };
 
 /** One route of the API: enough to serve it, and to describe it in OpenAPI. */
 export interface Route {

@@ -104,10 +104,14 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
 
 async function send(deps: ServeDeps, req: IncomingMessage, res: ServerResponse, reply: Reply): Promise<void> {
   if (reply.type === 'json') return sendJson(res, reply.status, reply.body, reply.headers);
+  if (reply.type === 'empty') {
+    res.writeHead(reply.status, { 'cache-control': 'no-store' }).end();
+    return;
+  }
   const resumed = req.headers['last-event-id'] !== undefined;
   deps.onStream(1, resumed);
   try {
-    await sendEvents(res, reply.events, deps.sse);
+    await sendEvents(res, reply.events, deps.sse, reply.headers);
   } finally {
     deps.onStream(-1, resumed);
   }

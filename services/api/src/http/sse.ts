@@ -7,6 +7,16 @@ export interface SseEvent {
   readonly data: unknown;
 }
 
+/** An event without a name: `data: ` and `text`, which is a single line, sent as it is. */
+export interface Frame {
+  /** Whoever comes back with it misses nothing that came after this frame. */
+  readonly id?: string;
+  readonly text: string;
+}
+
+/** Events of a reply. What returns `cut` is not at its end: the connection breaks, and the reader comes back. */
+export type SseSource = AsyncIterator<SseEvent | Frame, unknown>;
+
 export interface SseOptions {
   readonly heartbeatMs: number;
   /** How long a reader may leave its buffer full before it is cut off. */
@@ -32,10 +42,11 @@ const RETRY_MS = 1_000;
  */
 export async function sendEvents(
   res: ServerResponse,
-  events: AsyncIterator<SseEvent>,
+  events: SseSource,
   options: SseOptions,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  res.writeHead(200, HEADERS);
+  res.writeHead(200, { ...HEADERS, ...headers });
   res.write(`retry: ${RETRY_MS}\n\n`);
   const heartbeat = setInterval(
     () => res.writableNeedDrain || res.write(': heartbeat\n\n'),
@@ -46,9 +57,9 @@ export async function sendEvents(
   try {
     for (;;) {
       const next = await ending.orNext(events);
-      done = next?.done === true;
+      done = next?.done === true && next.value !== 'cut';
       if (next === undefined || next.done === true) break;
-      if (!res.write(frameOf(next.value)) && !(await caughtUp(res, options.slowReaderMs))) break;
+      if (!res.write(frameText(next.value)) && !(await caughtUp(res, options.slowReaderMs))) break;
     }
   } finally {
     clearInterval(heartbeat);
@@ -69,7 +80,7 @@ function cut(res: ServerResponse, slowReaderMs: number): void {
 
 interface Ending {
   /** The next of these events, or nothing once the reader left or the pod drains. */
-  orNext(events: AsyncIterator<SseEvent>): Promise<IteratorResult<SseEvent> | undefined>;
+  orNext(events: SseSource): Promise<IteratorResult<SseEvent | Frame, unknown> | undefined>;
   forget(): void;
 }
 
@@ -122,10 +133,12 @@ async function caughtUp(res: ServerResponse, slowReaderMs: number): Promise<bool
   return drained;
 }
 
-/** The event as text. Ids and names are Parley's own; a line break in one would be a fault of ours. */
-function frameOf({ event, id, data }: SseEvent): string {
-  const head = id === undefined ? '' : `id: ${oneLine(id)}\n`;
-  return `${head}event: ${oneLine(event)}\ndata: ${JSON.stringify(data)}\n\n`;
+/** An event as text. Ids and names are Parley's own; a line break in one would be a fault of ours. */
+export function frameText(event: SseEvent | Frame): string {
+  const head = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
+  return 'text' in event
+    ? `${head}data: ${event.text}\n\n`
+    : `${head}event: ${oneLine(event.event)}\ndata: ${JSON.stringify(event.data)}\n\n`;
 }
 
 function oneLine(text: string): string {

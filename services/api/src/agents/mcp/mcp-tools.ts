@@ -157,8 +157,8 @@ export function createMcpTools({ clientInfo, limits: some, onStderr }: McpToolsO
 function placeOf(config: McpServerConfig, credential: McpCredential | undefined): ServerPlace {
   const key = JSON.stringify([config.id, credential?.key ?? '']);
   const all = [key, config.transport, Object.entries(credential?.headers ?? {}).sort()];
-  const digest = createHash('sha256').update(JSON.stringify(all)).digest('base64url');
-  return { key, digest, config, credential };
+  const fingerprint = createHash('sha256').update(JSON.stringify(all)).digest('base64url');
+  return { key, fingerprint, config, credential };
 }
 
 function isHeaderMismatch(error: unknown): boolean {

@@ -1,9 +1,9 @@
 import type { Link } from './link.ts';
 
-/** What a connection is for: `key` names server and credential, `digest` all that goes into it, headers included. */
+/** What a connection is for: `key` names server and credential, `fingerprint` all that goes into it, headers included. */
 export interface LinkPlace {
   readonly key: string;
-  readonly digest: string;
+  readonly fingerprint: string;
 }
 
 export interface PoolOptions<P extends LinkPlace> {
@@ -27,7 +27,7 @@ export interface Pool<P extends LinkPlace> {
 
 interface Slot {
   readonly key: string;
-  readonly digest: string;
+  readonly fingerprint: string;
   readonly opening: AbortController;
   readonly ready: Promise<Link>;
   link?: Link;
@@ -36,7 +36,7 @@ interface Slot {
   idle?: NodeJS.Timeout;
 }
 
-/** A connection is never handed to a place with another digest: a changed header means another connection. */
+/** A connection is never handed to a place with another fingerprint: a changed header means another connection. */
 export function createPool<P extends LinkPlace>({ connectionsMax, idleMs, open }: PoolOptions<P>): Pool<P> {
   // In the order of their last use.
   const current = new Map<string, Slot>();
@@ -46,7 +46,7 @@ export function createPool<P extends LinkPlace>({ connectionsMax, idleMs, open }
 
   function slotOf(place: P): Slot {
     const known = current.get(place.key);
-    const slot = known?.digest === place.digest ? known : openSlot(place, known);
+    const slot = known?.fingerprint === place.fingerprint ? known : openSlot(place, known);
     current.delete(place.key);
     current.set(place.key, slot);
     return slot;
@@ -58,8 +58,8 @@ export function createPool<P extends LinkPlace>({ connectionsMax, idleMs, open }
     const opening = new AbortController();
     const onClosed = () => giveUp(slot);
     const ready = open(place, { signal: opening.signal, onClosed });
-    const { key, digest } = place;
-    const slot: Slot = { key, digest, opening, ready, users: 0, isRetired: false };
+    const { key, fingerprint } = place;
+    const slot: Slot = { key, fingerprint, opening, ready, users: 0, isRetired: false };
     alive.add(slot);
     ready.then(
       (link) => {
@@ -117,9 +117,9 @@ export function createPool<P extends LinkPlace>({ connectionsMax, idleMs, open }
         leave(slot);
       }
     },
-    retire: ({ key, digest }, link) => {
+    retire: ({ key, fingerprint }, link) => {
       const slot = current.get(key);
-      if (slot?.digest === digest && (link === undefined || slot.link === link)) giveUp(slot);
+      if (slot?.fingerprint === fingerprint && (link === undefined || slot.link === link)) giveUp(slot);
     },
     get size() {
       return alive.size;

@@ -24,25 +24,25 @@ export function createToolLists<P extends LinkPlace>(
   async function fetch(place: P, isCurrent: () => boolean): Promise<McpToolList> {
     try {
       const list = await fetchList(place);
-      if (isCurrent() && list.type === 'tools') offers.set(place.digest, list);
+      if (isCurrent() && list.type === 'tools') offers.set(place.fingerprint, list);
       return list;
     } finally {
-      if (isCurrent()) underWay.delete(place.digest);
+      if (isCurrent()) underWay.delete(place.fingerprint);
     }
   }
 
   return {
     get: async (place) => {
-      const known = offers.get(place.digest) ?? underWay.get(place.digest);
+      const known = offers.get(place.fingerprint) ?? underWay.get(place.fingerprint);
       if (known !== undefined) return known;
-      const fetching: Promise<McpToolList> = fetch(place, () => underWay.get(place.digest) === fetching);
-      underWay.set(place.digest, fetching);
+      const fetching: Promise<McpToolList> = fetch(place, () => underWay.get(place.fingerprint) === fetching);
+      underWay.set(place.fingerprint, fetching);
       return fetching;
     },
-    known: (place) => offers.get(place.digest),
-    forget: ({ digest }) => {
-      offers.delete(digest);
-      underWay.delete(digest);
+    known: (place) => offers.get(place.fingerprint),
+    forget: ({ fingerprint }) => {
+      offers.delete(fingerprint);
+      underWay.delete(fingerprint);
     },
   };
 }

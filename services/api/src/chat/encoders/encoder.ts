@@ -1,11 +1,5 @@
 import type { StreamItem } from '@parley/shared/engine/watch';
-
-/** One server-sent event without a name: `data: ` and `text`, which is a single line, sent as it is. */
-export interface Frame {
-  /** `<epoch>-<seq>`: whoever comes back with it misses nothing that came after this frame. */
-  readonly id?: string;
-  readonly text: string;
-}
+import type { Frame } from '../../http/sse.ts';
 
 /**
  * What to send for an item, and what to do after it: go on, end the reply (the turn has ended and its reader was told),
@@ -46,12 +40,6 @@ export const DONE = '[DONE]';
 /** Nothing to send, for this outcome. */
 export function silent(next: Encoded['next']): Encoded {
   return { frames: [], next };
-}
-
-/** The frame as bytes of an event stream. WHATWG HTML, section server-sent events. */
-export function frameText(frame: Frame): string {
-  const head = frame.id === undefined ? '' : `id: ${frame.id}\n`;
-  return `${head}data: ${frame.text}\n\n`;
 }
 
 /**

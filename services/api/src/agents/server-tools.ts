@@ -1,0 +1,74 @@
+import { textOf } from './mcp/content.ts';
+import type { McpServer } from './mcp/mcp-tools.ts';
+import type { McpCallResult, McpFailure, McpTool } from './mcp/results.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
+
+export interface ServerToolsOptions {
+  readonly server: McpServer;
+  /** Names of the tools that may be called; all when absent. */
+  readonly allow?: readonly string[];
+  /** How long one call may take, in ms. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The tools of an MCP server that needs no credential of the person's. A server that cannot be asked offers none, and
+ * the turn goes on without it; `onFailure` is told why.
+ */
+export async function serverTools(
+  { server, allow, timeoutMs, signal }: ServerToolsOptions,
+  onFailure: (failure: McpFailure) => void,
+): Promise<Tool[]> {
+  const list = await server.listTools({ signal });
+  if (list.type !== 'tools') {
+    onFailure(list);
+    return [];
+  }
+  return list.tools
+    .filter(({ name }) => allow === undefined || allow.includes(name))
+    .map((tool) => toolOf(server, tool, timeoutMs));
+}
+
+function toolOf(server: McpServer, tool: McpTool, timeoutMs: number): Tool {
+  return {
+    name: tool.modelName,
+    ...(tool.title !== undefined && { title: tool.title }),
+    description: tool.description,
+    inputSchema: tool.inputSchema,
+    async call({ input, leaving, signal }) {
+      await leaving();
+      const args = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+      return outcomeOf(server.title, await server.call(tool.name, args, { signal, timeoutMs }));
+    },
+  };
+}
+
+/** A result as the model reads it. */
+function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
+  switch (result.type) {
+    case 'result': {
+      const text = textOf(result.content);
+      if (result.isError) return failed(text === '' ? `${title} reported an error without words.` : text);
+      return { type: 'returned', output: result.structuredContent ?? text };
+    }
+    case 'unauthorized':
+      return failed(`${title} refused the credential it was given. Do not retry; tell the user.`);
+    case 'timeout':
+      return failed(`${title} did not answer in time${done(result.left)}.`);
+    case 'unavailable':
+      return failed(`${title} could not be reached${done(result.left)}: ${result.message}`);
+    case 'refused':
+      return failed(`${title} refused the call: ${result.message}`);
+    case 'input_required':
+      return failed(`${title} asks for input in a way that is not supported: ${result.message}`);
+  }
+}
+
+function done(left: 'no' | 'maybe'): string {
+  return left === 'maybe' ? ', so the call may or may not have had its effect' : ', and nothing was done';
+}
+
+function failed(message: string): ToolOutcome {
+  return { type: 'failed', message };
+}

@@ -1,0 +1,46 @@
+/** Time that a turn works, which is not the time that it waits for people. */
+export interface WorkClock {
+  /** Runs a wait for a person; the clock stands still while any is under way. */
+  waiting<T>(wait: () => Promise<T>): Promise<T>;
+  /** Aborted when the turn has worked for as long as it may. */
+  readonly over: AbortSignal;
+  /** Ends the clock; it will not run out any more. */
+  stop(): void;
+}
+
+/** Starts a clock that runs out after `limitMs` of work. */
+export function startWorkClock(limitMs: number): WorkClock {
+  const over = new AbortController();
+  let leftMs = limitMs;
+  let startedAt = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let waits = 0;
+
+  function run(): void {
+    startedAt = performance.now();
+    timer = setTimeout(() => over.abort(), leftMs).unref();
+  }
+
+  function pause(): void {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    leftMs = Math.max(0, leftMs - (performance.now() - startedAt));
+  }
+
+  run();
+  return {
+    over: over.signal,
+    stop: pause,
+    async waiting(wait) {
+      if (waits === 0) pause();
+      waits += 1;
+      try {
+        return await wait();
+      } finally {
+        waits -= 1;
+        if (waits === 0 && !over.signal.aborted) run();
+      }
+    },
+  };
+}

@@ -1,0 +1,15 @@
+import type { Caller } from '@parley/shared/engine/caller';
+import type { Support } from '../agents/tool.ts';
+
+const NONE: Support = { form: false, url: false };
+
+/**
+ * Which questions a caller's client can show: `x-supports-elicitation: true` (both modes), or `form`, `url`,
+ * `form,url`. Nobody is there to ask where the caller is no user or waits for the whole reply.
+ */
+export function supportOf(header: string | undefined, caller: Caller, streams: boolean): Support {
+  if (header === undefined || caller.kind !== 'user' || !streams) return NONE;
+  const words = header.split(',').map((word) => word.trim().toLowerCase());
+  const all = words.includes('true');
+  return { form: all || words.includes('form'), url: all || words.includes('url') };
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { StreamRef } from '@parley/shared/domain/ids';
+import type { Engine } from '@parley/shared/engine/engine';
+import type { StreamItem } from '@parley/shared/engine/watch';
+import type { CallLimits } from '../http/limits.ts';
+import type { Call, Reply } from '../http/route.ts';
+import type { Frame } from '../http/sse.ts';
+import { type Encoder, encodeTurn } from './encoders/encoder.ts';
+import { createSupersededScan, type Superseded } from './encoders/superseded.ts';
+
+export interface TurnStreamDeps {
+  readonly engine: Engine;
+  readonly limits: CallLimits;
+}
+
+/** Streams a turn to one reader, from any pod: its feed from the first event on, in the encoder's format. */
+export async function streamTurn(
+  { engine, limits }: TurnStreamDeps,
+  { caller, signal }: Pick<Call, 'caller' | 'signal'>,
+  stream: StreamRef,
+  { encoder, headers }: { readonly encoder: Encoder; readonly headers: Readonly<Record<string, string>> },
+): Promise<Reply> {
+  const leave = await limits.stream(caller, randomUUID());
+  const items = await engine.watch({ stream, evenIfSilent: true, signal });
+  return { type: 'events', headers, events: framesOf(items, encoder, leave, signal) };
+}
+
+async function* framesOf(
+  items: AsyncIterable<StreamItem>,
+  encoder: Encoder,
+  leave: () => void,
+  signal: AbortSignal,
+): AsyncGenerator<Frame, 'end' | 'cut'> {
+  try {
+    return yield* encodeTurn(items, encoder);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return 'cut';
+  } finally {
+    leave();
+  }
+}
+
+/** What a replay of a turn must leave out: it is known before the first of it is sent. */
+export async function supersededIn(engine: Engine, stream: StreamRef): Promise<Superseded> {
+  const scan = createSupersededScan();
+  for await (const entry of engine.replay(stream)) scan.see(entry);
+  return scan;
+}
+
+/** The items of a turn for a caller that waits for all of it. */
+export async function wholeTurn(
+  engine: Engine,
+  stream: StreamRef,
+  signal: AbortSignal,
+  take: (item: StreamItem) => boolean,
+): Promise<void> {
+  for await (const item of await engine.watch({ stream, evenIfSilent: true, signal })) {
+    if (take(item)) return;
+  }
+}

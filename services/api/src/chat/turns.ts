@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { parseFeedPosition } from '@parley/shared/domain/events';
+import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
+import type { ConversationRef } from '@parley/shared/domain/run';
+import { type Caller, notFound } from '@parley/shared/engine/caller';
+import { z } from 'zod';
+import type { Turns } from '../agents/turns.ts';
+import { type AdmitAnswer, seenReply, userOf } from '../http/reply.ts';
+import { type Call, json, type Reply, type Route, route } from '../http/route.ts';
+import {
+  type AnswerPart,
+  answerIn,
+  beforeOf,
+  ChatInput,
+  type ChatMessage,
+  CompletionInput,
+  inputOf,
+} from './chat-input.ts';
+import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoders/ai-sdk.ts';
+import { completionOf, createBufferedTurn } from './encoders/buffered.ts';
+import { createOpenAiEncoder } from './encoders/openai.ts';
+import { supportOf } from './negotiate.ts';
+import { streamTurn, supersededIn, type TurnStreamDeps, wholeTurn } from './turn-stream.ts';
+
+export interface TurnRoutesDeps extends TurnStreamDeps {
+  readonly turns: Turns;
+  readonly admitAnswer: AdmitAnswer;
+}
+
+/** No user has this name: turns of a service key belong to the key's tenant and to nobody. */
+const NOBODY = '\u0000service';
+const CONVERSATION_HEADER = 'x-conversation-id';
+const SUPPORT_HEADER = 'x-supports-elicitation';
+const Events = { description: 'Server-sent events', events: true } as const;
+
+/** The chat API under /run: one turn in, one stream out, in two formats; resume and stop. */
+export function turnRoutes(deps: TurnRoutesDeps): Route[] {
+  return [chatRoute(deps), resumeRoute(deps), stopRoute(deps), completionsRoute(deps)];
+}
+
+function chatRoute(deps: TurnRoutesDeps): Route {
+  return route({
+    method: 'POST',
+    path: '/run/api/chat',
+    who: ['user', 'service'],
+    summary: 'One turn of a chat',
+    description:
+      'An AI SDK UI message stream, for `useChat` and others. A part `data-elicitation-response` in the last message answers a question instead.',
+    headers: {
+      'X-Supports-Elicitation': '`true`, `form`, `url` or `form,url`: questions the client can show.',
+    },
+    body: ChatInput,
+    replies: { 200: Events },
+    errors: ['not_found', 'invalid_answer', 'already_settled', 'expired', 'turn_running'],
+    async handle(call) {
+      const { messages, stream, agent, ...ids } = call.body;
+      const conversationId = ids.conversationId ?? ids.id;
+      const answer = answerIn(messages);
+      if (answer !== undefined) return answered(deps, call, conversationId, answer);
+      const { run, support } = await begin(deps, call, { conversationId, messages, agent, streams: stream });
+      if (!stream) return buffered(deps, call, run, support.agent);
+      return streamTurn(deps, call, run, {
+        encoder: createAiSdkEncoder(),
+        headers: { ...AI_SDK_HEADERS, [CONVERSATION_HEADER]: run.conversationId },
+      });
+    },
+  });
+}
+
+function completionsRoute(deps: TurnRoutesDeps): Route {
+  return route({
+    method: 'POST',
+    path: '/run/v1/chat/completions',
+    who: ['user', 'service'],
+    summary: 'The same turn for clients of OpenAI',
+    description: '`model` names the agent. Questions come as JSON envelopes in `delta.content`.',
+    body: CompletionInput,
+    replies: { 200: Events },
+    errors: ['turn_running'],
+    async handle(call) {
+      const { messages, model, conversationId, stream_options: options } = call.body;
+      const streams = call.body.stream === true;
+      const { run, support } = await begin(deps, call, { conversationId, messages, agent: model, streams });
+      if (!streams) return buffered(deps, call, run, model);
+      return streamTurn(deps, call, run, {
+        encoder: createOpenAiEncoder({
+          model,
+          created: secondsNow(),
+          envelopes: support.form || support.url,
+          usage: options?.include_usage === true,
+        }),
+        headers: { [CONVERSATION_HEADER]: run.conversationId },
+      });
+    },
+  });
+}
+
+function resumeRoute({ turns, engine, limits }: TurnRoutesDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/run/api/chat/:conversationId/stream',
+    who: ['user'],
+    summary: 'Resume the running turn of a conversation',
+    description: 'From its start, or after Last-Event-ID, on any pod. 204 when no turn runs.',
+    headers: { 'Last-Event-ID': 'Nothing up to this event is sent again.' },
+    replies: { 200: Events, 204: { description: 'No turn runs' } },
+    async handle(call) {
+      const conversation = conversationOf(call.caller, call.params.conversationId);
+      const lastEventId = call.header('last-event-id') ?? '';
+      const after = parseFeedPosition(lastEventId);
+      if (lastEventId !== '' && after === undefined) {
+        throw new ParleyError('invalid_request', 'Last-Event-ID must be the id of an event of this stream.');
+      }
+      await call.admitted;
+      const stream = await turns.running(conversation);
+      if (stream === undefined) return { type: 'empty', status: 204 };
+      const superseded = await supersededIn(engine, stream);
+      return streamTurn({ engine, limits }, call, stream, {
+        encoder: createAiSdkEncoder({ superseded, ...(after !== undefined && { after }) }),
+        headers: { ...AI_SDK_HEADERS, [CONVERSATION_HEADER]: conversation.conversationId },
+      });
+    },
+  });
+}
+
+function stopRoute({ turns }: TurnRoutesDeps): Route {
+  return route({
+    method: 'POST',
+    path: '/run/api/chat/:conversationId/stop',
+    who: ['user'],
+    summary: 'Stop the running turn of a conversation',
+    description: 'On whichever pod it runs. Its open questions are withdrawn.',
+    replies: {
+      200: { description: 'Whether a turn ran', schema: z.object({ stopped: z.boolean() }) },
+    },
+    async handle(call) {
+      const conversation = conversationOf(call.caller, call.params.conversationId);
+      await call.admitted;
+      return json(200, { stopped: await turns.stop(conversation) });
+    },
+  });
+}
+
+interface Asked {
+  readonly conversationId: string | undefined;
+  readonly messages: readonly ChatMessage[];
+  readonly agent: string | undefined;
+  readonly streams: boolean;
+}
+
+async function begin({ turns }: TurnRoutesDeps, call: Call, asked: Asked) {
+  const input = inputOf(asked.messages);
+  if (input.length === 0) {
+    throw new ParleyError('invalid_request', "The last message must be the user's, and hold text.", {
+      issues: [
+        { path: `messages.${asked.messages.length - 1}`, message: 'must be a user message with text' },
+      ],
+    });
+  }
+  await call.admitted;
+  const conversationId = asked.conversationId ?? `conv_${randomUUID()}`;
+  const support = supportOf(call.header(SUPPORT_HEADER), call.caller, asked.streams);
+  const run = await turns.begin({
+    conversation: { ...principalOf(call.caller), conversationId },
+    ...(asked.agent !== undefined && { agent: asked.agent }),
+    input,
+    before: beforeOf(asked.messages),
+    support,
+  });
+  return { run, support: { ...support, agent: asked.agent ?? 'default' } };
+}
+
+async function buffered(
+  { engine }: TurnRoutesDeps,
+  { signal }: Call,
+  run: ConversationRef & { readonly streamRequestId: string },
+  model: string,
+): Promise<Reply> {
+  const turn = createBufferedTurn();
+  await wholeTurn(engine, run, signal, (item) => turn.take(item));
+  const { outcome } = turn;
+  if (outcome?.type !== 'turn-finished') {
+    throw new ParleyError('unavailable', outcome?.message ?? 'The turn was lost; please ask again.', {
+      retryAfterSeconds: 1,
+    });
+  }
+  return json(200, completionOf(turn.message(), outcome, { model, created: secondsNow() }), {
+    [CONVERSATION_HEADER]: run.conversationId,
+  });
+}
+
+async function answered(
+  { engine, admitAnswer }: TurnRoutesDeps,
+  call: Call,
+  conversationId: string | undefined,
+  { elicitationId, ...response }: AnswerPart,
+): Promise<Reply> {
+  if (conversationId === undefined) throw notFound();
+  const seen = await engine.answer({
+    caller: userOf(call.caller),
+    id: elicitationId,
+    response,
+    surface: 'chat',
+    conversationId,
+    admitted: admitAnswer(call, elicitationId),
+  });
+  return seenReply(200, seen);
+}
+
+function conversationOf(caller: Caller, conversationId: string | undefined): ConversationRef {
+  if (conversationId === undefined || !isReferenceId(conversationId)) throw notFound();
+  const { tenant, userId } = userOf(caller);
+  return { tenant, userId, conversationId };
+}
+
+function principalOf(caller: Caller): Owner {
+  const { tenant } = caller;
+  return { tenant, userId: caller.kind === 'user' ? caller.userId : `${NOBODY}:${caller.keyId ?? ''}` };
+}
+
+function secondsNow(): number {
+  return Math.floor(Date.now() / 1000);
+}

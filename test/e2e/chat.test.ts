@@ -1,0 +1,310 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startEchoTools } from '../../infra/demo/stand-ins/issue-tracker-echo.ts';
+import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
+import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
+import { openSite, type Site, type SitePod } from '../faults/site.ts';
+import { userToken } from '../harness/tokens.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const SECRET = 'a-secret-of-at-least-thirty-two-characters';
+
+let site: Site;
+let model: ScriptedModel;
+let echo: Awaited<ReturnType<typeof startEchoTools>>;
+let pods: SitePod[];
+let folder: string;
+
+/** "ask" asks the person; "echo x" calls the tool; "count" is long; anything else is repeated. */
+function line({ userText, results }: Turn): ScriptedReply {
+  if (results.length > 0) return { text: `Heard ${results.map(({ text }) => text).join(' and ')}.` };
+  if (userText.startsWith('ask'))
+    return {
+      text: 'One moment. ',
+      calls: [{ name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } }],
+    };
+  if (userText.startsWith('echo'))
+    return { calls: [{ name: 'echo__echo', arguments: { text: userText.slice(5) } }] };
+  if (userText.startsWith('count')) return { text: 'one two three '.repeat(400) };
+  return { text: `You said ${userText}.` };
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-chat-'));
+  [site, model, echo] = await Promise.all([
+    openSite(),
+    startScriptedModel({ script: [line], delayMs: 1 }),
+    startEchoTools({ headers: { authorization: 'Bearer project-token' } }),
+  ]);
+  const config = join(folder, 'agents.yaml');
+  writeFileSync(
+    config,
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Be brief., elicit: true, tools: [{ server: echo }] }
+mcpServers:
+  echo:
+    title: Echo
+    transport: http
+    url: "${echo.url}"
+    credentialScope: project
+    headersFromEnv: { Authorization: ECHO_AUTHORIZATION }
+`,
+  );
+  const env = {
+    PARLEY_CONFIG: config,
+    ECHO_AUTHORIZATION: 'Bearer project-token',
+    PARLEY_JWT_SECRET: SECRET,
+    PARLEY_API_KEYS: 'default:a-service-key-of-some-length',
+  };
+  pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
+});
+afterAll(async () => {
+  await site?.stop();
+  await Promise.all([model?.stop(), echo?.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let people = 0;
+/** A person of their own, with a token. */
+async function person() {
+  people += 1;
+  const userId = `person-${people}`;
+  return { userId, authorization: `Bearer ${await userToken({ secret: SECRET, userId })}` };
+}
+
+const urlOf = (pod: number) => pods[pod]?.url ?? '';
+
+interface Said {
+  readonly authorization: string;
+  readonly text: string;
+  readonly chatId: string;
+  readonly pod?: number;
+  readonly supports?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** Says something as a stock chat client does; the message grows as the stream comes. */
+async function say({ authorization, text, chatId, pod = 0, supports = 'true', signal }: Said) {
+  const transport = new DefaultChatTransport<UIMessage>({
+    api: `${urlOf(pod)}/run/api/chat`,
+    headers: { authorization, 'x-supports-elicitation': supports },
+  });
+  const stream = await transport.sendMessages({
+    trigger: 'submit-message',
+    chatId,
+    messageId: undefined,
+    messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }],
+    abortSignal: signal,
+  });
+  return watched(stream);
+}
+
+type Chunks = Parameters<typeof readUIMessageStream>[0]['stream'];
+
+function watched(stream: Chunks) {
+  const seen: { message: UIMessage | undefined } = { message: undefined };
+  const done = (async () => {
+    for await (const message of readUIMessageStream({ stream, terminateOnError: true }))
+      seen.message = message;
+    return seen.message;
+  })();
+  done.catch(() => undefined);
+  return { seen, done };
+}
+
+function textOf(message: UIMessage | undefined): string {
+  return (message?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+interface Asked {
+  readonly elicitationId: string;
+  readonly status: string;
+}
+
+function questionIn(message: UIMessage | undefined): Asked | undefined {
+  const part = message?.parts.find(({ type }) => type === 'data-elicitation-request');
+  return part !== undefined && 'data' in part ? (part.data as Asked) : undefined;
+}
+
+async function post(pod: number, path: string, authorization: string, body?: unknown): Promise<Response> {
+  return fetch(`${urlOf(pod)}${path}`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+/** Until the chat shows a question; its id. */
+async function untilAsked({ seen }: Awaited<ReturnType<typeof say>>): Promise<string> {
+  await waitUntil(() => questionIn(seen.message)?.status === 'pending', { what: 'the question' });
+  return questionIn(seen.message)?.elicitationId ?? '';
+}
+
+describe('a chat over three pods', () => {
+  it('answers a stock client, and remembers', async () => {
+    const { authorization } = await person();
+    const first = await say({ authorization, text: 'hello', chatId: 'c1', pod: 0 });
+    expect(textOf(await first.done)).toBe('You said hello.');
+    const second = await say({ authorization, text: 'again', chatId: 'c1', pod: 1 });
+    expect(textOf(await second.done)).toBe('You said again.');
+    const shown = model.requests.at(-1)?.body.messages.map(({ role }) => role);
+    expect(shown).toEqual(['system', 'user', 'assistant', 'user']);
+  });
+
+  it('calls the tools of a server with the project’s credential', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'echo bananas', chatId: 'c1' });
+    expect(textOf(await chat.done)).toContain('bananas');
+  });
+
+  it('asks its person, takes the answer on another pod, and goes on in the same stream', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
+    const elicitationId = await untilAsked(chat);
+    const response = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'teal' } };
+    expect((await post(1, '/run/api/elicitation-responses', authorization, response)).status).toBe(200);
+    const message = await chat.done;
+    expect(textOf(message)).toContain('teal');
+    expect(questionIn(message)?.status).toBe('accepted');
+    const { content: _content, ...told } = questionIn(message) as Asked & { content?: unknown };
+    expect(JSON.stringify(told)).not.toContain('teal');
+  });
+
+  it('takes the answer as a message part too, and tells the model of a no', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
+    const elicitationId = await untilAsked(chat);
+    const data = { elicitationId, action: 'decline' };
+    const reply = await post(2, '/run/api/chat', authorization, {
+      id: 'c1',
+      messages: [{ role: 'user', parts: [{ type: 'data-elicitation-response', data }] }],
+    });
+    expect([reply.status, ((await reply.json()) as Asked).status]).toEqual([200, 'declined']);
+    expect(textOf(await chat.done)).toMatch(/explicitly declined/);
+  });
+
+  it('shows no question to a client that cannot show one', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', supports: 'url' });
+    const message = await chat.done;
+    expect(questionIn(message)).toBeUndefined();
+    expect(textOf(message)).toMatch(/cannot show questions/);
+  });
+
+  it('goes on without its reader, and is resumed on another pod from its start', async () => {
+    const { authorization } = await person();
+    const leaving = new AbortController();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0, signal: leaving.signal });
+    const elicitationId = await untilAsked(chat);
+    leaving.abort();
+    const transport = new DefaultChatTransport<UIMessage>({
+      api: `${urlOf(1)}/run/api/chat`,
+      headers: { authorization },
+    });
+    const stream = await transport.reconnectToStream({ chatId: 'c1' });
+    expect(stream).not.toBeNull();
+    const resumed = watched(stream as Chunks);
+    expect(await untilAsked(resumed)).toBe(elicitationId);
+    const answer = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'pink' } };
+    await post(2, '/run/api/elicitation-responses', authorization, answer);
+    expect(textOf(await resumed.done)).toBe('One moment. Heard {"status":"accepted","answer":"pink"}.');
+    expect(await transport.reconnectToStream({ chatId: 'c1' })).toBeNull();
+  });
+
+  it('refuses a second turn while one runs, and stops from any pod', async () => {
+    const { authorization, userId } = await person();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
+    const elicitationId = await untilAsked(chat);
+    const body = { id: 'c1', messages: [{ role: 'user', content: 'hello' }] };
+    const second = await post(1, '/run/api/chat', authorization, body);
+    expect([second.status, ((await second.json()) as { code: string }).code]).toEqual([409, 'turn_running']);
+    const stopped = await post(2, '/run/api/chat/c1/stop', authorization);
+    expect(await stopped.json()).toEqual({ stopped: true });
+    const message = await chat.done;
+    expect(questionIn(message)?.status).toBe('withdrawn');
+    const reply = await fetch(`${urlOf(0)}/v1/elicitations/${elicitationId}`, { headers: { authorization } });
+    expect(await reply.json()).toMatchObject({ status: 'withdrawn', reason: 'run_stopped', userId });
+    expect(await (await post(0, '/run/api/chat/c1/stop', authorization)).json()).toEqual({ stopped: false });
+    expect(textOf(await (await say({ authorization, text: 'hello', chatId: 'c1', pod: 1 })).done)).toBe(
+      'You said hello.',
+    );
+  });
+
+  it('is nobody else’s: same conversation id, other person', async () => {
+    const [one, other] = [await person(), await person()];
+    const chat = await say({ authorization: one.authorization, text: 'ask me', chatId: 'shared' });
+    const elicitationId = await untilAsked(chat);
+    const headers = { authorization: other.authorization };
+    expect((await fetch(`${urlOf(1)}/run/api/chat/shared/stream`, { headers })).status).toBe(204);
+    expect(await (await post(1, '/run/api/chat/shared/stop', other.authorization)).json()).toEqual({
+      stopped: false,
+    });
+    const answer = { conversationId: 'shared', elicitationId, action: 'decline' };
+    expect((await post(1, '/run/api/elicitation-responses', other.authorization, answer)).status).toBe(404);
+    expect(textOf(await (await say({ ...other, text: 'hello', chatId: 'shared', pod: 2 })).done)).toBe(
+      'You said hello.',
+    );
+    await post(1, '/run/api/chat/shared/stop', one.authorization);
+    await chat.done;
+  });
+
+  it('speaks to the client of OpenAI: streamed, and whole', async () => {
+    const { authorization } = await person();
+    const client = new OpenAI({
+      baseURL: `${urlOf(2)}/run/v1`,
+      apiKey: authorization.slice('Bearer '.length),
+      maxRetries: 0,
+    });
+    const messages = [{ role: 'user', content: 'count' }] as const;
+    let text = '';
+    for await (const chunk of await client.chat.completions.create({
+      model: 'helper',
+      messages: [...messages],
+      stream: true,
+    })) {
+      text += chunk.choices[0]?.delta.content ?? '';
+    }
+    expect(text).toBe('one two three '.repeat(400));
+    const whole = await client.chat.completions.create({
+      model: 'helper',
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    expect(whole.choices[0]).toMatchObject({ message: { content: 'You said hi.' }, finish_reason: 'stop' });
+  });
+
+  it('takes a service key that is nobody’s user, and asks nobody then', async () => {
+    const reply = await post(1, '/run/api/chat', 'Bearer a-service-key-of-some-length', {
+      messages: [{ role: 'user', content: 'ask me' }],
+      stream: false,
+    });
+    expect(reply.status).toBe(200);
+    expect(JSON.stringify(await reply.json())).toContain('cannot show questions');
+  });
+
+  it('refuses what is no turn, with words', async () => {
+    const { authorization } = await person();
+    for (const body of [
+      {},
+      { messages: [] },
+      { messages: [{ role: 'assistant', content: 'hello' }] },
+      { messages: [{ role: 'user', parts: [{ type: 'file' }] }] },
+      { messages: [{ role: 'user', content: 'hello' }], agent: 'nobody' },
+      { messages: [{ role: 'user', content: 'hello' }], id: 'sr_mine' },
+      { messages: [{ role: 'user', parts: [{ type: 'data-elicitation-response', data: {} }] }], id: 'c' },
+    ]) {
+      const reply = await post(0, '/run/api/chat', authorization, body);
+      expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([
+        400,
+        'invalid_request',
+      ]);
+    }
+  });
+});
