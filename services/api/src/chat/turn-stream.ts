@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { StreamItem } from '@parley/shared/engine/watch';
+import { onLeaving } from '../http/leaving.ts';
 import type { CallLimits } from '../http/limits.ts';
 import type { Call, Reply } from '../http/route.ts';
 import type { Frame } from '../http/sse.ts';
@@ -13,16 +14,31 @@ export interface TurnStreamDeps {
   readonly limits: CallLimits;
 }
 
-/** Streams a turn to one reader, from any pod: its feed from the first event on, in the encoder's format. */
+/** A turn to stream, and how. */
+export interface TurnView {
+  readonly stream: StreamRef;
+  readonly encoder: Encoder;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Streams a turn to one reader, from any pod: its feed from the first event on, in the encoder's format. Takes the
+ * reader's place before `open` begins or finds the turn.
+ */
 export async function streamTurn(
   { engine, limits }: TurnStreamDeps,
   { caller, signal }: Pick<Call, 'caller' | 'signal'>,
-  stream: StreamRef,
-  { encoder, headers }: { readonly encoder: Encoder; readonly headers: Readonly<Record<string, string>> },
+  open: () => Promise<TurnView>,
 ): Promise<Reply> {
-  const leave = await limits.stream(caller, randomUUID());
-  const items = await engine.watch({ stream, evenIfSilent: true, signal });
-  return { type: 'events', headers, events: framesOf(items, encoder, leave, signal) };
+  const leave = onLeaving(signal, await limits.stream(caller, randomUUID()));
+  try {
+    const { stream, encoder, headers } = await open();
+    const items = await engine.watch({ stream, evenIfSilent: true, signal });
+    return { type: 'events', headers, events: framesOf(items, encoder, leave, signal) };
+  } catch (error) {
+    leave();
+    throw error;
+  }
 }
 
 async function* framesOf(

@@ -58,11 +58,15 @@ function chatRoute(deps: TurnRoutesDeps): Route {
       const conversationId = ids.conversationId ?? ids.id;
       const answer = answerIn(messages);
       if (answer !== undefined) return answered(deps, call, conversationId, answer);
-      const { run, support } = await begin(deps, call, { conversationId, messages, agent, streams: stream });
-      if (!stream) return buffered(deps, call, run, support.agent);
-      return streamTurn(deps, call, run, {
-        encoder: createAiSdkEncoder(),
-        headers: { ...AI_SDK_HEADERS, [CONVERSATION_HEADER]: run.conversationId },
+      const asked = { conversationId, messages, agent, streams: stream };
+      if (!stream) return buffered(deps, call, asked);
+      return streamTurn(deps, call, async () => {
+        const { run } = await begin(deps, call, asked);
+        return {
+          stream: run,
+          encoder: createAiSdkEncoder(),
+          headers: { ...AI_SDK_HEADERS, [CONVERSATION_HEADER]: run.conversationId },
+        };
       });
     },
   });
@@ -81,16 +85,17 @@ function completionsRoute(deps: TurnRoutesDeps): Route {
     async handle(call) {
       const { messages, model, conversationId, stream_options: options } = call.body;
       const streams = call.body.stream === true;
-      const { run, support } = await begin(deps, call, { conversationId, messages, agent: model, streams });
-      if (!streams) return buffered(deps, call, run, model);
-      return streamTurn(deps, call, run, {
-        encoder: createOpenAiEncoder({
+      const asked = { conversationId, messages, agent: model, streams };
+      if (!streams) return buffered(deps, call, asked);
+      return streamTurn(deps, call, async () => {
+        const { run, support } = await begin(deps, call, asked);
+        const encoder = createOpenAiEncoder({
           model,
           created: secondsNow(),
           envelopes: support.form || support.url,
           usage: options?.include_usage === true,
-        }),
-        headers: { [CONVERSATION_HEADER]: run.conversationId },
+        });
+        return { stream: run, encoder, headers: { [CONVERSATION_HEADER]: run.conversationId } };
       });
     },
   });
@@ -115,10 +120,13 @@ function resumeRoute({ turns, engine, limits }: TurnRoutesDeps): Route {
       await call.admitted;
       const stream = await turns.running(conversation);
       if (stream === undefined) return { type: 'empty', status: 204 };
-      const superseded = await supersededIn(engine, stream);
-      return streamTurn({ engine, limits }, call, stream, {
-        encoder: createAiSdkEncoder({ superseded, ...(after !== undefined && { after }) }),
-        headers: { ...AI_SDK_HEADERS, [CONVERSATION_HEADER]: conversation.conversationId },
+      return streamTurn({ engine, limits }, call, async () => {
+        const superseded = await supersededIn(engine, stream);
+        return {
+          stream,
+          encoder: createAiSdkEncoder({ superseded, ...(after !== undefined && { after }) }),
+          headers: { ...AI_SDK_HEADERS, [CONVERSATION_HEADER]: conversation.conversationId },
+        };
       });
     },
   });
@@ -150,6 +158,7 @@ interface Asked {
 }
 
 async function begin({ turns }: TurnRoutesDeps, call: Call, asked: Asked) {
+  if (call.draining) throw goingAway();
   const input = inputOf(asked.messages);
   if (input.length === 0) {
     throw new ParleyError('invalid_request', "The last message must be the user's, and hold text.", {
@@ -168,26 +177,29 @@ async function begin({ turns }: TurnRoutesDeps, call: Call, asked: Asked) {
     before: beforeOf(asked.messages),
     support,
   });
-  return { run, support: { ...support, agent: asked.agent ?? 'default' } };
+  return { run, support };
 }
 
-async function buffered(
-  { engine }: TurnRoutesDeps,
-  { signal }: Call,
-  run: ConversationRef & { readonly streamRequestId: string },
-  model: string,
-): Promise<Reply> {
+async function buffered(deps: TurnRoutesDeps, call: Call, asked: Asked): Promise<Reply> {
+  const { run } = await begin(deps, call, asked);
   const turn = createBufferedTurn();
-  await wholeTurn(engine, run, signal, (item) => turn.take(item));
+  await wholeTurn(deps.engine, run, call.signal, (item) => turn.take(item)).catch((error: unknown) => {
+    throw call.draining ? goingAway() : error;
+  });
   const { outcome } = turn;
   if (outcome?.type !== 'turn-finished') {
     throw new ParleyError('unavailable', outcome?.message ?? 'The turn was lost; please ask again.', {
       retryAfterSeconds: 1,
     });
   }
-  return json(200, completionOf(turn.message(), outcome, { model, created: secondsNow() }), {
+  const head = { model: asked.agent ?? 'default', created: secondsNow() };
+  return json(200, completionOf(turn.message(), outcome, head), {
     [CONVERSATION_HEADER]: run.conversationId,
   });
+}
+
+function goingAway(): ParleyError {
+  return new ParleyError('unavailable', 'This pod is going away; ask again.', { retryAfterSeconds: 1 });
 }
 
 async function answered(

@@ -157,14 +157,15 @@ export function sendProblem(res: ServerResponse, error: unknown): void {
 
 /**
  * Reads and forgets the rest of a body, for a moment. A connection that is closed with bytes unread is reset, and the
- * reply is lost on a caller that is still sending.
+ * reply is lost on a caller that is still sending. One that sends too much is read no further but kept open for the rest of
+ * that moment: held back, it gets round to the reply.
  */
 function readOn(req: IncomingMessage, done: () => void): void {
   let left = LINGER_BYTES;
   const timer = setTimeout(done, LINGER_MS);
   req.on('data', (chunk: Buffer) => {
     left -= chunk.length;
-    if (left < 0) done();
+    if (left < 0) req.pause();
   });
   for (const event of ['end', 'close', 'error']) req.once(event, done);
   req.once('close', () => clearTimeout(timer));

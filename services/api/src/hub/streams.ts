@@ -8,6 +8,7 @@ import type { Engine } from '@parley/shared/engine/engine';
 import type { InboxItem } from '@parley/shared/engine/inbox';
 import type { StreamItem } from '@parley/shared/engine/watch';
 import { z } from 'zod';
+import { onLeaving } from '../http/leaving.ts';
 import type { CallLimits } from '../http/limits.ts';
 import { ownerOf } from '../http/reply.ts';
 import { type Route, route } from '../http/route.ts';
@@ -85,19 +86,6 @@ function inboxEvent(item: InboxItem): SseEvent {
   return item.type === 'snapshot'
     ? { event: 'inbox-snapshot', data: { elicitations: item.elicitations } }
     : { event: item.event, data: item.elicitation };
-}
-
-/** Gives a place back once, at the latest when the reader left: one that leaves early never starts its events. */
-function onLeaving(signal: AbortSignal, leave: () => void): () => void {
-  let held = true;
-  const once = () => {
-    if (!held) return;
-    held = false;
-    leave();
-  };
-  if (signal.aborted) once();
-  else signal.addEventListener('abort', once, { once: true });
-  return once;
 }
 
 /** Turns items into events; gives the place back when the reader is done, however that came. */
