@@ -53,6 +53,7 @@ describe('the bundle', () => {
   });
 });
 
+// The bundle above is checked everywhere; a page needs a real browser, and its absence is said aloud above.
 describe.skipIf(CHROMIUM === undefined)('a page of another origin', () => {
   let pages: Server;
   let pagePort: number;

@@ -3,16 +3,7 @@ import type { BackendSettings } from '@parley/shared/ports/backend';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { engineOn } from './engines.ts';
 import type { Pods, Store } from './pods.ts';
-
-const ROOMY: BackendSettings = {
-  retentionMs: 60_000,
-  openPerUserMax: 1_000,
-  historyPerUserMax: 1_000,
-  feedEventsMax: 10_000,
-  turnBytesMax: 1_000_000,
-  historyMessagesMax: 100,
-  conversationTtlMs: 60_000,
-};
+import { ROOMY } from './settings.ts';
 
 /** What each part of the contract tests with. */
 export interface Contract {

@@ -16,17 +16,8 @@ import type { Tool, ToolCall } from '../../services/api/src/agents/tool.ts';
 import { engineOn } from '../contract/engines.ts';
 import { entriesOf } from '../contract/observe.ts';
 import { newOwner } from '../contract/questions.ts';
+import { ROOMY } from '../contract/settings.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-const SETTINGS = {
-  retentionMs: 60_000,
-  openPerUserMax: 100,
-  historyPerUserMax: 100,
-  feedEventsMax: 1_000,
-  turnBytesMax: 100_000,
-  historyMessagesMax: 100,
-  conversationTtlMs: 60_000,
-};
 
 let model: ScriptedModel | undefined;
 afterEach(async () => {
@@ -49,7 +40,7 @@ async function begin({ script, tools = [], fault, ...world }: World) {
   model = await startScriptedModel({ script, ...(fault !== undefined && { fault }) });
   const backend =
     world.backend ??
-    createMemoryBackend({ ...SETTINGS, turnBytesMax: world.turnBytesMax ?? SETTINGS.turnBytesMax });
+    createMemoryBackend({ ...ROOMY, turnBytesMax: world.turnBytesMax ?? ROOMY.turnBytesMax });
   const engine = engineOn(backend);
   const owner = world.owner ?? newOwner();
   const run: RunRef = { ...owner, streamRequestId: mintStreamRequestId(), conversationId: 'talk' };

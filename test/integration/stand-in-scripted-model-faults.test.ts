@@ -1,29 +1,17 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  type ScriptedModel,
-  type ScriptedModelOptions,
-  startScriptedModel,
-} from '../../infra/demo/stand-ins/scripted-model.ts';
+import type { ScriptedModel, ScriptedModelOptions } from '../../infra/demo/stand-ins/scripted-model.ts';
 import type { ModelFault } from '../../infra/demo/stand-ins/scripted-model-faults.ts';
 import type { Script } from '../../infra/demo/stand-ins/scripted-model-script.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { startModel, stopModelsAfterEach } from './stand-in-scripted-model-setup.ts';
 
-const running: ScriptedModel[] = [];
+stopModelsAfterEach();
 
-async function start(options: Partial<ScriptedModelOptions> = {}) {
-  const model = await startScriptedModel({ script: SCRIPT, ...options });
-  running.push(model);
-  const client = new OpenAI({ baseURL: model.url, apiKey: 'any', maxRetries: 0, logLevel: 'off' });
-  return { model, client };
-}
-
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((model) => model.stop()));
-});
+const start = (options: Partial<ScriptedModelOptions> = {}) => startModel({ script: SCRIPT, ...options });
 
 const SCRIPT: Script = [
   ({ results }) =>

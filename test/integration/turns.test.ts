@@ -10,6 +10,7 @@ import { createTurns } from '../../services/api/src/agents/turns.ts';
 import { engineOn } from '../contract/engines.ts';
 import { entriesOf } from '../contract/observe.ts';
 import { newOwner } from '../contract/questions.ts';
+import { ROOMY } from '../contract/settings.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 let model: ScriptedModel;
@@ -24,18 +25,6 @@ beforeAll(async () => {
   });
 });
 afterAll(() => model.stop());
-
-function backendOf(): Backend {
-  return createMemoryBackend({
-    retentionMs: 60_000,
-    openPerUserMax: 100,
-    historyPerUserMax: 100,
-    feedEventsMax: 1_000,
-    turnBytesMax: 100_000,
-    historyMessagesMax: 100,
-    conversationTtlMs: 60_000,
-  });
-}
 
 /** The turns of one pod on a backend. */
 function podOn(backend: Backend) {
@@ -72,7 +61,7 @@ function requestOf(conversation: ConversationRef, content: string) {
 const talk = (): ConversationRef => ({ ...newOwner(), conversationId: 'talk' });
 
 it('a turn whose pod is dead stands in nobody’s way: it ends as interrupted, and its reader is told', async () => {
-  const backend = backendOf();
+  const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const lost = {
     ...conversation,
@@ -97,7 +86,7 @@ it('a turn whose pod is dead stands in nobody’s way: it ends as interrupted, a
 });
 
 it('a turn whose pod lives is waited for', async () => {
-  const backend = backendOf();
+  const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const [one, other] = [podOn(backend), podOn(backend)];
   await one.turns.begin(requestOf(conversation, 'ask'));
@@ -110,7 +99,7 @@ it('a turn whose pod lives is waited for', async () => {
 });
 
 it('a pod that goes away ends its turns as interrupted and takes back what they asked', async () => {
-  const backend = backendOf();
+  const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const { turns, engine } = podOn(backend);
   const run = await turns.begin(requestOf(conversation, 'ask'));

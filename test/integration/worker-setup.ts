@@ -16,17 +16,13 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import type { Queue } from 'bullmq';
 import { createJobs } from '../../services/worker/src/jobs.ts';
 import { askOf, newStream, serviceOf } from '../contract/questions.ts';
+import { ROOMY } from '../contract/settings.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 export const SETTINGS = {
+  ...ROOMY,
   retentionMs: 3_600_000,
-  openPerUserMax: 1_000,
-  historyPerUserMax: 1_000,
-  feedEventsMax: 10_000,
-  turnBytesMax: 1_000_000,
-  historyMessagesMax: 100,
-  conversationTtlMs: 60_000,
   messageCharactersMax: 10_000,
   schemaBytesMax: 32_768,
   schemaPropertiesMax: 50,

@@ -35,6 +35,11 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   error: ['errorText'],
   finish: ['finishReason'],
 };
+/** How a tool call opens. */
+const CALLED = [
+  { type: 'tool-input-start', toolCallId: 't1', toolName: 'search', dynamic: true },
+  { type: 'tool-input-available', toolCallId: 't1', toolName: 'search', dynamic: true, input: { q: 1 } },
+];
 const DATA_KEYS = ['id', 'data', 'transient'];
 
 function encoded(items: readonly StreamItem[], options: AiSdkOptions = {}) {
@@ -68,14 +73,7 @@ describe('each event becomes', () => {
       [started, call, { type: 'tool-returned', toolCallId: 't1', output: [1] }],
       [
         { type: 'start', messageId: 'msg_1' },
-        { type: 'tool-input-start', toolCallId: 't1', toolName: 'search', dynamic: true },
-        {
-          type: 'tool-input-available',
-          toolCallId: 't1',
-          toolName: 'search',
-          dynamic: true,
-          input: { q: 1 },
-        },
+        ...CALLED,
         { type: 'tool-output-available', toolCallId: 't1', output: [1], dynamic: true },
       ],
     ],
@@ -84,14 +82,7 @@ describe('each event becomes', () => {
       [started, call, { type: 'tool-failed', toolCallId: 't1', message: 'Declined.' }],
       [
         { type: 'start', messageId: 'msg_1' },
-        { type: 'tool-input-start', toolCallId: 't1', toolName: 'search', dynamic: true },
-        {
-          type: 'tool-input-available',
-          toolCallId: 't1',
-          toolName: 'search',
-          dynamic: true,
-          input: { q: 1 },
-        },
+        ...CALLED,
         { type: 'tool-output-error', toolCallId: 't1', errorText: 'Declined.', dynamic: true },
       ],
     ],

@@ -10,6 +10,7 @@ import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import { engineOn } from '../contract/engines.ts';
+import { ROOMY } from '../contract/settings.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 
 /** A pod's engine on some backend, and everything its observer let out. */
@@ -59,15 +60,7 @@ export async function startWatchedPod(backend: Backend, { traced = true } = {}):
 
 /** A memory backend for a handful of questions. */
 export function smallBackend(openPerUserMax = 100): Backend {
-  return createMemoryBackend({
-    retentionMs: 60_000,
-    openPerUserMax,
-    historyPerUserMax: 100,
-    feedEventsMax: 1_000,
-    turnBytesMax: 1_000_000,
-    historyMessagesMax: 100,
-    conversationTtlMs: 60_000,
-  });
+  return createMemoryBackend({ ...ROOMY, openPerUserMax });
 }
 
 /** Makes an HTTP server listen on loopback; gives its base URL. */

@@ -3,13 +3,16 @@ import type { Socket } from 'node:net';
 
 /** Sees to it that no child outlives this process, not even when that is killed outright. */
 export interface ChildGuard {
-  /** `child` leads a process group of its own; the whole group is killed with this process. */
-  watch(child: ChildProcess): void;
+  /**
+   * `target` is killed with this process unless `child` ends before: a process, or with a minus sign a process group.
+   * The group that `child` leads unless told.
+   */
+  watch(child: ChildProcess, target?: number): void;
   /** Kills what is left of the watched, and is gone when it resolves. */
   close(): Promise<void>;
 }
 
-// Reads "+ pid" and "- pid"; when its input ends, however that came about, it kills the groups that are left.
+// Reads "+ pid" and "- pid"; when its input ends, however that came about, it kills what is left.
 const SCRIPT = `
 pids=' '
 while read -r op pid; do
@@ -18,7 +21,7 @@ while read -r op pid; do
     -) pids="\${pids%% $pid *} \${pids#* $pid }" ;;
   esac
 done
-for pid in $pids; do kill -9 "-$pid" 2>/dev/null; done
+for pid in $pids; do kill -9 "$pid" 2>/dev/null; done
 `;
 
 /** Starts nothing before there is something to watch. Without `/bin/sh`, children are killed on an orderly end only. */
@@ -30,12 +33,11 @@ export function createChildGuard(): ChildGuard {
   };
 
   return {
-    watch: (child) => {
-      const { pid } = child;
-      if (pid === undefined) return;
+    watch: (child, target = child.pid === undefined ? undefined : -child.pid) => {
+      if (target === undefined) return;
       guard ??= startGuard();
-      tell(`+ ${pid}\n`);
-      child.once('exit', () => tell(`- ${pid}\n`));
+      tell(`+ ${target}\n`);
+      child.once('exit', () => tell(`- ${target}\n`));
     },
     close: async () => {
       const closing = guard;

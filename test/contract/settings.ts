@@ -1,0 +1,12 @@
+import type { BackendSettings } from '@parley/shared/ports/backend';
+
+/** Bounds of a backend that no test meets unless it sets its own. */
+export const ROOMY: BackendSettings = {
+  retentionMs: 60_000,
+  openPerUserMax: 1_000,
+  historyPerUserMax: 1_000,
+  feedEventsMax: 10_000,
+  turnBytesMax: 1_000_000,
+  historyMessagesMax: 100,
+  conversationTtlMs: 60_000,
+};
