@@ -63,6 +63,7 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     model: createOpenAICompatible({ name: 'scripted', baseURL: model.url })('scripted'),
     instructions: 'Be brief.',
     tools,
+    settings: {},
     limits: { steps: world.steps ?? 5, tokens: 1_000_000, workMs: 60_000 },
     support: { form: true, url: true },
     history,

@@ -40,6 +40,7 @@ function podOn(backend: Backend) {
         model: createOpenAICompatible({ name: 'scripted', baseURL: model.url })('scripted'),
         instructions: '',
         tools: [createElicitTool({ timeoutSeconds: 600 })],
+        settings: {},
         limits: { steps: 3, tokens: 10_000, workMs: 60_000 },
       }),
     },

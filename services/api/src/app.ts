@@ -5,7 +5,7 @@ import type { Engine } from '@parley/shared/engine/engine';
 import express from 'express';
 import type { Turns } from './agents/turns.ts';
 import { chatResponseRoute } from './chat/responses.ts';
-import { turnRoutes } from './chat/turns.ts';
+import { turnRoutes } from './chat/routes.ts';
 import { applyCors } from './http/cors.ts';
 import { type HealthDeps, sendAlive, sendReady } from './http/health.ts';
 import type { CallLimits } from './http/limits.ts';

@@ -9,28 +9,23 @@ import { createRedisBackend } from '@parley/shared/redis/backend';
 import {
   backendSettings,
   type Env,
-  EnvError,
   engineSettings,
   otlpOf,
   redisLocation,
   resourceAttributesOf,
-  wholeEnvironment,
 } from '@parley/shared/runtime/env';
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
-import { createAgents } from './agents/agents.ts';
-import type { AgentsConfig } from './agents/config/file.ts';
-import { loadAgentsConfig } from './agents/config/load.ts';
-import { createMcpTools } from './agents/mcp/mcp-tools.ts';
-import { createTurns, type Turns } from './agents/turns.ts';
+import type { Turns } from './agents/turns.ts';
 import { type App, createApp } from './app.ts';
 import { createAuthenticate } from './http/auth.ts';
 import { createCallLimits } from './http/limits.ts';
 import { createServe } from './http/serve.ts';
 import { createTokenVerifier } from './http/token.ts';
 import { startSweeper } from './sweeper.ts';
+import { wireAgents } from './wiring-agents.ts';
 
 export interface Pod {
   readonly app: App;
@@ -78,7 +73,7 @@ export async function wirePod(env: Env): Promise<Pod> {
   const drain = new AbortController();
   // Every stream and every wait listens to it; Node takes more than ten for a leak.
   setMaxListeners(0, drain.signal);
-  const agents = openAgents({ env, version, backend, engine, log });
+  const agents = wireAgents({ env, version, backend, engine, log });
   const app = createPodApp({
     env,
     version,
@@ -187,55 +182,6 @@ function createPodApp({ env, version, backend, engine, log, metrics, draining, t
     draining,
     ...(turns !== undefined && { turns }),
   });
-}
-
-/** The agents that PARLEY_CONFIG names, with the turns of this pod; nothing when it names none. */
-function openAgents({
-  env,
-  version,
-  backend,
-  engine,
-  log,
-}: Omit<AppParts, 'metrics' | 'draining' | 'turns'>) {
-  if (env.PARLEY_CONFIG === undefined) return undefined;
-  const loaded = loadAgentsConfig(env.PARLEY_CONFIG, wholeEnvironment());
-  const unserved = unservedIn(loaded.config);
-  if (unserved.length > 0) throw new EnvError(unserved);
-  if (loaded.warnings.length > 0) log.warn({ warnings: loaded.warnings }, 'agents configuration');
-  const mcp = createMcpTools({
-    clientInfo: { name: 'parley', version },
-    onStderr: (server, line) => log.info({ server, line }, 'MCP server says'),
-  });
-  const turns = createTurns({
-    engine,
-    runs: backend.runs,
-    conversations: backend.conversations,
-    heartbeats: backend.heartbeats,
-    agents: createAgents({
-      loaded,
-      mcp,
-      onServerFailure: (server, { type }) => log.warn({ server, type }, 'MCP server offers no tools'),
-    }),
-    pod: env.PARLEY_POD,
-    onFault: (error, { streamRequestId }) => log.error({ err: error, streamRequestId }, 'turn failed'),
-  });
-  return {
-    turns,
-    async close() {
-      await turns.close();
-      await mcp.close();
-    },
-  };
-}
-
-/** What a configuration may say and this version does not do yet. */
-function unservedIn({ mcpServers, agents }: AgentsConfig): string[] {
-  const scoped = Object.values(mcpServers).filter(({ credentialScope }) => credentialScope === 'user');
-  const delegating = Object.values(agents).filter(({ delegates }) => delegates.length > 0);
-  return [
-    ...scoped.map(({ id }) => `PARLEY_CONFIG: mcpServers.${id}: \`credentialScope: user\` is not served yet`),
-    ...delegating.map(({ id }) => `PARLEY_CONFIG: agents.${id}: \`delegates\` are not served yet`),
-  ];
 }
 
 function secondsOf(milliseconds: number | undefined): number | undefined {

@@ -19,3 +19,16 @@ export async function throughOutage<T>(run: () => Promise<T>): Promise<T | undef
     throw error;
   }
 }
+
+/** Repeats what may be repeated until Redis answers; throws the signal's reason when aborted. */
+export async function untilBack<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      return await run();
+    } catch (error) {
+      if (!isParleyError(error, 'unavailable')) throw error;
+      await new Promise((resolve) => setTimeout(resolve, outagePauseMs()));
+    }
+  }
+}

@@ -32,7 +32,7 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
 
   return {
     append(stream, event, at, ttlMs) {
-      const key = keyOf(stream);
+      const key = streamKey(stream);
       const life = feeds.get(key) ?? begin(at);
       life.seq += 1;
       life.until = Math.max(life.until, at + ttlMs);
@@ -43,13 +43,13 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       return position;
     },
     leaveAt(stream, until) {
-      const life = feeds.get(keyOf(stream));
+      const life = feeds.get(streamKey(stream));
       if (life === undefined) return;
       life.until = until;
-      feeds.set(keyOf(stream), life, until);
+      feeds.set(streamKey(stream), life, until);
     },
     async read(stream, after, limit) {
-      const life = feeds.get(keyOf(stream));
+      const life = feeds.get(streamKey(stream));
       if (life === undefined) return { type: 'none' };
       if (after === undefined) return { type: 'entries', entries: life.entries.slice(0, limit) };
       const first = life.entries[0]?.position.seq ?? 1;
@@ -64,6 +64,7 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
   };
 }
 
-function keyOf({ tenant, userId, streamRequestId }: StreamRef): string {
+/** Names a stream request among those of all owners. */
+export function streamKey({ tenant, userId, streamRequestId }: StreamRef): string {
   return JSON.stringify([tenant, userId, streamRequestId]);
 }

@@ -1,6 +1,5 @@
 import { TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
 import { formatFeedPosition } from '../domain/events.ts';
-import type { StreamRef } from '../domain/ids.ts';
 import type { CallRecord, ConversationRef, Message, PauseRecord, Run, RunRef } from '../domain/run.ts';
 import type { TurnEvent } from '../domain/turn-events.ts';
 import type { Wake } from '../domain/wake.ts';
@@ -9,7 +8,7 @@ import type { Conversations } from '../ports/conversations.ts';
 import type { RunNote, Runs, RunWrite, WriteResult } from '../ports/runs.ts';
 import type { InProcessEventBus } from './event-bus.ts';
 import { createExpiringMap } from './expiring-map.ts';
-import type { MemoryFeed } from './feed.ts';
+import { type MemoryFeed, streamKey } from './feed.ts';
 
 export interface MemoryRunsDeps {
   readonly feed: MemoryFeed;
@@ -64,14 +63,14 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
     runs: {
       async begin({ event, ...given }) {
         const now = Date.now();
-        const known = runs.get(runKey(given))?.run;
+        const known = runs.get(streamKey(given))?.run;
         if (known?.owner === given.owner && known.status === 'running')
           return { type: 'begun', term: known.term, writerSeq: known.writerSeq };
         const talk = talks.get(talkKey(given)) ?? { messages: [] };
         const other =
           talk.running === undefined
             ? undefined
-            : runs.get(runKey({ ...given, streamRequestId: talk.running }))?.run;
+            : runs.get(streamKey({ ...given, streamRequestId: talk.running }))?.run;
         if (other !== undefined) {
           const { streamRequestId, owner, term } = other;
           return { type: 'running', streamRequestId, owner, term };
@@ -86,19 +85,19 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
           calls: [],
           pauses: [],
         };
-        runs.set(runKey(run), { run, bytes: bytesOf([event]), stopping: false }, now + lifeMs);
+        runs.set(streamKey(run), { run, bytes: bytesOf([event]), stopping: false }, now + lifeMs);
         talks.set(talkKey(run), { ...talk, running: run.streamRequestId }, now + settings.conversationTtlMs);
         tell(run, [event], now, lifeMs);
         return { type: 'begun', term: 1, writerSeq: 1 };
       },
 
       async read(stream) {
-        return { run: structuredClone(runs.get(runKey(stream))?.run), now: Date.now() };
+        return { run: structuredClone(runs.get(streamKey(stream))?.run), now: Date.now() };
       },
 
       async write(ref, write) {
         const now = Date.now();
-        const held = runs.get(runKey(ref));
+        const held = runs.get(streamKey(ref));
         if (held === undefined) return 'gone';
         const { run } = held;
         const { events, notes = [], end } = write;
@@ -113,7 +112,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         });
         const next: Run = end === undefined ? noted : { ...noted, status: end.status, endedAt: now };
         const ttlMs = end === undefined ? lifeMs : settings.retentionMs;
-        runs.set(runKey(run), { ...held, run: next, bytes }, now + ttlMs);
+        runs.set(streamKey(run), { ...held, run: next, bytes }, now + ttlMs);
         if (end !== undefined) leave(run, end.messages);
         tell(run, fresh, now, ttlMs);
         if (end !== undefined) deps.feed.leaveAt(run, now + ttlMs);
@@ -121,14 +120,14 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       },
 
       async stop(stream) {
-        const held = runs.get(runKey(stream));
+        const held = runs.get(streamKey(stream));
         if (held?.run.status !== 'running') return false;
         held.stopping = true;
         return true;
       },
 
       async takeOver(stream, term, owner) {
-        const held = runs.get(runKey(stream));
+        const held = runs.get(streamKey(stream));
         if (held?.run.status !== 'running') return undefined;
         if (held.run.term === term + 1 && held.run.owner === owner) return held.run.term;
         if (held.run.term !== term) return undefined;
@@ -181,10 +180,6 @@ function replaced<T>(all: readonly T[], one: T, same: (a: T, b: T) => boolean): 
 
 function bytesOf(events: readonly TurnEvent[]): number {
   return events.reduce((sum, { type: _type, ...data }) => sum + Buffer.byteLength(JSON.stringify(data)), 0);
-}
-
-function runKey({ tenant, userId, streamRequestId }: StreamRef): string {
-  return JSON.stringify([tenant, userId, streamRequestId]);
 }
 
 function talkKey({ tenant, userId, conversationId }: ConversationRef): string {

@@ -6,6 +6,7 @@ import { createElicitTool } from './elicit-tool.ts';
 import type { McpTools } from './mcp/mcp-tools.ts';
 import type { McpFailure } from './mcp/results.ts';
 import type { McpServerConfig } from './mcp/server-config.ts';
+import type { ModelSettings } from './model-step.ts';
 import { languageModelOf } from './models.ts';
 import type { RunLimits } from './run.ts';
 import { serverTools } from './server-tools.ts';
@@ -16,6 +17,7 @@ export interface OpenAgent {
   readonly model: LanguageModel;
   readonly instructions: string;
   readonly tools: readonly Tool[];
+  readonly settings: ModelSettings;
   readonly limits: RunLimits;
 }
 
@@ -38,7 +40,10 @@ export interface AgentsDeps {
 export function createAgents({ loaded, mcp, onServerFailure }: AgentsDeps): Agents {
   const { config, secretOf } = loaded;
   const models = new Map(
-    Object.entries(config.models).map(([id, model]) => [id, languageModelOf(model, secretOf)] as const),
+    Object.entries(config.models).map(
+      ([id, model]) =>
+        [id, { model: languageModelOf(model, secretOf), settings: settingsOf(model) }] as const,
+    ),
   );
 
   async function toolsOf(agent: Agent, signal: AbortSignal): Promise<Tool[]> {
@@ -68,22 +73,23 @@ export function createAgents({ loaded, mcp, onServerFailure }: AgentsDeps): Agen
       const model = agent && models.get(agent.model);
       if (agent === undefined || model === undefined) throw new Error(`The agent ${id} is not configured.`);
       return {
-        model,
+        ...model,
         instructions: agent.instructions,
         tools: await toolsOf(agent, signal),
-        limits: limitsOf(agent, config.models[agent.model]),
+        limits: limitsOf(agent),
       };
     },
   };
 }
 
-function limitsOf({ limits }: Agent, model: Model | undefined): RunLimits {
+function limitsOf({ limits }: Agent): RunLimits {
+  return { steps: limits.steps, tokens: limits.tokens, workMs: limits.turnTimeoutSeconds * 1000 };
+}
+
+function settingsOf({ temperature, maxOutputTokens }: Model): ModelSettings {
   return {
-    steps: limits.steps,
-    tokens: limits.tokens,
-    workMs: limits.turnTimeoutSeconds * 1000,
-    ...(model?.temperature !== undefined && { temperature: model.temperature }),
-    ...(model?.maxOutputTokens !== undefined && { maxOutputTokens: model.maxOutputTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
   };
 }
 

@@ -12,12 +12,18 @@ import {
 } from 'ai';
 import type { Tool } from './tool.ts';
 
+/** How a model is called; its provider decides what is absent. */
+export interface ModelSettings {
+  readonly temperature?: number;
+  readonly maxOutputTokens?: number;
+}
+
 export interface ModelStepOptions {
   readonly model: LanguageModel;
   readonly instructions: string;
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
-  readonly settings: { readonly temperature?: number; readonly maxOutputTokens?: number };
+  readonly settings: ModelSettings;
   /** Prefix of the ids of the text blocks of this step. */
   readonly block: string;
   readonly tell: (event: TurnEvent) => Promise<void>;

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { AskInput } from '@parley/shared/domain/ask-input';
-import { isParleyError } from '@parley/shared/domain/errors';
 import { OUTCOMES } from '@parley/shared/domain/outcome';
 import type { PauseRecord, RunRef } from '@parley/shared/domain/run';
 import { isTerminal, type TerminalStatus } from '@parley/shared/domain/status';
 import type { Seen } from '@parley/shared/engine/caller';
 import type { Engine } from '@parley/shared/engine/engine';
-import { outagePauseMs } from '@parley/shared/engine/outage';
+import { untilBack } from '@parley/shared/engine/outage';
 
 /** What an agent asks; whom and where follows from its run. */
 export type Question = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
@@ -46,17 +45,19 @@ export async function askPerson(
   signal: AbortSignal,
 ): Promise<AskOutcome> {
   const { run, toolCallId } = place;
-  const asked = await throughOutages(signal, () =>
-    engine.ask({
-      tenant: run.tenant,
-      input: {
-        ...question,
-        userId: run.userId,
-        streamRequestId: run.streamRequestId,
-        conversationId: run.conversationId,
-      },
-      idempotencyKey: keyOf(place),
-    }),
+  const asked = await untilBack(
+    () =>
+      engine.ask({
+        tenant: run.tenant,
+        input: {
+          ...question,
+          userId: run.userId,
+          streamRequestId: run.streamRequestId,
+          conversationId: run.conversationId,
+        },
+        idempotencyKey: keyOf(place),
+      }),
+    signal,
   );
   const pause = {
     elicitationId: asked.row.id,
@@ -66,7 +67,7 @@ export async function askPerson(
   };
   await keep(pause);
   const caller = { kind: 'service', tenant: run.tenant } as const;
-  const ended = await throughOutages(signal, () => engine.wait({ caller, id: asked.row.id, signal }));
+  const ended = await untilBack(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
   await keep({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);
 }
@@ -85,17 +86,4 @@ function outcomeOf({ row }: Seen): AskOutcome {
 function keyOf({ run, toolCallId, ordinal }: QuestionPlace): string {
   const call = createHash('sha256').update(toolCallId).digest('base64url');
   return `run.${run.streamRequestId}.${call}.${ordinal}`;
-}
-
-/** Repeats what may be repeated until Redis is back. */
-async function throughOutages<T>(signal: AbortSignal, step: () => Promise<T>): Promise<T> {
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      return await step();
-    } catch (error) {
-      if (!isParleyError(error, 'unavailable')) throw error;
-      await new Promise((resolve) => setTimeout(resolve, outagePauseMs()));
-    }
-  }
 }

@@ -1,7 +1,6 @@
-import { isParleyError } from '@parley/shared/domain/errors';
 import type { RunRef } from '@parley/shared/domain/run';
 import type { TurnEvent } from '@parley/shared/domain/turn-events';
-import { outagePauseMs } from '@parley/shared/engine/outage';
+import { untilBack } from '@parley/shared/engine/outage';
 import type { RunNote, Runs, RunWrite, WriteResult } from '@parley/shared/ports/runs';
 
 // Text arrives in crumbs; a write for each would cost more than the model.
@@ -89,7 +88,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     queue = [];
     notes = [];
     try {
-      refuseUnlessWritten(await writeThroughOutage(write));
+      refuseUnlessWritten(await untilBack(() => runs.write(run, write)));
       nextSeq += write.events.length;
     } catch (error) {
       fault = error;
@@ -102,17 +101,6 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     if (result === 'full') throw new TurnTooLargeError();
     if (result === 'fenced' || result === 'gone') throw new RunLostError();
     if (result === 'stopping') stopped.abort();
-  }
-
-  async function writeThroughOutage(write: RunWrite): Promise<WriteResult> {
-    for (;;) {
-      try {
-        return await runs.write(run, write);
-      } catch (error) {
-        if (!isParleyError(error, 'unavailable')) throw error;
-        await new Promise((resolve) => setTimeout(resolve, outagePauseMs()));
-      }
-    }
   }
 
   function soon(): void {

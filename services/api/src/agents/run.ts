@@ -2,7 +2,13 @@ import type { CallRecord, Message, PauseRecord, RunRef } from '@parley/shared/do
 import type { FinishReason } from '@parley/shared/domain/turn-events';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { LanguageModel } from 'ai';
-import { ModelError, type ModelStep, modelStep, type RequestedCall } from './model-step.ts';
+import {
+  ModelError,
+  type ModelSettings,
+  type ModelStep,
+  modelStep,
+  type RequestedCall,
+} from './model-step.ts';
 import { askPerson } from './question.ts';
 import { type End, RunLostError, type RunWriter, TurnTooLargeError } from './run-writer.ts';
 import type { Support, Tool, ToolOutcome } from './tool.ts';
@@ -15,8 +21,6 @@ export interface RunLimits {
   readonly tokens: number;
   /** How long the turn may work, in ms; waiting for people is no work. */
   readonly workMs: number;
-  readonly temperature?: number;
-  readonly maxOutputTokens?: number;
 }
 
 export interface RunOptions {
@@ -26,6 +30,7 @@ export interface RunOptions {
   readonly model: LanguageModel;
   readonly instructions: string;
   readonly tools: readonly Tool[];
+  readonly settings: ModelSettings;
   readonly limits: RunLimits;
   readonly support: Support;
   /** What was said before this turn, and what this turn answers. */
@@ -125,7 +130,6 @@ async function steps(options: RunOptions, clock: WorkClock, said: Message[]): Pr
     const round = await modelStep({
       ...options,
       messages: [...history, ...input, ...said],
-      settings: settingsOf(limits),
       block: `${index}`,
       tell: (event) => writer.tell(event),
       signal,
@@ -154,13 +158,6 @@ async function steps(options: RunOptions, clock: WorkClock, said: Message[]): Pr
 }
 
 type Call = RequestedCall & { readonly toolCallId: string };
-
-function settingsOf({ temperature, maxOutputTokens }: RunLimits) {
-  return {
-    ...(temperature !== undefined && { temperature }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-  };
-}
 
 /** Models number their calls anew in each round, some of them. */
 function uniqueId(known: Set<string>, { modelCallId }: RequestedCall, step: number): string {
@@ -196,12 +193,9 @@ async function callTool(
     tool === undefined || call.fault !== undefined
       ? failed(call.fault ?? `There is no tool named ${toolName}.`)
       : await tool.call({
-          run,
-          toolCallId,
           input,
           support: options.support,
           signal,
-          tell: (event) => writer.tell(event),
           leaving: () => writer.keep([{ type: 'call', call: { ...recordOf(call, step), state: 'left' } }]),
           ask: (ordinal, question) =>
             clock.waiting(() =>

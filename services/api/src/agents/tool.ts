@@ -1,5 +1,3 @@
-import type { RunRef } from '@parley/shared/domain/run';
-import type { TurnEvent } from '@parley/shared/domain/turn-events';
 import type { AskOutcome, Question } from './question.ts';
 
 /** What came of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */
@@ -20,17 +18,12 @@ export interface Support {
 
 /** One call of a tool within a turn. */
 export interface ToolCall {
-  readonly run: RunRef;
-  /** Unique within the run. */
-  readonly toolCallId: string;
   readonly input: unknown;
   readonly support: Support;
   /** Asks the person and waits; asking the same `ordinal` again finds the same question. */
   ask(ordinal: number, question: Question): Promise<AskOutcome>;
   /** To be awaited right before anything leaves that may have effects. */
   leaving(): Promise<void>;
-  /** Tells something in the turn's stream. */
-  tell(event: TurnEvent): Promise<void>;
   /** Aborted when the turn is stopped or lost. */
   readonly signal: AbortSignal;
 }

@@ -61,6 +61,7 @@ interface RunningHere {
 export function createTurns(deps: TurnsDeps): Turns {
   const { engine, runs, conversations, heartbeats } = deps;
   const owner = `${deps.pod}/${randomUUID()}`;
+  /** By stream request: Parley mints those, so no two are alike. */
   const here = new Map<string, RunningHere>();
   const beat = () => heartbeats.beat(owner, ALIVE_MS).catch(() => undefined);
   const beating = setInterval(beat, BEAT_MS).unref();
@@ -78,8 +79,10 @@ export function createTurns(deps: TurnsDeps): Turns {
     } as const;
     const begun = await beginOrClear({ ...run, agent: agent.id, owner, input: request.input, event });
     const stopping = new AbortController();
-    const done = work(run, begun, agent.id, request, stopping.signal).finally(() => here.delete(keyOf(run)));
-    here.set(keyOf(run), { run, stopping, done });
+    const done = work(run, begun, agent.id, request, stopping.signal).finally(() =>
+      here.delete(run.streamRequestId),
+    );
+    here.set(run.streamRequestId, { run, stopping, done });
     return run;
   }
 
@@ -149,7 +152,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     async stop(conversation) {
       const stream = await running(conversation);
       if (stream === undefined || !(await runs.stop(stream))) return false;
-      here.get(keyOf(stream))?.stopping.abort();
+      here.get(stream.streamRequestId)?.stopping.abort();
       await withdrawOpen(engine, conversation, stream);
       return true;
     },
@@ -176,8 +179,4 @@ async function withdrawOpen(
   await Promise.all(
     asked.map(({ id }) => engine.withdraw({ caller, id, reason: 'run_stopped' }).catch(() => undefined)),
   );
-}
-
-function keyOf({ tenant, userId, streamRequestId }: StreamRef): string {
-  return JSON.stringify([tenant, userId, streamRequestId]);
 }

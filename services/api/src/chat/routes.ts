@@ -6,21 +6,14 @@ import type { ConversationRef } from '@parley/shared/domain/run';
 import { type Caller, notFound } from '@parley/shared/engine/caller';
 import { z } from 'zod';
 import type { Turns } from '../agents/turns.ts';
-import { type AdmitAnswer, seenReply, userOf } from '../http/reply.ts';
+import { type AdmitAnswer, userOf } from '../http/reply.ts';
 import { type Call, json, type Reply, type Route, route } from '../http/route.ts';
-import {
-  type AnswerPart,
-  answerIn,
-  beforeOf,
-  ChatInput,
-  type ChatMessage,
-  CompletionInput,
-  inputOf,
-} from './chat-input.ts';
+import { answerIn, beforeOf, ChatInput, type ChatMessage, CompletionInput, inputOf } from './chat-input.ts';
 import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoders/ai-sdk.ts';
 import { completionOf, createBufferedTurn } from './encoders/buffered.ts';
 import { createOpenAiEncoder } from './encoders/openai.ts';
 import { supportOf } from './negotiate.ts';
+import { answerFromChat } from './responses.ts';
 import { streamTurn, supersededIn, type TurnStreamDeps, wholeTurn } from './turn-stream.ts';
 
 export interface TurnRoutesDeps extends TurnStreamDeps {
@@ -57,7 +50,10 @@ function chatRoute(deps: TurnRoutesDeps): Route {
       const { messages, stream, agent, ...ids } = call.body;
       const conversationId = ids.conversationId ?? ids.id;
       const answer = answerIn(messages);
-      if (answer !== undefined) return answered(deps, call, conversationId, answer);
+      if (answer !== undefined) {
+        if (conversationId === undefined) throw notFound();
+        return answerFromChat(deps.engine, deps.admitAnswer, call, { ...answer, conversationId });
+      }
       const asked = { conversationId, messages, agent, streams: stream };
       if (!stream) return buffered(deps, call, asked);
       return streamTurn(deps, call, async () => {
@@ -200,24 +196,6 @@ async function buffered(deps: TurnRoutesDeps, call: Call, asked: Asked): Promise
 
 function goingAway(): ParleyError {
   return new ParleyError('unavailable', 'This pod is going away; ask again.', { retryAfterSeconds: 1 });
-}
-
-async function answered(
-  { engine, admitAnswer }: TurnRoutesDeps,
-  call: Call,
-  conversationId: string | undefined,
-  { elicitationId, ...response }: AnswerPart,
-): Promise<Reply> {
-  if (conversationId === undefined) throw notFound();
-  const seen = await engine.answer({
-    caller: userOf(call.caller),
-    id: elicitationId,
-    response,
-    surface: 'chat',
-    conversationId,
-    admitted: admitAnswer(call, elicitationId),
-  });
-  return seenReply(200, seen);
 }
 
 function conversationOf(caller: Caller, conversationId: string | undefined): ConversationRef {
