@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import type { Contract } from './contract.ts';
 import { engineOn } from './engines.ts';
 import { endOf, entriesOf, refusalOf } from './observe.ts';
-import { answerOf, askOf, newOwner, newStream, QUESTIONS, serviceOf, userOf } from './questions.ts';
+import { answerOf, askOf, inputFor, newOwner, newStream, QUESTIONS, serviceOf, userOf } from './questions.ts';
 
 /** What a question is once it was asked, and what cannot be asked. */
 export function askingContract(contract: Contract): void {
@@ -56,6 +56,18 @@ export function askingContract(contract: Contract): void {
       expect(row.definition).toMatchObject({ mode: 'url', completion: 'client' });
     });
 
+    it('without a url leads to the connect page of its own id, and is finished there', async () => {
+      const owner = newOwner();
+      const input = inputFor(owner, { mode: 'url', context: { trigger: 'agent', toolId: 'paint' } });
+      const request = { tenant: owner.tenant, input, idempotencyKey: `connect.${owner.userId}` };
+      const { row } = await contract.first.ask(request);
+      const url = `https://parley.example/auth/connect/${row.id}`;
+      expect(row.definition).toMatchObject({ mode: 'url', completion: 'server', url });
+      const again = await contract.second.ask(request);
+      expect(again.row).toEqual(row);
+      expect((await answerOf(contract.second, owner, row.id, 'accept')).row.status).toBe('opened');
+    });
+
     it.each<[string, Partial<AskInput>]>([
       ['message', { message: 'x'.repeat(10_001) }],
       ['message', { message: 'a\u202eb' }],
@@ -70,6 +82,7 @@ export function askingContract(contract: Contract): void {
       ['context', { context: { trigger: 'agent', toolName: '語'.repeat(3_000) } }],
       ['url', { mode: 'url', url: 'javascript:alert(1)' }],
       ['url', { mode: 'url' }],
+      ['completion', { mode: 'url', completion: 'client', context: { trigger: 'agent', toolId: 'paint' } }],
       [
         'requestedSchema',
         { ...QUESTIONS['url, client completion'], requestedSchema: schemaOf({ type: 'string' }) },

@@ -11,6 +11,7 @@ const SETTINGS: EngineSettings = {
   schemaBytesMax: 32 * 1024,
   schemaPropertiesMax: 50,
   allowLoopbackHttp: false,
+  connectBaseUrl: 'https://parley.example/auth/connect/',
   graceMs: 2_000,
   recheckMs: 600_000,
 };

@@ -5,7 +5,7 @@ import { mintElicitationId, mintStreamRequestId } from '../domain/ids.ts';
 import type { Definition, Row } from '../domain/row.ts';
 import { isTerminal } from '../domain/status.ts';
 import type { Seen } from './caller.ts';
-import { define } from './define.ts';
+import { define, withConnectUrl } from './define.ts';
 import type { EngineDeps } from './deps.ts';
 
 export interface AskRequest {
@@ -44,7 +44,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked>
       : await claimKey(deps, request, request.idempotencyKey, minted);
   return deps.observer.asking(async (traceparent) => {
     const created = await deps.elicitations.create(identity.id, {
-      ...draft,
+      ...withConnectUrl(deps.settings, draft, identity.id),
       ...streamOf(identity),
       conversationId: request.input.conversationId ?? identity.streamRequestId,
       ...(traceparent !== undefined && { traceparent }),

@@ -11,7 +11,10 @@ import type { EngineSettings } from './deps.ts';
 
 const CONTEXT_BYTES_MAX = 8 * 1024;
 
-/** Turns what was asked into a definition, or throws `invalid_request` with every fault found. */
+/**
+ * Turns what was asked into a definition, or throws `invalid_request` with every fault found. A definition without a
+ * `url` in url mode is for Parley's own connect page; whoever knows its id adds the address (`withConnectUrl`).
+ */
 export function define(
   settings: EngineSettings,
   tenant: string,
@@ -24,7 +27,8 @@ export function define(
   const context = input.context ?? { trigger: 'agent' };
   note('message', faultOfProse(input.message, settings.messageCharactersMax));
   note('context', faultOfContext(context));
-  const asked = input.mode === 'form' ? formPart(settings, input, issues) : urlPart(settings, input, note);
+  const asked =
+    input.mode === 'form' ? formPart(settings, input, issues) : urlPart(settings, input, context, note);
   if (issues.length > 0) {
     throw new ParleyError('invalid_request', 'The question is not well formed; see errors.', { issues });
   }
@@ -42,6 +46,17 @@ export function define(
     context,
     timeoutSeconds: input.timeoutSeconds,
   };
+}
+
+/** The definition, with the address of its connect page where that is what the person is to open. */
+export function withConnectUrl(
+  { connectBaseUrl }: EngineSettings,
+  definition: Definition,
+  id: string,
+): Definition {
+  return definition.mode === 'url' && definition.url === undefined && connectBaseUrl !== undefined
+    ? { ...definition, url: `${connectBaseUrl}${id}` }
+    : definition;
 }
 
 /** Cards show what a context holds, so it is held to the rules of what people read, nested values and names included. */
@@ -93,12 +108,19 @@ function fallbackPart(input: AskInput, schema: FormSchema, issues: Issue[]): Par
   return {};
 }
 
-function urlPart(settings: EngineSettings, input: AskInput, note: Note): Partial<Definition> {
+function urlPart(
+  settings: EngineSettings,
+  input: AskInput,
+  context: Context,
+  note: Note,
+): Partial<Definition> {
   if (input.requestedSchema !== undefined) note('requestedSchema', 'goes with mode form only');
   if (input.onUnavailable !== undefined) note('onUnavailable', 'goes with mode form only');
   if (input.url === undefined) {
-    note('url', 'is required in url mode');
-    return {};
+    if (settings.connectBaseUrl === undefined || context.toolId === undefined)
+      note('url', 'is required in url mode, but for a context.toolId that Parley has a connect page for');
+    if (input.completion === 'client') note('completion', 'must be server for the connect page of Parley');
+    return { completion: 'server' };
   }
   note('url', faultOfUrl(input.url, settings));
   return { url: input.url, completion: input.completion ?? 'client' };

@@ -15,6 +15,8 @@ export interface EngineSettings {
   readonly schemaPropertiesMax: number;
   /** Development only: http URLs on loopback may be shown. */
   readonly allowLoopbackHttp: boolean;
+  /** What comes before the id in the address of a connect page; absent where Parley serves none. */
+  readonly connectBaseUrl?: string;
   /** How long after its deadline a waiter may still return, in ms. */
   readonly graceMs: number;
   /** How often a waiter or reader looks at the truth although nothing woke it, in ms. */

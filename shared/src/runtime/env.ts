@@ -1,3 +1,4 @@
+import { faultOfUrl } from '../domain/url.ts';
 import type { EngineSettings } from '../engine/deps.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
@@ -52,6 +53,7 @@ export function readEnv(
     ...faultsOfRedis(parsed.data),
     ...faultsOfTokens(parsed.data),
     ...faultsOfVault(parsed.data),
+    ...faultsOfPublicUrl(parsed.data),
     ...(service === 'api' ? faultsOfDrain(parsed.data) : []),
     ...(parsed.data.NODE_ENV === 'production' ? faultsOfProduction(parsed.data, service) : []),
   ];
@@ -117,6 +119,15 @@ function faultsOfVault({ PARLEY_VAULT_KEYS: entries, PARLEY_VAULT_REDIS_URL: url
   return url === undefined || /^rediss?:\/\//.test(url)
     ? [...faults]
     : [...faults, 'PARLEY_VAULT_REDIS_URL: must begin with redis:// or rediss://'];
+}
+
+function faultsOfPublicUrl({ PARLEY_PUBLIC_URL: url, NODE_ENV }: Env): string[] {
+  if (url === undefined) return [];
+  const fault = faultOfUrl(url, { allowLoopbackHttp: NODE_ENV !== 'production' });
+  if (fault !== undefined) return [`PARLEY_PUBLIC_URL: ${fault}`];
+  return new URL(url).origin === url
+    ? []
+    : ['PARLEY_PUBLIC_URL: must be an origin such as https://auth.example.com, without a path'];
 }
 
 function secretOf(apiKey: string): string {
@@ -209,6 +220,7 @@ export function engineSettings(env: Env): EngineSettings {
     schemaBytesMax: env.PARLEY_LIMIT_SCHEMA_BYTES,
     schemaPropertiesMax: env.PARLEY_LIMIT_SCHEMA_PROPERTIES,
     allowLoopbackHttp: env.NODE_ENV !== 'production',
+    ...(env.PARLEY_PUBLIC_URL !== undefined && { connectBaseUrl: `${env.PARLEY_PUBLIC_URL}/auth/connect/` }),
     graceMs: env.PARLEY_GRACE_MS,
     recheckMs: env.PARLEY_RECHECK_MS,
   };

@@ -55,6 +55,9 @@ export const Variables = z.object({
     .max(64)
     .default(`${hostname()}-${process.pid}`.slice(-64))
     .describe('Name of this process in logs. Default host and pid.'),
+  PARLEY_PUBLIC_URL: text(
+    'Origin under which browsers reach the hosted connect pages, such as https://auth.example.com; all pods serve them under /auth. Required where agents use credentials of their users.',
+  ),
   PARLEY_CONFIG: text(
     'Path of the YAML file that lists models, agents, tools and connectors (docs/agents.md), read once at start. Without it there are no agents.',
   ),
