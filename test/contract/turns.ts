@@ -183,6 +183,34 @@ export function turnContract(contract: Contract): void {
       expect(run?.pauses).toEqual([{ ...pause, resumedAt: 9, outcome: 'accepted' }]);
     });
 
+    it('keeps for which call it is, and all that it answers; tells how it stands without the rest', async () => {
+      const { backend, second } = contract.pods;
+      const parent = { streamRequestId: mintStreamRequestId(), toolCallId: 'call 1' };
+      const turn = { ...turnOf(newOwner()), parent };
+      await backend.runs.begin(turn);
+      const messages: Message[] = [{ role: 'user', content: 'Before' }, HELLO];
+      const notes = [{ type: 'input', messages } as const];
+      expect(await backend.runs.write(turn, { term: 1, firstSeq: 2, events: [], notes })).toBe('written');
+      expect((await second.runs.read(turn)).run).toMatchObject({ parent, input: messages });
+      const standing = { conversationId: 'talk', status: 'running', owner: 'pod-a', term: 1 };
+      expect(await second.runs.standing(turn)).toEqual(standing);
+      expect(await second.runs.standing(turnOf(turn))).toBeUndefined();
+    });
+
+    it('is asked how it stands by a write of nothing', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      await backend.runs.write(turn, told(2, 3));
+      const nothing: RunWrite = { term: 1, firstSeq: 4, events: [] };
+      expect(await backend.runs.write(turn, nothing)).toBe('written');
+      await second.runs.stop(turn);
+      expect(await backend.runs.write(turn, nothing)).toBe('stopping');
+      expect(await backend.runs.write(turn, told(4, 4))).toBe('stopping');
+      await second.runs.takeOver(turn, 1, 'pod-b');
+      expect(await backend.runs.write(turn, nothing)).toBe('fenced');
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
+    });
+
     it('is written by one owner: after a take-over the old one is fenced', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);

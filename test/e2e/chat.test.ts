@@ -5,7 +5,12 @@ import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startEchoTools } from '../../infra/demo/stand-ins/issue-tracker-echo.ts';
-import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
+import {
+  type ModelRequest,
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../infra/demo/stand-ins/scripted-model.ts';
+import type { ModelFault } from '../../infra/demo/stand-ins/scripted-model-faults.ts';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
 import { openSite, type Site, type SitePod } from '../faults/site.ts';
 import { userToken } from '../harness/tokens.ts';
@@ -20,6 +25,7 @@ let model: ScriptedModel;
 let echo: Awaited<ReturnType<typeof startEchoTools>>;
 let pods: SitePod[];
 let folder: string;
+let env: Record<string, string>;
 
 /** "ask" asks the person; "echo x" calls the tool; "count" is long; anything else is repeated. */
 function line({ userText, results }: Turn): ScriptedReply {
@@ -35,11 +41,18 @@ function line({ userText, results }: Turn): ScriptedReply {
   return { text: `You said ${userText}.` };
 }
 
+/** "refuse" and "hang" is what the model does. */
+function faultFor({ body }: ModelRequest): ModelFault | undefined {
+  const text = JSON.stringify(body.messages.at(-1));
+  if (text.includes('refuse')) return { kind: 'refuse', status: 400 };
+  return text.includes('hang') ? { kind: 'hang' } : undefined;
+}
+
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-chat-'));
   [site, model, echo] = await Promise.all([
     openSite(),
-    startScriptedModel({ script: [line], delayMs: 1 }),
+    startScriptedModel({ script: [line], delayMs: 1, fault: faultFor }),
     startEchoTools({ headers: { authorization: 'Bearer project-token' } }),
   ]);
   const config = join(folder, 'agents.yaml');
@@ -49,6 +62,8 @@ beforeAll(async () => {
   scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
 agents:
   helper: { title: Helper, model: scripted, instructions: Be brief., elicit: true, tools: [{ server: echo }] }
+  hasty: { title: Hasty, model: scripted, instructions: Be quick., limits: { turnTimeoutSeconds: 1 } }
+defaultAgent: helper
 mcpServers:
   echo:
     title: Echo
@@ -58,7 +73,7 @@ mcpServers:
     headersFromEnv: { Authorization: ECHO_AUTHORIZATION }
 `,
   );
-  const env = {
+  env = {
     PARLEY_CONFIG: config,
     ECHO_AUTHORIZATION: 'Bearer project-token',
     PARLEY_JWT_SECRET: SECRET,
@@ -278,6 +293,47 @@ describe('a chat over three pods', () => {
       messages: [{ role: 'user', content: 'hi' }],
     });
     expect(whole.choices[0]).toMatchObject({ message: { content: 'You said hi.' }, finish_reason: 'stop' });
+  });
+
+  it('tells a caller that waits for the whole turn whether to try again', async () => {
+    const { authorization } = await person();
+    const ask = async (agent: string, content: string) => {
+      const body = { agent, stream: false, messages: [{ role: 'user', content }] };
+      const { status, headers } = await post(0, '/run/api/chat', authorization, body);
+      return [status, headers.get('retry-after'), headers.get('x-should-retry')];
+    };
+    expect(await ask('helper', 'refuse')).toEqual([503, '1', null]);
+    expect(await ask('hasty', 'hang')).toEqual([500, null, 'false']);
+    const before = model.requests.length;
+    const client = new OpenAI({
+      baseURL: `${urlOf(1)}/run/v1`,
+      apiKey: authorization.slice('Bearer '.length),
+      maxRetries: 2,
+    });
+    const messages = [{ role: 'user', content: 'hang' }] as const;
+    const call = client.chat.completions.create({ model: 'hasty', messages: [...messages] });
+    await expect(call).rejects.toMatchObject({ status: 500 });
+    expect(model.requests.length - before).toBe(1);
+  });
+
+  it('tells the reader of a turn that its pod has died, and takes its question back', async () => {
+    const { authorization } = await person();
+    const dying = await site.pod(env);
+    pods[3] = dying;
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 3 });
+    const elicitationId = await untilAsked(chat);
+    const transport = new DefaultChatTransport<UIMessage>({
+      api: `${urlOf(1)}/run/api/chat`,
+      headers: { authorization },
+    });
+    const resumed = watched((await transport.reconnectToStream({ chatId: 'c1' })) as Chunks);
+    expect(await untilAsked(resumed)).toBe(elicitationId);
+    dying.kill('SIGKILL');
+    await expect(resumed.done).rejects.toThrow('The turn was interrupted');
+    expect(questionIn(resumed.seen.message)?.status).toBe('withdrawn');
+    expect(textOf(await (await say({ authorization, text: 'hello', chatId: 'c1' })).done)).toBe(
+      'You said hello.',
+    );
   });
 
   it('takes a service key that is nobody’s user, and asks nobody then', async () => {

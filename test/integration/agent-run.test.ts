@@ -10,6 +10,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
 import type { ModelFault } from '../../infra/demo/stand-ins/scripted-model-faults.ts';
 import type { Script } from '../../infra/demo/stand-ins/scripted-model-script.ts';
+import { withdrawLeft } from '../../services/api/src/agents/leftovers.ts';
 import { type RunOptions, runTurn } from '../../services/api/src/agents/run.ts';
 import { createRunWriter } from '../../services/api/src/agents/run-writer.ts';
 import type { Tool, ToolCall } from '../../services/api/src/agents/tool.ts';
@@ -60,15 +61,18 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     engine,
     writer: createRunWriter({ runs: backend.runs, run, ...begun }),
     run,
-    model: createOpenAICompatible({ name: 'scripted', baseURL: model.url })('scripted'),
+    model: createOpenAICompatible({ name: 'scripted', baseURL: model.url, includeUsage: true })('scripted'),
     instructions: 'Be brief.',
-    tools,
+    tools: async () => tools,
     settings: {},
     limits: { steps: world.steps ?? 5, tokens: 1_000_000, workMs: 60_000 },
     support: { form: true, url: true },
     history,
     input,
     stopped: stopping.signal,
+    title: 'Helper',
+    delegate: async () => ({ type: 'failed', message: 'There is nobody to delegate to.' }),
+    withdrawLeft: () => withdrawLeft(engine, run, run.streamRequestId),
     onFault: (error) => faults.push(error),
   };
   const events = async (): Promise<TurnEvent[]> => {
@@ -164,6 +168,18 @@ describe('a turn', () => {
     expect((await turn.said()).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   });
 
+  it('says what all its steps used', async () => {
+    const turn = await begin({ script: [callAll('left')], tools: [toolOf('left', returning('L'))] });
+    await turn.done;
+    const { steps = [] } = (await turn.record()) ?? {};
+    expect(steps).toHaveLength(2);
+    const sum = (key: 'inputTokens' | 'outputTokens') =>
+      steps.reduce((total, step) => total + (step[key] ?? Number.NaN), 0);
+    const usage = { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') };
+    expect(usage.inputTokens).toBeGreaterThan(0);
+    expect(await turn.last()).toMatchObject({ type: 'turn-finished', usage });
+  });
+
   it('notes a call before it leaves', async () => {
     const states: unknown[] = [];
     const world: { record?: () => Promise<unknown> } = {};
@@ -255,6 +271,19 @@ describe('a turn', () => {
       expect(turn.faults).toEqual([]);
       await model?.stop();
     }
+  });
+
+  it('that says nothing hears of a stop all the same', async () => {
+    const hang = ({ signal }: ToolCall) =>
+      new Promise<never>((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    const turn = await begin({ script: [callAll('hang')], tools: [toolOf('hang', hang)] });
+    const called = async () => (await turn.events()).some(({ type }) => type === 'tool-called');
+    await waitUntil(called, { what: 'the call' });
+    await turn.backend.runs.stop(turn.run);
+    await turn.done;
+    expect(await turn.last()).toMatchObject({ type: 'turn-finished', reason: 'stopped' });
   });
 
   it('whose model is away or breaks off ends with words for people, and its cause for the log', async () => {

@@ -98,11 +98,11 @@ describe('the script of the demo', () => {
     ]);
   });
 
-  it('explains a failure in the words of the tool, and goes no further', async () => {
-    const text = 'The person declined to connect the issue tracker. Do not retry.';
+  it('explains a failure to its person, without what only a model is told, and goes no further', async () => {
+    const text = 'The account was not connected. The user explicitly declined. Do not ask again; go on.';
     expect(await play('list my issues then create an issue "X"', [[text]])).toEqual([
       [['list_issues', {}]],
-      `I could not list your issues. ${text}`,
+      'I could not list your issues. The account was not connected. You explicitly declined.',
     ]);
   });
 
@@ -116,7 +116,14 @@ describe('the script of the demo', () => {
     ).toEqual([
       [
         ['list_issues', {}],
-        ['elicit', { kind: 'choice', message: 'Which environment?', options: ['staging', 'production'] }],
+        [
+          'elicit',
+          {
+            kind: 'choice',
+            message: 'Which environment?',
+            options: [{ value: 'staging' }, { value: 'production' }],
+          },
+        ],
       ],
       [['create_issue', { title: 'X' }]],
       'You have 1 open issue: #1 Slow. elicit says: staging I created issue #3: X.',

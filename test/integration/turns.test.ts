@@ -1,17 +1,18 @@
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { ParleyError } from '@parley/shared/domain/errors';
 import { mintStreamRequestId } from '@parley/shared/domain/ids';
-import type { ConversationRef } from '@parley/shared/domain/run';
+import type { RunRef } from '@parley/shared/domain/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
+import type { Conversations } from '@parley/shared/ports/conversations';
+import type { Runs } from '@parley/shared/ports/runs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
-import { createElicitTool } from '../../services/api/src/agents/elicit-tool.ts';
-import { createTurns } from '../../services/api/src/agents/turns.ts';
-import { engineOn } from '../contract/engines.ts';
 import { entriesOf } from '../contract/observe.ts';
-import { newOwner } from '../contract/questions.ts';
 import { ROOMY } from '../contract/settings.ts';
 import { waitUntil } from '../harness/wait-until.ts';
+import { elicit, eventsOf, openOf, podOn, saying, talk } from './turns-setup.ts';
+
+const ASK = { name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } };
 
 let model: ScriptedModel;
 beforeAll(async () => {
@@ -19,47 +20,14 @@ beforeAll(async () => {
     script: [
       ({ userText }) =>
         userText === 'ask'
-          ? { calls: [{ name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } }] }
-          : { text: 'Done.' },
+          ? { calls: [ASK] }
+          : userText === 'ask and break'
+            ? { calls: [ASK, { name: 'break', arguments: {} }] }
+            : { text: 'Done.' },
     ],
   });
 });
 afterAll(() => model.stop());
-
-/** The turns of one pod on a backend. */
-function podOn(backend: Backend) {
-  const engine = engineOn(backend);
-  const turns = createTurns({
-    engine,
-    runs: backend.runs,
-    conversations: backend.conversations,
-    heartbeats: backend.heartbeats,
-    agents: {
-      find: () => ({ id: 'helper' }),
-      open: async () => ({
-        model: createOpenAICompatible({ name: 'scripted', baseURL: model.url })('scripted'),
-        instructions: '',
-        tools: [createElicitTool({ timeoutSeconds: 600 })],
-        settings: {},
-        limits: { steps: 3, tokens: 10_000, workMs: 60_000 },
-      }),
-    },
-    pod: 'pod',
-    onFault: () => undefined,
-  });
-  return { engine, turns };
-}
-
-function requestOf(conversation: ConversationRef, content: string) {
-  return {
-    conversation,
-    input: [{ role: 'user', content } as const],
-    before: [],
-    support: { form: true, url: true },
-  };
-}
-
-const talk = (): ConversationRef => ({ ...newOwner(), conversationId: 'talk' });
 
 it('a turn whose pod is dead stands in nobody’s way: it ends as interrupted, and its reader is told', async () => {
   const backend = createMemoryBackend(ROOMY);
@@ -73,8 +41,8 @@ it('a turn whose pod is dead stands in nobody’s way: it ends as interrupted, a
     event: { type: 'turn-started', conversationId: 'talk', messageId: 'msg', agent: 'helper' } as const,
   };
   await backend.runs.begin(lost);
-  const { turns } = podOn(backend);
-  const run = await turns.begin(requestOf(conversation, 'hello'));
+  const { turns } = podOn(backend, model);
+  const run = await turns.begin(saying(conversation, 'hello'));
   await waitUntil(async () => (await backend.runs.read(run)).run?.status === 'finished', {
     what: 'the turn',
   });
@@ -89,21 +57,21 @@ it('a turn whose pod is dead stands in nobody’s way: it ends as interrupted, a
 it('a turn whose pod lives is waited for', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
-  const [one, other] = [podOn(backend), podOn(backend)];
-  await one.turns.begin(requestOf(conversation, 'ask'));
-  await expect(other.turns.begin(requestOf(conversation, 'hello'))).rejects.toMatchObject({
+  const [one, other] = [podOn(backend, model), podOn(backend, model)];
+  await one.turns.begin(saying(conversation, 'ask'));
+  await expect(other.turns.begin(saying(conversation, 'hello'))).rejects.toMatchObject({
     code: 'turn_running',
   });
   await one.turns.close();
-  await other.turns.begin(requestOf(conversation, 'hello'));
+  await other.turns.begin(saying(conversation, 'hello'));
   await other.turns.close();
 });
 
 it('a pod that goes away ends its turns as interrupted and takes back what they asked', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
-  const { turns, engine } = podOn(backend);
-  const run = await turns.begin(requestOf(conversation, 'ask'));
+  const { turns, engine } = podOn(backend, model);
+  const run = await turns.begin(saying(conversation, 'ask'));
   const owner = { tenant: conversation.tenant, userId: conversation.userId };
   const asked = async () => (await engine.list({ owner, limit: 5 })).rows[0];
   await waitUntil(async () => (await asked())?.status === 'pending', { what: 'the question' });
@@ -111,4 +79,148 @@ it('a pod that goes away ends its turns as interrupted and takes back what they 
   expect((await asked())?.status).toBe('withdrawn');
   expect((await backend.runs.read(run)).run?.status).toBe('failed');
   expect((await backend.conversations.read(conversation)).running).toBeUndefined();
+});
+
+/** A promise to be kept by whoever holds it. */
+function gate() {
+  const opening = new AbortController();
+  const { signal } = opening;
+  const opened = new Promise((resolve) => {
+    signal.addEventListener('abort', resolve);
+  });
+  return { open: () => opening.abort(), opened };
+}
+
+const ended = (backend: Backend, run: RunRef) =>
+  waitUntil(
+    async () => {
+      const standing = await backend.runs.standing(run);
+      return standing?.status === 'running' ? undefined : standing?.status;
+    },
+    { what: 'the end' },
+  );
+
+it('a turn that is stopped, or whose pod goes away, while it is set up ends as that, and not as a fault', async () => {
+  for (const how of ['stop', 'close'] as const) {
+    const backend = createMemoryBackend(ROOMY);
+    const conversation = talk();
+    const reached = gate();
+    let refusals = 0;
+    const conversations: Conversations = {
+      async read(ref) {
+        // The second look is the turn's own; what comes after it is the stop's.
+        refusals += 1;
+        if (refusals > 1) return backend.conversations.read(ref);
+        reached.open();
+        throw new ParleyError('unavailable', 'Away.');
+      },
+    };
+    const { turns, faults } = podOn(backend, model, { conversations });
+    const run = await turns.begin(saying(conversation, 'hello'));
+    await reached.opened;
+    if (how === 'stop') expect(await turns.stop(conversation)).toBe(true);
+    else await turns.close();
+    expect(await ended(backend, run)).toBe(how === 'stop' ? 'stopped' : 'failed');
+    expect((await eventsOf(backend, run)).at(-1)).toMatchObject(
+      how === 'stop' ? { reason: 'stopped' } : { code: 'interrupted' },
+    );
+    expect(faults.map(String).join()).not.toContain('Away');
+    await turns.close();
+  }
+});
+
+it('a blip of the store while a turn is set up is ridden out', async () => {
+  const backend = createMemoryBackend(ROOMY);
+  let refusals = 0;
+  const conversations: Conversations = {
+    async read(ref) {
+      refusals += 1;
+      if (refusals < 3) throw new ParleyError('unavailable', 'Away.');
+      return backend.conversations.read(ref);
+    },
+  };
+  const { turns } = podOn(backend, model, { conversations });
+  const run = await turns.begin(saying(talk(), 'hello'));
+  expect(await ended(backend, run)).toBe('finished');
+  await turns.close();
+});
+
+it('a turn that begins while its pod goes away is ended with it', async () => {
+  const backend = createMemoryBackend(ROOMY);
+  const [reached, released] = [gate(), gate()];
+  const runs: Runs = {
+    ...backend.runs,
+    async begin(run) {
+      reached.open();
+      await released.opened;
+      return backend.runs.begin(run);
+    },
+  };
+  const { turns } = podOn(backend, model, { runs });
+  const beginning = turns.begin(saying(talk(), 'ask'));
+  await reached.opened;
+  const closed = turns.close();
+  released.open();
+  await closed;
+  expect((await backend.runs.standing(await beginning))?.status).toBe('failed');
+});
+
+it('what a client tells of the time before is kept, but for what no conversation can begin with', async () => {
+  const backend = createMemoryBackend(ROOMY);
+  const conversation = talk();
+  const { turns } = podOn(backend, model);
+  const before = [
+    { role: 'assistant', content: 'Welcome.' },
+    { role: 'user', content: 'I am Ada.' },
+    { role: 'assistant', content: 'Hello Ada.' },
+  ] as const;
+  await ended(backend, await turns.begin(saying(conversation, 'one', before)));
+  await ended(backend, await turns.begin(saying(conversation, 'two', [{ role: 'user', content: 'Other' }])));
+  const shown = model.requests.at(-1)?.body.messages.map(({ content }) => content);
+  expect(shown).toEqual(['helper', 'I am Ada.', 'Hello Ada.', 'one', 'Done.', 'two']);
+  await turns.close();
+});
+
+it('a history that was cut in the middle of a turn begins with what a person said', async () => {
+  const backend = createMemoryBackend({ ...ROOMY, historyMessagesMax: 3 });
+  const conversation = talk();
+  const { turns } = podOn(backend, model);
+  for (const text of ['one', 'two', 'three']) {
+    await ended(backend, await turns.begin(saying(conversation, text)));
+  }
+  const shown = model.requests.at(-1)?.body.messages.map(({ content }) => content);
+  expect(shown).toEqual(['helper', 'two', 'Done.', 'three']);
+  await turns.close();
+});
+
+it('a turn that ends leaves no question behind, whatever was still to be asked or waited for', async () => {
+  const backend = createMemoryBackend(ROOMY);
+  const conversation = talk();
+  const { turns, engine, faults } = podOn(backend, model, {
+    agents: {
+      helper: {
+        tools: [
+          elicit,
+          {
+            name: 'break',
+            description: 'Fails the turn once there is a question.',
+            inputSchema: { type: 'object', properties: {} },
+            async call() {
+              await waitUntil(async () => (await openOf(engine, conversation)).length === 1, {
+                what: 'the question',
+              });
+              throw new Error('A fault of the tool.');
+            },
+          },
+        ],
+      },
+    },
+  });
+  const run = await turns.begin(saying(conversation, 'ask and break'));
+  expect(await ended(backend, run)).toBe('failed');
+  expect(await openOf(engine, conversation)).toEqual([]);
+  expect(faults.map(String)).toEqual(['Error: A fault of the tool.']);
+  const told = await entriesOf(backend.feed, run);
+  expect(told.slice(-2).map(({ event }) => event.type)).toEqual(['elicitation-resolved', 'turn-failed']);
+  await turns.close();
 });

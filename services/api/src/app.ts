@@ -6,6 +6,7 @@ import express from 'express';
 import type { Turns } from './agents/turns.ts';
 import { chatResponseRoute } from './chat/responses.ts';
 import { turnRoutes } from './chat/routes.ts';
+import type { ConnectHandler } from './connect/handler.ts';
 import { applyCors } from './http/cors.ts';
 import { type HealthDeps, sendAlive, sendReady } from './http/health.ts';
 import type { CallLimits } from './http/limits.ts';
@@ -24,6 +25,8 @@ export interface AppDeps extends HealthDeps {
   readonly serve: Serve;
   /** The turns of agents; absent where no agents are configured. */
   readonly turns?: Turns;
+  /** The hosted pages under /auth; absent where nobody connects anything. */
+  readonly connectPages?: ConnectHandler;
   readonly corsOrigins: readonly string[];
   readonly version: string;
 }
@@ -32,6 +35,7 @@ export type App = (req: IncomingMessage, res: ServerResponse) => void;
 
 const ANSWER_PATH = /^\/v1\/elicitations\/([^/?#]+)\/response(?:\?|$)/;
 const CHAT_ANSWER_PATH = /^\/run\/api\/elicitation-responses(?:\?|$)/;
+const CONNECT_PATH = /^\/auth(?:[/?]|$)/;
 const DOCS_HEADERS = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
@@ -59,6 +63,11 @@ export function createApp(deps: AppDeps): App {
 
   return (req, res) => {
     applyRequestId(req, res);
+    // Pages for people have cookies: no other origin's script is ever let in.
+    if (deps.connectPages !== undefined && CONNECT_PATH.test(req.url ?? '')) {
+      void deps.connectPages(req, res);
+      return;
+    }
     if (applyCors(req, res, origins)) return;
     const url = originForm(req.url ?? '/');
     if (url === undefined) return sendProblem(res, noSuchCall());

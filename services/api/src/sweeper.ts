@@ -1,13 +1,12 @@
-import type { Engine } from '@parley/shared/engine/engine';
-
 export interface SweeperOptions {
-  readonly engine: Pick<Engine, 'sweep'>;
+  /** One round; ends early when the signal does. */
+  readonly sweep: (signal: AbortSignal) => Promise<unknown>;
   readonly everyMs: number;
   readonly onError: (error: unknown) => void;
 }
 
-/** Sweeps the deadline index for as long as the pod lives; pods drift apart on purpose. Returns how to stop it. */
-export function startSweeper({ engine, everyMs, onError }: SweeperOptions): () => Promise<void> {
+/** Sweeps again and again for as long as the pod lives; pods drift apart on purpose. Returns how to stop it. */
+export function startSweeper({ sweep, everyMs, onError }: SweeperOptions): () => Promise<void> {
   const stopped = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let round: Promise<void> = Promise.resolve();
@@ -16,7 +15,7 @@ export function startSweeper({ engine, everyMs, onError }: SweeperOptions): () =
     if (stopped.signal.aborted) return;
     timer = setTimeout(
       () => {
-        round = engine.sweep(stopped.signal).then(() => undefined, onError);
+        round = sweep(stopped.signal).then(() => undefined, onError);
         void round.then(next);
       },
       everyMs * (0.75 + Math.random() / 2),

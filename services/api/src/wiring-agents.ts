@@ -1,12 +1,24 @@
 import type { Engine } from '@parley/shared/engine/engine';
 import type { Backend } from '@parley/shared/ports/backend';
-import { type Env, EnvError, wholeEnvironment } from '@parley/shared/runtime/env';
+import { type Env, wholeEnvironment } from '@parley/shared/runtime/env';
 import type { Log } from '@parley/shared/runtime/log';
+import type { Metrics } from '@parley/shared/runtime/metrics';
 import { createAgents } from './agents/agents.ts';
-import type { AgentsConfig } from './agents/config/file.ts';
 import { loadAgentsConfig } from './agents/config/load.ts';
+import type { Credentials } from './agents/credentials.ts';
 import { createMcpTools } from './agents/mcp/mcp-tools.ts';
 import { createTurns, type Turns } from './agents/turns.ts';
+import type { ConnectHandler } from './connect/handler.ts';
+import type { Authenticate } from './http/auth.ts';
+import type { CallLimits } from './http/limits.ts';
+import { wireConnect } from './wiring-connect.ts';
+
+/** Where no server acts for its person, nobody asks for a credential. */
+const NO_CREDENTIALS: Credentials = {
+  present: async () => ({ type: 'absent' }),
+  refused: async () => undefined,
+  settle: async () => undefined,
+};
 
 export interface AgentsParts {
   readonly env: Env;
@@ -14,21 +26,26 @@ export interface AgentsParts {
   readonly backend: Backend;
   readonly engine: Engine;
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly authenticate: Authenticate;
+  readonly limits: CallLimits;
 }
 
 export interface WiredAgents {
   readonly turns: Turns;
+  /** The hosted pages; absent where no tool acts for its person. */
+  readonly connectPages?: ConnectHandler;
   /** Ends this pod's turns and lets go of the tools' servers. */
   readonly close: () => Promise<void>;
 }
 
 /** The agents that PARLEY_CONFIG names, with the turns of this pod; nothing when it names none. */
-export function wireAgents({ env, version, backend, engine, log }: AgentsParts): WiredAgents | undefined {
+export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
+  const { env, version, backend, engine, log } = parts;
   if (env.PARLEY_CONFIG === undefined) return undefined;
   const loaded = loadAgentsConfig(env.PARLEY_CONFIG, wholeEnvironment());
-  const unserved = unservedIn(loaded.config);
-  if (unserved.length > 0) throw new EnvError(unserved);
   if (loaded.warnings.length > 0) log.warn({ warnings: loaded.warnings }, 'agents configuration');
+  const connect = wireConnect({ ...parts, loaded });
   const mcp = createMcpTools({
     clientInfo: { name: 'parley', version },
     onStderr: (server, line) => log.info({ server, line }, 'MCP server says'),
@@ -41,6 +58,7 @@ export function wireAgents({ env, version, backend, engine, log }: AgentsParts):
     agents: createAgents({
       loaded,
       mcp,
+      credentials: connect?.credentials ?? NO_CREDENTIALS,
       onServerFailure: (server, { type }) => log.warn({ server, type }, 'MCP server offers no tools'),
     }),
     pod: env.PARLEY_POD,
@@ -48,19 +66,11 @@ export function wireAgents({ env, version, backend, engine, log }: AgentsParts):
   });
   return {
     turns,
+    ...(connect !== undefined && { connectPages: connect.pages }),
     async close() {
       await turns.close();
       await mcp.close();
+      await connect?.close();
     },
   };
-}
-
-/** What a configuration may say and this version does not do yet. */
-function unservedIn({ mcpServers, agents }: AgentsConfig): string[] {
-  const scoped = Object.values(mcpServers).filter(({ credentialScope }) => credentialScope === 'user');
-  const delegating = Object.values(agents).filter(({ delegates }) => delegates.length > 0);
-  return [
-    ...scoped.map(({ id }) => `PARLEY_CONFIG: mcpServers.${id}: \`credentialScope: user\` is not served yet`),
-    ...delegating.map(({ id }) => `PARLEY_CONFIG: agents.${id}: \`delegates\` are not served yet`),
-  ];
 }

@@ -13,19 +13,19 @@ import {
   otlpOf,
   redisLocation,
   resourceAttributesOf,
+  vaultLocation,
 } from '@parley/shared/runtime/env';
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
-import type { Turns } from './agents/turns.ts';
 import { type App, createApp } from './app.ts';
-import { createAuthenticate } from './http/auth.ts';
-import { createCallLimits } from './http/limits.ts';
+import { type Authenticate, createAuthenticate } from './http/auth.ts';
+import { type CallLimits, createCallLimits } from './http/limits.ts';
 import { createServe } from './http/serve.ts';
 import { createTokenVerifier } from './http/token.ts';
 import { startSweeper } from './sweeper.ts';
-import { wireAgents } from './wiring-agents.ts';
+import { type WiredAgents, wireAgents } from './wiring-agents.ts';
 
 export interface Pod {
   readonly app: App;
@@ -73,7 +73,8 @@ export async function wirePod(env: Env): Promise<Pod> {
   const drain = new AbortController();
   // Every stream and every wait listens to it; Node takes more than ten for a leak.
   setMaxListeners(0, drain.signal);
-  const agents = wireAgents({ env, version, backend, engine, log });
+  const doors = { authenticate: authenticateOf(env), limits: limitsOf(env, backend, metrics) };
+  const agents = wireAgents({ env, version, backend, engine, log, metrics, ...doors });
   const app = createPodApp({
     env,
     version,
@@ -82,10 +83,11 @@ export async function wirePod(env: Env): Promise<Pod> {
     log,
     metrics,
     draining: drain.signal,
-    ...(agents !== undefined && { turns: agents.turns }),
+    ...doors,
+    ...(agents !== undefined && { agents }),
   });
   const stopSweeping = startSweeper({
-    engine,
+    sweep: (signal) => engine.sweep(signal),
     everyMs: env.PARLEY_SWEEP_MS,
     onError(error) {
       metrics.redisCommandErrors.add(1);
@@ -117,11 +119,40 @@ function openBackend(env: Env, metrics: Metrics): Backend {
   const location = redisLocation(env);
   const settings = backendSettings(env);
   if (location === undefined) return createMemoryBackend(settings);
+  const vault = vaultLocation(env);
   return createRedisBackend({
     location,
+    ...(env.PARLEY_VAULT_REDIS_URL !== undefined && vault !== undefined && { vaultLocation: vault }),
     settings,
     timerQueues: env.PARLEY_TIMER_QUEUES,
     onError: () => metrics.redisCommandErrors.add(1),
+  });
+}
+
+function limitsOf(env: Env, backend: Backend, metrics: Metrics): CallLimits {
+  return createCallLimits(
+    backend.limits,
+    {
+      userWrites: env.PARLEY_LIMIT_USER_WRITES,
+      userStreams: env.PARLEY_LIMIT_USER_STREAMS,
+      elicitationAnswers: env.PARLEY_LIMIT_ELICITATION_ANSWERS,
+      serviceCalls: env.PARLEY_LIMIT_SERVICE_CALLS,
+    },
+    (limit) => metrics.rateLimited.add(1, { limit }),
+  );
+}
+
+function authenticateOf(env: Env): Authenticate {
+  return createAuthenticate({
+    serviceKeys: env.PARLEY_API_KEYS,
+    verify: createTokenVerifier({
+      tenants: env.PARLEY_JWT_TENANTS,
+      userClaim: env.PARLEY_JWT_USER_CLAIM,
+      ...(env.PARLEY_JWT_SECRET !== undefined && { secret: env.PARLEY_JWT_SECRET }),
+      ...(env.PARLEY_JWT_JWKS_URL !== undefined && { jwksUrl: env.PARLEY_JWT_JWKS_URL }),
+      ...(env.PARLEY_JWT_ISSUER !== undefined && { issuer: env.PARLEY_JWT_ISSUER }),
+      ...(env.PARLEY_JWT_AUDIENCE !== undefined && { audience: env.PARLEY_JWT_AUDIENCE }),
+    }),
   });
 }
 
@@ -133,32 +164,15 @@ interface AppParts {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly draining: AbortSignal;
-  readonly turns?: Turns;
+  readonly authenticate: Authenticate;
+  readonly limits: CallLimits;
+  readonly agents?: WiredAgents;
 }
 
-function createPodApp({ env, version, backend, engine, log, metrics, draining, turns }: AppParts): App {
-  const limits = createCallLimits(
-    backend.limits,
-    {
-      userWrites: env.PARLEY_LIMIT_USER_WRITES,
-      userStreams: env.PARLEY_LIMIT_USER_STREAMS,
-      elicitationAnswers: env.PARLEY_LIMIT_ELICITATION_ANSWERS,
-      serviceCalls: env.PARLEY_LIMIT_SERVICE_CALLS,
-    },
-    (limit) => metrics.rateLimited.add(1, { limit }),
-  );
+function createPodApp(parts: AppParts): App {
+  const { env, version, backend, engine, log, metrics, draining, authenticate, limits, agents } = parts;
   const serve = createServe({
-    authenticate: createAuthenticate({
-      serviceKeys: env.PARLEY_API_KEYS,
-      verify: createTokenVerifier({
-        tenants: env.PARLEY_JWT_TENANTS,
-        userClaim: env.PARLEY_JWT_USER_CLAIM,
-        ...(env.PARLEY_JWT_SECRET !== undefined && { secret: env.PARLEY_JWT_SECRET }),
-        ...(env.PARLEY_JWT_JWKS_URL !== undefined && { jwksUrl: env.PARLEY_JWT_JWKS_URL }),
-        ...(env.PARLEY_JWT_ISSUER !== undefined && { issuer: env.PARLEY_JWT_ISSUER }),
-        ...(env.PARLEY_JWT_AUDIENCE !== undefined && { audience: env.PARLEY_JWT_AUDIENCE }),
-      }),
-    }),
+    authenticate,
     limits,
     bodyBytesMax: env.PARLEY_LIMIT_BODY_BYTES,
     sse: { heartbeatMs: env.PARLEY_HEARTBEAT_MS, slowReaderMs: SLOW_READER_MS, draining },
@@ -180,7 +194,8 @@ function createPodApp({ env, version, backend, engine, log, metrics, draining, t
     version,
     health: () => backend.health(),
     draining,
-    ...(turns !== undefined && { turns }),
+    ...(agents !== undefined && { turns: agents.turns }),
+    ...(agents?.connectPages !== undefined && { connectPages: agents.connectPages }),
   });
 }
 

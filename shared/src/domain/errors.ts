@@ -27,6 +27,8 @@ export interface ErrorExtras {
   readonly elicitation?: Elicitation;
   /** Seconds after which trying again makes sense, for `rate_limited` and `unavailable`. */
   readonly retryAfterSeconds?: number;
+  /** False when the same call would fail again, where its code leaves that open. */
+  readonly retry?: false;
   readonly cause?: unknown;
 }
 
@@ -36,6 +38,7 @@ export class ParleyError extends Error {
   readonly issues: readonly Issue[] | undefined;
   readonly elicitation: Elicitation | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly retry: false | undefined;
 
   constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
@@ -44,6 +47,7 @@ export class ParleyError extends Error {
     this.issues = extras.issues;
     this.elicitation = extras.elicitation;
     this.retryAfterSeconds = extras.retryAfterSeconds;
+    this.retry = extras.retry;
   }
 }
 

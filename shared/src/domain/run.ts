@@ -38,6 +38,8 @@ export const CallRecord = z.looseObject({
   state: z.enum(['intended', 'left', 'returned', 'failed']),
   /** The outcome as the model reads it. */
   output: z.unknown().optional(),
+  /** Stream request of the run that another agent does for it. */
+  run: z.string().optional(),
 });
 export type CallRecord = z.infer<typeof CallRecord>;
 
@@ -53,21 +55,35 @@ export const PauseRecord = z.looseObject({
 });
 export type PauseRecord = z.infer<typeof PauseRecord>;
 
+/** The call that a delegate's run is for. */
+export const ParentCall = z.looseObject({ streamRequestId: z.string(), toolCallId: z.string() });
+export type ParentCall = z.infer<typeof ParentCall>;
+
 export const RUN_STATUSES = ['running', 'finished', 'failed', 'stopped'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** One turn of an agent, kept so that any pod can tell how it stands and go on with it. */
-export interface Run extends RunRef {
-  readonly agent: string;
+/** How a run stands: enough to tell whether anybody works on it. */
+export interface RunStanding {
+  readonly conversationId: string;
   readonly status: RunStatus;
   /** The pod that writes it, and the how-manieth owner that is. Writes under an older term are refused. */
   readonly owner: string;
   readonly term: number;
+}
+
+/** One turn of an agent, kept so that any pod can tell how it stands and go on with it. */
+export interface Run extends RunRef, RunStanding {
+  readonly agent: string;
+  /** Absent for a turn of a person's. */
+  readonly parent?: ParentCall;
   /** Number of the last event its writer appended; the next write goes on from it. */
   readonly writerSeq: number;
   readonly startedAt: number;
   readonly endedAt?: number;
-  /** What the turn answers: the new messages of its request. */
+  /**
+   * What the turn answers: the new messages of its request; with what its client told of the time before, where Parley
+   * did not know the conversation.
+   */
   readonly input: readonly Message[];
   readonly steps: readonly StepRecord[];
   readonly calls: readonly CallRecord[];

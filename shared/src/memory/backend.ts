@@ -1,12 +1,14 @@
 import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { createMemoryClaims } from './claims.ts';
+import { createMemoryConnectStore } from './connect-store.ts';
 import { createMemoryElicitations } from './elicitations.ts';
 import { InProcessEventBus } from './event-bus.ts';
 import { createMemoryFeed } from './feed.ts';
 import { createMemoryHeartbeats } from './heartbeats.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryRuns } from './runs.ts';
+import { createMemoryVaultStore } from './vault-store.ts';
 
 /** All ports in one process, for development, tests and single-pod use. Nothing outlives the process. */
 export function createMemoryBackend(settings: BackendSettings): Backend {
@@ -28,6 +30,8 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     timers: { schedule: async () => undefined, cancel: async () => undefined },
     claims: createMemoryClaims(),
     limits: createMemoryLimits(),
+    vault: createMemoryVaultStore(),
+    connect: createMemoryConnectStore(),
     health: async () => ({ commands: true, subscription: true }),
     close: async () => undefined,
   };

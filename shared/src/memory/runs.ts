@@ -91,6 +91,13 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         return { type: 'begun', term: 1, writerSeq: 1 };
       },
 
+      async standing(stream) {
+        const run = runs.get(streamKey(stream))?.run;
+        if (run === undefined) return undefined;
+        const { conversationId, status, owner, term } = run;
+        return { conversationId, status, owner, term };
+      },
+
       async read(stream) {
         return { run: structuredClone(runs.get(streamKey(stream))?.run), now: Date.now() };
       },
@@ -157,6 +164,8 @@ function withNote(run: Run, given: RunNote): Run {
       steps[note.index] = note.step;
       return { ...run, steps };
     }
+    case 'input':
+      return { ...run, input: note.messages };
     case 'call':
       return { ...run, calls: replaced(run.calls, note.call, sameCall) };
     case 'pause':

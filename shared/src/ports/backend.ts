@@ -1,5 +1,6 @@
 import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { Claims } from './claims.ts';
+import type { ConnectStore } from './connect-store.ts';
 import type { Conversations } from './conversations.ts';
 import type { Elicitations } from './elicitations.ts';
 import type { EventBus } from './event-bus.ts';
@@ -8,6 +9,7 @@ import type { Heartbeats } from './heartbeats.ts';
 import type { Limits } from './limits.ts';
 import type { Runs } from './runs.ts';
 import type { Timers } from './timers.ts';
+import type { VaultStore } from './vault.ts';
 
 /** How a backend stands, for readiness. */
 export interface BackendHealth {
@@ -45,6 +47,10 @@ export interface Backend {
   readonly timers: Timers;
   readonly claims: Claims;
   readonly limits: Limits;
+  /** What the hosted connect pages keep. */
+  readonly connect: ConnectStore;
+  /** Where credentials rest, sealed. */
+  readonly vault: VaultStore;
   health(): Promise<BackendHealth>;
   close(): Promise<void>;
 }

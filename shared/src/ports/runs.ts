@@ -1,5 +1,15 @@
 import type { StreamRef } from '../domain/ids.ts';
-import type { CallRecord, Message, PauseRecord, Run, RunRef, RunStatus, StepRecord } from '../domain/run.ts';
+import type {
+  CallRecord,
+  Message,
+  ParentCall,
+  PauseRecord,
+  Run,
+  RunRef,
+  RunStanding,
+  RunStatus,
+  StepRecord,
+} from '../domain/run.ts';
 import type { TurnEvent } from '../domain/turn-events.ts';
 
 /** What a turn begins with. */
@@ -7,6 +17,8 @@ export interface NewRun extends RunRef {
   readonly agent: string;
   /** The pod that will write it. */
   readonly owner: string;
+  /** The call of another run that it is for. */
+  readonly parent?: ParentCall;
   readonly input: readonly Message[];
   /** Told in the feed as its first event. */
   readonly event: TurnEvent & { readonly type: 'turn-started' };
@@ -25,6 +37,8 @@ export type BeginResult =
 
 /** Something worth keeping of a run, written under a name of its own; writing it again replaces it. */
 export type RunNote =
+  /** All that the turn answers, in place of what it began with. */
+  | { readonly type: 'input'; readonly messages: readonly Message[] }
   | { readonly type: 'step'; readonly index: number; readonly step: StepRecord }
   | { readonly type: 'call'; readonly call: CallRecord }
   | { readonly type: 'pause'; readonly pause: PauseRecord };
@@ -57,7 +71,9 @@ export interface Runs {
   begin(run: NewRun): Promise<BeginResult>;
   /** The run and the clock; no run when there is none, or its retention ended. */
   read(stream: StreamRef): Promise<{ readonly run: Run | undefined; readonly now: number }>;
-  /** Keeps the notes, appends the events to the feed and wakes its readers, all or nothing. */
+  /** How the run stands; nothing when there is none, or its retention ended. A fraction of the cost of `read`. */
+  standing(stream: StreamRef): Promise<RunStanding | undefined>;
+  /** Keeps the notes, appends the events to the feed and wakes its readers, all or nothing. An empty write only asks how it stands. */
   write(run: RunRef, write: RunWrite): Promise<WriteResult>;
   /** Asks a running turn to stop; its owner hears it with its next write. False when it does not run. */
   stop(stream: StreamRef): Promise<boolean>;

@@ -3,6 +3,7 @@ import type { Backend, BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { createRedisClaims } from './claims.ts';
 import { type Commands, connectCommands, connectProducer, connectSubscriber } from './connect.ts';
+import { createRedisConnectStore } from './connect-store.ts';
 import { createRedisConversations } from './conversations.ts';
 import { createRedisElicitations } from './elicitations.ts';
 import { RedisEventBus } from './event-bus.ts';
@@ -13,10 +14,13 @@ import { createRedisLimits } from './limits.ts';
 import { createRedisRuns } from './runs.ts';
 import { createSubscriber } from './subscriber.ts';
 import { createQueueTimers } from './timers.ts';
+import { createRedisVaultStore } from './vault-store.ts';
 import { decodeElicitationWake, decodeWake, encodeWake } from './wake-codec.ts';
 
 export interface RedisBackendOptions {
   readonly location: RedisLocation;
+  /** Where credentials rest, when that is a Redis of their own. */
+  readonly vaultLocation?: RedisLocation;
   readonly settings: BackendSettings;
   /** How many BullMQ queues the deadlines are spread over. */
   readonly timerQueues: number;
@@ -27,6 +31,7 @@ export interface RedisBackendOptions {
 /** All ports on Redis: one server, Sentinel or Cluster. Connects at once; `health` says when it is usable. */
 export function createRedisBackend({
   location,
+  vaultLocation,
   settings,
   timerQueues,
   onError,
@@ -35,6 +40,8 @@ export function createRedisBackend({
   redis.on('error', () => undefined);
   const producer = connectProducer(location);
   producer.on('error', () => undefined);
+  const vaultRedis = vaultLocation === undefined ? redis : connectCommands(vaultLocation);
+  if (vaultRedis !== redis) vaultRedis.on('error', () => undefined);
   const probe = probeChannel(randomUUID());
   const subscriber = createSubscriber({
     open: (attempt) => connectSubscriber(location, attempt),
@@ -63,6 +70,8 @@ export function createRedisBackend({
     timers,
     claims: createRedisClaims(redis, onError),
     limits: createRedisLimits(redis, onError),
+    vault: createRedisVaultStore(vaultRedis, onError),
+    connect: createRedisConnectStore(redis, onError),
     async health() {
       const [commands, timerCanaryAgeMs] = await Promise.all([answers(redis), canaryAge(redis)]);
       return {
@@ -76,6 +85,7 @@ export function createRedisBackend({
       await timers.close().catch(() => undefined);
       producer.disconnect();
       redis.disconnect();
+      if (vaultRedis !== redis) vaultRedis.disconnect();
     },
   };
 }

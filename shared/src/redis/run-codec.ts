@@ -1,10 +1,20 @@
 import type { StreamRef } from '../domain/ids.ts';
-import { CallRecord, Message, PauseRecord, type Run, type RunStatus, StepRecord } from '../domain/run.ts';
+import {
+  CallRecord,
+  Message,
+  ParentCall,
+  PauseRecord,
+  type Run,
+  type RunStatus,
+  StepRecord,
+} from '../domain/run.ts';
 import type { RunNote } from '../ports/runs.ts';
 
 /** The hash field that keeps a note, and its value. */
 export function fieldOf(note: RunNote): [field: string, value: string] {
   switch (note.type) {
+    case 'input':
+      return ['input', JSON.stringify(note.messages)];
     case 'step':
       return [`step:${note.index}`, JSON.stringify(note.step)];
     case 'call':
@@ -31,12 +41,14 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
   }
   const { tenant, userId, streamRequestId } = stream;
   const endedAt = head.get('endedAt');
+  const parent = head.get('parent');
   return {
     tenant,
     userId,
     streamRequestId,
     conversationId: head.get('conversationId') ?? '',
     agent: head.get('agent') ?? '',
+    ...(parent !== undefined && { parent: ParentCall.parse(JSON.parse(parent)) }),
     status: head.get('status') as RunStatus,
     owner: head.get('owner') ?? '',
     term: Number(head.get('term')),

@@ -1,6 +1,6 @@
 import { TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
 import type { StreamRef } from '../domain/ids.ts';
-import type { RunRef } from '../domain/run.ts';
+import type { RunRef, RunStatus } from '../domain/run.ts';
 import type { TurnEvent } from '../domain/turn-events.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { BeginResult, NewRun, Runs, RunWrite, WriteResult } from '../ports/runs.ts';
@@ -42,6 +42,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         lifeMs,
         settings.conversationTtlMs,
         gone,
+        run.parent === undefined ? '' : JSON.stringify(run.parent),
       ],
     )) as [number, ...unknown[]];
     if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };
@@ -86,6 +87,14 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     async read(stream) {
       const [now, ...fields] = (await readScript([runKey(stream)], [])) as unknown[];
       return { run: runOf(stream, fields), now: Number(now) };
+    },
+    async standing(stream) {
+      const [conversationId, status, owner, term] = await orUnavailable(
+        () => redis.hmget(runKey(stream), 'conversationId', 'status', 'owner', 'term'),
+        onError,
+      );
+      if (conversationId == null || status == null || owner == null) return undefined;
+      return { conversationId, status: status as RunStatus, owner, term: Number(term) };
     },
     stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
     async takeOver(stream, term, owner) {

@@ -3,6 +3,7 @@ import type { EngineSettings } from '../engine/deps.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { parseVaultKeys } from '../vault/key-ring.ts';
+import { faultsOfConnect } from './connect-env.ts';
 import { type Env, Variables } from './variables.ts';
 
 export type { Env } from './variables.ts';
@@ -53,6 +54,7 @@ export function readEnv(
     ...faultsOfRedis(parsed.data),
     ...faultsOfTokens(parsed.data),
     ...faultsOfVault(parsed.data),
+    ...faultsOfConnect(parsed.data),
     ...faultsOfPublicUrl(parsed.data),
     ...(service === 'api' ? faultsOfDrain(parsed.data) : []),
     ...(parsed.data.NODE_ENV === 'production' ? faultsOfProduction(parsed.data, service) : []),

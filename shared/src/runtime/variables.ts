@@ -104,6 +104,38 @@ export const Variables = z.object({
     'One Redis server for the credentials alone, `redis://` or `rediss://`; it must not evict. Unset, they rest with everything else.',
   ),
 
+  PARLEY_CONNECT_IDENTITY: z
+    .enum(['oidc', 'session', 'dev'])
+    .optional()
+    .describe(
+      'How the connect pages know who opens them: by the sign-in of an OpenID provider, by the word of a backend of yours that knows its users (`POST /auth/complete`), or, for development, by what is typed.',
+    ),
+  PARLEY_CONNECT_OIDC_ISSUER: text('OpenID provider that signs people in on the connect pages.'),
+  PARLEY_CONNECT_OIDC_CLIENT_ID: text(
+    'Our client there; its redirect URI is `<PARLEY_PUBLIC_URL>/auth/signed-in`.',
+  ),
+  PARLEY_CONNECT_OIDC_CLIENT_SECRET: text('Secret of that client; unset for a public one.'),
+  PARLEY_CONNECT_USER_CLAIM: z
+    .string()
+    .min(1)
+    .default('sub')
+    .describe('Claim of that sign-in that is the userId of questions. Whoever has none gets in nowhere.'),
+  PARLEY_CONNECT_TENANTS: list(
+    'Tenants whose people sign in there, comma separated; with several, the claim `tenant` says which. Default `default`.',
+  ),
+  PARLEY_CONNECT_SESSION_URL: text(
+    'With PARLEY_CONNECT_IDENTITY=session: https page of yours where people end up, with `?session=`.',
+  ),
+  PARLEY_CONNECT_TELL_ORIGINS: list(
+    'Origins of pages that may be told by postMessage that a connect page they opened is done, comma separated.',
+  ),
+  PARLEY_CONNECT_PROXY_HOPS: integer(
+    0,
+    0,
+    10,
+    'Proxies in front of the api that each add to X-Forwarded-For; 0 takes the address of the connection.',
+  ),
+
   PARLEY_RETENTION_SECONDS: integer(
     86_400,
     1,
@@ -157,6 +189,12 @@ export const Variables = z.object({
   PARLEY_LIMIT_USER_OPEN: integer(1_000, 1, 1e6, 'Open elicitations of one user.'),
   PARLEY_LIMIT_USER_HISTORY: integer(1_000, 1, 1e6, 'Ended elicitations listed for one user.'),
   PARLEY_LIMIT_ELICITATION_ANSWERS: integer(300, 1, 1e9, 'Answers to one elicitation in 10 s.'),
+  PARLEY_LIMIT_CONNECT_FAILURES: integer(
+    30,
+    1,
+    1e6,
+    'Failed sign-ins, foreign links and refused keys from one address on the connect pages in 10 min.',
+  ),
   PARLEY_LIMIT_SERVICE_CALLS: integer(50_000, 1, 1e9, 'Calls with one service key in 10 s.'),
   PARLEY_LIMIT_BODY_BYTES: integer(262_144, 1_024, 67_108_864, 'Size of a request body.'),
   PARLEY_LIMIT_MESSAGE_CHARACTERS: integer(10_000, 1, 1e6, 'Length of a message.'),

@@ -4,7 +4,7 @@ import type { KeyRing } from './key-ring.ts';
 
 /** What a sealed record is: it opens as nothing else and for nobody else. */
 export interface SealIdentity extends CredentialRef {
-  readonly purpose: 'credential' | 'staged';
+  readonly purpose: 'credential' | 'staged' | 'flow';
   /** Tells records of one purpose and one credential apart; empty where there is only one. */
   readonly recordId: string;
 }

@@ -1,22 +1,28 @@
 import { ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
 import type { LanguageModel } from 'ai';
-import type { Agent, HttpMcpServer, McpServer as McpServerEntry, Model } from './config/file.ts';
+import type { Agent, Model } from './config/file.ts';
 import type { LoadedAgentsConfig } from './config/load.ts';
+import type { Credentials } from './credentials.ts';
+import { createDelegateTool } from './delegate-tool.ts';
 import { createElicitTool } from './elicit-tool.ts';
 import type { McpTools } from './mcp/mcp-tools.ts';
 import type { McpFailure } from './mcp/results.ts';
-import type { McpServerConfig } from './mcp/server-config.ts';
 import type { ModelSettings } from './model-step.ts';
 import { languageModelOf } from './models.ts';
-import type { RunLimits } from './run.ts';
+import { createPersonalService } from './personal-service.ts';
+import { personalTools } from './personal-tools.ts';
+import type { RunLimits } from './run-steps.ts';
 import { serverTools } from './server-tools.ts';
+import { serverOf } from './servers.ts';
 import type { Tool } from './tool.ts';
 
 /** An agent, ready for a turn. */
 export interface OpenAgent {
   readonly model: LanguageModel;
   readonly instructions: string;
-  readonly tools: readonly Tool[];
+  /** Its tools as they are now; a server that cannot be reached offers none. */
+  readonly tools: (signal: AbortSignal) => Promise<readonly Tool[]>;
   readonly settings: ModelSettings;
   readonly limits: RunLimits;
 }
@@ -24,20 +30,22 @@ export interface OpenAgent {
 /** The agents of a configuration. */
 export interface Agents {
   /** The agent of that id, or the default one. Throws `invalid_request` when there is none. */
-  find(id: string | undefined): { readonly id: string };
-  /** Its model and its tools as they are now; a server that cannot be reached offers none. */
-  open(id: string, signal: AbortSignal): Promise<OpenAgent>;
+  find(id: string | undefined): { readonly id: string; readonly title: string };
+  /** Its model and its tools for that person. */
+  open(id: string, principal: Owner, signal: AbortSignal): Promise<OpenAgent>;
 }
 
 export interface AgentsDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly mcp: McpTools;
+  /** The accounts of people, for servers with `credentialScope: user`. */
+  readonly credentials: Credentials;
   /** Told why a server offers no tools. */
   readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
 }
 
 /** Makes the agents of a configuration callable. */
-export function createAgents({ loaded, mcp, onServerFailure }: AgentsDeps): Agents {
+export function createAgents({ loaded, mcp, credentials, onServerFailure }: AgentsDeps): Agents {
   const { config, secretOf } = loaded;
   const models = new Map(
     Object.entries(config.models).map(
@@ -46,36 +54,54 @@ export function createAgents({ loaded, mcp, onServerFailure }: AgentsDeps): Agen
     ),
   );
 
-  async function toolsOf(agent: Agent, signal: AbortSignal): Promise<Tool[]> {
+  const servers = new Map(
+    Object.entries(config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
+  );
+
+  async function toolsOf(agent: Agent, principal: Owner, signal: AbortSignal): Promise<Tool[]> {
     const timeoutMs = agent.limits.toolTimeoutSeconds * 1000;
     const lists = agent.tools.map(async ({ server: id, allow }) => {
-      const entry = config.mcpServers[id];
-      if (entry === undefined) return [];
-      const server = mcp.open(serverOf(id, entry, secretOf));
-      return serverTools({ server, timeoutMs, signal, ...(allow !== undefined && { allow }) }, (failure) =>
-        onServerFailure(id, failure),
-      );
+      const server = servers.get(id);
+      if (server === undefined) return [];
+      const { config: target, personal } = server;
+      const rules = { timeoutMs, signal, ...(allow !== undefined && { allow }) };
+      const onFailure = (failure: McpFailure) => onServerFailure(id, failure);
+      if (personal === undefined) return serverTools({ server: mcp.open(target), ...rules }, onFailure);
+      const service = createPersonalService({
+        mcp,
+        config: target,
+        ref: { ...principal, toolId: id, connectorId: personal.connectorId },
+        credentialType: personal.credentialType,
+        credentials,
+        agent: agent.title,
+        questionTimeoutSeconds: agent.limits.questionTimeoutSeconds,
+      });
+      return personalTools({ id, service, announced: personal.announced, ...rules }, onFailure);
     });
     const own = agent.elicit
       ? [createElicitTool({ timeoutSeconds: agent.limits.questionTimeoutSeconds })]
       : [];
-    return [...own, ...(await Promise.all(lists)).flat()];
+    const delegates = agent.delegates.map(({ agent: id, description }) =>
+      createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description }),
+    );
+    return [...own, ...delegates, ...(await Promise.all(lists)).flat()];
   }
 
   return {
     find(id = config.defaultAgent) {
-      if (config.agents[id] === undefined)
+      const title = config.agents[id]?.title;
+      if (title === undefined)
         throw new ParleyError('invalid_request', `There is no agent named ${JSON.stringify(id)}.`);
-      return { id };
+      return { id, title };
     },
-    async open(id, signal) {
+    async open(id, { tenant, userId }) {
       const agent = config.agents[id];
       const model = agent && models.get(agent.model);
       if (agent === undefined || model === undefined) throw new Error(`The agent ${id} is not configured.`);
       return {
         ...model,
         instructions: agent.instructions,
-        tools: await toolsOf(agent, signal),
+        tools: (signal) => toolsOf(agent, { tenant, userId }, signal),
         limits: limitsOf(agent),
       };
     },
@@ -91,26 +117,4 @@ function settingsOf({ temperature, maxOutputTokens }: Model): ModelSettings {
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
   };
-}
-
-function serverOf(id: string, entry: McpServerEntry, secretOf: (envName: string) => string): McpServerConfig {
-  if (entry.transport === 'http') {
-    return {
-      id,
-      title: entry.title,
-      transport: { type: 'http', url: entry.url, headers: headersOf(entry, secretOf) },
-    };
-  }
-  const { command, args } = entry;
-  const env = Object.fromEntries(entry.env.map((name) => [name, secretOf(name)]));
-  return { id, title: entry.title, transport: { type: 'stdio', command, args, env } };
-}
-
-function headersOf(
-  { headersFromEnv }: HttpMcpServer,
-  secretOf: (envName: string) => string,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headersFromEnv).map(([name, variable]) => [name, secretOf(variable)]),
-  );
 }

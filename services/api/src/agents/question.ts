@@ -24,14 +24,20 @@ export interface QuestionDeps {
   readonly engine: Pick<Engine, 'ask' | 'wait'>;
   /** Keeps that the run pauses, and that it goes on. */
   readonly keep: (pause: PauseRecord) => Promise<void>;
+  /** Told of the question once it is open. */
+  readonly onAsked: (elicitationId: string) => void;
 }
 
 /** Where in a run a question arises: the same place always leads to the same question. */
 export interface QuestionPlace {
   readonly run: RunRef;
+  /** The turn that the run belongs to: its stream request and its conversation take the question. */
+  readonly turn: RunRef;
   readonly toolCallId: string;
   /** The how-manieth question of that call. */
   readonly ordinal: number;
+  /** Name of a question that several calls of the run have in common. */
+  readonly shared?: string;
 }
 
 /**
@@ -39,26 +45,27 @@ export interface QuestionPlace {
  * outage of Redis. Throws what `ask` throws (`invalid_request`, `rate_limited`), and the signal's reason when aborted.
  */
 export async function askPerson(
-  { engine, keep }: QuestionDeps,
+  { engine, keep, onAsked }: QuestionDeps,
   place: QuestionPlace,
   question: Question,
   signal: AbortSignal,
 ): Promise<AskOutcome> {
-  const { run, toolCallId } = place;
+  const { turn, toolCallId } = place;
   const asked = await untilBack(
     () =>
       engine.ask({
-        tenant: run.tenant,
+        tenant: turn.tenant,
         input: {
           ...question,
-          userId: run.userId,
-          streamRequestId: run.streamRequestId,
-          conversationId: run.conversationId,
+          userId: turn.userId,
+          streamRequestId: turn.streamRequestId,
+          conversationId: turn.conversationId,
         },
         idempotencyKey: keyOf(place),
       }),
     signal,
   );
+  onAsked(asked.row.id);
   const pause = {
     elicitationId: asked.row.id,
     toolCallId,
@@ -66,7 +73,7 @@ export async function askPerson(
     pausedAt: asked.row.createdAt,
   };
   await keep(pause);
-  const caller = { kind: 'service', tenant: run.tenant } as const;
+  const caller = { kind: 'service', tenant: turn.tenant } as const;
   const ended = await untilBack(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
   await keep({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);
@@ -83,7 +90,8 @@ function outcomeOf({ row }: Seen): AskOutcome {
 }
 
 /** Tool call ids come from models and may be of any form. */
-function keyOf({ run, toolCallId, ordinal }: QuestionPlace): string {
-  const call = createHash('sha256').update(toolCallId).digest('base64url');
-  return `run.${run.streamRequestId}.${call}.${ordinal}`;
+function keyOf({ run, toolCallId, ordinal, shared }: QuestionPlace): string {
+  const name = JSON.stringify(shared === undefined ? ['call', toolCallId] : ['shared', shared]);
+  const place = createHash('sha256').update(name).digest('base64url');
+  return `run.${run.streamRequestId}.${place}.${ordinal}`;
 }

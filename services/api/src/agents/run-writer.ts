@@ -7,6 +7,7 @@ import type { RunNote, Runs, RunWrite, WriteResult } from '@parley/shared/ports/
 const COALESCE_MS = 25;
 const COALESCE_CHARACTERS = 256;
 const QUEUE_MAX = 500;
+const PROBE_MS = 1_000;
 
 /** The run is somebody else's now, or it has ended: whoever still works on it must stop, and write nothing more. */
 export class RunLostError extends Error {
@@ -44,8 +45,12 @@ export interface RunWriter {
   tell(event: TurnEvent): Promise<void>;
   /** Keeps notes and tells all that was to be told before them; resolves once both are kept. */
   keep(notes: readonly RunNote[]): Promise<void>;
+  /** Looks how the run stands, unless a write told it a moment ago: a run that says nothing hears nothing. */
+  probe(): void;
   /** Ends the run with its last event. */
   end(event: TurnEvent, end: End): Promise<void>;
+  /** True once the end is written. */
+  readonly ended: boolean;
   /** Aborted when the run is lost. */
   readonly lost: AbortSignal;
   /** Aborted when a write heard that somebody asked the run to stop. */
@@ -63,18 +68,20 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   let fault: unknown;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
+  let wroteAt = 0;
+  let ended = false;
 
   /** One write after the other; each takes all that is queued when its turn comes. */
-  function flush(end?: End): Promise<void> {
+  function flush(end?: End, evenIfEmpty = end !== undefined): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    const done = writing.then(() => writeQueued(end));
+    const done = writing.then(() => writeQueued(end, evenIfEmpty));
     // The next write has its own say; what failed is told to those who wait for it.
     writing = done.catch(() => undefined);
     return done;
   }
 
-  async function writeQueued(end: End | undefined): Promise<void> {
+  async function writeQueued(end: End | undefined, evenIfEmpty: boolean): Promise<void> {
     if (fault !== undefined && (end === undefined || fault instanceof RunLostError)) throw fault;
     const write: RunWrite = {
       term,
@@ -84,16 +91,21 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
       notes,
       ...(end !== undefined && { end }),
     };
-    if (write.events.length === 0 && notes.length === 0 && end === undefined) return;
+    if (write.events.length === 0 && notes.length === 0 && !evenIfEmpty) return;
     queue = [];
     notes = [];
+    // Also while it is under way: no second look is to wait behind one that an outage holds.
+    wroteAt = Number.POSITIVE_INFINITY;
     try {
       refuseUnlessWritten(await untilBack(() => runs.write(run, write)));
       nextSeq += write.events.length;
+      ended ||= end !== undefined;
     } catch (error) {
       fault = error;
       if (error instanceof RunLostError) lost.abort(error);
       throw error;
+    } finally {
+      wroteAt = performance.now();
     }
   }
 
@@ -120,6 +132,13 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     keep(given) {
       notes.push(...given);
       return flush();
+    },
+    probe() {
+      if (fault !== undefined || performance.now() - wroteAt < PROBE_MS) return;
+      void flush(undefined, true).catch(() => undefined);
+    },
+    get ended() {
+      return ended;
     },
     end(event, end) {
       queue.push(event);

@@ -25,27 +25,38 @@ export async function serverTools(
     onFailure(list);
     return [];
   }
-  return list.tools
-    .filter(({ name }) => allow === undefined || allow.includes(name))
-    .map((tool) => toolOf(server, tool, timeoutMs));
+  return allowed(list.tools, allow).map((tool) =>
+    toolOf(tool, async ({ input, leaving, signal: ending }) => {
+      await leaving();
+      const result = await server.call(tool.name, argumentsOf(input), { signal: ending, timeoutMs });
+      return outcomeOf(server.title, result);
+    }),
+  );
 }
 
-function toolOf(server: McpServer, tool: McpTool, timeoutMs: number): Tool {
+/** The tools of a list that an agent may call. */
+export function allowed(tools: readonly McpTool[], allow: readonly string[] | undefined): readonly McpTool[] {
+  return allow === undefined ? tools : tools.filter(({ name }) => allow.includes(name));
+}
+
+/** A server's tool as the loop knows tools. */
+export function toolOf(tool: McpTool, call: Tool['call']): Tool {
   return {
     name: tool.modelName,
     ...(tool.title !== undefined && { title: tool.title }),
     description: tool.description,
     inputSchema: tool.inputSchema,
-    async call({ input, leaving, signal }) {
-      await leaving();
-      const args = typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
-      return outcomeOf(server.title, await server.call(tool.name, args, { signal, timeoutMs }));
-    },
+    call,
   };
 }
 
+/** What a model gave as the arguments of a call. */
+export function argumentsOf(input: unknown): Readonly<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+}
+
 /** A result as the model reads it. */
-function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
+export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
   switch (result.type) {
     case 'result': {
       const text = textOf(result.content);
@@ -53,7 +64,7 @@ function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
       return { type: 'returned', output: result.structuredContent ?? text };
     }
     case 'unauthorized':
-      return failed(`${title} refused the credential it was given. Do not retry; tell the user.`);
+      return failed(refusalOf(title, result.status));
     case 'timeout':
       return failed(`${title} did not answer in time${done(result.left)}.`);
     case 'unavailable':
@@ -63,6 +74,12 @@ function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
     case 'input_required':
       return failed(`${title} asks for input in a way that is not supported: ${result.message}`);
   }
+}
+
+function refusalOf(title: string, status: 401 | 403): string {
+  return status === 403
+    ? `${title} refused the call: the account lacks a permission that this needs. Do not retry; tell the user.`
+    : `${title} refused the credential it was given. Do not retry; tell the user.`;
 }
 
 function done(left: 'no' | 'maybe'): string {

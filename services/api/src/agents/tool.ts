@@ -1,3 +1,4 @@
+import type { TurnEvent } from '@parley/shared/domain/turn-events';
 import type { AskOutcome, Question } from './question.ts';
 
 /** What came of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */
@@ -18,12 +19,21 @@ export interface Support {
 
 /** One call of a tool within a turn. */
 export interface ToolCall {
+  /** Unique within the turn. */
+  readonly toolCallId: string;
   readonly input: unknown;
   readonly support: Support;
-  /** Asks the person and waits; asking the same `ordinal` again finds the same question. */
-  ask(ordinal: number, question: Question): Promise<AskOutcome>;
+  /**
+   * Asks the person and waits; asking the same `ordinal` again finds the same question, and so does every call of the
+   * turn that asks under the same `shared` name.
+   */
+  ask(ordinal: number, question: Question, shared?: string): Promise<AskOutcome>;
   /** To be awaited right before anything leaves that may have effects. */
   leaving(): Promise<void>;
+  /** Hands a task to another agent, as a run of its own; what it answers is the outcome. */
+  delegate(agent: string, task: string): Promise<ToolOutcome>;
+  /** Tells the turn's readers something beside the call's own events, such as `tool-auth-required`. */
+  tell(event: TurnEvent): Promise<void>;
   /** Aborted when the turn is stopped or lost. */
   readonly signal: AbortSignal;
 }

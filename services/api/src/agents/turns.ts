@@ -1,20 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { ParleyError } from '@parley/shared/domain/errors';
+import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
 import type { ConversationRef, Message, RunRef } from '@parley/shared/domain/run';
-import { OPEN_STATUSES } from '@parley/shared/domain/status';
 import type { Engine } from '@parley/shared/engine/engine';
+import { untilBack } from '@parley/shared/engine/outage';
 import type { Conversations } from '@parley/shared/ports/conversations';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
-import type { BeginResult, Runs } from '@parley/shared/ports/runs';
+import type { BeginResult, NewRun, Runs } from '@parley/shared/ports/runs';
 import type { Agents } from './agents.ts';
-import { runTurn, TurnInterruptedError } from './run.ts';
-import { createRunWriter } from './run-writer.ts';
+import { createDelegate } from './delegate.ts';
+import { withdrawLeft } from './leftovers.ts';
+import { createLostRuns } from './lost-runs.ts';
+import { RHYTHM, type Rhythm, startPulse } from './pulse.ts';
+import { runTurn } from './run.ts';
+import { breakTurn, TurnInterruptedError } from './run-end.ts';
+import { createRunWriter, type RunWriter } from './run-writer.ts';
 import type { Support } from './tool.ts';
 
-const BEAT_MS = 5_000;
-// A pod that was slow for a moment is not dead.
-const ALIVE_MS = 20_000;
 const BEGIN_TRIES = 5;
 
 export interface TurnsDeps {
@@ -26,7 +28,8 @@ export interface TurnsDeps {
   /** Name of this pod, for people; each start of it is an owner of its own. */
   readonly pod: string;
   /** Told of what ended a turn in an error. */
-  readonly onFault: (error: unknown, run: RunRef) => void;
+  readonly onFault: (error: unknown, run: StreamRef) => void;
+  readonly rhythm?: Rhythm;
 }
 
 export interface TurnRequest {
@@ -43,140 +46,178 @@ export interface TurnRequest {
 export interface Turns {
   /** Begins a turn, which goes on whether or not anybody listens. Throws `turn_running` while another one runs. */
   begin(request: TurnRequest): Promise<RunRef>;
-  /** The turn that runs in a conversation, on whichever pod. */
+  /** The turn that runs in a conversation, on whichever pod; also one that was found lost, whose stream says so. */
   running(conversation: ConversationRef): Promise<StreamRef | undefined>;
   /** Stops the running turn, on whichever pod; its open questions are withdrawn. False when none runs. */
   stop(conversation: ConversationRef): Promise<boolean>;
+  /**
+   * While somebody reads a turn: should its pod die, it is ended within seconds, and the reader hears that. To be
+   * called when the reader leaves.
+   */
+  attend(stream: StreamRef): () => void;
   /** Ends all turns of this pod as interrupted, takes back what they asked, and resolves once that is done. */
   close(): Promise<void>;
 }
 
 interface RunningHere {
-  readonly run: RunRef;
   readonly stopping: AbortController;
   readonly done: Promise<void>;
 }
 
 /** Makes the host of the turns of one pod. */
 export function createTurns(deps: TurnsDeps): Turns {
-  const { engine, runs, conversations, heartbeats } = deps;
+  const { engine, runs, conversations } = deps;
   const owner = `${deps.pod}/${randomUUID()}`;
-  /** By stream request: Parley mints those, so no two are alike. */
+  /** By stream request: Parley mints those, so no two are alike. A run is here before its record says so. */
   const here = new Map<string, RunningHere>();
-  const beat = () => heartbeats.beat(owner, ALIVE_MS).catch(() => undefined);
-  const beating = setInterval(beat, BEAT_MS).unref();
+  const pulse = startPulse(deps.heartbeats, owner, deps.rhythm ?? RHYTHM, () => void lost.lookAround());
+  const lost = createLostRuns({
+    ...deps,
+    owner,
+    isHere: (streamRequestId) => here.has(streamRequestId),
+    isDead: (other) => pulse.isDead(other),
+  });
+  const host: Host = { ...deps, owner };
+  let closing = false;
 
   async function begin(request: TurnRequest): Promise<RunRef> {
     const agent = deps.agents.find(request.agent);
     const run: RunRef = { ...request.conversation, streamRequestId: mintStreamRequestId() };
     // Whoever finds this turn running must find its pod alive.
-    await heartbeats.beat(owner, ALIVE_MS);
-    const event = {
-      type: 'turn-started',
-      conversationId: run.conversationId,
-      messageId: `msg_${run.streamRequestId.slice(3)}`,
-      agent: agent.id,
-    } as const;
-    const begun = await beginOrClear({ ...run, agent: agent.id, owner, input: request.input, event });
+    await pulse.beat();
+    if (closing) throw goingAway();
     const stopping = new AbortController();
-    const done = work(run, begun, agent.id, request, stopping.signal).finally(() =>
-      here.delete(run.streamRequestId),
-    );
-    here.set(run.streamRequestId, { run, stopping, done });
+    const begun = beginOrClear(newRunOf(run, agent.id, owner, request));
+    const done = begun
+      .then((start) => work(host, { run, start, agent, request, stopped: stopping.signal }))
+      .then(
+        (ended) => ended,
+        (error: unknown) => isParleyError(error, 'turn_running'),
+      )
+      .then((ended) => {
+        here.delete(run.streamRequestId);
+        // Whatever the record says, nobody works on it any more.
+        if (!ended) lost.owe(run);
+      });
+    here.set(run.streamRequestId, { stopping, done });
+    await begun;
     return run;
   }
 
-  /** Begins the run; one whose pod is dead does not stand in its way. */
-  async function beginOrClear(run: Parameters<Runs['begin']>[0]): Promise<BeginResult & { type: 'begun' }> {
+  /** Begins the run; one that nobody works on does not stand in its way. */
+  async function beginOrClear(run: NewRun): Promise<Begun> {
     for (let attempt = 0; attempt < BEGIN_TRIES; attempt += 1) {
       const result = await runs.begin(run);
       if (result.type === 'begun') return result;
-      if (await heartbeats.alive(result.owner)) break;
-      await endLost({ ...run, streamRequestId: result.streamRequestId }, result.term);
+      if ((await lost.look({ ...run, streamRequestId: result.streamRequestId })) === 'running') break;
     }
     throw new ParleyError('turn_running', 'A turn is running in this conversation; wait for it or stop it.');
   }
 
-  async function endLost(run: RunRef, seen: number): Promise<void> {
-    const term = await runs.takeOver(run, seen, owner);
-    if (term === undefined) return;
-    const { run: lost } = await runs.read(run);
-    await runs.write(run, {
-      term,
-      firstSeq: (lost?.writerSeq ?? 0) + 1,
-      events: [{ type: 'turn-failed', code: 'interrupted', message: 'The turn was interrupted.' }],
-      end: { status: 'failed', messages: [...(lost?.input ?? [])] },
-    });
-  }
-
-  async function work(
-    run: RunRef,
-    { term, writerSeq }: { readonly term: number; readonly writerSeq: number },
-    agentId: string,
-    request: TurnRequest,
-    stopped: AbortSignal,
-  ): Promise<void> {
-    const onFault = (error: unknown) => deps.onFault(error, run);
-    const writer = createRunWriter({ runs, run, term, writerSeq });
-    try {
-      const { messages } = await conversations.read(run);
-      const agent = await deps.agents.open(agentId, AbortSignal.any([stopped, writer.lost]));
-      await runTurn({
-        ...agent,
-        engine,
-        writer,
-        run,
-        support: request.support,
-        history: messages.length > 0 ? messages : request.before,
-        input: request.input,
-        stopped,
-        onFault,
-      });
-    } catch (error) {
-      onFault(error);
-      const message = 'Something went wrong on our side; the log has the details.';
-      const end = { status: 'failed', messages: [...request.input] } as const;
-      await writer.end({ type: 'turn-failed', code: 'internal', message }, end).catch(onFault);
-    }
-  }
-
-  async function running(conversation: ConversationRef): Promise<StreamRef | undefined> {
+  async function find(
+    conversation: ConversationRef,
+  ): Promise<{ stream: StreamRef; isLost: boolean } | undefined> {
     const { tenant, userId } = conversation;
     const { running: streamRequestId } = await conversations.read(conversation);
-    return streamRequestId === undefined ? undefined : { tenant, userId, streamRequestId };
+    if (streamRequestId === undefined) return undefined;
+    const stream = { tenant, userId, streamRequestId };
+    const stands = await lost.look(stream);
+    return stands === 'ended' ? undefined : { stream, isLost: stands === 'lost' };
   }
 
   return {
     begin,
-    running,
+    running: async (conversation) => (await find(conversation))?.stream,
     async stop(conversation) {
-      const stream = await running(conversation);
-      if (stream === undefined || !(await runs.stop(stream))) return false;
-      here.get(stream.streamRequestId)?.stopping.abort();
-      await withdrawOpen(engine, conversation, stream);
+      const found = await find(conversation);
+      if (found === undefined || found.isLost || !(await runs.stop(found.stream))) return false;
+      here.get(found.stream.streamRequestId)?.stopping.abort();
+      // Its own pod does that too; it may only hear of the stop by it.
+      await withdrawLeft(engine, conversation, found.stream.streamRequestId);
       return true;
     },
+    attend: (stream) => lost.attend(stream),
     async close() {
-      clearInterval(beating);
+      closing = true;
       const all = [...here.values()];
       for (const { stopping } of all) stopping.abort(new TurnInterruptedError());
       await Promise.all(all.map(({ done }) => done));
-      await Promise.all(all.map(({ run }) => withdrawOpen(engine, run, run).catch(() => undefined)));
+      pulse.stop();
     },
   };
 }
 
-/** Takes back what a turn still asks: its waits end, and with them the turn hears that it is to stop. */
-async function withdrawOpen(
-  engine: Engine,
-  { tenant, userId, conversationId }: ConversationRef,
-  { streamRequestId }: StreamRef,
-): Promise<void> {
-  const caller = { kind: 'service', tenant } as const;
-  const owner = { tenant, userId };
-  const { rows } = await engine.list({ owner, conversationId, statuses: OPEN_STATUSES, limit: 500 });
-  const asked = rows.filter(({ definition }) => definition.streamRequestId === streamRequestId);
-  await Promise.all(
-    asked.map(({ id }) => engine.withdraw({ caller, id, reason: 'run_stopped' }).catch(() => undefined)),
-  );
+type Begun = BeginResult & { type: 'begun' };
+type Host = TurnsDeps & { readonly owner: string };
+
+function newRunOf(run: RunRef, agent: string, owner: string, { input }: TurnRequest): NewRun {
+  const { streamRequestId, conversationId } = run;
+  const messageId = `msg_${streamRequestId.slice(3)}`;
+  return { ...run, agent, owner, input, event: { type: 'turn-started', conversationId, messageId, agent } };
+}
+
+interface Work {
+  readonly run: RunRef;
+  readonly start: Begun;
+  readonly agent: { readonly id: string; readonly title: string };
+  readonly request: TurnRequest;
+  readonly stopped: AbortSignal;
+}
+
+/** Sets a turn up and runs it. True once its end is written, by this pod or another one; never rejects. */
+async function work(host: Host, { run, start, agent, request, stopped }: Work): Promise<boolean> {
+  const { engine, runs, agents } = host;
+  const { support } = request;
+  const onFault = (error: unknown) => host.onFault(error, run);
+  const writer = createRunWriter({ runs, run, ...start });
+  let { input } = request;
+  try {
+    const signal = AbortSignal.any([stopped, writer.lost]);
+    const { messages } = await untilBack(() => host.conversations.read(run), signal);
+    const history = fromFirstUser(messages);
+    if (history.length === 0) input = await keepBefore(writer, request);
+    const open = await agents.open(agent.id, run, signal);
+    await runTurn({
+      ...open,
+      engine,
+      writer,
+      run,
+      title: agent.title,
+      support,
+      history,
+      input,
+      stopped,
+      delegate: createDelegate(host),
+      withdrawLeft: () => untilBack(() => withdrawUnlessTaken(host, run, writer)),
+      onFault,
+    });
+  } catch (error) {
+    await breakTurn({ writer, stopped, onFault }, input, error);
+  }
+  return writer.ended;
+}
+
+/** What its client tells of the time before, for a conversation that Parley does not know: it is kept with the turn. */
+async function keepBefore(writer: RunWriter, { before, input }: TurnRequest): Promise<readonly Message[]> {
+  const told = fromFirstUser(before);
+  if (told.length === 0) return input;
+  const messages = [...told, ...input];
+  await writer.keep([{ type: 'input', messages }]);
+  return messages;
+}
+
+/** A history that was cut may begin in the middle of a turn, which models refuse. */
+function fromFirstUser(messages: readonly Message[]): readonly Message[] {
+  const first = messages.findIndex(({ role }) => role === 'user');
+  return first < 0 ? [] : messages.slice(first);
+}
+
+/** What a run asked is its new owner's, where it has one that goes on with it. */
+async function withdrawUnlessTaken({ engine, runs }: Host, run: RunRef, writer: RunWriter): Promise<void> {
+  if (writer.lost.aborted && (await runs.standing(run))?.status === 'running') return;
+  await withdrawLeft(engine, run, run.streamRequestId);
+}
+
+function goingAway(): ParleyError {
+  return new ParleyError('unavailable', 'This pod is going away; ask again.', { retryAfterSeconds: 1 });
 }

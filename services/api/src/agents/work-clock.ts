@@ -1,5 +1,7 @@
 /** Time that a turn works, which is not the time that it waits for people. */
 export interface WorkClock {
+  /** True while the clock stands still. */
+  readonly isWaiting: boolean;
   /** Runs a wait for a person; the clock stands still while any is under way. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
   /** Aborted when the turn has worked for as long as it may. */
@@ -8,13 +10,14 @@ export interface WorkClock {
   stop(): void;
 }
 
-/** Starts a clock that runs out after `limitMs` of work. */
-export function startWorkClock(limitMs: number): WorkClock {
+/** Starts a clock that runs out after `limitMs` of work. `outer` stands still with it. */
+export function startWorkClock(limitMs: number, outer?: WorkClock): WorkClock {
   const over = new AbortController();
   let leftMs = limitMs;
   let startedAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let waits = 0;
+  let stopped = false;
 
   function run(): void {
     startedAt = performance.now();
@@ -28,19 +31,27 @@ export function startWorkClock(limitMs: number): WorkClock {
     leftMs = Math.max(0, leftMs - (performance.now() - startedAt));
   }
 
+  async function waiting<T>(wait: () => Promise<T>): Promise<T> {
+    if (waits === 0) pause();
+    waits += 1;
+    try {
+      return await wait();
+    } finally {
+      waits -= 1;
+      if (waits === 0 && !stopped && !over.signal.aborted) run();
+    }
+  }
+
   run();
   return {
     over: over.signal,
-    stop: pause,
-    async waiting(wait) {
-      if (waits === 0) pause();
-      waits += 1;
-      try {
-        return await wait();
-      } finally {
-        waits -= 1;
-        if (waits === 0 && !over.signal.aborted) run();
-      }
+    get isWaiting() {
+      return waits > 0;
     },
+    stop() {
+      stopped = true;
+      pause();
+    },
+    waiting: (wait) => (outer === undefined ? waiting(wait) : outer.waiting(() => waiting(wait))),
   };
 }

@@ -10,7 +10,7 @@ import { type AdmitAnswer, userOf } from '../http/reply.ts';
 import { type Call, json, type Reply, type Route, route } from '../http/route.ts';
 import { answerIn, beforeOf, ChatInput, type ChatMessage, CompletionInput, inputOf } from './chat-input.ts';
 import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoders/ai-sdk.ts';
-import { completionOf, createBufferedTurn } from './encoders/buffered.ts';
+import { completionOf, createBufferedTurn, type Failed } from './encoders/buffered.ts';
 import { createOpenAiEncoder } from './encoders/openai.ts';
 import { supportOf } from './negotiate.ts';
 import { answerFromChat } from './responses.ts';
@@ -97,7 +97,8 @@ function completionsRoute(deps: TurnRoutesDeps): Route {
   });
 }
 
-function resumeRoute({ turns, engine, limits }: TurnRoutesDeps): Route {
+function resumeRoute(deps: TurnRoutesDeps): Route {
+  const { turns, engine } = deps;
   return route({
     method: 'GET',
     path: '/run/api/chat/:conversationId/stream',
@@ -116,7 +117,7 @@ function resumeRoute({ turns, engine, limits }: TurnRoutesDeps): Route {
       await call.admitted;
       const stream = await turns.running(conversation);
       if (stream === undefined) return { type: 'empty', status: 204 };
-      return streamTurn({ engine, limits }, call, async () => {
+      return streamTurn(deps, call, async () => {
         const superseded = await supersededIn(engine, stream);
         return {
           stream,
@@ -179,19 +180,26 @@ async function begin({ turns }: TurnRoutesDeps, call: Call, asked: Asked) {
 async function buffered(deps: TurnRoutesDeps, call: Call, asked: Asked): Promise<Reply> {
   const { run } = await begin(deps, call, asked);
   const turn = createBufferedTurn();
-  await wholeTurn(deps.engine, run, call.signal, (item) => turn.take(item)).catch((error: unknown) => {
+  await wholeTurn(deps, run, call.signal, (item) => turn.take(item)).catch((error: unknown) => {
     throw call.draining ? goingAway() : error;
   });
   const { outcome } = turn;
-  if (outcome?.type !== 'turn-finished') {
-    throw new ParleyError('unavailable', outcome?.message ?? 'The turn was lost; please ask again.', {
-      retryAfterSeconds: 1,
-    });
-  }
+  if (outcome?.type !== 'turn-finished') throw failureOf(outcome);
   const head = { model: asked.agent ?? 'default', created: secondsNow() };
   return json(200, completionOf(turn.message(), outcome, head), {
     [CONVERSATION_HEADER]: run.conversationId,
   });
+}
+
+// How a turn may end that goes well when it is asked for again.
+const PASSING_CODES: readonly string[] = ['interrupted', 'lost', 'model_unavailable'];
+
+/** A failed turn as the error of its call. What would fail again is not to be tried again by itself. */
+function failureOf(failed: Failed | undefined): ParleyError {
+  const { code, message } = failed ?? { code: 'lost', message: 'The turn was lost; please ask again.' };
+  return PASSING_CODES.includes(code)
+    ? new ParleyError('unavailable', message, { retryAfterSeconds: 1 })
+    : new ParleyError('internal', message, { retry: false });
 }
 
 function goingAway(): ParleyError {

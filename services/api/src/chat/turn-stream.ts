@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { StreamItem } from '@parley/shared/engine/watch';
+import type { Turns } from '../agents/turns.ts';
 import { onLeaving } from '../http/leaving.ts';
 import type { CallLimits } from '../http/limits.ts';
 import type { Call, Reply } from '../http/route.ts';
@@ -12,6 +13,7 @@ import { createSupersededScan, type Superseded } from './encoders/superseded.ts'
 export interface TurnStreamDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
+  readonly turns: Pick<Turns, 'attend'>;
 }
 
 /** A turn to stream, and how. */
@@ -26,15 +28,20 @@ export interface TurnView {
  * reader's place before `open` begins or finds the turn.
  */
 export async function streamTurn(
-  { engine, limits }: TurnStreamDeps,
+  { engine, limits, turns }: TurnStreamDeps,
   { caller, signal }: Pick<Call, 'caller' | 'signal'>,
   open: () => Promise<TurnView>,
 ): Promise<Reply> {
   const leave = onLeaving(signal, await limits.stream(caller, randomUUID()));
   try {
     const { stream, encoder, headers } = await open();
+    const unattend = onLeaving(signal, turns.attend(stream));
     const items = await engine.watch({ stream, evenIfSilent: true, signal });
-    return { type: 'events', headers, events: framesOf(items, encoder, leave, signal) };
+    const left = () => {
+      unattend();
+      leave();
+    };
+    return { type: 'events', headers, events: framesOf(items, encoder, left, signal) };
   } catch (error) {
     leave();
     throw error;
@@ -66,12 +73,17 @@ export async function supersededIn(engine: Engine, stream: StreamRef): Promise<S
 
 /** The items of a turn for a caller that waits for all of it. */
 export async function wholeTurn(
-  engine: Engine,
+  { engine, turns }: Pick<TurnStreamDeps, 'engine' | 'turns'>,
   stream: StreamRef,
   signal: AbortSignal,
   take: (item: StreamItem) => boolean,
 ): Promise<void> {
-  for await (const item of await engine.watch({ stream, evenIfSilent: true, signal })) {
-    if (take(item)) return;
+  const unattend = turns.attend(stream);
+  try {
+    for await (const item of await engine.watch({ stream, evenIfSilent: true, signal })) {
+      if (take(item)) return;
+    }
+  } finally {
+    unattend();
   }
 }

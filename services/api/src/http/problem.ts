@@ -52,6 +52,8 @@ export function problemOf(error: unknown): Problem {
     headers: {
       'content-type': 'application/problem+json',
       ...(known.retryAfterSeconds !== undefined && { 'retry-after': String(known.retryAfterSeconds) }),
+      // Clients of OpenAI try again after a 500, unless they are told not to.
+      ...(known.retry === false && { 'x-should-retry': 'false' }),
       ...(known.code === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),
     },
     body: {

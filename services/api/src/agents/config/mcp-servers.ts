@@ -1,12 +1,21 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { envName, HeaderName, Id, title, url } from './words.ts';
+import { envName, HeaderName, Id, prose, title, token, url } from './words.ts';
 
 const Scope = z
   .enum(['none', 'project', 'user'])
   .describe(
     'Whose credential the calls carry. `none`: nobody’s. `project`: one for all, from the environment. `user`: each person’s own, got by the `connector`.',
   );
+
+const AnnouncedTool = z.strictObject({
+  name: token(128, 'As the server calls it.'),
+  title: title('What people know it as.').optional(),
+  description: prose(4_000, 'Tells the model what it is for.'),
+  inputSchema: z
+    .looseObject({ type: z.literal('object') })
+    .describe('JSON Schema of its arguments, as the server would tell it.'),
+});
 
 const HttpServer = z
   .strictObject({
@@ -23,6 +32,13 @@ const HttpServer = z
     connector: Id.optional().describe(
       'An entry of `connectors`; with `credentialScope: user`, and only then.',
     ),
+    announcedTools: z
+      .array(AnnouncedTool)
+      .max(128)
+      .default([])
+      .describe(
+        'With `credentialScope: user`: the tools a model is offered before its person has connected, since the server is never asked without their credential. Absent: one tool that has the person connect.',
+      ),
   })
   .superRefine((server, context) => {
     const { credentialScope: scope, connector } = server;
@@ -37,6 +53,19 @@ const HttpServer = z
       refuse('headersFromEnv', 'is required with `credentialScope: project`: it holds the credential');
     if (scope === 'none' && headers.length > 0)
       refuse('headersFromEnv', "is a credential of the project's; write `credentialScope: project`");
+    if (scope !== 'user' && server.announcedTools.length > 0)
+      refuse(
+        'announcedTools',
+        'is only for `credentialScope: user`; other servers are asked for their tools',
+      );
+    const announced = server.announcedTools.map(({ name }) => name);
+    for (const [index, name] of announced.entries())
+      if (announced.indexOf(name) < index)
+        context.addIssue({
+          code: 'custom',
+          path: ['announcedTools', index, 'name'],
+          message: 'is there twice',
+        });
     const lower = headers.map((name) => name.toLowerCase());
     for (const [index, name] of headers.entries())
       if (lower.indexOf(name.toLowerCase()) < index)

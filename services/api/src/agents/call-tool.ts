@@ -1,0 +1,181 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { CallRecord, Message, RunRef } from '@parley/shared/domain/run';
+import type { TurnEvent } from '@parley/shared/domain/turn-events';
+import type { Engine } from '@parley/shared/engine/engine';
+import type { Budget } from './budget.ts';
+import type { RequestedCall } from './model-step.ts';
+import { type AskOutcome, askPerson, type Question } from './question.ts';
+import type { RunWriter } from './run-writer.ts';
+import type { Support, Tool, ToolCall, ToolOutcome } from './tool.ts';
+import type { WorkClock } from './work-clock.ts';
+
+/** What the runs of one turn share: its own, and those of the agents it delegates to. */
+export interface TurnScope {
+  /** The turn's own run: its stream request and its conversation take every question. */
+  readonly run: RunRef;
+  readonly support: Support;
+  /** Tells the turn's readers something. */
+  readonly tell: (event: TurnEvent) => Promise<void>;
+  /** Ids of all tool calls so far: unique within the turn, whichever agent makes them. */
+  readonly callIds: Set<string>;
+  /** Questions that were begun and have not come to an end. */
+  asking: number;
+}
+
+/** A run at work. */
+export interface Working {
+  readonly engine: Pick<Engine, 'ask' | 'wait'>;
+  readonly turn: TurnScope;
+  readonly run: RunRef;
+  readonly writer: RunWriter;
+  readonly clock: WorkClock;
+  readonly budget: Budget;
+  /** Ids of the questions that this run has open. */
+  readonly open: Set<string>;
+  /** What people know the agent as; questions name it. */
+  readonly title: string;
+  /** The delegate that works; absent for the turn's own agent. */
+  readonly agent?: string;
+  /** How many agents stand between this one and the person. */
+  readonly depth: number;
+  readonly delegate: Delegate;
+  readonly signal: AbortSignal;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** A call by which a run delegates. */
+export interface DelegatingCall {
+  readonly from: Working;
+  readonly toolCallId: string;
+  /** Notes which run does it, before that begins. */
+  readonly note: (streamRequestId: string) => Promise<void>;
+}
+
+export type Delegate = (call: DelegatingCall, agent: string, task: string) => Promise<ToolOutcome>;
+
+export type Call = RequestedCall & { readonly toolCallId: string };
+
+/** The record of a call that has not left. */
+export function recordOf({ toolCallId, toolName }: Call, step: number): CallRecord {
+  return { toolCallId, toolName, step, state: 'intended' };
+}
+
+/** Makes one call, tells readers of it, and keeps how it stands at every turn. Rejects with the run's end only. */
+export async function callTool(
+  working: Working,
+  tools: readonly Tool[],
+  call: Call,
+  step: number,
+): Promise<ToolOutcome> {
+  const { toolCallId, toolName, input, fault } = call;
+  const tool = tools.find(({ name }) => name === toolName);
+  const title = tool?.title;
+  await tell(working, {
+    type: 'tool-called',
+    toolCallId,
+    toolName,
+    ...(title !== undefined && { title }),
+    input,
+  });
+  let record = recordOf(call, step);
+  const note = (more: Partial<CallRecord>) => {
+    record = { ...record, ...more };
+    return working.writer.keep([{ type: 'call', call: record }]);
+  };
+  const outcome =
+    tool === undefined || fault !== undefined
+      ? failed(fault ?? `There is no tool named ${toolName}.`)
+      : await tool.call(doorFor(working, call, note));
+  working.signal.throwIfAborted();
+  if (outcome.type === 'returned') {
+    await tell(working, { type: 'tool-returned', toolCallId, output: outcome.shown ?? outcome.output });
+    await note({ state: 'returned', output: outcome.output });
+  } else {
+    await tell(working, { type: 'tool-failed', toolCallId, message: outcome.message });
+    await note({ state: 'failed', output: outcome.message });
+  }
+  return outcome;
+}
+
+/** Tells the run's own readers, and the turn's. */
+async function tell({ writer, turn, agent }: Working, event: TurnEvent): Promise<void> {
+  await writer.tell(event);
+  if (agent === undefined) return;
+  await turn.tell(event.type === 'tool-called' ? { ...event, agent } : event);
+}
+
+/** What the tool sees of the run. */
+function doorFor(
+  working: Working,
+  { toolCallId, input }: Call,
+  note: (more: Partial<CallRecord>) => Promise<void>,
+): ToolCall {
+  const { turn, signal, clock } = working;
+  return {
+    toolCallId,
+    input,
+    support: turn.support,
+    signal,
+    leaving: () => note({ state: 'left' }),
+    tell: (event) => tell(working, event),
+    ask: (ordinal, question, shared) =>
+      clock.waiting(() =>
+        ask(working, { toolCallId, ordinal, ...(shared !== undefined && { shared }) }, question),
+      ),
+    delegate: (agent, task) =>
+      working.delegate(
+        { from: working, toolCallId, note: (run) => note({ state: 'left', run }) },
+        agent,
+        task,
+      ),
+  };
+}
+
+async function ask(
+  { engine, turn, run, writer, open, title, signal }: Working,
+  place: { readonly toolCallId: string; readonly ordinal: number; readonly shared?: string },
+  question: Question,
+): Promise<AskOutcome> {
+  turn.asking += 1;
+  try {
+    const outcome = await askPerson(
+      {
+        engine,
+        keep: (pause) => writer.keep([{ type: 'pause', pause }]),
+        onAsked: (id) => open.add(id),
+      },
+      { run, turn: turn.run, ...place },
+      { ...question, context: { trigger: 'agent', agent: title, ...question.context } },
+      signal,
+    );
+    turn.asking -= 1;
+    open.delete(outcome.elicitationId);
+    return outcome;
+  } catch (error) {
+    // What was refused is not open.
+    if (isParleyError(error)) turn.asking -= 1;
+    throw error;
+  }
+}
+
+function failed(message: string): ToolOutcome {
+  return { type: 'failed', message };
+}
+
+/** The results as the model reads them: one message that answers every call of the round. */
+export function resultsOf(calls: readonly Call[], outcomes: readonly ToolOutcome[]): Message {
+  const content = calls.map(({ modelCallId, toolName }, index) => ({
+    type: 'tool-result',
+    toolCallId: modelCallId,
+    toolName,
+    output: outputOf(outcomes[index] ?? failed('There is no result.')),
+  }));
+  return { role: 'tool', content };
+}
+
+function outputOf(outcome: ToolOutcome): Record<string, unknown> {
+  if (outcome.type === 'failed') return { type: 'error-text', value: outcome.message };
+  return typeof outcome.output === 'string'
+    ? { type: 'text', value: outcome.output }
+    : { type: 'json', value: outcome.output };
+}

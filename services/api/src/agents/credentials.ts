@@ -1,0 +1,25 @@
+import type { CredentialRef } from '@parley/shared/domain/credential';
+
+/** What the calls of a person's tool may carry. */
+export type Presentation =
+  | {
+      readonly type: 'presented';
+      /** Values are secrets. */
+      readonly headers: Readonly<Record<string, string>>;
+      readonly version: number;
+    }
+  /** The person has not connected yet, has to connect anew, or the provider cannot be reached right now. */
+  | { readonly type: 'absent' | 'reconnect_required' | 'unavailable' };
+
+/** The credentials of people, as agents need them: never in the clear but to be sent. */
+export interface Credentials {
+  /**
+   * What to send with a call, refreshed where it has to be. `rejected` is the version that the tool's server refused:
+   * that one is not presented again. Throws `unavailable` while the store is away.
+   */
+  present(ref: CredentialRef, rejected?: number): Promise<Presentation>;
+  /** Notes that a version is of no use any more: the person has to connect anew. */
+  refused(ref: CredentialRef, version: number): Promise<void>;
+  /** Makes usable what the connect page of that question has got; nothing when it is already, or when it got nothing. */
+  settle(ref: CredentialRef, elicitationId: string): Promise<void>;
+}

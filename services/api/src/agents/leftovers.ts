@@ -1,0 +1,33 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { ConversationRef } from '@parley/shared/domain/run';
+import { OPEN_STATUSES } from '@parley/shared/domain/status';
+import type { Engine } from '@parley/shared/engine/engine';
+
+const PAGE = 200;
+
+/**
+ * Takes back what a turn still asks: whoever waits for it is roused, and nobody is asked for nothing. Throws
+ * `unavailable` while Redis is away; may be repeated.
+ */
+export async function withdrawLeft(
+  engine: Pick<Engine, 'list' | 'withdraw'>,
+  { tenant, userId, conversationId }: ConversationRef,
+  streamRequestId: string,
+): Promise<void> {
+  const caller = { kind: 'service', tenant } as const;
+  const request = { owner: { tenant, userId }, conversationId, statuses: OPEN_STATUSES, limit: PAGE };
+  let cursor: string | undefined;
+  do {
+    const page = await engine.list({ ...request, ...(cursor !== undefined && { cursor }) });
+    const asked = page.rows.filter(({ definition }) => definition.streamRequestId === streamRequestId);
+    await Promise.all(
+      asked.map(({ id }) => engine.withdraw({ caller, id, reason: 'run_stopped' }).catch(unlessEnded)),
+    );
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
+function unlessEnded(error: unknown): void {
+  if (isParleyError(error) && error.code !== 'unavailable') return;
+  throw error;
+}

@@ -1,0 +1,63 @@
+import type { McpFailure, McpTool } from './mcp/results.ts';
+import { modelToolName } from './mcp/tool-name.ts';
+import type { PersonalService, Refusal } from './personal-service.ts';
+import { allowed, argumentsOf, outcomeOf, toolOf } from './server-tools.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
+
+export interface PersonalToolsOptions {
+  /** Id of the server. */
+  readonly id: string;
+  readonly service: PersonalService;
+  /** What is offered before the person has connected, for nobody may ask the server without their credential. */
+  readonly announced: readonly McpTool[];
+  readonly allow?: readonly string[];
+  /** How long one call may take, in ms. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The tools of a server that acts with the person's own account. Before they have connected, what was announced is
+ * offered, and the first call of any has them connect; where nothing was announced, one tool that has them connect.
+ */
+export async function personalTools(
+  { id, service, announced, allow, timeoutMs, signal }: PersonalToolsOptions,
+  onFailure: (failure: McpFailure) => void,
+): Promise<Tool[]> {
+  const list = await service.list(signal);
+  if (list !== undefined && list.type !== 'tools') onFailure(list);
+  const isKnown = list?.type === 'tools';
+  if (!isKnown && announced.length === 0) return list === undefined ? [connectTool(id, service)] : [];
+  return allowed(isKnown ? list.tools : announced, allow).map((tool) =>
+    toolOf(tool, async (call) => {
+      const args = argumentsOf(call.input);
+      const { signal: ending } = call;
+      const result = await service.call({ ...call, toolName: tool.modelName }, (server) =>
+        server.call(tool.name, args, { signal: ending, timeoutMs }),
+      );
+      return result.type === 'not_connected' ? failed(result) : outcomeOf(service.title, result);
+    }),
+  );
+}
+
+/** Stands in for tools that nobody knows yet. */
+function connectTool(id: string, service: PersonalService): Tool {
+  const name = modelToolName(id, 'connect');
+  const { title } = service;
+  return {
+    name,
+    title: `Connect ${title}`,
+    description: `Has the user connect their account at ${title}. Its tools can be called once that is done.`,
+    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    async call(call) {
+      const result = await service.connect({ ...call, toolName: name });
+      return result === 'connected'
+        ? { type: 'returned', output: `${title} is connected; its tools can be called now.` }
+        : failed(result);
+    },
+  };
+}
+
+function failed({ message }: Refusal): ToolOutcome {
+  return { type: 'failed', message };
+}

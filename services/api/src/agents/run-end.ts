@@ -1,0 +1,86 @@
+import type { Message } from '@parley/shared/domain/run';
+import type { FinishReason } from '@parley/shared/domain/turn-events';
+import type { Usage } from './budget.ts';
+import { ModelError } from './model-step.ts';
+import { RunLostError, type RunWriter, TurnTooLargeError } from './run-writer.ts';
+
+/** The turn has worked as long as it may. */
+export class TurnTooLongError extends Error {
+  constructor() {
+    super('The turn has worked as long as a turn may work.');
+    this.name = 'TurnTooLongError';
+  }
+}
+
+/** The reason of `stopped` when it is the pod that stops, not the person. */
+export class TurnInterruptedError extends Error {
+  constructor() {
+    super('The pod that ran the turn is going away.');
+    this.name = 'TurnInterruptedError';
+  }
+}
+
+export interface Ending {
+  readonly writer: RunWriter;
+  /** Aborted when the person stopped the turn, or, with TurnInterruptedError, the pod. */
+  readonly stopped: AbortSignal;
+  /** Told of what ended a turn in an error, for logs. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Ends a turn that came to an end by itself, or was stopped by its person. */
+export async function finishTurn(
+  { writer }: Pick<Ending, 'writer'>,
+  messages: readonly Message[],
+  reason: FinishReason,
+  usage: Usage | undefined,
+): Promise<void> {
+  const status = reason === 'stopped' ? 'stopped' : 'finished';
+  await writer.end(
+    { type: 'turn-finished', reason, ...(usage !== undefined && { usage }) },
+    { status, messages },
+  );
+}
+
+/**
+ * Ends a turn that cannot go on: as stopped when its person stopped it, else with words for people. Never rejects; a
+ * turn whose end could not be written has `writer.ended` false.
+ */
+export async function breakTurn(
+  ending: Ending,
+  messages: readonly Message[],
+  error: unknown,
+  usage?: Usage,
+): Promise<void> {
+  const { writer, stopped, onFault } = ending;
+  try {
+    const interrupted = stopped.reason instanceof TurnInterruptedError;
+    if ((stopped.aborted && !interrupted) || writer.stopped.aborted) {
+      return await finishTurn(ending, messages, 'stopped', usage);
+    }
+    onFault(error);
+    await writer.end({ type: 'turn-failed', ...wordsFor(error) }, { status: 'failed', messages });
+  } catch (fault) {
+    if (!(fault instanceof RunLostError)) onFault(fault);
+  }
+}
+
+function wordsFor(error: unknown): { code: string; message: string } {
+  if (error instanceof TurnTooLargeError) {
+    return { code: 'too_large', message: 'The turn became too long and was ended.' };
+  }
+  if (error instanceof TurnTooLongError) {
+    return { code: 'timeout', message: 'The turn took too long and was ended.' };
+  }
+  if (error instanceof TurnInterruptedError) return INTERRUPTED;
+  if (error instanceof ModelError) {
+    return { code: 'model_unavailable', message: 'The model could not answer; try again in a moment.' };
+  }
+  return { code: 'internal', message: 'Something went wrong on our side; the log has the details.' };
+}
+
+/** What is told of a turn whose pod went away. */
+export const INTERRUPTED = {
+  code: 'interrupted',
+  message: 'The turn was interrupted; please ask again.',
+} as const;

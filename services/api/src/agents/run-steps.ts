@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Message } from '@parley/shared/domain/run';
+import type { FinishReason } from '@parley/shared/domain/turn-events';
+import type { LanguageModel } from 'ai';
+import { callTool, recordOf, resultsOf, type Working } from './call-tool.ts';
+import { type ModelSettings, type ModelStep, modelStep, type RequestedCall } from './model-step.ts';
+import type { Tool } from './tool.ts';
+
+// How long the end of a run waits for calls that were told to end.
+const LEAVING_MS = 5_000;
+
+export interface RunLimits {
+  /** Rounds of the model. */
+  readonly steps: number;
+  /** Tokens read and written in all rounds together. */
+  readonly tokens: number;
+  /** How long the turn may work, in ms; waiting for people is no work. */
+  readonly workMs: number;
+}
+
+/** What an agent brings to a run. */
+export interface RunAgent {
+  readonly model: LanguageModel;
+  readonly instructions: string;
+  /** The tools as they are now; looked up anew for every step, for a person may connect an account in between. */
+  readonly tools: (signal: AbortSignal) => Promise<readonly Tool[]>;
+  readonly settings: ModelSettings;
+  readonly limits: RunLimits;
+}
+
+/** What is said in a run. */
+export interface Talk {
+  /** What the model reads before what it says itself. */
+  readonly heard: readonly Message[];
+  /** Gains each round once it is whole. */
+  readonly said: Message[];
+}
+
+/**
+ * A round of the model, its tool calls side by side, the next round, until it has nothing more to call. Every step is
+ * kept before the next begins, and every call before it leaves. `abandon` ends the calls that are under way when one
+ * of them, or the run, cannot go on.
+ */
+export async function runSteps(
+  working: Working,
+  agent: RunAgent,
+  { heard, said }: Talk,
+  abandon: (reason: unknown) => void,
+): Promise<FinishReason> {
+  const { writer, budget, turn, signal } = working;
+  let tools: readonly Tool[] = [];
+  for (let index = 0; index < agent.limits.steps; index += 1) {
+    await writer.tell({ type: 'step-started', step: index });
+    tools = await toolsNow(working, agent, tools);
+    const round = await modelStep({
+      ...agent,
+      tools,
+      messages: [...heard, ...said],
+      block: `${index}`,
+      tell: (event) => writer.tell(event),
+      signal,
+    });
+    const calls = round.calls.map((call) => ({ ...call, toolCallId: uniqueId(turn.callIds, call, index) }));
+    await writer.keep([
+      { type: 'step', index, step: round.record },
+      ...calls.map((call) => ({ type: 'call', call: recordOf(call, index) }) as const),
+    ]);
+    budget.spend(round.record);
+    if (calls.length === 0) {
+      said.push(...round.record.messages);
+      await writer.tell({ type: 'step-finished', step: index });
+      return reasonOf(round);
+    }
+    const outcomes = await together(
+      calls.map((call) => callTool(working, tools, call, index)),
+      abandon,
+    );
+    const messages = [...round.record.messages, resultsOf(calls, outcomes)];
+    said.push(...messages);
+    await writer.tell({ type: 'step-finished', step: index });
+    await writer.keep([{ type: 'step', index, step: { ...round.record, messages } }]);
+    if (budget.isSpent) return 'step-limit';
+  }
+  return 'step-limit';
+}
+
+/** The tools for the next step; those of the last one when they cannot be listed. */
+async function toolsNow(
+  { signal, onFault }: Working,
+  { tools }: RunAgent,
+  before: readonly Tool[],
+): Promise<readonly Tool[]> {
+  try {
+    return await tools(signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    onFault(error);
+    return before;
+  }
+}
+
+/** Models number their calls anew in each round, some of them; and agents do not know of each other's. */
+function uniqueId(known: Set<string>, { modelCallId }: RequestedCall, step: number): string {
+  let id = modelCallId;
+  for (let attempt = 0; known.has(id); attempt += 1) id = `${modelCallId}.${step}.${attempt}`;
+  known.add(id);
+  return id;
+}
+
+/** All results; or the first fault, once the others have heard of it and come to an end themselves. */
+async function together<T>(work: readonly Promise<T>[], abandon: (reason: unknown) => void): Promise<T[]> {
+  try {
+    return await Promise.all(work);
+  } catch (error) {
+    abandon(error);
+    await Promise.race([Promise.allSettled(work), sleep(LEAVING_MS, undefined, { ref: false })]);
+    throw error;
+  }
+}
+
+function reasonOf({ record }: ModelStep): FinishReason {
+  return record.finishReason === 'length' || record.finishReason === 'content-filter'
+    ? record.finishReason
+    : 'stop';
+}

@@ -1,0 +1,71 @@
+import type { CredentialRef } from '@parley/shared/domain/credential';
+import { type FreshCredentialOf, InvalidGrantError, type RefreshCall } from '@parley/shared/vault/refresh';
+import { SealError } from '@parley/shared/vault/seal';
+import type { Vault } from '@parley/shared/vault/vault';
+import type { Connector } from './connectors/connector.ts';
+import { knownFlowId } from './flows/flow-id.ts';
+
+export interface CredentialsDeps {
+  readonly vault: Pick<Vault, 'markReconnect' | 'promote'>;
+  readonly fresh: FreshCredentialOf;
+  readonly connectorOf: (connectorId: string) => Connector | undefined;
+  /** Told of every credential that the server of a tool refused. */
+  readonly onRefused: (ref: CredentialRef) => void;
+  /** Told of records that no key opens. */
+  readonly onFault: (error: SealError, ref: CredentialRef) => void;
+}
+
+/** What a call may carry for a person; see Credentials of the agents, whose port this is. */
+export type Shown =
+  | {
+      readonly type: 'presented';
+      readonly headers: Readonly<Record<string, string>>;
+      readonly version: number;
+    }
+  | { readonly type: 'absent' | 'reconnect_required' | 'unavailable' };
+
+/** Makes the one door by which credentials leave the vault: as headers, refreshed, for one call. */
+export function createCredentials({ vault, fresh, connectorOf, onRefused, onFault }: CredentialsDeps) {
+  return {
+    async present(ref: CredentialRef, rejected?: number): Promise<Shown> {
+      const connector = connectorOf(ref.connectorId);
+      if (connector === undefined) return { type: 'absent' };
+      if (rejected !== undefined) onRefused(ref);
+      const held = await freshOrDamaged(ref, connector, rejected);
+      if (held === 'damaged') return { type: 'reconnect_required' };
+      if (held.status !== 'usable') return { type: held.status };
+      const { version } = held;
+      const shown = await connector.headersFor(held.credential.reveal());
+      if (shown.type === 'presented') return { type: 'presented', headers: shown.headers, version };
+      if (shown.code === 'unavailable') return { type: 'unavailable' };
+      await vault.markReconnect(ref, version);
+      return { type: 'reconnect_required' };
+    },
+    async refused(ref: CredentialRef, version: number): Promise<void> {
+      await vault.markReconnect(ref, version);
+    },
+    async settle(ref: CredentialRef, elicitationId: string): Promise<void> {
+      await vault.promote({ ...ref, flowId: knownFlowId(elicitationId) });
+    },
+  };
+
+  /** One that does not open any more is of no use to anybody; the next to connect replaces it. */
+  async function freshOrDamaged(ref: CredentialRef, connector: Connector, rejected: number | undefined) {
+    try {
+      return await fresh(ref, refreshBy(connector), rejected === undefined ? {} : { rejected });
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      onFault(error, ref);
+      return 'damaged';
+    }
+  }
+}
+
+function refreshBy(connector: Connector): RefreshCall {
+  return async (tokens) => {
+    const result = await connector.refresh(tokens);
+    if (result.type === 'refreshed' && result.credential.kind === 'oauth2') return result.credential;
+    if (result.type === 'failed' && result.code === 'unavailable') throw new Error(result.detail);
+    throw new InvalidGrantError();
+  };
+}

@@ -1,0 +1,20 @@
+import type { CredentialRef } from '@parley/shared/domain/credential';
+import type { FailureCode } from './connectors/connector.ts';
+
+/** What happened on the hosted pages, for logs, metrics and audits. Holds no secret and no word of a person. */
+export type ConnectEvent =
+  /** Somebody else than the owner of a question opened its link, or spoke for it. */
+  | { readonly type: 'mismatch'; readonly elicitationId: string; readonly tenant: string }
+  /** A credential became usable; `kept` when the question had ended by then. */
+  | ({ readonly type: 'completed'; readonly elicitationId: string; readonly kept: boolean } & CredentialRef)
+  | { readonly type: 'declined'; readonly elicitationId: string; readonly tenant: string }
+  | {
+      readonly type: 'failed';
+      /** `sign_in`: the sign-in itself; `dropped`: the question was refused before its credential came. */
+      readonly code: FailureCode | 'sign_in' | 'dropped';
+      readonly elicitationId?: string;
+      readonly connectorId?: string;
+      /** One sentence for logs. */
+      readonly detail?: string;
+      readonly providerError?: string;
+    };

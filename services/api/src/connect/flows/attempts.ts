@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import { isIPv6 } from 'node:net';
+import type { ConnectStore } from '@parley/shared/ports/connect-store';
+import type { Limits } from '@parley/shared/ports/limits';
+
+/** Failures of an address, counted over all pods. */
+export interface Attempts {
+  /** For how many seconds more nothing is taken from this address; nothing when it may go on. */
+  blocked(address: string): Promise<number | undefined>;
+  /** Counts one failure; for how long the address is blocked when that was one too many. */
+  failed(address: string): Promise<number | undefined>;
+}
+
+export interface AttemptsDeps {
+  readonly store: ConnectStore;
+  readonly limits: Pick<Limits, 'take'>;
+  /** Failures in ten minutes. */
+  readonly failuresMax: number;
+}
+
+const WINDOW_SECONDS = 600;
+/** A tenant that nobody can have. */
+const NOBODYS = '\u0000connect';
+
+export function createAttempts({ store, limits, failuresMax }: AttemptsDeps): Attempts {
+  const nameOf = (address: string) => ({ family: 'blocked', id: address }) as const;
+  return {
+    async blocked(address) {
+      const until = Number((await store.read(nameOf(address)))?.value ?? 0);
+      const seconds = Math.ceil((until - Date.now()) / 1000);
+      return seconds > 0 ? seconds : undefined;
+    },
+    async failed(address) {
+      const rate = { points: failuresMax, windowSeconds: WINDOW_SECONDS };
+      const verdict = await limits.take('connect-failures', { tenant: NOBODYS, userId: address }, rate);
+      if (verdict.allowed) return undefined;
+      const ms = verdict.retryAfterSeconds * 1000;
+      await store.put(nameOf(address), String(Date.now() + ms), ms);
+      return verdict.retryAfterSeconds;
+    },
+  };
+}
+
+/**
+ * The address of a request, behind so many proxies of ours that each add to X-Forwarded-For. Of IPv6 the network alone,
+ * for everybody has a great many addresses of one.
+ */
+export function addressOf(req: IncomingMessage, proxyHops: number): string {
+  const forwarded = [req.headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+  const told = proxyHops === 0 ? undefined : forwarded.at(-proxyHops)?.trim();
+  const address = told === undefined || told === '' ? (req.socket.remoteAddress ?? '') : told;
+  return isIPv6(address) && !address.includes('.') ? networkOf(address) : address.slice(0, 64);
+}
+
+function networkOf(address: string): string {
+  const [head = '', tail] = address.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros =
+    tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return [...left, ...zeros, ...right].slice(0, 4).join(':');
+}

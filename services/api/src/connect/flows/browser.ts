@@ -1,0 +1,63 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { equalSecrets } from '../connectors/secret-text.ts';
+
+/** One browser, by the opaque id in its cookie. Whoever knows the id is that browser. */
+export interface Browser {
+  readonly id: string;
+  /** It came without a cookie and has yet to be given one. */
+  readonly isNew: boolean;
+}
+
+const ID = /^[A-Za-z0-9_-]{43}$/;
+const ID_BYTES = 32;
+const MAX_AGE_SECONDS = 3600;
+
+/** The cookie of the hosted pages, and what follows from its value. */
+export interface BrowserCookie {
+  /** The browser of a request. One that sends no cookie of ours, or two, is new. */
+  read(req: IncomingMessage): Browser;
+  /** The `set-cookie` that gives a browser its id. */
+  header(id: string): string;
+}
+
+/** `https`: whether people reach us by https; where they do not, in development, a browser would refuse the prefix. */
+export function createBrowserCookie({ https }: { readonly https: boolean }): BrowserCookie {
+  const name = https ? '__Host-parley-connect' : 'parley-connect';
+  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${MAX_AGE_SECONDS}${https ? '; Secure' : ''}`;
+  return {
+    read(req) {
+      const values = (req.headers.cookie ?? '').split(';').flatMap((pair) => {
+        const [key, value] = pair.trim().split('=', 2);
+        return key === name && value !== undefined ? [value] : [];
+      });
+      const [id] = values;
+      const known = values.length === 1 && id !== undefined && ID.test(id);
+      return known ? { id, isNew: false } : { id: mintBrowserId(), isNew: true };
+    },
+    header: (id) => `${name}=${id}; ${attributes}`,
+  };
+}
+
+/** 256 random bits. */
+export function mintBrowserId(): string {
+  return randomBytes(ID_BYTES).toString('base64url');
+}
+
+/**
+ * The token of the forms that this browser is shown. It follows from the id, which no other origin can read, so that
+ * showing a form writes nothing.
+ */
+export function csrfOf({ id }: Pick<Browser, 'id'>): string {
+  return createHmac('sha256', id).update('parley connect form').digest('base64url');
+}
+
+/** True when a form of ours, shown to this browser, is what was posted. */
+export function isOurForm(browser: Browser, given: string | undefined): boolean {
+  return !browser.isNew && given !== undefined && equalSecrets(given, csrfOf(browser));
+}
+
+/** What stands for a browser in what is kept: it tells browsers apart and opens nothing. */
+export function fingerprintOf({ id }: Pick<Browser, 'id'>): string {
+  return createHash('sha256').update(`browser ${id}`).digest('base64url');
+}

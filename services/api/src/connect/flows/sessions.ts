@@ -1,0 +1,38 @@
+import type { ConnectStore } from '@parley/shared/ports/connect-store';
+import { z } from 'zod';
+import type { Person } from '../identity/identity.ts';
+import { type Browser, mintBrowserId } from './browser.ts';
+import { parsed } from './parsed.ts';
+
+const SESSION_MS = 60 * 60_000;
+const Session = z.object({ tenant: z.string(), userId: z.string(), name: z.string() });
+
+/** Who is signed in, by browser. */
+export interface Sessions {
+  person(browser: Browser): Promise<Person | undefined>;
+  /** Signs in under a new id, which it returns: one that somebody else may have planted is worth nothing then. */
+  signIn(browser: Browser, person: Person): Promise<string>;
+  /** Signs out; returns the id of nobody yet. */
+  signOut(browser: Browser): Promise<string>;
+}
+
+/** Sessions of an hour at most. */
+export function createSessions(store: ConnectStore): Sessions {
+  const nameOf = (id: string) => ({ family: 'session', id }) as const;
+  return {
+    async person(browser) {
+      const entry = browser.isNew ? undefined : await store.read(nameOf(browser.id));
+      return entry === undefined ? undefined : parsed(Session, entry.value);
+    },
+    async signIn(browser, { tenant, userId, name }) {
+      const id = mintBrowserId();
+      await store.put(nameOf(id), JSON.stringify({ tenant, userId, name }), SESSION_MS);
+      await store.drop(nameOf(browser.id));
+      return id;
+    },
+    async signOut(browser) {
+      await store.drop(nameOf(browser.id));
+      return mintBrowserId();
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { FORM_FIELDS } from './fields.ts';
+import { type Html, html } from './html.ts';
+import type { Sheet } from './layout.ts';
+import {
+  actions,
+  buttonForm,
+  facts,
+  form,
+  hostOf,
+  looksLikeAnother,
+  name,
+  originBox,
+  paragraph,
+  plain,
+  scopeList,
+} from './parts.ts';
+import type { Strings } from './strings.ts';
+import type { Asking, ConnectView } from './view.ts';
+
+type View<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+
+// Longer words get a place of their own to scroll in, so that the choice below stays in reach; see style.ts.
+const WORDS_SHORT = 400;
+const WORDS_SHORT_LINES = 8;
+const USER_ID_LENGTH_MAX = 255;
+const PROCEED_ID = 'proceed';
+
+/** Who are you? */
+export function signInSheet(view: View<'sign-in'>, { signIn }: Strings): Sheet {
+  return {
+    status: 200,
+    title: plain(signIn.title),
+    mark: 'person',
+    body: html`${paragraph(signIn.why, 'lead')}
+${paragraph(signIn.where(name(view.organisation)))}
+${actions(buttonForm(view.signIn, signIn.button))}`,
+  };
+}
+
+/** Who do you say you are? */
+export function devSignInSheet(view: View<'dev-sign-in'>, { devSignIn }: Strings): Sheet {
+  const field = html`<label for="user">${devSignIn.label}</label>
+<p class="help" id="user-help">${devSignIn.help}</p>
+<input id="user" name="${FORM_FIELDS.user}" required maxlength="${USER_ID_LENGTH_MAX}" autocapitalize="none" spellcheck="false" aria-describedby="user-help">
+<button>${devSignIn.button}</button>`;
+  return {
+    status: 200,
+    title: plain(devSignIn.title),
+    mark: 'person',
+    body: html`${paragraph(devSignIn.warning, 'box warn')}
+${form(view.signIn, field)}`,
+  };
+}
+
+/** May the agent use your account there? */
+export function consentSheet(view: View<'consent'>, strings: Strings): Sheet {
+  const { consent, asking } = strings;
+  const { agent, service } = view.asking;
+  const host = view.origin === undefined ? undefined : hostOf(view.origin);
+  const origin = view.origin === undefined ? consent.originLater(name(service)) : originBox(view.origin);
+  return {
+    status: 200,
+    title: consent.title(plain(service)),
+    heading: consent.title(name(service)),
+    mark: 'link',
+    body: html`${paragraph(consent.lead(name(agent), name(service)), 'lead')}
+${wordsOf(view.asking, strings)}
+${facts([
+  personRow(view.person, strings),
+  [consent.origin, origin],
+  [consent.scopes, view.scopes.length > 0 ? scopeList(view.scopes) : plain(consent.scopesLater)],
+])}
+${view.origin !== undefined && looksLikeAnother(view.origin) ? paragraph(consent.lookAlike, 'box warn') : undefined}
+${paragraph(consent.steps(name(service)))}
+${laterOf(view.person, strings)}
+${actions(
+  buttonForm(view.proceed, host === undefined ? consent.proceed : consent.proceedTo(hostName(host))),
+  buttonForm(view.decline, asking.decline, 'plain'),
+)}
+${paragraph(asking.afterDecline(name(agent)), 'quiet')}`,
+  };
+}
+
+/** Please paste the key, or the secret that the agent asked for. */
+export function secretSheet(view: View<'secret'>, strings: Strings): Sheet {
+  const { asking, secret } = strings;
+  const { agent, service } = view.asking;
+  const once = view.onceFor;
+  const titleOf = (around: (text: string) => Html) =>
+    once === undefined ? secret.title(around(service)) : secret.onceTitle(around(view.field.label));
+  return {
+    status: view.fault === undefined ? 200 : view.fault === 'unavailable' ? 503 : 422,
+    title: html`${view.fault === undefined ? '' : `${strings.common.fault}: `}${titleOf(plain)}`,
+    heading: titleOf(name),
+    mark: 'key',
+    body: html`${paragraph(
+      once === undefined
+        ? secret.lead(name(agent), name(service))
+        : secret.onceLead(name(agent), name(view.field.label)),
+      'lead',
+    )}
+${wordsOf(view.asking, strings)}
+${facts([personRow(view.person, strings)])}
+${paragraph(once === undefined ? secret.kept(name(agent), name(service)) : secret.once(name(once), name(agent)))}
+${laterOf(view.person, strings)}
+${form(view.proceed, secretField(view, strings), PROCEED_ID)}
+${actions(
+  html`<button form="${PROCEED_ID}">${once === undefined ? secret.proceed : secret.onceProceed}</button>`,
+  buttonForm(view.decline, asking.decline, 'plain'),
+)}
+${paragraph(asking.afterDecline(name(agent)), 'quiet')}`,
+  };
+}
+
+function secretField({ field, fault }: View<'secret'>, { secret }: Strings): Html {
+  const described = [
+    ...(fault === undefined ? [] : ['secret-fault']),
+    ...(field.help === undefined ? [] : ['secret-help']),
+  ];
+  return html`${fault === undefined ? undefined : html`<p class="box bad" role="alert" id="secret-fault">${secret.faults[fault]}</p>\n`}<label for="secret">${field.label}</label>
+${field.help === undefined ? undefined : html`<p class="help" id="secret-help">${field.help}</p>\n`}<input type="password" id="secret" name="${FORM_FIELDS.secret}" required maxlength="${field.lengthMax}" autocomplete="off" autocapitalize="none" spellcheck="false"${described.length === 0 ? undefined : html` aria-describedby="${described.join(' ')}"`}${fault === undefined ? undefined : html` aria-invalid="true" autofocus`}>
+`;
+}
+
+function personRow(person: string | undefined, { asking }: Strings) {
+  return person === undefined ? undefined : ([asking.person, name(person)] as const);
+}
+
+function wordsOf({ agent, message }: Asking, { asking }: Strings): Html | undefined {
+  if (message.trim() === '') return undefined;
+  const long = message.length > WORDS_SHORT || message.split('\n').length > WORDS_SHORT_LINES;
+  // What scrolls must be reachable by keyboard, and say what it is.
+  const reach = long ? html` class="long" tabindex="0" role="group" aria-labelledby="words"` : undefined;
+  return html`<figure class="words"><figcaption id="words">${asking.words(name(agent))}</figcaption><blockquote dir="auto"${reach}>${message}</blockquote></figure>`;
+}
+
+function laterOf(person: string | undefined, { asking }: Strings): Html | undefined {
+  return person === undefined ? paragraph(asking.personLater) : undefined;
+}
+
+function hostName(host: string): Html {
+  return html`<bdi dir="ltr">${host}</bdi>`;
+}

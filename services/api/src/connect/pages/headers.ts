@@ -1,0 +1,58 @@
+import type { Language } from './language.ts';
+
+export interface HeaderFacts {
+  readonly language: Language;
+  readonly nonce: string;
+  readonly https: boolean;
+  /** Whether the page holds our one script. */
+  readonly script: boolean;
+  readonly retryAfterSeconds?: number;
+}
+
+const NONCE = /^[A-Za-z0-9+/_-]{22,}={0,2}$/u;
+const YEAR_SECONDS = 31_536_000;
+const UNUSED = [
+  'camera',
+  'display-capture',
+  'geolocation',
+  'microphone',
+  'payment',
+  'publickey-credentials-get',
+  'usb',
+];
+
+/**
+ * Headers of a hosted page: nothing is loaded, framed, cached or handed on, and forms post to us alone.
+ * Throws when the nonce is short or could break out of the policy.
+ */
+export function headersOf(facts: HeaderFacts): Readonly<Record<string, string>> {
+  if (!NONCE.test(facts.nonce)) throw new Error('a nonce is at least 128 bits in base64');
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-language': facts.language,
+    'content-security-policy': policyOf(facts),
+    'x-frame-options': 'DENY',
+    // Not `no-referrer`: with that, browsers say `Origin: null` on our own posts.
+    'referrer-policy': 'same-origin',
+    // Anything stricter cuts the tie to the page that opened this one, which the last page tells of the end.
+    'cross-origin-opener-policy': 'unsafe-none',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-robots-tag': 'noindex, nofollow',
+    'cache-control': 'no-store',
+    'permissions-policy': UNUSED.map((feature) => `${feature}=()`).join(', '),
+    ...(facts.https && { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }),
+    ...(facts.retryAfterSeconds !== undefined && { 'retry-after': String(facts.retryAfterSeconds) }),
+  };
+}
+
+function policyOf({ nonce, script }: HeaderFacts): string {
+  return [
+    "default-src 'none'",
+    `style-src 'nonce-${nonce}'`,
+    ...(script ? [`script-src 'nonce-${nonce}'`] : []),
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; ');
+}

@@ -1,0 +1,48 @@
+import { type Html, html } from './html.ts';
+import type { Language } from './language.ts';
+import { type Mark, markOf } from './marks.ts';
+import { STYLE } from './style.ts';
+
+/** A page's content, before it becomes a document. */
+export interface Sheet {
+  readonly status: number;
+  /** Without elements: it is the document's title too. */
+  readonly title: Html;
+  /** The heading, where it differs from the title in markup. */
+  readonly heading?: Html;
+  readonly mark: Mark;
+  readonly body: Html;
+  /** Where the page goes by itself. */
+  readonly refresh?: { readonly seconds: number; readonly url: string };
+  /** What the page that opened this one is told, and which origins may hear it. */
+  readonly tell?: { readonly elicitationId: string; readonly origins: readonly string[] };
+  readonly retryAfterSeconds?: number;
+}
+
+// The same text for everyone: what it tells, and whom, stands in its attributes.
+const TELL = html`
+const { id, origins } = document.currentScript.dataset;
+if (window.opener) for (const origin of origins.split(' ')) window.opener.postMessage(id, origin);
+`;
+
+/** The whole document. */
+export function documentOf(sheet: Sheet, language: Language, nonce: string): string {
+  const { refresh, tell } = sheet;
+  return html`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<title>${sheet.title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="${refresh.seconds}; url=${refresh.url}">\n`}<style nonce="${nonce}">${STYLE}</style>
+</head>
+<body>
+<main>
+${markOf(sheet.mark)}
+<h1>${sheet.heading ?? sheet.title}</h1>
+${sheet.body}
+</main>
+${tell === undefined ? undefined : html`<script nonce="${nonce}" data-id="${tell.elicitationId}" data-origins="${tell.origins.join(' ')}">${TELL}</script>\n`}</body>
+</html>
+`.toString();
+}

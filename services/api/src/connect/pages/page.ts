@@ -1,0 +1,43 @@
+import { headersOf } from './headers.ts';
+import type { Language } from './language.ts';
+import { documentOf } from './layout.ts';
+import { sheetOf } from './sheets.ts';
+import { stringsOf } from './string-table.ts';
+import type { ConnectView } from './view.ts';
+
+export interface PageOptions {
+  readonly language: Language;
+  /** Fresh for every page: at least 128 random bits in base64 or base64url. */
+  readonly nonce: string;
+  /** Whether people reach this origin by https; only then browsers are told to insist on it. */
+  readonly https: boolean;
+}
+
+/** A page as it goes out. */
+export interface Page {
+  readonly status: number;
+  /** Lower-case names; everything but cookies and the length. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly html: string;
+}
+
+/**
+ * A view as a page: no input or output, the same for the same view and options. Forms post
+ * `application/x-www-form-urlencoded` with the names in fields.ts to their door, and expect a page in return or a 303
+ * to a path of this origin: browsers stop a post that is redirected elsewhere.
+ *
+ * Throws at what would mislead: a path that leaves this origin, or a `continue.url` that is not http(s), carries user
+ * information or leads to another origin than `continue.origin`.
+ */
+export function renderPage(view: ConnectView, options: PageOptions): Page {
+  const sheet = sheetOf(view, stringsOf(options.language));
+  const { retryAfterSeconds } = sheet;
+  const headers = headersOf({
+    language: options.language,
+    nonce: options.nonce,
+    https: options.https,
+    script: sheet.tell !== undefined,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+  return { status: sheet.status, headers, html: documentOf(sheet, options.language, options.nonce) };
+}

@@ -1,0 +1,51 @@
+import { consentSheet, devSignInSheet, secretSheet, signInSheet } from './asking-sheets.ts';
+import {
+  failedSheet,
+  mismatchSheet,
+  noticeSheet,
+  refusedSheet,
+  tooManySheet,
+  unavailableSheet,
+} from './ending-sheets.ts';
+import type { Sheet } from './layout.ts';
+import type { Strings } from './strings.ts';
+import type { ConnectView } from './view.ts';
+import { continueSheet, doneSheet, waitingSheet } from './way-sheets.ts';
+
+/** What a view's page holds. */
+export function sheetOf(view: ConnectView, strings: Strings): Sheet {
+  switch (view.page) {
+    case 'sign-in':
+      return signInSheet(view, strings);
+    case 'dev-sign-in':
+      return devSignInSheet(view, strings);
+    case 'consent':
+      return consentSheet(view, strings);
+    case 'secret':
+      return secretSheet(view, strings);
+    case 'continue':
+      return continueSheet(view, strings);
+    case 'waiting':
+      return waitingSheet(view, strings);
+    case 'done':
+      return doneSheet(view, strings);
+    case 'declined':
+      return noticeSheet(200, 'ended', strings.declined);
+    case 'expired':
+      return noticeSheet(410, 'time', strings.expired);
+    case 'settled':
+      return noticeSheet(409, 'ended', strings.settled);
+    case 'mismatch':
+      return mismatchSheet(view, strings);
+    case 'not-found':
+      return noticeSheet(404, 'fault', strings.notFound);
+    case 'failed':
+      return failedSheet(view, strings);
+    case 'refused':
+      return refusedSheet(view, strings);
+    case 'too-many':
+      return tooManySheet(view, strings);
+    case 'unavailable':
+      return unavailableSheet(view, strings);
+  }
+}

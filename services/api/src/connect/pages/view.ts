@@ -1,0 +1,87 @@
+import type { FailureCode } from '../connectors/connector.ts';
+
+/** Who asks and for what, as the person knows it. Plain text throughout: pages escape all of it. */
+export interface Asking {
+  /** The agent that asks, by its title. */
+  readonly agent: string;
+  /** What is asked for: the tool's service, by its title. */
+  readonly service: string;
+  /** The question's own words. */
+  readonly message: string;
+}
+
+/** What a form of a page posts to, and the token that proves the page was ours. */
+export interface Door {
+  /** Path on this origin. */
+  readonly action: string;
+  readonly csrf: string;
+}
+
+/** A hosted page, as data. */
+export type ConnectView =
+  /** Nobody is signed in yet: says why that is needed, and leads to the sign-in of the deployer. */
+  | { readonly page: 'sign-in'; readonly signIn: Door; readonly organisation: string }
+  /** Development only: the person types who they are. */
+  | { readonly page: 'dev-sign-in'; readonly signIn: Door }
+  /** What will happen, before it does. `decline` and `proceed` are posts. */
+  | {
+      readonly page: 'consent';
+      readonly asking: Asking;
+      /** The signed-in person, as the sign-in names them; absent with session binding, where it is checked later. */
+      readonly person?: string;
+      /** Where the person will be sent; absent when that cannot be known now. */
+      readonly origin?: string;
+      readonly scopes: readonly string[];
+      readonly proceed: Door;
+      readonly decline: Door;
+    }
+  /** One secret to paste: an API key of a connector, or a secret that an agent asked for. */
+  | {
+      readonly page: 'secret';
+      readonly asking: Asking;
+      readonly person?: string;
+      readonly field: { readonly label: string; readonly help?: string; readonly lengthMax: number };
+      /** Why what was typed before was not taken. What was typed is never shown again. */
+      readonly fault?: 'empty' | 'rejected' | 'unavailable';
+      /** For whom the secret is: the tool that may use it once; absent for a credential that is kept. */
+      readonly onceFor?: string;
+      readonly proceed: Door;
+      readonly decline: Door;
+    }
+  /** On the way to another origin: a link, and a refresh that follows it by itself. */
+  | { readonly page: 'continue'; readonly url: string; readonly origin: string }
+  /** The provider reports by itself; the page looks again by itself. `again` is a path. */
+  | { readonly page: 'waiting'; readonly again: string }
+  /** Connected. `kept`: the question had ended meanwhile, so the credential serves the next one. */
+  | {
+      readonly page: 'done';
+      readonly service?: string;
+      readonly kept?: true;
+      /** Scopes that were asked for and not granted. */
+      readonly withheldScopes?: readonly string[];
+      /** Id of the elicitation: a page that opened this one may be told it, as a hint. */
+      readonly elicitationId?: string;
+      /** Origins that may be told. */
+      readonly tell?: readonly string[];
+    }
+  | { readonly page: 'declined' }
+  | { readonly page: 'expired' }
+  /** The question ended otherwise: taken back, dismissed, or answered before. */
+  | { readonly page: 'settled' }
+  /** Somebody else is signed in. Tells nothing of whose link it is. `signOut` leads to a sign-in as another person. */
+  | { readonly page: 'mismatch'; readonly signOut?: Door }
+  /** There is no such link, or it is not one to connect by. */
+  | { readonly page: 'not-found' }
+  /** Nothing was connected; the question is still open. `retry` is a path. */
+  | {
+      readonly page: 'failed';
+      readonly reason: FailureCode | 'sign-in';
+      readonly retry?: string;
+      readonly providerError?: string;
+      /** For support: the id of the request, as the log has it. */
+      readonly requestId: string;
+    }
+  /** A form came without its token, or from elsewhere. `retry` is a path. */
+  | { readonly page: 'refused'; readonly retry?: string }
+  | { readonly page: 'too-many'; readonly retryAfterSeconds: number }
+  | { readonly page: 'unavailable'; readonly requestId: string };

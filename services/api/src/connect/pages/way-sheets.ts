@@ -1,0 +1,80 @@
+import { html } from './html.ts';
+import type { Sheet } from './layout.ts';
+import {
+  actions,
+  buttonLink,
+  hostOf,
+  name,
+  originBox,
+  ownPath,
+  paragraph,
+  plain,
+  scopeList,
+} from './parts.ts';
+import type { Strings } from './strings.ts';
+import type { ConnectView } from './view.ts';
+
+type View<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+
+const LOOK_SECONDS = 5;
+
+/** Off to another origin. Throws when the URL is not plain http(s), or leads elsewhere than the page says. */
+export function continueSheet(view: View<'continue'>, strings: Strings): Sheet {
+  const url = new URL(URL.canParse(view.url) ? view.url : 'about:blank');
+  // No word of the URL in the error: it may be a bearer link.
+  if (!/^https?:$/u.test(url.protocol)) throw new Error('a continue page leads to http or https');
+  if (url.username !== '' || url.password !== '')
+    throw new Error('a continue page carries no user information');
+  if (url.origin !== view.origin) throw new Error('a continue page leads to another origin than it says');
+  const { title, lead, link } = strings.continue;
+  return {
+    status: 200,
+    title: title(plain(url.host)),
+    mark: 'onward',
+    refresh: { seconds: 0, url: url.href },
+    body: html`<p class="lead">${lead} ${originBox(url.origin)}</p>
+${actions(html`<a class="button" href="${url.href}">${link(plain(url.host))}</a>`)}`,
+  };
+}
+
+/** The provider has not reported yet. */
+export function waitingSheet(view: View<'waiting'>, { waiting }: Strings): Sheet {
+  return {
+    status: 200,
+    title: plain(waiting.title),
+    mark: 'turning',
+    refresh: { seconds: LOOK_SECONDS, url: ownPath(view.again) },
+    body: html`<p class="lead" role="status">${waiting.lead}</p>
+${actions(buttonLink(view.again, waiting.look))}
+${paragraph(waiting.close, 'quiet')}`,
+  };
+}
+
+/** It is done. */
+export function doneSheet(view: View<'done'>, strings: Strings): Sheet {
+  const { done, common } = strings;
+  const { service, elicitationId } = view;
+  const withheld = view.withheldScopes ?? [];
+  const origins = (view.tell ?? []).filter(hostOf);
+  return {
+    status: 200,
+    title: service === undefined ? plain(done.titlePlain) : done.title(plain(service)),
+    ...(service !== undefined && { heading: done.title(name(service)) }),
+    mark: 'good',
+    ...(elicitationId !== undefined && origins.length > 0 && { tell: { elicitationId, origins } }),
+    body: html`${paragraph(leadOf(view, strings), 'lead')}
+${
+  withheld.length === 0
+    ? undefined
+    : html`${paragraph(done.withheld)}
+${scopeList(withheld, 'below')}
+${paragraph(done.withheldNext)}`
+}
+${paragraph(common.close)}`,
+  };
+}
+
+function leadOf({ kept, service }: View<'done'>, { done }: Strings) {
+  if (kept === undefined) return done.lead;
+  return service === undefined ? done.keptPlain : done.kept(name(service));
+}

@@ -1,0 +1,47 @@
+import { failure } from '../connectors/connector.ts';
+import { fingerprintOf } from '../flows/browser.ts';
+import { type Flow, flowName } from '../flows/flows.ts';
+import { type Admitted, admit, doneView } from './access.ts';
+import { failedView, finishFlow } from './finish.ts';
+import type { Parts } from './parts.ts';
+import { type Answer, page, single, type Visit } from './visit.ts';
+
+/** `GET /auth/callback/:connectorId`: back from the provider. */
+export async function callback(parts: Parts, visit: Visit): Promise<Answer> {
+  const connectorId = visit.param;
+  const name = flowName(single(visit.query, 'state') ?? '');
+  const found = await parts.flows.find(name);
+  // Told apart by nothing: whoever brings an answer that another browser asked for is told as little as can be.
+  if (found === undefined || found.flow.browser !== fingerprintOf(visit.browser)) {
+    const detail = 'the flow belongs to another browser, or to none';
+    parts.onEvent({ type: 'failed', code: 'bad_state', connectorId, detail });
+    return page({ page: 'failed', reason: 'bad_state', requestId: visit.requestId });
+  }
+  const { flow } = found;
+  const admitted = await admit(parts, visit, flow.elicitationId, { ended: true });
+  if (admitted.type === 'shown') return page(admitted.view);
+  // In the second of two tabs, say: what the first one got is not replaced.
+  if (admitted.row.status === 'accepted') return page(doneView(parts, flow.elicitationId, admitted.target));
+  const keep =
+    flow.connectorId === connectorId && fits(flow, admitted) ? await parts.flows.take(name) : undefined;
+  if (keep === undefined) return stateOf(parts, visit, flow);
+  const url = `${parts.publicUrl}${visit.req.url ?? ''}`;
+  const result = await admitted.target.connector.finish({ type: 'callback', url }, keep);
+  return result.type === 'connected'
+    ? finishFlow(parts, visit, { flow, target: admitted.target }, result)
+    : page(failedView(parts, visit, result, flow));
+}
+
+/** The flow is about what the question asks for now: a configuration may change while somebody is away. */
+function fits(flow: Flow, { target, owner }: Admitted): boolean {
+  const same = flow.toolId === target.toolId && flow.connectorId === target.connector.id;
+  return same && flow.tenant === owner.tenant && flow.userId === owner.userId;
+}
+
+/** What a callback shows that does nothing: how the question stands. */
+async function stateOf(parts: Parts, visit: Visit, flow: Flow): Promise<Answer> {
+  const now = await admit(parts, visit, flow.elicitationId);
+  if (now.type === 'shown') return page(now.view);
+  const failed = failure('bad_state', 'the callback was used before, or is for another connector');
+  return page(failedView(parts, visit, failed, flow));
+}

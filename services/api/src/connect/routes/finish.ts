@@ -1,0 +1,54 @@
+import type { Connected, ConnectorFailure } from '../connectors/connector.ts';
+import { type Ending, endFlow } from '../flows/ending.ts';
+import type { Flow } from '../flows/flows.ts';
+import type { ConnectView } from '../pages/view.ts';
+import type { ConnectTarget } from '../targets.ts';
+import { doneView } from './access.ts';
+import { bindConnection } from './binding.ts';
+import type { Parts } from './parts.ts';
+import { type Answer, connectPath, page, type Visit } from './visit.ts';
+
+/** What a person came back from. */
+export interface Returned {
+  readonly flow: Flow;
+  readonly target: ConnectTarget;
+}
+
+/** Ends a flow that brought a credential; one of nobody knows whom waits for the deployer's word. */
+export async function finishFlow(
+  parts: Parts,
+  _visit: Visit,
+  { flow, target }: Returned,
+  { credential, withheldScopes }: Connected,
+): Promise<Answer> {
+  if (parts.identity.type === 'bound') return bindConnection(parts, parts.identity, flow, credential);
+  const ending = await endFlow(parts, flow, flow.elicitationId, credential);
+  return page(viewOfEnding(parts, flow.elicitationId, target, ending, withheldScopes));
+}
+
+function viewOfEnding(
+  parts: Parts,
+  elicitationId: string,
+  target: ConnectTarget,
+  ending: Ending,
+  withheldScopes: readonly string[],
+): ConnectView {
+  if (ending.type === 'dropped') {
+    if (ending.status === undefined) return { page: 'not-found' };
+    return { page: ending.status === 'declined' ? 'declined' : 'settled' };
+  }
+  const done = doneView(parts, elicitationId, target, withheldScopes);
+  return ending.type === 'kept' ? { ...done, kept: true } : done;
+}
+
+/** The page of a flow that brought nothing: the question is still open, and one can try again. */
+export function failedView(
+  parts: Parts,
+  { requestId }: Visit,
+  { code, detail, providerError }: ConnectorFailure,
+  { elicitationId, connectorId }: Pick<Flow, 'elicitationId' | 'connectorId'>,
+): ConnectView {
+  const said = providerError !== undefined && { providerError };
+  parts.onEvent({ type: 'failed', code, elicitationId, connectorId, detail, ...said });
+  return { page: 'failed', reason: code, retry: connectPath(elicitationId), requestId, ...said };
+}

@@ -1,0 +1,81 @@
+import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import type { SecretForm } from '../connectors/connector.ts';
+import type { Asking, ConnectView } from '../pages/view.ts';
+import { type Admitted, admit } from './access.ts';
+import type { Parts } from './parts.ts';
+import { type Answer, connectPath, doorOf, page, single, type Visit } from './visit.ts';
+import { isWaiting } from './waiting.ts';
+
+/** `GET /auth/connect?elicitationId=`: to the page itself, and whatever else was in the address is dropped. */
+export async function showAlias(_parts: Parts, { query }: Visit): Promise<Answer> {
+  const id = single(query, 'elicitationId') ?? '';
+  return bucketOfElicitationId(id) === undefined
+    ? page({ page: 'not-found' })
+    : { type: 'moved', path: connectPath(id) };
+}
+
+/** `GET /auth/connect/:id`: what is asked, before anything happens. Reads only: mail scanners open links, too. */
+export async function showConnect(parts: Parts, visit: Visit): Promise<Answer> {
+  const admitted = await admit(parts, visit, visit.param);
+  if (admitted.type === 'shown') return page(admitted.view);
+  if (await isWaiting(parts, visit, admitted)) {
+    return page({ page: 'waiting', again: `${connectPath(visit.param)}/waiting?look=1` });
+  }
+  return page(await askingView(parts, visit, admitted));
+}
+
+/** The page that asks for consent, or for a key. */
+async function askingView(_parts: Parts, visit: Visit, admitted: Admitted): Promise<ConnectView> {
+  const { connector } = admitted.target;
+  if (connector.kind === 'api_key') {
+    const form = await secretFormOf(admitted);
+    return form === undefined
+      ? { page: 'unavailable', requestId: visit.requestId }
+      : secretView(visit, admitted, form);
+  }
+  const { origin, scopes } = await connector.describe();
+  const { row, person } = admitted;
+  return {
+    page: 'consent',
+    asking: askingOf(admitted),
+    ...(person !== undefined && { person: person.name }),
+    ...(origin !== undefined && { origin }),
+    scopes,
+    proceed: doorOf(visit.browser, `${connectPath(row.id)}/start`),
+    decline: doorOf(visit.browser, `${connectPath(row.id)}/decline`),
+  };
+}
+
+/** What the connector wants typed; nothing when it wants nothing typed. Only for connectors that ask nobody for it. */
+export async function secretFormOf({ row, owner, target }: Admitted): Promise<SecretForm | undefined> {
+  const begun = await target.connector.begin({ flowId: row.id, tenant: owner.tenant });
+  return begun.type === 'form' ? begun : undefined;
+}
+
+/** The page with one field for a secret. */
+export function secretView(
+  { browser }: Visit,
+  admitted: Admitted,
+  { field }: SecretForm,
+  fault?: 'empty' | 'rejected' | 'unavailable',
+): ConnectView {
+  const { row, person } = admitted;
+  return {
+    page: 'secret',
+    asking: askingOf(admitted),
+    ...(person !== undefined && { person: person.name }),
+    field,
+    ...(fault !== undefined && { fault }),
+    proceed: doorOf(browser, `${connectPath(row.id)}/secret`),
+    decline: doorOf(browser, `${connectPath(row.id)}/decline`),
+  };
+}
+
+function askingOf({ row, target }: Admitted): Asking {
+  const { agent } = row.definition.context;
+  return {
+    agent: typeof agent === 'string' && agent !== '' ? agent : target.service,
+    service: target.service,
+    message: row.definition.message,
+  };
+}

@@ -1,0 +1,117 @@
+import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { fingerprintOf } from '../flows/browser.ts';
+import { type Flow, signInName } from '../flows/flows.ts';
+import type { Person, ProviderIdentity } from '../identity/identity.ts';
+import { FORM_FIELDS } from '../pages/fields.ts';
+import type { ConnectView } from '../pages/view.ts';
+import { findAsked, isSame, mismatchView, signInView } from './access.ts';
+import { readForm } from './form.ts';
+import type { Parts } from './parts.ts';
+import { type Answer, connectPath, page, single, type Visit } from './visit.ts';
+
+/** `POST /auth/connect/:id/sign-in`: out to the sign-in, or in with the name that was typed. */
+export async function signIn(parts: Parts, visit: Visit): Promise<Answer> {
+  const { identity } = parts;
+  const id = visit.param;
+  const form = await readForm(parts, visit, connectPath(id));
+  if ('view' in form) return page(form.view);
+  if (identity.type === 'bound' || (await findAsked(parts, id)) === undefined)
+    return page({ page: 'not-found' });
+  if (identity.type === 'provider') return leave(parts, visit, identity);
+  const person = identity.person(single(form.fields, FORM_FIELDS.user) ?? '');
+  if (person !== undefined) return arrive(parts, visit, id, person);
+  return page((await counted(parts, visit)) ?? signInView(parts, visit, id));
+}
+
+/** `GET /auth/signed-in`: back from the sign-in. */
+export async function signedIn(parts: Parts, visit: Visit): Promise<Answer> {
+  const { identity, flows } = parts;
+  if (identity.type !== 'provider') return page({ page: 'not-found' });
+  const seconds = await parts.attempts.blocked(visit.address);
+  if (seconds !== undefined) return page({ page: 'too-many', retryAfterSeconds: seconds });
+  const name = signInName(single(visit.query, 'state') ?? '');
+  const found = await flows.find(name);
+  // Repeated by a reload, say: whoever came first is signed in already, and everybody else is not.
+  if (found?.taken === true) return { type: 'moved', path: connectPath(found.flow.elicitationId) };
+  if (found === undefined || found.flow.browser !== fingerprintOf(visit.browser))
+    return fail(parts, visit, undefined, 'the sign-in belongs to another browser, or to none');
+  const { elicitationId } = found.flow;
+  const keep = await flows.take(name);
+  if (keep === undefined) return fail(parts, visit, elicitationId, 'the sign-in was over');
+  const result = await identity.finish(`${parts.publicUrl}${visit.req.url ?? ''}`, keep);
+  if (result.type === 'signed-in') return arrive(parts, visit, elicitationId, result.person);
+  return fail(parts, visit, elicitationId, result.detail, result.providerError);
+}
+
+/** `POST /auth/sign-out`: out, and to a sign-in as somebody else. */
+export async function signOut(parts: Parts, visit: Visit): Promise<Answer> {
+  const id = single(visit.query, 'elicitationId') ?? '';
+  const known = bucketOfElicitationId(id) !== undefined && parts.identity.type !== 'bound';
+  const form = await readForm(parts, visit, known ? connectPath(id) : undefined);
+  if ('view' in form) return page(form.view);
+  const browserId = await parts.sessions.signOut(visit.browser);
+  return known
+    ? page(signInView(parts, { browser: { id: browserId } }, id, true), browserId)
+    : page({ page: 'not-found' }, browserId);
+}
+
+async function leave(parts: Parts, visit: Visit, identity: ProviderIdentity): Promise<Answer> {
+  const elicitationId = visit.param;
+  const start = await identity.begin({ anew: visit.query.has('anew') });
+  if (start === undefined) {
+    parts.onEvent({ type: 'failed', code: 'sign_in', elicitationId, detail: 'the sign-in is away' });
+    return page(failedView(visit, elicitationId));
+  }
+  const browser = fingerprintOf(visit.browser);
+  const nobody = { tenant: '', userId: '', toolId: '', connectorId: 'sign-in', flowId: '' };
+  const flow: Flow = { browser, elicitationId, ...nobody };
+  await parts.flows.begin(signInName(start.state), flow, start.keep);
+  return page({ page: 'continue', url: start.url, origin: new URL(start.url).origin });
+}
+
+/** Signs a person in, and shows them the question if it is theirs. */
+async function arrive(parts: Parts, visit: Visit, id: string, person: Person): Promise<Answer> {
+  const browserId = await parts.sessions.signIn(visit.browser, person);
+  const asked = await findAsked(parts, id);
+  if (asked === undefined || isSame(asked.owner, person))
+    return { type: 'moved', path: connectPath(id), browserId };
+  parts.onEvent({ type: 'mismatch', elicitationId: id, tenant: asked.owner.tenant });
+  return page((await counted(parts, visit)) ?? mismatchView({ id: browserId }, id), browserId);
+}
+
+async function fail(
+  parts: Parts,
+  visit: Visit,
+  elicitationId: string | undefined,
+  detail: string,
+  providerError?: string,
+): Promise<Answer> {
+  parts.onEvent({
+    type: 'failed',
+    code: 'sign_in',
+    detail,
+    ...(elicitationId !== undefined && { elicitationId }),
+    ...(providerError !== undefined && { providerError }),
+  });
+  return page((await counted(parts, visit)) ?? failedView(visit, elicitationId, providerError));
+}
+
+function failedView(
+  { requestId }: Visit,
+  elicitationId: string | undefined,
+  providerError?: string,
+): ConnectView {
+  return {
+    page: 'failed',
+    reason: 'sign-in',
+    requestId,
+    ...(elicitationId !== undefined && { retry: connectPath(elicitationId) }),
+    ...(providerError !== undefined && { providerError }),
+  };
+}
+
+/** Counts a failure of this address; the page to show instead when that was one too many. */
+export async function counted({ attempts }: Parts, { address }: Visit): Promise<ConnectView | undefined> {
+  const seconds = await attempts.failed(address);
+  return seconds === undefined ? undefined : { page: 'too-many', retryAfterSeconds: seconds };
+}

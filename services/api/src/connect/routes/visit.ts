@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import { type Browser, csrfOf } from '../flows/browser.ts';
+import type { ConnectView, Door } from '../pages/view.ts';
+
+/** One request to a hosted page. */
+export interface Visit {
+  readonly req: IncomingMessage;
+  readonly browser: Browser;
+  /** The part of the path that the route leaves open, checked for its form. */
+  readonly param: string;
+  readonly query: URLSearchParams;
+  readonly address: string;
+  readonly requestId: string;
+}
+
+/** What a route answers. */
+export type Answer =
+  | {
+      readonly type: 'page';
+      readonly view: ConnectView;
+      /** The browser's new id, where signing in or out gave it one. */
+      readonly browserId?: string;
+    }
+  /** To another page of ours, by its path. */
+  | { readonly type: 'moved'; readonly path: string; readonly browserId?: string }
+  | { readonly type: 'json'; readonly status: number; readonly body: unknown }
+  | { readonly type: 'empty'; readonly status: number };
+
+export function page(view: ConnectView, browserId?: string): Answer {
+  return { type: 'page', view, ...(browserId !== undefined && { browserId }) };
+}
+
+/** The path of a question's page. */
+export function connectPath(elicitationId: string): string {
+  return `/auth/connect/${elicitationId}`;
+}
+
+/** A form of a page that this browser is shown. */
+export function doorOf(browser: Pick<Browser, 'id'>, action: string): Door {
+  return { action, csrf: csrfOf(browser) };
+}
+
+/** A parameter that came once. */
+export function single(values: URLSearchParams, name: string): string | undefined {
+  const all = values.getAll(name);
+  return all.length === 1 ? all[0] : undefined;
+}

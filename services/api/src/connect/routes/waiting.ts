@@ -1,0 +1,56 @@
+import type { ConnectName } from '@parley/shared/ports/connect-store';
+import { fingerprintOf } from '../flows/browser.ts';
+import { type Flow, reportName } from '../flows/flows.ts';
+import { type Admitted, admit } from './access.ts';
+import { failedView, finishFlow } from './finish.ts';
+import type { Parts } from './parts.ts';
+import { type Answer, connectPath, page, single, type Visit } from './visit.ts';
+
+const WAITING_MS = 60 * 60_000;
+// The page looks again by itself; then the person may rather want to begin anew.
+const LOOKS_MAX = 12;
+
+/** Notes that a browser waits for a provider's report. */
+export async function noteWaiting({ store }: Parts, visit: Visit, flow: Flow): Promise<void> {
+  await store.put(nameOf(visit, flow.elicitationId), flow.flowId, WAITING_MS);
+}
+
+/** True while this browser waits for the report on a question. */
+export async function isWaiting(parts: Parts, visit: Visit, { row, target }: Admitted): Promise<boolean> {
+  if (target.connector.poll === undefined || visit.browser.isNew) return false;
+  return (await parts.store.read(nameOf(visit, row.id))) !== undefined;
+}
+
+/** `GET /auth/connect/:id/waiting`: looks whether the provider has what its report would say, should that be lost. */
+export async function waiting(parts: Parts, visit: Visit): Promise<Answer> {
+  const id = visit.param;
+  const admitted = await admit(parts, visit, id);
+  if (admitted.type === 'shown') return page(admitted.view);
+  const { connector } = admitted.target;
+  const waits = nameOf(visit, id);
+  const flowId = (await parts.store.read(waits))?.value;
+  const name = reportName({ connectorId: connector.id, flowId: flowId ?? '' });
+  const [found, keep] = await Promise.all([parts.flows.find(name), parts.flows.keepOf(name)]);
+  if (connector.poll === undefined || found === undefined || keep === undefined)
+    return { type: 'moved', path: connectPath(id) };
+  const { flow } = found;
+  const result = await connector.poll(keep);
+  if (result.type === 'pending') return lookAgain(parts, visit, waits);
+  if (result.type === 'failed') return page(failedView(parts, visit, result, flow));
+  const answer = await finishFlow(parts, visit, { flow, target: admitted.target }, result);
+  await Promise.all([parts.flows.end(name), parts.store.drop(waits)]);
+  return answer;
+}
+
+async function lookAgain({ store }: Parts, visit: Visit, waits: ConnectName): Promise<Answer> {
+  const look = Number(single(visit.query, 'look') ?? 1);
+  const path = connectPath(visit.param);
+  if (Number.isInteger(look) && look >= 1 && look < LOOKS_MAX)
+    return page({ page: 'waiting', again: `${path}/waiting?look=${look + 1}` });
+  await store.drop(waits);
+  return { type: 'moved', path };
+}
+
+function nameOf({ browser }: Visit, elicitationId: string): ConnectName {
+  return { family: 'waiting', id: JSON.stringify([fingerprintOf(browser), elicitationId]) };
+}

@@ -1,0 +1,22 @@
+import type { Connector } from './connectors/connector.ts';
+
+/** A service that a person can connect, for tools to act in their name. */
+export interface CredentialTarget {
+  readonly kind: 'credential';
+  /** Under which the credential is kept. */
+  readonly toolId: string;
+  /** Title of the service, for people. */
+  readonly service: string;
+  readonly connector: Connector;
+}
+
+/** What a hosted page may be about. Each kind has its own way to its end. */
+export type ConnectTarget = CredentialTarget;
+
+/** The connectable services of the deployment; the pages take all facts about them from here, none from a URL. */
+export interface ConnectTargets {
+  /** By the `context.toolId` of a question. */
+  find(toolId: string): ConnectTarget | undefined;
+  /** By its id, whatever uses it: for webhooks and for what is left to be revoked. */
+  connector(connectorId: string): Connector | undefined;
+}

@@ -1,0 +1,162 @@
+import type { Engine } from '@parley/shared/engine/engine';
+import type { Backend } from '@parley/shared/ports/backend';
+import { type Env, EnvError, redisLocation } from '@parley/shared/runtime/env';
+import type { Log } from '@parley/shared/runtime/log';
+import type { Metrics } from '@parley/shared/runtime/metrics';
+import { createDevelopmentKeyRing, type KeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
+import { createRefresher } from '@parley/shared/vault/refresh';
+import { createVault } from '@parley/shared/vault/vault';
+import type { AgentsConfig } from './agents/config/file.ts';
+import type { LoadedAgentsConfig } from './agents/config/load.ts';
+import type { Credentials } from './agents/credentials.ts';
+import { createCredentials } from './connect/credentials.ts';
+import type { ConnectEvent } from './connect/events.ts';
+import { sweepFlows } from './connect/flows/sweep.ts';
+import { type ConnectHandler, createConnectHandler } from './connect/handler.ts';
+import { createBoundIdentity } from './connect/identity/bound.ts';
+import type { Identity } from './connect/identity/identity.ts';
+import { createOidcIdentity } from './connect/identity/oidc.ts';
+import { createTypedIdentity } from './connect/identity/typed.ts';
+import { targetsOf } from './connect-targets.ts';
+import type { Authenticate } from './http/auth.ts';
+import type { CallLimits } from './http/limits.ts';
+import { startSweeper } from './sweeper.ts';
+
+export interface ConnectParts {
+  readonly env: Env;
+  readonly backend: Backend;
+  readonly engine: Engine;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly authenticate: Authenticate;
+  readonly limits: CallLimits;
+  readonly loaded: LoadedAgentsConfig;
+}
+
+export interface WiredConnect {
+  readonly credentials: Credentials;
+  readonly pages: ConnectHandler;
+  readonly close: () => Promise<void>;
+}
+
+const SWEEP_MS = 60_000;
+// A flow that goes its way takes moments from its credential to its end.
+const STALE_MS = 5 * 60_000;
+
+/** How people connect accounts, and how agents come by what they gave; nothing where no tool acts for its person. */
+export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
+  const { env, backend, engine, log, metrics, loaded } = parts;
+  if (!actsForPeople(loaded.config)) return undefined;
+  const { publicUrl, identity } = pagesOf(env);
+  const keys = keysOf(env, log);
+  const vault = createVault({ store: backend.vault, keys });
+  const targets = targetsOf(loaded, { publicUrl, allowLoopbackHttp: isDevelopment(env) });
+  const onEvent = (event: ConnectEvent) => {
+    if (event.type === 'mismatch') metrics.identityMismatch.add(1);
+    log.info(event, 'connect page');
+  };
+  const fresh = createRefresher({
+    vault,
+    leases: backend.vault,
+    onRefresh: (outcome) => log.info({ outcome }, 'credential refresh'),
+  });
+  const stopSweeping = startSweeper({
+    sweep: () =>
+      sweepFlows({ engine, vault, targets, elicitations: backend.elicitations, onEvent, onFault }, STALE_MS),
+    everyMs: SWEEP_MS,
+    onError: onFault,
+  });
+  function onFault(error: unknown): void {
+    log.warn({ err: error }, 'a half-done connect flow could not be ended; the next sweep tries again');
+  }
+  return {
+    credentials: createCredentials({
+      vault,
+      fresh,
+      connectorOf: targets.connector,
+      onRefused: ({ toolId, connectorId }) => {
+        metrics.toolUnauthorized.add(1);
+        log.warn({ toolId, connectorId }, 'a tool server refused the credential of its user');
+      },
+      onFault: ({ fault }, { toolId, connectorId }) =>
+        log.error(
+          { fault, toolId, connectorId },
+          'a stored credential does not open; its user has to connect anew',
+        ),
+    }),
+    pages: createConnectHandler({
+      publicUrl,
+      engine,
+      elicitations: backend.elicitations,
+      store: backend.connect,
+      limits: backend.limits,
+      vault,
+      keys,
+      identity,
+      targets,
+      authenticate: parts.authenticate,
+      callLimits: parts.limits,
+      tellOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
+      proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
+      failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
+      onEvent,
+      onFault: (error, at) => log.error({ err: error, ...at }, 'connect page failed unexpectedly'),
+    }),
+    close: stopSweeping,
+  };
+}
+
+function actsForPeople({ mcpServers }: AgentsConfig): boolean {
+  return Object.values(mcpServers).some(({ credentialScope }) => credentialScope === 'user');
+}
+
+function isDevelopment({ NODE_ENV }: Env): boolean {
+  return NODE_ENV !== 'production';
+}
+
+/** Where the pages are, and how they know who is before them. Throws EnvError with all that is missing for that. */
+function pagesOf(env: Env): { readonly publicUrl: string; readonly identity: Identity } {
+  const publicUrl = env.PARLEY_PUBLIC_URL;
+  const identity = publicUrl === undefined ? undefined : identityOf(env, publicUrl);
+  if (publicUrl !== undefined && identity !== undefined) return { publicUrl, identity };
+  const why = 'is required where tools act with accounts of their users (`credentialScope: user`)';
+  throw new EnvError([
+    ...(publicUrl === undefined ? [`PARLEY_PUBLIC_URL: ${why}`] : []),
+    ...(env.PARLEY_CONNECT_IDENTITY === undefined ? [`PARLEY_CONNECT_IDENTITY: ${why}`] : []),
+  ]);
+}
+
+/** What PARLEY_CONNECT_IDENTITY names; the environment was checked to hold what that needs. */
+function identityOf(env: Env, publicUrl: string): Identity | undefined {
+  const tenants = env.PARLEY_CONNECT_TENANTS.length === 0 ? ['default'] : env.PARLEY_CONNECT_TENANTS;
+  switch (env.PARLEY_CONNECT_IDENTITY) {
+    case 'oidc':
+      return createOidcIdentity({
+        issuer: env.PARLEY_CONNECT_OIDC_ISSUER ?? '',
+        clientId: env.PARLEY_CONNECT_OIDC_CLIENT_ID ?? '',
+        ...(env.PARLEY_CONNECT_OIDC_CLIENT_SECRET !== undefined && {
+          clientSecret: env.PARLEY_CONNECT_OIDC_CLIENT_SECRET,
+        }),
+        redirectUri: `${publicUrl}/auth/signed-in`,
+        userClaim: env.PARLEY_CONNECT_USER_CLAIM,
+        tenants,
+        allowLoopbackHttp: isDevelopment(env),
+      });
+    case 'session':
+      return createBoundIdentity(env.PARLEY_CONNECT_SESSION_URL ?? '');
+    case 'dev':
+      return createTypedIdentity(tenants[0] ?? 'default');
+    case undefined:
+      return undefined;
+  }
+}
+
+/** Keys made up for a process serve that process alone, so only where no other one reads what it seals. */
+function keysOf(env: Env, log: Log): KeyRing {
+  const isAlone = redisLocation(env) === undefined && isDevelopment(env);
+  if (env.PARLEY_VAULT_KEYS.length === 0 && isAlone)
+    return createDevelopmentKeyRing((words) => log.warn(words));
+  const { keys, faults } = parseVaultKeys(env.PARLEY_VAULT_KEYS);
+  if (keys === undefined) throw new EnvError(faults);
+  return keys;
+}

@@ -1,0 +1,454 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { canary, findCanary } from '../harness/canary.ts';
+import { redisCommand } from '../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../harness/redis-server.ts';
+import { createTestBrowser, SAYS, type Shown, type TestBrowser } from './connect-browser.ts';
+import { ADA, dumpRedis, startWorld } from './connect-setup.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+
+type Options = Partial<Parameters<typeof startWorld>[0]>;
+const world = (options: Options = {}) => startWorld({ redisUrl: redis.url, ...options });
+
+/** Ada, signed in and before the consent page of a question. */
+async function begun(options: Options = {}) {
+  const here = await world(options);
+  const asked = await here.ask();
+  const browser = createTestBrowser(here);
+  return { here, browser, ...asked, consent: await browser.enter(asked.path, 'ada') };
+}
+
+/** Ada, on her way back from the provider. */
+async function back(options: Options = {}) {
+  const started = await begun(options);
+  const left = await started.browser.submit(started.consent, 'start');
+  return { ...started, callback: await started.browser.walk(left, 'ada-at-tracker') };
+}
+
+function tampered(callback: string, name: string, value: string | undefined): string {
+  const url = new URL(callback);
+  if (value === undefined) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  return url.href;
+}
+
+describe('somebody else with the link', () => {
+  test('learns nothing, can do nothing, and the question stays open for its owner', async () => {
+    const here = await world();
+    const { path, id } = await here.ask();
+    const mallory = createTestBrowser(here);
+    const shown = await mallory.enter(path, 'bob');
+    expect([shown.status, shown.heading]).toEqual([403, SAYS.mismatch]);
+    expect(here.events).toMatchObject([{ type: 'mismatch', elicitationId: id, tenant: ADA.tenant }]);
+    const again = await mallory.open(path);
+    expect(again.heading).toBe(SAYS.mismatch);
+    for (const told of ['ada', 'Helper', 'Service', 'Please connect.', here.tracker.issuer])
+      expect(again.html).not.toContain(told);
+    // The token of a page of their own does not open this one's doors.
+    const csrf = again.forms.get('sign-out')?.fields.csrf ?? '';
+    for (const door of ['start', 'secret', 'decline']) {
+      const refused = await mallory.post(`${path}/${door}`, { csrf, secret: 'x' });
+      expect([refused.status, refused.heading]).toEqual([403, SAYS.mismatch]);
+    }
+    expect(await here.status(id)).toBe('pending');
+    expect(await here.held()).toBeUndefined();
+    expect(await here.held('issues', { ...ADA, userId: 'bob' })).toBeUndefined();
+    const ada = createTestBrowser(here);
+    const done = await ada.open(
+      await ada.walk(await ada.submit(await ada.enter(path, 'ada'), 'start'), 'ada-at-tracker'),
+    );
+    expect(done.heading).toBe(SAYS.connected());
+  });
+
+  test('can sign in as who they should be, and must show so anew', async () => {
+    const here = await world();
+    const { path } = await here.ask();
+    const browser = createTestBrowser(here);
+    const mismatch = await browser.enter(path, 'bob');
+    const out = await browser.submit(mismatch, 'sign-out');
+    expect(out.heading).toBe(SAYS.signIn);
+    const left = await browser.submit(out, 'sign-in');
+    expect(new URL(left.link ?? '').searchParams.get('prompt')).toBe('login');
+    const consent = await browser.open(await browser.walk(left, 'ada'));
+    expect(consent.forms.has('start')).toBe(true);
+  });
+
+  test('who knows the address of an ended question is not told whose it was', async () => {
+    const { here, browser, consent, path } = await begun();
+    await browser.open(await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'));
+    const stranger = await createTestBrowser(here).open(path);
+    for (const told of ['ada', 'Helper', 'Service']) expect(stranger.html).not.toContain(told);
+    expect((await createTestBrowser(here).enter(path, 'bob')).html).not.toContain('Service');
+  });
+
+  test.each([
+    'el_00AAAAAAAAAAAAAAAAAAAAAA',
+    'el_99AAAAAAAAAAAAAAAAAAAAAA',
+    'x',
+    '..',
+    '%2e%2e',
+    'a'.repeat(300),
+  ])('finds nothing under %s', async (id) => {
+    const here = await world();
+    const shown = await createTestBrowser(here).open(`/auth/connect/${id}`);
+    expect([shown.status, shown.heading]).toEqual([404, SAYS.notFound]);
+  });
+
+  test('finds no page for a question that has one of its own', async () => {
+    const here = await world();
+    const { row } = await here.engine.ask({
+      tenant: ADA.tenant,
+      input: {
+        userId: 'ada',
+        mode: 'url',
+        message: '?',
+        url: 'https://pages.example/own',
+        completion: 'server',
+        context: { trigger: 'agent', toolId: 'issues' },
+        timeoutSeconds: 600,
+      },
+    });
+    const shown = await createTestBrowser(here).enter(`/auth/connect/${row.id}`, 'ada');
+    expect(shown.heading).toBe(SAYS.notFound);
+  });
+});
+
+describe('an answer of the provider', () => {
+  test('in another browser than the one that asked opens nothing, and is still good in that one', async () => {
+    const { here, browser, callback, id } = await back();
+    const { path: other } = await here.ask();
+    for (const user of ['bob', 'ada', undefined]) {
+      const elsewhere = createTestBrowser(here);
+      if (user !== undefined) await elsewhere.enter(other, user);
+      const shown = await elsewhere.open(callback);
+      expect(shown.heading).toBe(SAYS.failed('bad_state'));
+      expect(shown.html).not.toContain(id);
+    }
+    expect(await here.status(id)).toBe('opened');
+    expect(await here.held()).toBeUndefined();
+    expect(here.tracker.tokenCalls('authorization_code')).toBe(0);
+    expect((await browser.open(callback)).heading).toBe(SAYS.connected());
+  });
+
+  test.each([
+    ['the state of nobody', 'state', 'A'.repeat(43), 'bad_state'],
+    ['no state', 'state', undefined, 'bad_state'],
+    ['another issuer', 'iss', 'https://evil.example', 'bad_issuer'],
+    ['no issuer', 'iss', undefined, 'bad_issuer'],
+    ['a made-up code', 'code', 'A'.repeat(43), 'provider_error'],
+    ['no code', 'code', undefined, 'provider_error'],
+  ] as const)('with %s leaves the question open', async (_what, name, value, reason) => {
+    const { here, browser, callback, id, path } = await back();
+    const failed = await browser.open(tampered(callback, name, value));
+    expect(failed.heading).toBe(SAYS.failed(reason));
+    expect(await here.status(id)).toBe('opened');
+    expect(await here.held()).toBeUndefined();
+    expect(here.events.at(-1)).toMatchObject({ type: 'failed', code: reason });
+    const again = await browser.open(path);
+    const done = await browser.open(
+      await browser.walk(await browser.submit(again, 'start'), 'ada-at-tracker'),
+    );
+    expect(done.heading).toBe(SAYS.connected());
+  });
+
+  test('with the state twice is no answer', async () => {
+    const { here, browser, callback, id } = await back();
+    const shown = await browser.open(`${callback}&state=A`);
+    expect(shown.heading).toBe(SAYS.failed('bad_state'));
+    expect(await here.status(id)).toBe('opened');
+  });
+
+  test('at the address of another connector is no answer', async () => {
+    const { here, browser, callback, id } = await back();
+    const shown = await browser.open(callback.replace('/callback/tracker', '/callback/other'));
+    expect(shown.heading).toBe(SAYS.failed('bad_state'));
+    expect(await here.status(id)).toBe('opened');
+  });
+
+  test('after signing out is no answer', async () => {
+    const { here, browser, callback, path, id } = await back();
+    const page = await browser.open(path);
+    const csrf = page.forms.get('start')?.fields.csrf ?? '';
+    await browser.post(`/auth/sign-out?elicitationId=${id}`, { csrf });
+    expect((await browser.open(callback)).heading).toBe(SAYS.failed('bad_state'));
+    expect(await here.status(id)).toBe('opened');
+  });
+});
+
+describe('a sign-in', () => {
+  async function leaving(here: Awaited<ReturnType<typeof world>>) {
+    const { path, id } = await here.ask();
+    const browser = createTestBrowser(here);
+    const left = await browser.submit(await browser.open(path), 'sign-in');
+    return { browser, path, id, callback: await browser.walk(left, 'ada') };
+  }
+
+  test('in another browser than the one that asked signs nobody in', async () => {
+    const here = await world();
+    const { callback, path, browser } = await leaving(here);
+    const victim = createTestBrowser(here);
+    await victim.open(path);
+    const shown = await victim.open(callback);
+    expect(shown.heading).toBe(SAYS.failed('sign-in'));
+    expect((await victim.open(path)).heading).toBe(SAYS.signIn);
+    expect((await browser.open(callback)).forms.has('start')).toBe(true);
+  });
+
+  test.each([
+    ['state', 'A'.repeat(43)],
+    ['state', undefined],
+    ['iss', 'https://evil.example'],
+    ['iss', undefined],
+    ['code', 'A'.repeat(43)],
+  ] as const)('with a wrong %s (%s) signs nobody in', async (name, value) => {
+    const here = await world();
+    const { callback, path, browser } = await leaving(here);
+    expect((await browser.open(tampered(callback, name, value))).heading).toBe(SAYS.failed('sign-in'));
+    expect((await browser.open(path)).heading).toBe(SAYS.signIn);
+    expect(here.events.at(-1)).toMatchObject({ type: 'failed', code: 'sign_in' });
+  });
+
+  test('gives the browser another id, and the old one opens nothing', async () => {
+    const here = await world();
+    const { callback, path, browser } = await leaving(here);
+    const planted = browser.jar.header(`${here.publicUrl}/`);
+    const consent = await browser.open(callback);
+    const token = (cookie: string) => /parley-connect=([\w-]{43})/.exec(cookie)?.[1];
+    expect(token(browser.jar.header(`${here.publicUrl}/`))).not.toBe(token(planted));
+    const response = await fetch(here.publicUrl + path, { headers: { cookie: planted } });
+    expect(await response.text()).toContain(SAYS.signIn);
+    expect(consent.forms.has('start')).toBe(true);
+  });
+
+  test('that is repeated signs nobody in', async () => {
+    const here = await world();
+    const { callback, path, browser } = await leaving(here);
+    const shown = await browser.open(callback);
+    const again = await browser.open(callback);
+    expect(again.hops).toEqual([path]);
+    expect(again.heading).toBe(shown.heading);
+    const elsewhere = createTestBrowser(here);
+    expect((await elsewhere.open(callback)).heading).toBe(SAYS.signIn);
+  });
+
+  test('without the claim that names the user lets nobody in', async () => {
+    const { createOidcIdentity } = await import('../../services/api/src/connect/identity/oidc.ts');
+    const here = await world();
+    const { issuer } = here.company;
+    const client = { clientId: 'parley-pages', clientSecret: here.companySecret };
+    const redirectUri = `${here.publicUrl}/auth/signed-in`;
+    const base = { issuer, ...client, redirectUri, allowLoopbackHttp: true };
+    const jar = createTestBrowser(here);
+    const cases = [
+      { userClaim: 'employee', tenants: ['acme'] },
+      { userClaim: 'sub', tenants: ['acme', 'other'] },
+      { userClaim: 'email', tenants: ['acme'] },
+    ];
+    for (const options of cases) {
+      const identity = createOidcIdentity({ ...base, ...options });
+      const start = await identity.begin({ anew: false });
+      if (start === undefined) throw new Error('no sign-in');
+      const callback = await jar.walk({ link: start.url } as Shown, 'ada');
+      expect(await identity.finish(callback, start.keep)).toMatchObject({ type: 'failed' });
+    }
+  });
+});
+
+describe('a form', () => {
+  const doors = ['start', 'secret', 'decline', 'sign-in'];
+
+  async function refusedEverywhere(
+    { browser, path, here, id }: Pick<Awaited<ReturnType<typeof begun>>, 'browser' | 'path' | 'here' | 'id'>,
+    fields: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string | undefined>> = {},
+  ) {
+    for (const action of [...doors.map((door) => `${path}/${door}`), `/auth/sign-out?elicitationId=${id}`]) {
+      const shown = await browser.post(action, { secret: 'x', ...fields }, { headers });
+      expect([action, shown.status, shown.heading]).toEqual([action, 403, SAYS.refused]);
+      expect(shown.headers.getSetCookie()).toEqual([]);
+    }
+    expect(await here.status(id)).toBe('pending');
+  }
+
+  test('without its token is refused', async () => {
+    const started = await begun();
+    await refusedEverywhere(started, {});
+    await refusedEverywhere(started, { csrf: '' });
+    await refusedEverywhere(started, { csrf: 'A'.repeat(43) });
+  });
+
+  test('with the token of another browser is refused', async () => {
+    const started = await begun();
+    const other = createTestBrowser(started.here);
+    const { forms } = await other.enter(started.path, 'ada');
+    await refusedEverywhere(started, { csrf: forms.get('start')?.fields.csrf ?? '' });
+  });
+
+  test.each([
+    ['another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+    ['another origin, by an old browser', { origin: 'https://evil.example', 'sec-fetch-site': undefined }],
+    ['an origin that hides', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+    ['an origin that hides, by its word our own', { origin: 'null' }],
+    ['a neighbour', { 'sec-fetch-site': 'same-site' }],
+    ['elsewhere, without an origin', { origin: undefined, 'sec-fetch-site': 'cross-site' }],
+    ['nobody knows where', { origin: undefined, 'sec-fetch-site': undefined }],
+    ['another port', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': undefined }],
+    ['no form', { 'content-type': 'text/plain' }],
+  ])('from %s is refused, token or not', async (_what, headers) => {
+    const started = await begun();
+    const csrf = started.consent.forms.get('start')?.fields.csrf ?? '';
+    await refusedEverywhere(started, { csrf }, headers);
+  });
+
+  test('that is too large is refused', async () => {
+    const { browser, consent, path, here, id } = await begun();
+    const csrf = consent.forms.get('decline')?.fields.csrf ?? '';
+    const shown = await browser.post(`${path}/decline`, { csrf, more: 'x'.repeat(20_000) });
+    expect(shown.heading).toBe(SAYS.refused);
+    expect(await here.status(id)).toBe('pending');
+  });
+
+  test('is taken from a browser that says less, but says it is us', async () => {
+    const { browser, consent, path, here, id } = await begun();
+    const csrf = consent.forms.get('decline')?.fields.csrf ?? '';
+    const headers = { 'sec-fetch-site': undefined };
+    expect((await browser.post(`${path}/decline`, { csrf }, { headers })).heading).toBe(SAYS.declined);
+    expect(await here.status(id)).toBe('declined');
+  });
+});
+
+describe('addresses', () => {
+  const EVIL = [
+    '//evil.example',
+    '\\\\evil.example',
+    '/\\evil.example',
+    '@evil.example',
+    'https://evil.example',
+  ];
+  const HIDDEN = [
+    '%0d%0aLocation:%20https://evil.example',
+    '%2f%2fevil.example',
+    '%5cevil.example',
+    '..%2f..%2f',
+  ];
+
+  test('lead nowhere but to our own pages', async () => {
+    const here = await world();
+    const { id, path } = await here.ask();
+    for (const evil of [...EVIL, ...HIDDEN]) {
+      const targets = [
+        `/auth/connect?elicitationId=${evil}`,
+        `/auth/connect?elicitationId=${id}${evil}`,
+        `/auth/connect?elicitationId=${id}&elicitationId=${evil}`,
+        `/auth/connect?elicitationId=${id}&returnUrl=${evil}&next=${evil}`,
+        `/auth/connect/${encodeURIComponent(evil)}`,
+        `${path}?returnUrl=${evil}`,
+        `/auth/signed-in?state=${evil}&returnUrl=${evil}`,
+        `/auth/callback/tracker?state=${evil}&redirect_uri=${evil}`,
+        `/auth/callback/${encodeURIComponent(evil)}?state=x`,
+      ];
+      for (const target of targets) {
+        const response = await fetch(here.publicUrl + target, { redirect: 'manual' });
+        const location = response.headers.get('location');
+        if (location !== null) expect([target, location]).toEqual([target, path]);
+        expect(await response.text()).not.toContain('evil.example');
+      }
+    }
+  });
+
+  test('that nobody serves are not found', async () => {
+    const here = await world();
+    for (const [method, path] of [
+      ['GET', '/auth'],
+      ['GET', '/auth/'],
+      ['GET', '/auth/complete'],
+      ['DELETE', '/auth/connect'],
+      ['HEAD', '/auth/signed-in'],
+      ['HEAD', '/auth/callback/tracker'],
+      ['POST', '/auth/callback/tracker'],
+      ['POST', '/auth/webhooks/tracker'],
+      ['POST', '/auth/webhooks/none'],
+    ] as const) {
+      expect([path, (await fetch(here.publicUrl + path, { method })).status]).toEqual([path, 404]);
+    }
+  });
+});
+
+test('a look at any page writes nothing', async () => {
+  const { here, browser, path, consent, id } = await begun();
+  const stranger = createTestBrowser(here);
+  const before = await dumpRedis(redis.port);
+  for (let look = 0; look < 4; look += 1) {
+    for (const shown of [await browser.open(path), await stranger.open(path)]) expect(shown.status).toBe(200);
+    await browser.open(`/auth/connect?elicitationId=${id}`);
+    await fetch(here.publicUrl + path, {
+      method: 'HEAD',
+      headers: { cookie: browser.jar.header(here.publicUrl) },
+    });
+  }
+  expect(await dumpRedis(redis.port)).toEqual(before);
+  expect(await here.status(id)).toBe('pending');
+  await browser.submit(consent, 'start');
+  expect(await dumpRedis(redis.port)).not.toEqual(before);
+});
+
+describe('somebody who fails and fails', () => {
+  async function fail(browser: TestBrowser) {
+    return browser.open('/auth/signed-in?state=AAAA');
+  }
+
+  test('has to wait, on every pod', async () => {
+    const { here, browser, consent, path } = await begun({ deps: { failuresMax: 3 } });
+    for (let count = 0; count < 3; count += 1)
+      expect((await fail(browser)).heading).toBe(SAYS.failed('sign-in'));
+    const blocked = await fail(browser);
+    expect([blocked.status, blocked.heading]).toEqual([429, SAYS.tooMany]);
+    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(500);
+    for (let count = 0; count < 4; count += 1)
+      expect((await browser.submit(consent, 'start')).heading).toBe(SAYS.tooMany);
+    expect((await browser.open(path)).status).toBe(200);
+    expect(here.events.filter(({ type }) => type === 'failed')).toHaveLength(4);
+  });
+
+  test('counts by the address that the last trusted proxy saw', async () => {
+    const here = await world({ deps: { failuresMax: 1, proxyHops: 1 } });
+    const from = async (address: string) => {
+      const headers = { 'x-forwarded-for': `1.2.3.4, ${address}` };
+      return (await fetch(`${here.publicUrl}/auth/signed-in?state=A`, { headers })).status;
+    };
+    expect(await from('192.0.2.1')).toBe(400);
+    expect(await from('192.0.2.1')).toBe(429);
+    expect(await from('192.0.2.2')).toBe(400);
+    expect(await from('2001:db8:0:1::1')).toBe(400);
+    expect(await from('2001:db8:0:1:ffff::9')).toBe(429);
+  });
+});
+
+test('no code, token or key is in a log, a page, an address of ours, or in Redis unsealed', async () => {
+  const texts: string[] = [];
+  const { here, browser, callback, path } = await back();
+  const { searchParams } = new URL(callback);
+  const secrets = [searchParams.get('code') ?? '', searchParams.get('state') ?? ''];
+  texts.push(...(await dumpRedis(redis.port)));
+  const shown = [await browser.open(callback), await browser.open(callback), await browser.open(path)];
+  const held = await here.held();
+  const credential = held?.credential.reveal();
+  if (credential?.kind !== 'oauth2') throw new Error('no tokens');
+  secrets.push(credential.accessToken, credential.refreshToken ?? '');
+  secrets.push(/parley-connect=([\w-]{43})/.exec(browser.jar.header(here.publicUrl))?.[1] ?? '');
+  texts.push(...(await dumpRedis(redis.port)), ...here.lines);
+  for (const { html, headers, hops } of shown) texts.push(html, String(headers.get('location')), ...hops);
+  expect(texts.length).toBeGreaterThan(5);
+  for (const secret of secrets) {
+    expect(secret.length).toBeGreaterThan(20);
+    expect(findCanary(secret, texts)).toEqual([]);
+  }
+  const marker = canary('query');
+  const failed = await browser.open(`/auth/callback/tracker?state=${marker}&error=${marker}&code=${marker}`);
+  expect(findCanary(marker, [failed.html, ...here.lines, ...(await dumpRedis(redis.port))])).toEqual([]);
+});

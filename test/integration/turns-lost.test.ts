@@ -1,0 +1,181 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import { mintStreamRequestId } from '@parley/shared/domain/ids';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import type { Heartbeats } from '@parley/shared/ports/heartbeats';
+import type { Runs } from '@parley/shared/ports/runs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
+import { refusalOf } from '../contract/observe.ts';
+import { answerOf } from '../contract/questions.ts';
+import { ROOMY } from '../contract/settings.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { eventsOf, openOf, podOn, saying, type TestPod, talk } from './turns-setup.ts';
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel({
+    script: [
+      ({ userText, results }) =>
+        userText === 'ask' && results.length === 0
+          ? { calls: [{ name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } }] }
+          : { text: `Done${results.map(({ text }) => ` ${text}`).join()}.` },
+    ],
+  });
+});
+afterAll(() => model.stop());
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+/** Pods that share a backend; a beat of theirs comes soon, and lapses soon. */
+function world() {
+  const backend = createMemoryBackend(ROOMY);
+  const pod = (options: TestPod = {}) => {
+    const made = podOn(backend, model, { rhythm: { beatMs: 50, aliveMs: 250 }, ...options });
+    closing.push(() => made.turns.close());
+    return made;
+  };
+  return { backend, pod, conversation: talk() };
+}
+
+function away(): ParleyError {
+  return new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
+}
+
+/** Signs of life that can be taken away from one pod, as its death does, or from all, as an outage does. */
+function mortal(heartbeats: Heartbeats) {
+  const state = { dead: false, outage: false };
+  return {
+    state,
+    heartbeats: {
+      async beat(pod, ttlMs) {
+        if (state.outage) throw away();
+        if (!state.dead) await heartbeats.beat(pod, ttlMs);
+      },
+      async alive(pod) {
+        if (state.outage) throw away();
+        return heartbeats.alive(pod);
+      },
+    } satisfies Heartbeats,
+  };
+}
+
+describe('a run that nobody works on', () => {
+  it('since the reply of its begin was lost is ended, and stands in no other pod’s way', async () => {
+    const { backend, pod, conversation } = world();
+    let lost: string | undefined;
+    const runs: Runs = {
+      ...backend.runs,
+      async begin(run) {
+        await backend.runs.begin(run);
+        lost = run.streamRequestId;
+        throw away();
+      },
+    };
+    const broken = pod({ runs });
+    expect(await refusalOf(broken.turns.begin(saying(conversation, 'hello')))).toMatchObject({
+      code: 'unavailable',
+    });
+    const stream = { ...conversation, streamRequestId: lost ?? '' };
+    const stands = async () => (await backend.runs.standing(stream))?.status === 'failed';
+    await waitUntil(stands, { what: 'the end of the lost run' });
+    await pod().turns.begin(saying(conversation, 'hello'));
+    expect((await eventsOf(backend, stream)).at(-1)).toMatchObject({ code: 'interrupted' });
+  });
+
+  it('since its last write failed is ended', async () => {
+    const { backend, pod, conversation } = world();
+    let failures = 0;
+    const runs: Runs = {
+      ...backend.runs,
+      async write(run, write) {
+        if (write.end === undefined || failures === 2) return backend.runs.write(run, write);
+        failures += 1;
+        throw new Error('A write that no repetition helps.');
+      },
+    };
+    const { turns } = pod({ runs });
+    const run = await turns.begin(saying(conversation, 'hello'));
+    await waitUntil(async () => (await backend.runs.standing(run))?.status === 'failed', {
+      what: 'the end of the lost run',
+    });
+    await pod().turns.begin(saying(conversation, 'hello'));
+  });
+
+  it('is ended by the next when whoever began to end it could not', async () => {
+    const { backend, pod, conversation } = world();
+    const left = {
+      ...conversation,
+      streamRequestId: mintStreamRequestId(),
+      agent: 'helper',
+      owner: 'a-pod-that-died',
+      input: [],
+      event: { type: 'turn-started', conversationId: 'talk', messageId: 'msg', agent: 'helper' } as const,
+    };
+    await backend.runs.begin(left);
+    const runs: Runs = { ...backend.runs, write: () => Promise.reject(away()) };
+    const halfway = pod({ runs });
+    await refusalOf(halfway.turns.begin(saying(conversation, 'hello')));
+    expect(await backend.runs.standing(left)).toMatchObject({ status: 'running', term: 2 });
+    expect(await pod().turns.begin(saying(conversation, 'hello'))).toBeDefined();
+    expect(await backend.runs.standing(left)).toMatchObject({ status: 'failed' });
+  });
+
+  it('since its pod died is ended for whoever reads it, and its question is taken back', async () => {
+    const { backend, pod, conversation } = world();
+    const { state, heartbeats } = mortal(backend.heartbeats);
+    const [dying, living] = [pod({ heartbeats }), pod()];
+    const run = await dying.turns.begin(saying(conversation, 'ask'));
+    await waitUntil(async () => (await openOf(living.engine, conversation)).length === 1, {
+      what: 'the question',
+    });
+    const leave = living.turns.attend(run);
+    state.dead = true;
+    await waitUntil(async () => (await eventsOf(backend, run)).at(-1)?.type === 'turn-failed', {
+      what: 'the end',
+    });
+    expect(await openOf(living.engine, conversation)).toEqual([]);
+    leave();
+  });
+
+  it('is no turn that could be stopped; who resumes it hears its end once', async () => {
+    for (const how of ['stop', 'resume'] as const) {
+      const { backend, pod, conversation } = world();
+      const { state, heartbeats } = mortal(backend.heartbeats);
+      const [dying, living] = [pod({ heartbeats }), pod()];
+      const run = await dying.turns.begin(saying(conversation, 'ask'));
+      const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
+      state.dead = true;
+      await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
+      if (how === 'stop') expect(await living.turns.stop(conversation)).toBe(false);
+      else expect((await living.turns.running(conversation))?.streamRequestId).toBe(run.streamRequestId);
+      expect((await eventsOf(backend, run)).at(-1)).toMatchObject({ type: 'turn-failed' });
+      expect(await living.turns.running(conversation)).toBeUndefined();
+      expect(await openOf(living.engine, conversation)).toEqual([]);
+    }
+  });
+
+  it('is none after an outage that silenced all pods', async () => {
+    const { backend, pod, conversation } = world();
+    const { state, heartbeats } = mortal(backend.heartbeats);
+    const [one, other] = [pod({ heartbeats }), pod({ heartbeats })];
+    const run = await one.turns.begin(saying(conversation, 'ask'));
+    const questions = () => openOf(one.engine, conversation);
+    await waitUntil(async () => (await questions()).length === 1, { what: 'the question' });
+    const leave = other.turns.attend(run);
+    const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
+    state.outage = true;
+    await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
+    state.outage = false;
+    expect(await other.turns.running(conversation)).toMatchObject({ streamRequestId: run.streamRequestId });
+    expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', term: 1 });
+    await waitUntil(() => backend.heartbeats.alive(owner), { what: 'a beat' });
+    await answerOf(one.engine, conversation, (await questions())[0]?.id ?? '', 'accept', { answer: true });
+    await waitUntil(async () => (await backend.runs.standing(run))?.status === 'finished', {
+      what: 'the end',
+    });
+    leave();
+  });
+});

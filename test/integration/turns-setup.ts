@@ -1,0 +1,87 @@
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import type { StreamRef } from '@parley/shared/domain/ids';
+import type { ConversationRef, Message } from '@parley/shared/domain/run';
+import type { TurnEvent } from '@parley/shared/domain/turn-events';
+import { turnEventOf } from '@parley/shared/domain/turn-events';
+import type { Engine } from '@parley/shared/engine/engine';
+import type { Backend } from '@parley/shared/ports/backend';
+import type { ScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
+import { createElicitTool } from '../../services/api/src/agents/elicit-tool.ts';
+import type { RunLimits } from '../../services/api/src/agents/run-steps.ts';
+import type { Tool } from '../../services/api/src/agents/tool.ts';
+import { createTurns, type TurnRequest, type TurnsDeps } from '../../services/api/src/agents/turns.ts';
+import { engineOn } from '../contract/engines.ts';
+import { entriesOf } from '../contract/observe.ts';
+import { newOwner } from '../contract/questions.ts';
+
+/** An agent of a test, by its id; instructions tell a script who speaks. */
+export interface TestAgent {
+  readonly tools?: readonly Tool[];
+  readonly limits?: Partial<RunLimits>;
+}
+
+export interface TestPod extends Partial<Omit<TurnsDeps, 'agents'>> {
+  readonly agents?: Readonly<Record<string, TestAgent>>;
+}
+
+const LIMITS: RunLimits = { steps: 5, tokens: 100_000, workMs: 60_000 };
+
+export const elicit = createElicitTool({ timeoutSeconds: 600 });
+
+/** The turns of one pod on a backend. Its agent asks its person, unless it is given others; the first one is the default. */
+export function podOn(backend: Backend, model: ScriptedModel, options: TestPod = {}) {
+  const { agents = { helper: { tools: [elicit] } }, ...deps } = options;
+  const engine = engineOn(backend);
+  const faults: unknown[] = [];
+  const turns = createTurns({
+    engine,
+    runs: backend.runs,
+    conversations: backend.conversations,
+    heartbeats: backend.heartbeats,
+    agents: {
+      find: (id = Object.keys(agents)[0] ?? '') => ({ id, title: `The ${id}` }),
+      open: async (id) => ({
+        model: createOpenAICompatible({ name: 'scripted', baseURL: model.url, includeUsage: true })(
+          'scripted',
+        ),
+        instructions: id,
+        tools: async () => agents[id]?.tools ?? [],
+        settings: {},
+        limits: { ...LIMITS, ...agents[id]?.limits },
+      }),
+    },
+    pod: 'pod',
+    onFault: (error) => faults.push(error),
+    ...deps,
+  });
+  return { engine, turns, faults };
+}
+
+export function talk(conversationId = 'talk'): ConversationRef {
+  return { ...newOwner(), conversationId };
+}
+
+/** What a client sends that shows every question. */
+export function saying(
+  conversation: ConversationRef,
+  content: string,
+  before: readonly Message[] = [],
+): TurnRequest {
+  return {
+    conversation,
+    input: [{ role: 'user', content }],
+    before,
+    support: { form: true, url: true },
+  };
+}
+
+export async function eventsOf(backend: Backend, stream: StreamRef): Promise<TurnEvent[]> {
+  const entries = await entriesOf(backend.feed, stream);
+  return entries.map(({ event }) => turnEventOf(event)).filter((event) => event !== undefined);
+}
+
+/** The questions that a person has open. */
+export async function openOf(engine: Engine, { tenant, userId }: ConversationRef) {
+  const request = { owner: { tenant, userId }, statuses: ['pending', 'opened'], limit: 50 } as const;
+  return (await engine.list(request)).rows;
+}
