@@ -26,7 +26,7 @@ export interface TestPod extends Partial<Omit<TurnsDeps, 'agents'>> {
 
 const LIMITS: RunLimits = { steps: 5, tokens: 100_000, workMs: 60_000 };
 
-export const elicit = createElicitTool({ timeoutSeconds: 600 });
+export const elicit = createElicitTool({ agent: 'The helper', takers: [], timeoutSeconds: 600 });
 
 /** The turns of one pod on a backend. Its agent asks its person, unless it is given others; the first one is the default. */
 export function podOn(backend: Backend, model: ScriptedModel, options: TestPod = {}) {

@@ -1,3 +1,4 @@
+import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import type {
   ApiKeyConnector,
   Connector as ConnectorEntry,
@@ -10,6 +11,7 @@ import type { Connector } from './connect/connectors/connector.ts';
 import { createGuardedFetch } from './connect/connectors/guarded-fetch.ts';
 import { createNangoConnector } from './connect/connectors/nango.ts';
 import { createOAuth2Connector } from './connect/connectors/oauth2.ts';
+import { createSecretConnector, SECRET_CONNECTOR_ID } from './connect/connectors/secret.ts';
 import type { ConnectTargets } from './connect/targets.ts';
 
 export interface ConnectorSettings {
@@ -22,9 +24,11 @@ export interface ConnectorSettings {
 export function targetsOf(loaded: LoadedAgentsConfig, settings: ConnectorSettings): ConnectTargets {
   const { mcpServers } = loaded.config;
   const connectors = connectorsOf(loaded, settings);
+  const secret = { kind: 'secret', toolId: SECRET_TOOL_ID, connector: createSecretConnector() } as const;
   return {
-    connector: (id) => connectors.get(id),
+    connector: (id) => (id === SECRET_CONNECTOR_ID ? secret.connector : connectors.get(id)),
     find(toolId) {
+      if (toolId === SECRET_TOOL_ID) return secret;
       const server = mcpServers[toolId];
       if (server === undefined || server.transport !== 'http' || server.connector === undefined)
         return undefined;

@@ -59,6 +59,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
       loaded,
       mcp,
       credentials: connect?.credentials ?? NO_CREDENTIALS,
+      ...(connect !== undefined && { secrets: connect.secrets }),
       onServerFailure: (server, { type }) => log.warn({ server, type }, 'MCP server offers no tools'),
     }),
     pod: env.PARLEY_POD,

@@ -9,14 +9,17 @@ import { createVault } from '@parley/shared/vault/vault';
 import type { AgentsConfig } from './agents/config/file.ts';
 import type { LoadedAgentsConfig } from './agents/config/load.ts';
 import type { Credentials } from './agents/credentials.ts';
+import type { Secrets } from './agents/secrets.ts';
 import { createCredentials } from './connect/credentials.ts';
 import type { ConnectEvent } from './connect/events.ts';
+import { SECRET_MS } from './connect/flows/ending.ts';
 import { sweepFlows } from './connect/flows/sweep.ts';
 import { type ConnectHandler, createConnectHandler } from './connect/handler.ts';
 import { createBoundIdentity } from './connect/identity/bound.ts';
 import type { Identity } from './connect/identity/identity.ts';
 import { createOidcIdentity } from './connect/identity/oidc.ts';
 import { createTypedIdentity } from './connect/identity/typed.ts';
+import { createSecrets } from './connect/secrets.ts';
 import { targetsOf } from './connect-targets.ts';
 import type { Authenticate } from './http/auth.ts';
 import type { CallLimits } from './http/limits.ts';
@@ -35,6 +38,7 @@ export interface ConnectParts {
 
 export interface WiredConnect {
   readonly credentials: Credentials;
+  readonly secrets: Secrets;
   readonly pages: ConnectHandler;
   readonly close: () => Promise<void>;
 }
@@ -43,10 +47,13 @@ const SWEEP_MS = 60_000;
 // A flow that goes its way takes moments from its credential to its end.
 const STALE_MS = 5 * 60_000;
 
-/** How people connect accounts, and how agents come by what they gave; nothing where no tool acts for its person. */
+/**
+ * How people connect accounts and hand over secrets, and how agents come by what they gave. Nothing where no tool acts
+ * for its person and no pages were set up.
+ */
 export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const { env, backend, engine, log, metrics, loaded } = parts;
-  if (!actsForPeople(loaded.config)) return undefined;
+  if (!actsForPeople(loaded.config) && !isSetUp(env)) return undefined;
   const { publicUrl, identity } = pagesOf(env);
   const keys = keysOf(env, log);
   const vault = createVault({ store: backend.vault, keys });
@@ -84,6 +91,12 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
           'a stored credential does not open; its user has to connect anew',
         ),
     }),
+    secrets: createSecrets({
+      elicitations: backend.elicitations,
+      claims: backend.claims,
+      vault,
+      takenMs: SECRET_MS,
+    }),
     pages: createConnectHandler({
       publicUrl,
       engine,
@@ -108,6 +121,10 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
 
 function actsForPeople({ mcpServers }: AgentsConfig): boolean {
   return Object.values(mcpServers).some(({ credentialScope }) => credentialScope === 'user');
+}
+
+function isSetUp({ PARLEY_PUBLIC_URL: url, PARLEY_CONNECT_IDENTITY: identity }: Env): boolean {
+  return url !== undefined && identity !== undefined;
 }
 
 function isDevelopment({ NODE_ENV }: Env): boolean {

@@ -34,3 +34,9 @@ export interface CredentialRef extends Owner {
   readonly toolId: string;
   readonly connectorId: string;
 }
+
+/**
+ * The `context.toolId` of a question for a secret that one tool may use once. No server of a configuration can have this
+ * id. Such a secret is only ever staged, under its elicitation's id, and never becomes a credential.
+ */
+export const SECRET_TOOL_ID = 'parley:secret';

@@ -1,6 +1,6 @@
 /** A name within a tenant that only the first comer gets. */
 export interface ClaimName {
-  readonly family: 'idempotency' | 'stream';
+  readonly family: 'idempotency' | 'stream' | 'secret';
   readonly tenant: string;
   readonly name: string;
 }

@@ -37,6 +37,8 @@ export interface Vault {
    * repeated, as long as no other flow replaced it. Nothing when the flow was dropped, lapsed or replaced.
    */
   promote(flow: FlowRef): Promise<number | undefined>;
+  /** What the flow has staged, which stays; nothing when nothing is. */
+  staged(flow: FlowRef): Promise<Secret<Credential> | undefined>;
   /** Forgets what the flow staged, and returns it to be revoked; nothing when nothing is staged, as after `promote`. */
   drop(flow: FlowRef): Promise<Secret<Credential> | undefined>;
   /**
@@ -95,6 +97,10 @@ export function createVault({ store, keys }: VaultDeps): Vault {
         // A change of keys got in between, or the flow itself: what is staged now counts.
         if (version !== 'changed') return version;
       }
+    },
+    async staged(flow) {
+      const staged = await store.readStaged(flow);
+      return staged === undefined ? undefined : openOrNothing(stagedIdentity(flow), staged);
     },
     async drop(flow) {
       // Read first: a removal that is sent twice removes once, and what it removed would be lost with the first reply.

@@ -13,6 +13,7 @@ import { languageModelOf } from './models.ts';
 import { createPersonalService } from './personal-service.ts';
 import { personalTools } from './personal-tools.ts';
 import type { RunLimits } from './run-steps.ts';
+import { redeeming, type Secrets } from './secrets.ts';
 import { serverTools } from './server-tools.ts';
 import { serverOf } from './servers.ts';
 import type { Tool } from './tool.ts';
@@ -40,12 +41,14 @@ export interface AgentsDeps {
   readonly mcp: McpTools;
   /** The accounts of people, for servers with `credentialScope: user`. */
   readonly credentials: Credentials;
+  /** What people typed for one use by a tool; absent where there is no page to type it into. */
+  readonly secrets?: Secrets;
   /** Told why a server offers no tools. */
   readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
 }
 
 /** Makes the agents of a configuration callable. */
-export function createAgents({ loaded, mcp, credentials, onServerFailure }: AgentsDeps): Agents {
+export function createAgents({ loaded, mcp, credentials, secrets, onServerFailure }: AgentsDeps): Agents {
   const { config, secretOf } = loaded;
   const models = new Map(
     Object.entries(config.models).map(
@@ -78,13 +81,15 @@ export function createAgents({ loaded, mcp, credentials, onServerFailure }: Agen
       });
       return personalTools({ id, service, announced: personal.announced, ...rules }, onFailure);
     });
-    const own = agent.elicit
-      ? [createElicitTool({ timeoutSeconds: agent.limits.questionTimeoutSeconds })]
-      : [];
+    const listed = (await Promise.all(lists)).flat();
+    const called = secrets === undefined ? listed : listed.map((tool) => redeeming(tool, secrets, principal));
+    const takers = secrets === undefined ? [] : listed.map(({ name, title = name }) => ({ name, title }));
+    const timeoutSeconds = agent.limits.questionTimeoutSeconds;
+    const own = agent.elicit ? [createElicitTool({ agent: agent.title, takers, timeoutSeconds })] : [];
     const delegates = agent.delegates.map(({ agent: id, description }) =>
       createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description }),
     );
-    return [...own, ...delegates, ...(await Promise.all(lists)).flat()];
+    return [...own, ...delegates, ...called];
   }
 
   return {

@@ -1,6 +1,7 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { z } from 'zod';
 import type { Question } from './question.ts';
+import { askForSecret, type SecretTaker } from './secret-question.ts';
 import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
 
 const FIELD = 'answer';
@@ -10,9 +11,12 @@ const Option = z.strictObject({
   title: z.string().min(1).max(200).optional().describe('What the person reads; the value when absent.'),
 });
 
-const base = {
+const asked = {
   message: z.string().min(1).describe('The question, as the person reads it.'),
   title: z.string().optional().describe('A short heading.'),
+};
+const base = {
+  ...asked,
   sensitive: z.boolean().optional().describe('Keep the answer from you: you hear only that there is one.'),
 };
 
@@ -35,13 +39,15 @@ const ElicitInput = z.discriminatedUnion('kind', [
       .record(z.string(), z.unknown())
       .describe('A flat JSON Schema object of string, number, integer, boolean and enum fields.'),
   }),
+  z.strictObject({ kind: z.literal('secret'), ...asked, for: z.string().max(128).optional() }),
 ]);
-type ElicitInput = z.infer<typeof ElicitInput>;
+/** A question that the person answers in a form. */
+type FormQuestion = Exclude<z.infer<typeof ElicitInput>, { kind: 'secret' }>;
 
 const INPUT_SCHEMA = {
   type: 'object',
   properties: {
-    kind: { type: 'string', enum: ['text', 'choice', 'multi_choice', 'confirmation', 'form'] },
+    kind: { type: 'string', enum: ['text', 'choice', 'multi_choice', 'confirmation', 'form', 'secret'] },
     message: { type: 'string', description: base.message.description },
     title: { type: 'string', description: 'A short heading.' },
     options: {
@@ -60,6 +66,7 @@ const INPUT_SCHEMA = {
       description: 'form: a flat JSON Schema object of string, number, integer, boolean and enum fields.',
     },
     sensitive: { type: 'boolean', description: base.sensitive.description },
+    for: { type: 'string', description: 'secret: the name of the tool that will use it.' },
   },
   required: ['kind', 'message'],
 } as const;
@@ -69,24 +76,30 @@ const UNSUPPORTED =
   "The user's client cannot show questions, so nobody was asked. Do not retry; ask in plain text instead, or go on without.";
 
 export interface ElicitToolOptions {
+  /** Title of the agent that asks. */
+  readonly agent: string;
+  /** Tools that may be given a secret. */
+  readonly takers: readonly SecretTaker[];
   /** How long a person has to answer. */
   readonly timeoutSeconds: number;
 }
 
 /** The built-in tool by which an agent asks its person something and gets the answer. */
-export function createElicitTool({ timeoutSeconds }: ElicitToolOptions): Tool {
+export function createElicitTool(options: ElicitToolOptions): Tool {
   return {
     name: 'elicit',
     title: 'Ask the user',
     description:
-      'Asks the user a question and waits for the answer: a text, a choice, several choices, a confirmation, or a small form. Never ask for passwords, keys or tokens with it.',
+      'Asks the user a question and waits for the answer: a text, a choice, several choices, a confirmation, a small form, or a secret. Ask for passwords, keys and tokens as a secret only: you get a reference that the tool named by `for` can use once.',
     inputSchema: INPUT_SCHEMA,
     async call(call) {
       const input = ElicitInput.safeParse(call.input);
       if (!input.success) return { type: 'failed', message: faultsOf(input.error) };
-      if (!call.support.form) return { type: 'failed', message: UNSUPPORTED };
+      const question = input.data;
       try {
-        return await askAndTell(call, input.data, timeoutSeconds);
+        if (question.kind === 'secret') return await askForSecret(call, question, options);
+        if (!call.support.form) return { type: 'failed', message: UNSUPPORTED };
+        return await askAndTell(call, question, options.timeoutSeconds);
       } catch (error) {
         if (!isParleyError(error)) throw error;
         return { type: 'failed', message: refusalOf(error.message, error.issues ?? []) };
@@ -95,7 +108,7 @@ export function createElicitTool({ timeoutSeconds }: ElicitToolOptions): Tool {
   };
 }
 
-async function askAndTell(call: ToolCall, input: ElicitInput, timeoutSeconds: number): Promise<ToolOutcome> {
+async function askAndTell(call: ToolCall, input: FormQuestion, timeoutSeconds: number): Promise<ToolOutcome> {
   const { status, content, text } = await call.ask(0, questionOf(input, timeoutSeconds));
   if (status !== 'accepted') return { type: 'failed', message: text };
   const shown = { status };
@@ -107,7 +120,7 @@ async function askAndTell(call: ToolCall, input: ElicitInput, timeoutSeconds: nu
   return { type: 'returned', output: { status, answer: answer ?? null }, shown };
 }
 
-function questionOf(input: ElicitInput, timeoutSeconds: number): Question {
+function questionOf(input: FormQuestion, timeoutSeconds: number): Question {
   return {
     mode: 'form',
     message: input.message,
@@ -119,11 +132,11 @@ function questionOf(input: ElicitInput, timeoutSeconds: number): Question {
   };
 }
 
-function schemaOf(input: Exclude<ElicitInput, { kind: 'form' }>): Record<string, unknown> {
+function schemaOf(input: Exclude<FormQuestion, { kind: 'form' }>): Record<string, unknown> {
   return { type: 'object', properties: { [FIELD]: fieldOf(input) }, required: [FIELD] };
 }
 
-function fieldOf(input: Exclude<ElicitInput, { kind: 'form' }>): Record<string, unknown> {
+function fieldOf(input: Exclude<FormQuestion, { kind: 'form' }>): Record<string, unknown> {
   const title = input.title ?? 'Your answer';
   switch (input.kind) {
     case 'text':

@@ -1,3 +1,4 @@
+import type { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import type { Connector } from './connectors/connector.ts';
 
 /** A service that a person can connect, for tools to act in their name. */
@@ -10,8 +11,15 @@ export interface CredentialTarget {
   readonly connector: Connector;
 }
 
-/** What a hosted page may be about. Each kind has its own way to its end. */
-export type ConnectTarget = CredentialTarget;
+/** A secret that one tool may use once. It is typed into our page, kept for a while, and never a credential. */
+export interface SecretTarget {
+  readonly kind: 'secret';
+  readonly toolId: typeof SECRET_TOOL_ID;
+  readonly connector: Connector;
+}
+
+/** What a hosted page may be about. */
+export type ConnectTarget = CredentialTarget | SecretTarget;
 
 /** The connectable services of the deployment; the pages take all facts about them from here, none from a URL. */
 export interface ConnectTargets {

@@ -24,6 +24,11 @@ export function createScrub({ transport }: McpServerConfig, credential?: McpCred
       : Object.entries(transport.env ?? {}).flatMap(([name, value]) =>
           SECRET_VARIABLE.test(name) ? [value] : [],
         );
+  return createScrubOf(values);
+}
+
+/** Takes these values out, alone and behind their scheme. Those under eight characters stay: ordinary text holds them. */
+export function createScrubOf(values: readonly string[]): Scrub {
   // The longest first: one may hold another.
   const secrets = [...new Set(values.flatMap(formsOf))].sort((a, b) => b.length - a.length);
 

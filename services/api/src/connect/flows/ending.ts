@@ -1,4 +1,4 @@
-import type { Credential } from '@parley/shared/domain/credential';
+import { type Credential, SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Status } from '@parley/shared/domain/status';
 import type { Engine } from '@parley/shared/engine/engine';
@@ -25,6 +25,8 @@ export type Ending =
 
 // A sweep finishes what is left staged long before that.
 const STAGED_MS = 24 * 60 * 60_000;
+/** For how long a tool may use the secret that somebody typed for it, in ms. */
+export const SECRET_MS = 60 * 60_000;
 
 /**
  * The one way from a credential to a usable one: kept unusable, then the question is completed, then made usable. What
@@ -36,7 +38,7 @@ export async function endFlow(
   elicitationId: string,
   credential: Credential,
 ): Promise<Ending> {
-  await deps.vault.stage(flow, credential, STAGED_MS);
+  await deps.vault.stage(flow, credential, flow.toolId === SECRET_TOOL_ID ? SECRET_MS : STAGED_MS);
   return conclude(deps, flow, elicitationId);
 }
 
@@ -44,6 +46,9 @@ export async function endFlow(
 export async function conclude(deps: EndingDeps, flow: FlowRef, elicitationId: string): Promise<Ending> {
   const { tenant, userId, toolId, connectorId } = flow;
   const status = await complete(deps, tenant, elicitationId);
+  // A secret stays as it is until its tool takes it; with the question over by itself, nobody ever will.
+  if (toolId === SECRET_TOOL_ID && status === 'accepted') return { type: 'connected' };
+  if (toolId === SECRET_TOOL_ID) return drop(deps, flow, elicitationId, status);
   if (status === 'accepted' || status === 'expired' || status === 'withdrawn') {
     const kept = status !== 'accepted';
     const version = await deps.vault.promote(flow);
@@ -51,8 +56,17 @@ export async function conclude(deps: EndingDeps, flow: FlowRef, elicitationId: s
       deps.onEvent({ type: 'completed', elicitationId, kept, tenant, userId, toolId, connectorId });
     return kept ? { type: 'kept', status } : { type: 'connected' };
   }
+  return drop(deps, flow, elicitationId, status);
+}
+
+async function drop(
+  deps: EndingDeps,
+  flow: FlowRef,
+  elicitationId: string,
+  status: Status | undefined,
+): Promise<Ending> {
   await dropFlow(deps, flow);
-  deps.onEvent({ type: 'failed', code: 'dropped', elicitationId, connectorId });
+  deps.onEvent({ type: 'failed', code: 'dropped', elicitationId, connectorId: flow.connectorId });
   return { type: 'dropped', status };
 }
 

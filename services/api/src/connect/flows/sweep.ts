@@ -1,8 +1,9 @@
+import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import type { Elicitations } from '@parley/shared/ports/elicitations';
 import type { StagedFlow } from '@parley/shared/ports/vault';
 import { SealError } from '@parley/shared/vault/seal';
 import type { HeldCredential, Vault } from '@parley/shared/vault/vault';
-import { conclude, dropFlow, type EndingDeps } from './ending.ts';
+import { conclude, dropFlow, type EndingDeps, SECRET_MS } from './ending.ts';
 import { elicitationOfFlow, isUnknownFlow } from './flow-id.ts';
 
 export interface SweepDeps extends EndingDeps {
@@ -17,9 +18,14 @@ export const BINDING_MS = 15 * 60_000;
 
 /**
  * Ends flows that stopped half-way at least `olderThanMs` ago, each as its question stands: what a pod that died left
- * behind, and what nobody ever said whose it was. Returns how many; safe beside other sweeps and the flows themselves.
+ * behind, and after `bindingMs` what nobody ever said whose it was. Returns how many; safe beside other sweeps and the
+ * flows themselves.
  */
-export async function sweepFlows(deps: SweepDeps, olderThanMs: number): Promise<number> {
+export async function sweepFlows(
+  deps: SweepDeps,
+  olderThanMs: number,
+  bindingMs: number = BINDING_MS,
+): Promise<number> {
   let ended = 0;
   const each = async (flow: StagedFlow, end: (flow: StagedFlow) => Promise<void>) => {
     try {
@@ -32,8 +38,12 @@ export async function sweepFlows(deps: SweepDeps, olderThanMs: number): Promise<
   for await (const flow of deps.vault.staleFlows(olderThanMs)) {
     if (!isUnknownFlow(flow.flowId)) await each(flow, (one) => endStale(deps, one));
   }
-  for await (const flow of deps.vault.staleFlows(Math.max(olderThanMs, BINDING_MS))) {
+  for await (const flow of deps.vault.staleFlows(Math.max(olderThanMs, bindingMs))) {
     if (isUnknownFlow(flow.flowId)) await each(flow, (one) => dropFlow(deps, one));
+  }
+  // Secrets that no tool took have lapsed by then.
+  for await (const flow of deps.vault.staleFlows(SECRET_MS)) {
+    if (flow.toolId === SECRET_TOOL_ID) await each(flow, (one) => dropFlow(deps, one));
   }
   return ended;
 }

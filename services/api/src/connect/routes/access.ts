@@ -94,12 +94,12 @@ export function endedView(parts: Parts, row: Row, target?: ConnectTarget): Conne
 export function doneView(
   { tellOrigins }: Parts,
   elicitationId: string,
-  { service }: ConnectTarget,
+  target: ConnectTarget,
   withheldScopes: readonly string[] = [],
 ): ConnectView & { page: 'done' } {
   return {
     page: 'done',
-    service,
+    ...(target.kind === 'credential' && { service: target.service }),
     elicitationId,
     ...(tellOrigins.length > 0 && { tell: tellOrigins }),
     ...(withheldScopes.length > 0 && { withheldScopes }),

@@ -35,7 +35,8 @@ function viewOfEnding(
 ): ConnectView {
   if (ending.type === 'dropped') {
     if (ending.status === undefined) return { page: 'not-found' };
-    return { page: ending.status === 'declined' ? 'declined' : 'settled' };
+    const { status } = ending;
+    return { page: status === 'declined' || status === 'expired' ? status : 'settled' };
   }
   const done = doneView(parts, elicitationId, target, withheldScopes);
   return ending.type === 'kept' ? { ...done, kept: true } : done;

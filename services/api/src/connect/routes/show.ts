@@ -59,23 +59,33 @@ export function secretView(
   { field }: SecretForm,
   fault?: 'empty' | 'rejected' | 'unavailable',
 ): ConnectView {
-  const { row, person } = admitted;
+  const { row, person, target } = admitted;
+  const onceFor = target.kind === 'secret' ? takerOf(admitted) : undefined;
   return {
     page: 'secret',
     asking: askingOf(admitted),
     ...(person !== undefined && { person: person.name }),
-    field,
+    field: onceFor === undefined ? field : { ...field, label: row.definition.title ?? onceFor },
+    ...(onceFor !== undefined && { onceFor }),
     ...(fault !== undefined && { fault }),
     proceed: doorOf(browser, `${connectPath(row.id)}/secret`),
     decline: doorOf(browser, `${connectPath(row.id)}/decline`),
   };
 }
 
-function askingOf({ row, target }: Admitted): Asking {
+function askingOf(admitted: Admitted): Asking {
+  const { row, target } = admitted;
   const { agent } = row.definition.context;
+  const service = target.kind === 'secret' ? takerOf(admitted) : target.service;
   return {
-    agent: typeof agent === 'string' && agent !== '' ? agent : target.service,
-    service: target.service,
+    agent: typeof agent === 'string' && agent !== '' ? agent : service,
+    service,
     message: row.definition.message,
   };
+}
+
+/** The tool that may use a secret, as people know it. */
+function takerOf({ row }: Admitted): string {
+  const { onceFor, toolName = '' } = row.definition.context;
+  return typeof onceFor === 'string' && onceFor !== '' ? onceFor : toolName;
 }

@@ -1,0 +1,53 @@
+import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
+import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
+import type { Claims } from '@parley/shared/ports/claims';
+import type { Elicitations } from '@parley/shared/ports/elicitations';
+import type { FlowRef } from '@parley/shared/ports/vault';
+import type { Vault } from '@parley/shared/vault/vault';
+import { SECRET_CONNECTOR_ID } from './connectors/secret.ts';
+import { knownFlowId } from './flows/flow-id.ts';
+
+export interface SecretsDeps {
+  readonly elicitations: Pick<Elicitations, 'read'>;
+  readonly claims: Claims;
+  readonly vault: Pick<Vault, 'staged' | 'drop'>;
+  /** For how long it is known that a secret was taken: at least as long as one is kept, in ms. */
+  readonly takenMs: number;
+}
+
+/** Makes the one door by which secrets that people typed for a tool leave, each to the first who takes it. */
+export function createSecrets({ elicitations, claims, vault, takenMs }: SecretsDeps) {
+  return {
+    async redeem(request: {
+      readonly owner: Owner;
+      readonly elicitationId: string;
+      readonly tool: string;
+      readonly taker: string;
+    }): Promise<string | undefined> {
+      const { owner, elicitationId, tool, taker } = request;
+      if (bucketOfElicitationId(elicitationId) === undefined) return undefined;
+      const { row } = await elicitations.read(elicitationId);
+      if (row === undefined || row.status !== 'accepted') return undefined;
+      const { tenant, userId, context } = row.definition;
+      const isTheirs = tenant === owner.tenant && userId === owner.userId;
+      if (!isTheirs || context.toolId !== SECRET_TOOL_ID || context.toolName !== tool) return undefined;
+      const holder = await claims.claim({ family: 'secret', tenant, name: elicitationId }, taker, takenMs);
+      if (holder !== taker) return undefined;
+      const flow = secretFlow(owner, elicitationId);
+      const held = await vault.staged(flow);
+      await vault.drop(flow);
+      const credential = held?.reveal();
+      return credential?.kind === 'api_key' ? credential.value : undefined;
+    },
+  };
+}
+
+function secretFlow({ tenant, userId }: Owner, elicitationId: string): FlowRef {
+  return {
+    tenant,
+    userId,
+    toolId: SECRET_TOOL_ID,
+    connectorId: SECRET_CONNECTOR_ID,
+    flowId: knownFlowId(elicitationId),
+  };
+}

@@ -1,0 +1,208 @@
+import { createServer } from 'node:http';
+import type { RunRef } from '@parley/shared/domain/run';
+import { turnEventOf } from '@parley/shared/domain/turn-events';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { createVault } from '@parley/shared/vault/vault';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startEchoTools } from '../../infra/demo/stand-ins/issue-tracker-echo.ts';
+import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
+import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
+import { createAgents } from '../../services/api/src/agents/agents.ts';
+import { readAgentsConfig } from '../../services/api/src/agents/config/load.ts';
+import { createMcpTools } from '../../services/api/src/agents/mcp/mcp-tools.ts';
+import type { Support } from '../../services/api/src/agents/tool.ts';
+import { createTurns } from '../../services/api/src/agents/turns.ts';
+import { createConnectHandler } from '../../services/api/src/connect/handler.ts';
+import { createTypedIdentity } from '../../services/api/src/connect/identity/typed.ts';
+import { createSecrets } from '../../services/api/src/connect/secrets.ts';
+import { targetsOf } from '../../services/api/src/connect-targets.ts';
+import { createAuthenticate } from '../../services/api/src/http/auth.ts';
+import { createCallLimits } from '../../services/api/src/http/limits.ts';
+import { createTokenVerifier } from '../../services/api/src/http/token.ts';
+import { engineOn } from '../contract/engines.ts';
+import { entriesOf } from '../contract/observe.ts';
+import { newOwner } from '../contract/questions.ts';
+import { ROOMY } from '../contract/settings.ts';
+import { canary } from '../harness/canary.ts';
+import { listenOnFreePort } from '../harness/free-port.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { newKeys } from '../vault/stores.ts';
+import { createTestBrowser } from './connect-browser.ts';
+
+/** Asks for a secret for the tool that the person names, then gives the reference to `echo` as often as told. */
+function line({ userText, results }: Turn): ScriptedReply {
+  const [, taker, times] = /^for (\S+) times (\d)$/.exec(userText) ?? [];
+  const [first, ...echoes] = results;
+  if (first === undefined) {
+    const question = { kind: 'secret', message: 'Your deploy key?', title: 'Deploy key', for: taker };
+    return { calls: [{ name: 'elicit', arguments: question }] };
+  }
+  const reference = /"reference":"([^"]+)"/.exec(first.text)?.[1];
+  if (reference === undefined || echoes.length >= Number(times))
+    return { text: results.map(({ text }) => text).join(' & ') };
+  return { calls: [{ name: 'echo__echo', arguments: { text: reference } }] };
+}
+
+let model: ScriptedModel;
+let echo: Awaited<ReturnType<typeof startEchoTools>>;
+beforeAll(async () => {
+  [model, echo] = await Promise.all([startScriptedModel({ script: [line] }), startEchoTools()]);
+});
+afterAll(async () => {
+  await Promise.all([model.stop(), echo.stop()]);
+});
+
+const SUPPORTED: Support = { form: true, url: true };
+const callLimits = { userWrites: 1e6, userStreams: 1e6, elicitationAnswers: 1e6, serviceCalls: 1e6 };
+
+/** A pod with its hosted pages, where people are whom they say they are. */
+async function open() {
+  const server = createServer((req, res) => void pages(req, res));
+  const publicUrl = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  const loaded = readAgentsConfig(
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Be brief., elicit: true, tools: [{ server: echo }] }
+mcpServers:
+  echo: { title: Echo, transport: http, url: "${echo.url}", credentialScope: none }
+`,
+    'agents.yaml',
+    {},
+  );
+  const backend = createMemoryBackend(ROOMY);
+  const engine = engineOn(backend, { settings: { connectBaseUrl: `${publicUrl}/auth/connect/` } });
+  const keys = newKeys();
+  const vault = createVault({ store: backend.vault, keys });
+  const owner = newOwner();
+  const pages = createConnectHandler({
+    publicUrl,
+    engine,
+    elicitations: backend.elicitations,
+    store: backend.connect,
+    limits: backend.limits,
+    vault,
+    keys,
+    identity: createTypedIdentity(owner.tenant),
+    targets: targetsOf(loaded, { publicUrl, allowLoopbackHttp: true }),
+    authenticate: createAuthenticate({
+      serviceKeys: [],
+      verify: createTokenVerifier({ secret: 's'.repeat(32), tenants: [], userClaim: 'sub' }),
+    }),
+    callLimits: createCallLimits(backend.limits, callLimits, () => undefined),
+    tellOrigins: [],
+    proxyHops: 0,
+    failuresMax: 30,
+    onEvent: () => undefined,
+    onFault: () => undefined,
+  });
+  const secrets = createSecrets({ ...backend, vault, takenMs: 60_000 });
+  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
+  const credentials = {
+    present: async () => ({ type: 'absent' as const }),
+    refused: async () => undefined,
+    settle: async () => undefined,
+  };
+  const turns = createTurns({
+    ...backend,
+    engine,
+    agents: createAgents({ loaded, mcp, credentials, secrets, onServerFailure: () => undefined }),
+    pod: 'pod',
+    onFault: () => undefined,
+  });
+  onTestFinished(async () => {
+    await turns.close();
+    await mcp.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const events = async (run: RunRef) =>
+    (await entriesOf(backend.feed, run))
+      .map(({ event }) => turnEventOf(event))
+      .filter((event) => event !== undefined);
+  return {
+    backend,
+    secrets,
+    owner,
+    browser: createTestBrowser({ publicUrl }),
+    events,
+    begin: (text: string, support = SUPPORTED) =>
+      turns.begin({
+        conversation: { ...owner, conversationId: 'talk' },
+        input: [{ role: 'user', content: text }],
+        before: [],
+        support,
+      }),
+    asked: () =>
+      waitUntil(
+        async () => (await engine.list({ owner, limit: 5 })).rows.find(({ status }) => status === 'pending'),
+        {
+          what: 'the question',
+          timeoutMs: 10_000,
+        },
+      ),
+    async words(run: RunRef) {
+      await waitUntil(async () => (await backend.runs.read(run)).run?.status === 'finished', {
+        what: 'the end of the turn',
+        timeoutMs: 10_000,
+      });
+      return (await events(run)).map((event) => ('text' in event ? event.text : '')).join('');
+    },
+  };
+}
+
+/** Types the secret into the page of a question. */
+async function type(pod: Awaited<ReturnType<typeof open>>, id: string, secret: string) {
+  const shown = await pod.browser.enter(`/auth/connect/${id}`, pod.owner.userId);
+  expect(shown.html).toContain('Deploy key');
+  expect(shown.html).toContain('Echo');
+  return pod.browser.submit(shown, 'secret', { secret });
+}
+
+describe('a secret that an agent asks for', () => {
+  it('reaches the named tool once, and the model never', async () => {
+    const pod = await open();
+    const secret = canary('deploy-key');
+    const run = await pod.begin('for echo__echo times 2');
+    const { id } = await pod.asked();
+    expect((await type(pod, id, secret)).status).toBe(200);
+    const words = await pod.words(run);
+    expect(words).toContain(`"reference":"parley-secret:${id}"`);
+    expect(words).toContain('[redacted]');
+    expect(words).toContain('a secret works once');
+    const everywhere = JSON.stringify([
+      await pod.events(run),
+      await pod.backend.runs.read(run),
+      await pod.backend.conversations.read(run),
+      model.requests,
+    ]);
+    expect(everywhere).not.toContain(secret);
+  });
+
+  it('is for its tool, its owner and its first taker alone', async () => {
+    const pod = await open();
+    await pod.begin('for echo__echo times 0');
+    const { id: elicitationId } = await pod.asked();
+    const request = { owner: pod.owner, elicitationId, tool: 'echo__echo', taker: 'first' };
+    expect(await pod.secrets.redeem(request)).toBeUndefined();
+    await type(pod, elicitationId, 'a-typed-secret');
+    expect(await pod.secrets.redeem({ ...request, tool: 'other' })).toBeUndefined();
+    expect(await pod.secrets.redeem({ ...request, owner: newOwner() })).toBeUndefined();
+    const taken = await Promise.all(
+      ['first', 'second', 'third'].map((taker) => pod.secrets.redeem({ ...request, taker })),
+    );
+    expect(taken.filter((value) => value !== undefined)).toEqual(['a-typed-secret']);
+    expect(await pod.secrets.redeem(request)).toBeUndefined();
+  });
+
+  it('is for a tool that there is: else the model is told which could use one', async () => {
+    const pod = await open();
+    expect(await pod.words(await pod.begin('for nothing times 0'))).toContain('one of echo__echo');
+  });
+
+  it('is never asked for where the client cannot show the page', async () => {
+    const pod = await open();
+    const run = await pod.begin('for echo__echo times 0', { form: true, url: false });
+    expect(await pod.words(run)).toContain('never ask for a secret in plain text');
+  });
+});
