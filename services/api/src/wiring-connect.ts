@@ -65,7 +65,10 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const fresh = createRefresher({
     vault,
     leases: backend.vault,
-    onRefresh: (outcome) => log.info({ outcome }, 'credential refresh'),
+    onRefresh(outcome) {
+      metrics.credentialRefreshes.add(1, { outcome });
+      log.info({ outcome }, 'credential refresh');
+    },
   });
   const stopSweeping = startSweeper({
     sweep: () =>

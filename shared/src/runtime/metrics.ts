@@ -15,6 +15,8 @@ const TRIGGERS = [
 const SURFACES = ['api', 'chat', 'connect', 'mcp', 'a2a', 'acp', 'slack', 'widget', 'cli', 'other'] as const;
 const LIMITS = ['service-calls', 'user-writes', 'answers', 'streams', 'open'] as const;
 const SOURCES = ['push', 'read', 'sweep'] as const satisfies readonly WakeSource[];
+const REFRESHES = ['refreshed', 'refused', 'failed', 'overtaken'] as const;
+const TURN_ENDS = ['finished', 'stopped', 'failed'] as const;
 const OUTCOMES = STATUSES.slice(2) as TerminalStatus[];
 const ANSWERS = ['accepted', 'declined', 'cancelled'] as const satisfies readonly TerminalStatus[];
 
@@ -110,6 +112,20 @@ export function createMetrics(meter: Meter) {
     ),
     identityMismatch: make.counter('identity_mismatch', 'People on a connect page made for somebody else.'),
     toolUnauthorized: make.counter('tool_unauthorized', 'Tool servers refusing a credential that was sent.'),
+    credentialRefreshes: make.counter<{ outcome: (typeof REFRESHES)[number] }>(
+      'credential_refreshes',
+      'Calls to authorization servers for new tokens.',
+      REFRESHES.map((outcome) => ({ outcome })),
+    ),
+    turns: make.counter<{ outcome: (typeof TURN_ENDS)[number] }>(
+      'turns',
+      'Turns of agents that ended on this pod.',
+      TURN_ENDS.map((outcome) => ({ outcome })),
+    ),
+    turnsRunning: make.upDown(
+      'turns_running',
+      'Turns of agents that run on this pod, waiting ones included.',
+    ),
     /** Says where the gauges come from; those that nobody tells read NaN. */
     observe: observeGauges(meter),
   };

@@ -1,0 +1,253 @@
+import { existsSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { LANGUAGES, type Language } from '../../services/api/src/connect/pages/language.ts';
+import { renderPage } from '../../services/api/src/connect/pages/page.ts';
+import type { ConnectView } from '../../services/api/src/connect/pages/view.ts';
+import { listenOnFreePort } from '../harness/free-port.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { SAMPLES } from '../unit/connect-pages-views.ts';
+import { auditPage } from './connect-pages-audit.ts';
+
+// A browser takes its time on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+/** What a page of the test's own has heard so far. */
+declare const heard: { data: unknown; origin: string }[];
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  existsSync,
+);
+// As with the sdk: the tests do not install a browser, and say so when there is none.
+if (CHROMIUM === undefined)
+  process.stdout.write('not run: the connect pages in a browser: no chromium in /usr/bin\n');
+
+const NONCE = 'bm9uY2Utbm9uY2Utbm9uY2U';
+const LISTENER = `<!doctype html><p>listening</p>
+<script>heard = []; addEventListener('message', ({ data, origin }) => heard.push({ data, origin }))</script>`;
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly fields: Record<string, string>;
+}
+
+// The rules of markup are checked everywhere; this needs a real browser, and its absence is said aloud above.
+describe.skipIf(CHROMIUM === undefined)('a hosted page in a browser', () => {
+  let server: Server;
+  let browser: Browser;
+  /** The pages' own origin, and one that is not. */
+  let ours: string;
+  let other: string;
+  const calls: Call[] = [];
+  /** What a path answers with, besides `/page/<language>/<sample>`. */
+  const views = new Map<string, () => ConnectView>();
+
+  beforeAll(async () => {
+    server = createServer((req, res) => void answer(req, res));
+    const port = await listenOnFreePort(server);
+    ours = `http://127.0.0.1:${port}`;
+    other = `http://localhost:${port}`;
+    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const path = req.url ?? '';
+    const fields = Object.fromEntries(new URLSearchParams(await textOf(req)));
+    calls.push({ method: req.method ?? '', path, headers: req.headers, fields });
+    const [, language, sample = ''] = /^\/page\/(\w+)\/([\w-]+)$/u.exec(path) ?? [];
+    const view = views.get(path)?.() ?? SAMPLES[sample];
+    if (view !== undefined) return send(res, view, language === 'de' ? 'de' : 'en');
+    const framed = new URLSearchParams(path.split('?')[1]).get('frame');
+    res.writeHead(200, { 'content-type': 'text/html' });
+    res.end(framed === null ? LISTENER : `<!doctype html><iframe src="${framed}"></iframe>`);
+  }
+
+  function send(res: ServerResponse, view: ConnectView, language: Language): void {
+    const page = renderPage(view, { language, nonce: NONCE, https: false });
+    res.writeHead(page.status, page.headers).end(page.html);
+  }
+
+  async function withPage<T>(options: BrowserContextOptions, use: (page: Page) => Promise<T>): Promise<T> {
+    const context = await browser.newContext(options);
+    await stayHere(context);
+    try {
+      return await use(await context.newPage());
+    } finally {
+      await context.close();
+    }
+  }
+
+  // Samples lead to example.com, and nothing of a test leaves the machine.
+  function stayHere(context: BrowserContext) {
+    return context.route(
+      ({ hostname }) => hostname !== '127.0.0.1' && hostname !== 'localhost',
+      (route) => route.abort('aborted'),
+    );
+  }
+
+  const callsTo = (path: string) => calls.filter((call) => call.path === path);
+  const CASES = LANGUAGES.flatMap((language) =>
+    (['light', 'dark'] as const).map((colorScheme) => ({ language, colorScheme })),
+  );
+
+  it.each(CASES)(
+    'is sound where there is little room: $language, $colorScheme',
+    ({ language, colorScheme }) =>
+      withPage({ colorScheme, viewport: { width: 320, height: 640 } }, async (page) => {
+        const faults: string[] = [];
+        let at = '';
+        page.on('console', (message) => faults.push(`${at}: ${message.text()}`));
+        page.on('pageerror', (error) => faults.push(`${at}: ${error.message}`));
+        for (at of Object.keys(SAMPLES)) {
+          // A page of status 4xx or 5xx is a line in the console; what the policy stops is another.
+          await page.goto(`${ours}/page/${language}/${at}`, { waitUntil: 'load' });
+          faults.push(...(await auditPage(page)).map((fault) => `${at}: ${fault}`));
+        }
+        expect(faults.filter((fault) => !fault.includes('Failed to load resource'))).toEqual([]);
+      }),
+  );
+
+  it('shows where the keyboard is', () =>
+    withPage({}, async (page) => {
+      await page.goto(`${ours}/page/en/consent-long`);
+      const stops: string[] = [];
+      for (let stop = 0; stop < 3; stop++) {
+        await page.keyboard.press('Tab');
+        stops.push(
+          await page.evaluate(() => {
+            const element = document.activeElement ?? document.body;
+            const { outlineStyle, outlineWidth } = getComputedStyle(element);
+            return `${element.tagName} ${outlineStyle} ${outlineWidth}`;
+          }),
+        );
+      }
+      expect(stops).toEqual(['BLOCKQUOTE solid 3px', 'BUTTON solid 3px', 'BUTTON solid 3px']);
+    }));
+
+  it('keeps still for those who ask for it', async () => {
+    const animationOf = (page: Page) =>
+      page.evaluate(
+        () => getComputedStyle(document.querySelector('.turning svg') ?? document.body).animationName,
+      );
+    const seen = await Promise.all(
+      (['no-preference', 'reduce'] as const).map((reducedMotion) =>
+        withPage({ reducedMotion }, async (page) => {
+          await page.goto(`${ours}/page/en/waiting`);
+          return animationOf(page);
+        }),
+      ),
+    );
+    expect(seen).toEqual(['turn', 'none']);
+  });
+
+  it('leads on to another origin without script, says who posts and not where from', () =>
+    withPage({ javaScriptEnabled: false }, async (page) => {
+      const { proceed } = SAMPLES.consent as Extract<ConnectView, { page: 'consent' }>;
+      const arrival = `${other}/arrived?state=abc`;
+      views.set(proceed.action, () => ({ page: 'continue', url: arrival, origin: other }));
+      await page.goto(`${ours}/page/en/consent`);
+      await page.getByRole('button', { name: 'Continue to issues.example.com' }).click();
+      await page.waitForURL(arrival);
+      expect(callsTo(proceed.action)).toEqual([
+        expect.objectContaining({
+          method: 'POST',
+          fields: { csrf: 'proceed-token' },
+          headers: expect.objectContaining({
+            origin: ours,
+            'content-type': 'application/x-www-form-urlencoded',
+          }),
+        }),
+      ]);
+      expect(callsTo('/arrived?state=abc')[0]?.headers).not.toHaveProperty('referer');
+    }));
+
+  it('takes a secret by Enter, and a no without one', () =>
+    withPage({ javaScriptEnabled: false }, async (page) => {
+      const view = SAMPLES.secret as Extract<ConnectView, { page: 'secret' }>;
+      const action = `${view.proceed.action}/secret`;
+      views.set('/page/en/secret-here', () => ({ ...view, proceed: { ...view.proceed, action } }));
+      views.set(action, () => ({ ...view, fault: 'rejected' }));
+      await page.goto(`${ours}/page/en/secret-here`);
+      await page.getByLabel('API key').fill('s3cret & "more"');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+      expect(callsTo(action)[0]?.fields).toEqual({ csrf: 'proceed-token', secret: 's3cret & "more"' });
+      expect(await page.getByLabel('API key').inputValue()).toBe('');
+      expect(await page.content()).not.toContain('s3cret');
+      await page.getByRole('button', { name: 'Decline' }).click();
+      await waitUntil(() => callsTo(view.decline.action).length > 0, { what: 'the no' });
+      expect(callsTo(view.decline.action)[0]?.fields).toEqual({ csrf: 'decline-token' });
+    }));
+
+  it('looks again by itself while it waits', () =>
+    withPage({ javaScriptEnabled: false }, async (page) => {
+      const again = '/page/en/waiting-here';
+      views.set(again, () =>
+        callsTo(again).length < 2 ? { page: 'waiting', again } : { page: 'done', service: 'Issue tracker' },
+      );
+      await page.goto(ours + again);
+      await page.getByRole('heading', { name: 'Issue tracker is connected' }).waitFor();
+    }));
+
+  describe('at the end', () => {
+    async function openedFrom(opener: string, page: Page): Promise<Page> {
+      const path = '/page/en/done-here';
+      const tell = ['https://nobody.example', other];
+      views.set(path, () => ({ page: 'done', service: 'Issue tracker', elicitationId: 'el_"<1>', tell }));
+      await page.goto(`${opener}/listen`);
+      const opened = page.waitForEvent('popup');
+      await page.evaluate((url) => void window.open(url), ours + path);
+      const popup = await opened;
+      await popup.waitForLoadState();
+      // Messages of one window keep their order: when this one is heard, every earlier one was.
+      await popup.evaluate(() => window.opener.postMessage('last', '*'));
+      await waitUntil(async () => (await page.evaluate(() => heard)).some(({ data }) => data === 'last'), {
+        what: 'the last message',
+      });
+      return popup;
+    }
+
+    it('tells the page that opened it the id, and nothing else', () =>
+      withPage({}, async (page) => {
+        await openedFrom(other, page);
+        expect(await page.evaluate(() => heard)).toEqual([
+          { data: 'el_"<1>', origin: ours },
+          { data: 'last', origin: ours },
+        ]);
+      }));
+
+    it('tells a page of any other origin nothing', () =>
+      withPage({}, async (page) => {
+        await openedFrom(ours, page);
+        expect(await page.evaluate(() => heard)).toEqual([{ data: 'last', origin: ours }]);
+      }));
+  });
+
+  it('cannot be framed', () =>
+    withPage({}, async (page) => {
+      const framed = async (address: string) => {
+        // A page is loaded when its frames are, be it with what the browser shows instead.
+        await page.goto(`${other}/?frame=${encodeURIComponent(address)}`, { waitUntil: 'load' });
+        return page.frames()[1]?.locator('main, body > p').allInnerTexts();
+      };
+      expect(await framed(`${ours}/listen`)).toEqual(['listening']);
+      for (const sample of ['consent', 'secret', 'done', 'continue']) {
+        expect(await framed(`${ours}/page/en/${sample}`)).toEqual([]);
+      }
+    }));
+});
