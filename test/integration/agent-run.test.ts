@@ -11,6 +11,7 @@ import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-i
 import type { ModelFault } from '../../infra/demo/stand-ins/scripted-model-faults.ts';
 import type { Script } from '../../infra/demo/stand-ins/scripted-model-script.ts';
 import { withdrawLeft } from '../../services/api/src/agents/leftovers.ts';
+import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
 import { type RunOptions, runTurn } from '../../services/api/src/agents/run.ts';
 import { createRunWriter } from '../../services/api/src/agents/run-writer.ts';
 import type { Tool, ToolCall } from '../../services/api/src/agents/tool.ts';
@@ -58,6 +59,8 @@ async function begin({ script, tools = [], fault, ...world }: World) {
   const stopping = new AbortController();
   const faults: unknown[] = [];
   const options: RunOptions = {
+    id: 'helper',
+    observer: silentTurnObserver,
     engine,
     writer: createRunWriter({ runs: backend.runs, run, ...begun }),
     run,

@@ -10,6 +10,7 @@ import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-mo
 import { createAgents } from '../../services/api/src/agents/agents.ts';
 import { readAgentsConfig } from '../../services/api/src/agents/config/load.ts';
 import { createMcpTools } from '../../services/api/src/agents/mcp/mcp-tools.ts';
+import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
 import type { Support } from '../../services/api/src/agents/tool.ts';
 import { createTurns } from '../../services/api/src/agents/turns.ts';
 import { createConnectHandler } from '../../services/api/src/connect/handler.ts';
@@ -104,6 +105,7 @@ mcpServers:
     settle: async () => undefined,
   };
   const turns = createTurns({
+    observer: silentTurnObserver,
     ...backend,
     engine,
     agents: createAgents({ loaded, mcp, credentials, secrets, onServerFailure: () => undefined }),

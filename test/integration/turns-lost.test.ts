@@ -44,18 +44,24 @@ function away(): ParleyError {
   return new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
 }
 
-/** Signs of life that can be taken away from one pod, as its death does, or from all, as an outage does. */
+/** Signs of life of one pod, which its death takes away, and an outage; how often it was refused, and heard after that. */
 function mortal(heartbeats: Heartbeats) {
-  const state = { dead: false, outage: false };
+  const state = { dead: false, outage: false, refused: 0, heardAgain: 0 };
+  const refuse = () => {
+    if (!state.outage) return;
+    state.refused += 1;
+    throw away();
+  };
   return {
     state,
     heartbeats: {
       async beat(pod, ttlMs) {
-        if (state.outage) throw away();
+        refuse();
+        if (state.refused > 0) state.heardAgain += 1;
         if (!state.dead) await heartbeats.beat(pod, ttlMs);
       },
       async alive(pod) {
-        if (state.outage) throw away();
+        refuse();
         return heartbeats.alive(pod);
       },
     } satisfies Heartbeats,
@@ -159,23 +165,27 @@ describe('a run that nobody works on', () => {
 
   it('is none after an outage that silenced all pods', async () => {
     const { backend, pod, conversation } = world();
-    const { state, heartbeats } = mortal(backend.heartbeats);
-    const [one, other] = [pod({ heartbeats }), pod({ heartbeats })];
+    const [far, near] = [mortal(backend.heartbeats), mortal(backend.heartbeats)];
+    const one = pod({ heartbeats: far.heartbeats });
+    // It gives the others 4 s to speak up.
+    const other = pod({ heartbeats: near.heartbeats, rhythm: { beatMs: 2_000, aliveMs: 250 } });
     const run = await one.turns.begin(saying(conversation, 'ask'));
     const questions = () => openOf(one.engine, conversation);
     await waitUntil(async () => (await questions()).length === 1, { what: 'the question' });
-    const leave = other.turns.attend(run);
     const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
-    state.outage = true;
+    far.state.outage = true;
+    near.state.outage = true;
+    await waitUntil(() => near.state.refused > 0, { what: 'an outage that is seen' });
     await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
-    state.outage = false;
+    near.state.outage = false;
+    await waitUntil(() => near.state.heardAgain > 0, { what: 'a beat of the other pod' });
     expect(await other.turns.running(conversation)).toMatchObject({ streamRequestId: run.streamRequestId });
     expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', term: 1 });
+    far.state.outage = false;
     await waitUntil(() => backend.heartbeats.alive(owner), { what: 'a beat' });
     await answerOf(one.engine, conversation, (await questions())[0]?.id ?? '', 'accept', { answer: true });
     await waitUntil(async () => (await backend.runs.standing(run))?.status === 'finished', {
       what: 'the end',
     });
-    leave();
   });
 });

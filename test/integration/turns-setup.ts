@@ -7,6 +7,7 @@ import type { Engine } from '@parley/shared/engine/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { ScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
 import { createElicitTool } from '../../services/api/src/agents/elicit-tool.ts';
+import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
 import type { RunLimits } from '../../services/api/src/agents/run-steps.ts';
 import type { Tool } from '../../services/api/src/agents/tool.ts';
 import { createTurns, type TurnRequest, type TurnsDeps } from '../../services/api/src/agents/turns.ts';
@@ -34,6 +35,7 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
   const engine = engineOn(backend);
   const faults: unknown[] = [];
   const turns = createTurns({
+    observer: silentTurnObserver,
     engine,
     runs: backend.runs,
     conversations: backend.conversations,

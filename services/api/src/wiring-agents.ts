@@ -1,3 +1,4 @@
+import type { Tracer } from '@opentelemetry/api';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { type Env, wholeEnvironment } from '@parley/shared/runtime/env';
@@ -11,6 +12,7 @@ import { createTurns, type Turns } from './agents/turns.ts';
 import type { ConnectHandler } from './connect/handler.ts';
 import type { Authenticate } from './http/auth.ts';
 import type { CallLimits } from './http/limits.ts';
+import { createTurnObserver } from './turn-observer.ts';
 import { wireConnect } from './wiring-connect.ts';
 
 /** Where no server acts for its person, nobody asks for a credential. */
@@ -27,6 +29,7 @@ export interface AgentsParts {
   readonly engine: Engine;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly tracer: Tracer;
   readonly authenticate: Authenticate;
   readonly limits: CallLimits;
 }
@@ -62,6 +65,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
       ...(connect !== undefined && { secrets: connect.secrets }),
       onServerFailure: (server, { type }) => log.warn({ server, type }, 'MCP server offers no tools'),
     }),
+    observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
     pod: env.PARLEY_POD,
     onFault: (error, { streamRequestId }) => log.error({ err: error, streamRequestId }, 'turn failed'),
   });

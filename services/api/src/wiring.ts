@@ -74,7 +74,16 @@ export async function wirePod(env: Env): Promise<Pod> {
   // Every stream and every wait listens to it; Node takes more than ten for a leak.
   setMaxListeners(0, drain.signal);
   const doors = { authenticate: authenticateOf(env), limits: limitsOf(env, backend, metrics) };
-  const agents = wireAgents({ env, version, backend, engine, log, metrics, ...doors });
+  const agents = wireAgents({
+    env,
+    version,
+    backend,
+    engine,
+    log,
+    metrics,
+    tracer: telemetry.tracer,
+    ...doors,
+  });
   const app = createPodApp({
     env,
     version,

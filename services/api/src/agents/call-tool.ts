@@ -4,6 +4,7 @@ import type { TurnEvent } from '@parley/shared/domain/turn-events';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { Budget } from './budget.ts';
 import type { RequestedCall } from './model-step.ts';
+import type { TurnObserver } from './observer.ts';
 import { type AskOutcome, askPerson, type Question } from './question.ts';
 import type { RunWriter } from './run-writer.ts';
 import type { Support, Tool, ToolCall, ToolOutcome } from './tool.ts';
@@ -24,7 +25,7 @@ export interface TurnScope {
 
 /** A run at work. */
 export interface Working {
-  readonly engine: Pick<Engine, 'ask' | 'wait'>;
+  readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
   readonly turn: TurnScope;
   readonly run: RunRef;
   readonly writer: RunWriter;
@@ -32,8 +33,10 @@ export interface Working {
   readonly budget: Budget;
   /** Ids of the questions that this run has open. */
   readonly open: Set<string>;
-  /** What people know the agent as; questions name it. */
+  /** The agent that works, as the configuration and as people know it; questions name it. */
+  readonly id: string;
   readonly title: string;
+  readonly observer: Pick<TurnObserver, 'called' | 'chat'>;
   /** The delegate that works; absent for the turn's own agent. */
   readonly agent?: string;
   /** How many agents stand between this one and the person. */
@@ -82,10 +85,17 @@ export async function callTool(
     record = { ...record, ...more };
     return working.writer.keep([{ type: 'call', call: record }]);
   };
+  const startedAt = performance.now();
   const outcome =
     tool === undefined || fault !== undefined
       ? failed(fault ?? `There is no tool named ${toolName}.`)
       : await tool.call(doorFor(working, call, note));
+  working.observer.called(working.run, {
+    agent: working.id,
+    tool: tool?.name ?? 'unknown',
+    outcome: outcome.type,
+    durationMs: Math.round(performance.now() - startedAt),
+  });
   working.signal.throwIfAborted();
   if (outcome.type === 'returned') {
     await tell(working, { type: 'tool-returned', toolCallId, output: outcome.shown ?? outcome.output });
@@ -143,6 +153,7 @@ async function ask(
         engine,
         keep: (pause) => writer.keep([{ type: 'pause', pause }]),
         onAsked: (id) => open.add(id),
+        isShown: turn.support[question.mode],
       },
       { run, turn: turn.run, ...place },
       { ...question, context: { trigger: 'agent', agent: title, ...question.context } },

@@ -74,6 +74,7 @@ async function runDelegate(
     clock,
     budget,
     open: new Set(),
+    id: commission.id,
     title,
     agent: commission.id,
     depth: from.depth + 1,

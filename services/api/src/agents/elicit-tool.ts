@@ -22,8 +22,13 @@ const base = {
 
 /** What a model may ask. */
 const ElicitInput = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('text'), ...base }),
-  z.strictObject({ kind: z.literal('choice'), ...base, options: z.array(Option).min(2).max(50) }),
+  z.strictObject({ kind: z.literal('text'), ...base, default: z.string().min(1).optional() }),
+  z.strictObject({
+    kind: z.literal('choice'),
+    ...base,
+    options: z.array(Option).min(2).max(50),
+    default: z.string().optional(),
+  }),
   z.strictObject({
     kind: z.literal('multi_choice'),
     ...base,
@@ -31,7 +36,7 @@ const ElicitInput = z.discriminatedUnion('kind', [
     min: z.int().min(0).optional(),
     max: z.int().min(1).optional(),
   }),
-  z.strictObject({ kind: z.literal('confirmation'), ...base }),
+  z.strictObject({ kind: z.literal('confirmation'), ...base, default: z.boolean().optional() }),
   z.strictObject({
     kind: z.literal('form'),
     ...base,
@@ -64,6 +69,10 @@ const INPUT_SCHEMA = {
     schema: {
       type: 'object',
       description: 'form: a flat JSON Schema object of string, number, integer, boolean and enum fields.',
+    },
+    default: {
+      description:
+        'text, choice and confirmation: what you go on with if the user cannot be shown the question. Only where a wrong guess does no harm.',
     },
     sensitive: { type: 'boolean', description: base.sensitive.description },
     for: { type: 'string', description: 'secret: the name of the tool that will use it.' },
@@ -98,7 +107,8 @@ export function createElicitTool(options: ElicitToolOptions): Tool {
       const question = input.data;
       try {
         if (question.kind === 'secret') return await askForSecret(call, question, options);
-        if (!call.support.form) return { type: 'failed', message: UNSUPPORTED };
+        if (!call.support.form && defaultOf(question) === undefined)
+          return { type: 'failed', message: UNSUPPORTED };
         return await askAndTell(call, question, options.timeoutSeconds);
       } catch (error) {
         if (!isParleyError(error)) throw error;
@@ -109,7 +119,9 @@ export function createElicitTool(options: ElicitToolOptions): Tool {
 }
 
 async function askAndTell(call: ToolCall, input: FormQuestion, timeoutSeconds: number): Promise<ToolOutcome> {
-  const { status, content, text } = await call.ask(0, questionOf(input, timeoutSeconds));
+  if (call.support.nobody === true) return wentOn(defaultOf(input));
+  const { status, content, fallback, text } = await call.ask(0, questionOf(input, timeoutSeconds));
+  if (fallback !== undefined) return wentOn(fallback[FIELD]);
   if (status !== 'accepted') return { type: 'failed', message: text };
   const shown = { status };
   if (input.sensitive === true) {
@@ -120,13 +132,26 @@ async function askAndTell(call: ToolCall, input: FormQuestion, timeoutSeconds: n
   return { type: 'returned', output: { status, answer: answer ?? null }, shown };
 }
 
+/** The asker's own default, so labelled that nobody takes it for an answer. */
+function wentOn(value: unknown): ToolOutcome {
+  const note =
+    "Nobody was asked: the user's client cannot show questions. This is your own default, not the user's answer; say so where it matters.";
+  return { type: 'returned', output: { status: 'not_asked', default: value, note } };
+}
+
+function defaultOf(input: FormQuestion): string | boolean | undefined {
+  return 'default' in input ? input.default : undefined;
+}
+
 function questionOf(input: FormQuestion, timeoutSeconds: number): Question {
+  const fallback = defaultOf(input);
   return {
     mode: 'form',
     message: input.message,
     ...(input.title !== undefined && { title: input.title }),
     ...(input.sensitive === true && { sensitive: true }),
     requestedSchema: input.kind === 'form' ? input.schema : schemaOf(input),
+    ...(fallback !== undefined && { onUnavailable: { content: { [FIELD]: fallback } } }),
     context: { trigger: 'agent' },
     timeoutSeconds,
   };

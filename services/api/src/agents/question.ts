@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { AskInput } from '@parley/shared/domain/ask-input';
+import { isParleyError } from '@parley/shared/domain/errors';
 import { OUTCOMES } from '@parley/shared/domain/outcome';
 import type { PauseRecord, RunRef } from '@parley/shared/domain/run';
 import { isTerminal, type TerminalStatus } from '@parley/shared/domain/status';
-import type { Seen } from '@parley/shared/engine/caller';
+import type { Caller, Seen } from '@parley/shared/engine/caller';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
+
+/** Why a question was taken back that no client could show. */
+const UNDELIVERABLE = 'undeliverable';
 
 /** What an agent asks; whom and where follows from its run. */
 export type Question = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
@@ -16,16 +20,20 @@ export interface AskOutcome {
   readonly status: TerminalStatus;
   /** The answer to an accepted form. */
   readonly content?: Readonly<Record<string, unknown>>;
+  /** What the asker itself goes on with, where the question could not be shown: nobody's answer. */
+  readonly fallback?: Readonly<Record<string, unknown>>;
   /** What the model is told of the outcome; the answer itself is the caller's to add. */
   readonly text: string;
 }
 
 export interface QuestionDeps {
-  readonly engine: Pick<Engine, 'ask' | 'wait'>;
+  readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
   /** Keeps that the run pauses, and that it goes on. */
   readonly keep: (pause: PauseRecord) => Promise<void>;
   /** Told of the question once it is open. */
   readonly onAsked: (elicitationId: string) => void;
+  /** False when the person's client cannot show the question. */
+  readonly isShown: boolean;
 }
 
 /** Where in a run a question arises: the same place always leads to the same question. */
@@ -45,7 +53,7 @@ export interface QuestionPlace {
  * outage of Redis. Throws what `ask` throws (`invalid_request`, `rate_limited`), and the signal's reason when aborted.
  */
 export async function askPerson(
-  { engine, keep, onAsked }: QuestionDeps,
+  { engine, keep, onAsked, isShown }: QuestionDeps,
   place: QuestionPlace,
   question: Question,
   signal: AbortSignal,
@@ -74,17 +82,30 @@ export async function askPerson(
   };
   await keep(pause);
   const caller = { kind: 'service', tenant: turn.tenant } as const;
+  if (!isShown) await untilBack(() => takeBack(engine, caller, asked.row.id), signal);
   const ended = await untilBack(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
   await keep({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);
 }
 
+/** Ends a question that cannot be shown; one that the person has answered elsewhere by then stays answered. */
+async function takeBack(engine: Pick<Engine, 'withdraw'>, caller: Caller, id: string): Promise<void> {
+  try {
+    await engine.withdraw({ caller, id, reason: UNDELIVERABLE });
+  } catch (error) {
+    if (!isParleyError(error) || error.code === 'unavailable') throw error;
+  }
+}
+
 function outcomeOf({ row }: Seen): AskOutcome {
   if (!isTerminal(row.status)) throw new Error('A wait without a time of its own ended early.');
+  const { onUnavailable } = row.definition;
+  const isUndelivered = row.status === 'withdrawn' && row.settlement?.reason === UNDELIVERABLE;
   return {
     elicitationId: row.id,
     status: row.status,
     ...(row.settlement?.content !== undefined && { content: row.settlement.content }),
+    ...(isUndelivered && onUnavailable !== undefined && { fallback: onUnavailable.content }),
     text: OUTCOMES[row.status].model,
   };
 }

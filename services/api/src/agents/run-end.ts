@@ -44,7 +44,7 @@ export async function finishTurn(
 
 /**
  * Ends a turn that cannot go on: as stopped when its person stopped it, else with words for people. Never rejects; a
- * turn whose end could not be written has `writer.ended` false.
+ * turn whose end could not be written has no `writer.outcome`.
  */
 export async function breakTurn(
   ending: Ending,

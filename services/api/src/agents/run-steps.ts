@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message } from '@parley/shared/domain/run';
-import type { FinishReason } from '@parley/shared/domain/turn-events';
+import type { FinishReason, TurnEvent } from '@parley/shared/domain/turn-events';
 import type { LanguageModel } from 'ai';
 import { callTool, recordOf, resultsOf, type Working } from './call-tool.ts';
 import { type ModelSettings, type ModelStep, modelStep, type RequestedCall } from './model-step.ts';
@@ -52,14 +52,15 @@ export async function runSteps(
   for (let index = 0; index < agent.limits.steps; index += 1) {
     await writer.tell({ type: 'step-started', step: index });
     tools = await toolsNow(working, agent, tools);
-    const round = await modelStep({
+    const step = {
       ...agent,
       tools,
       messages: [...heard, ...said],
       block: `${index}`,
-      tell: (event) => writer.tell(event),
+      tell: (event: TurnEvent) => writer.tell(event),
       signal,
-    });
+    };
+    const round = await working.observer.chat(working.run, working.id, () => modelStep(step));
     const calls = round.calls.map((call) => ({ ...call, toolCallId: uniqueId(turn.callIds, call, index) }));
     await writer.keep([
       { type: 'step', index, step: round.record },

@@ -49,8 +49,8 @@ export interface RunWriter {
   probe(): void;
   /** Ends the run with its last event. */
   end(event: TurnEvent, end: End): Promise<void>;
-  /** True once the end is written. */
-  readonly ended: boolean;
+  /** How the run ended, once that is written. */
+  readonly outcome: End['status'] | undefined;
   /** Aborted when the run is lost. */
   readonly lost: AbortSignal;
   /** Aborted when a write heard that somebody asked the run to stop. */
@@ -69,7 +69,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let wroteAt = 0;
-  let ended = false;
+  let outcome: End['status'] | undefined;
 
   /** One write after the other; each takes all that is queued when its turn comes. */
   function flush(end?: End, evenIfEmpty = end !== undefined): Promise<void> {
@@ -99,7 +99,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     try {
       refuseUnlessWritten(await untilBack(() => runs.write(run, write)));
       nextSeq += write.events.length;
-      ended ||= end !== undefined;
+      outcome ??= end?.status;
     } catch (error) {
       fault = error;
       if (error instanceof RunLostError) lost.abort(error);
@@ -137,8 +137,8 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
       if (fault !== undefined || performance.now() - wroteAt < PROBE_MS) return;
       void flush(undefined, true).catch(() => undefined);
     },
-    get ended() {
-      return ended;
+    get outcome() {
+      return outcome;
     },
     end(event, end) {
       queue.push(event);

@@ -2,6 +2,7 @@ import type { Message, RunRef } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import { createBudget } from './budget.ts';
 import type { Delegate, Working } from './call-tool.ts';
+import type { TurnObserver } from './observer.ts';
 import { breakTurn, finishTurn, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps } from './run-steps.ts';
 import { RunLostError, type RunWriter } from './run-writer.ts';
@@ -12,11 +13,13 @@ import { startWorkClock } from './work-clock.ts';
 const PROBE_MS = 1_500;
 
 export interface RunOptions extends RunAgent {
-  readonly engine: Pick<Engine, 'ask' | 'wait'>;
+  readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
   readonly writer: RunWriter;
   readonly run: RunRef;
-  /** What people know the agent as. */
+  /** The agent, as the configuration and as people know it. */
+  readonly id: string;
   readonly title: string;
+  readonly observer: TurnObserver;
   readonly support: Support;
   /** What was said before this turn, and what this turn answers. */
   readonly history: readonly Message[];

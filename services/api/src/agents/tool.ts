@@ -15,6 +15,8 @@ export type ToolOutcome =
 export interface Support {
   readonly form: boolean;
   readonly url: boolean;
+  /** No person is behind the turn: nothing can be asked, not even for the record. */
+  readonly nobody?: true;
 }
 
 /** One call of a tool within a turn. */
@@ -25,7 +27,8 @@ export interface ToolCall {
   readonly support: Support;
   /**
    * Asks the person and waits; asking the same `ordinal` again finds the same question, and so does every call of the
-   * turn that asks under the same `shared` name.
+   * turn that asks under the same `shared` name. A form that the client cannot show is taken back at once as
+   * `undeliverable`, and its `onUnavailable` handed over.
    */
   ask(ordinal: number, question: Question, shared?: string): Promise<AskOutcome>;
   /** To be awaited right before anything leaves that may have effects. */

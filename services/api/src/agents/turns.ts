@@ -11,6 +11,7 @@ import type { Agents } from './agents.ts';
 import { createDelegate } from './delegate.ts';
 import { withdrawLeft } from './leftovers.ts';
 import { createLostRuns } from './lost-runs.ts';
+import type { TurnObserver } from './observer.ts';
 import { RHYTHM, type Rhythm, startPulse } from './pulse.ts';
 import { runTurn } from './run.ts';
 import { breakTurn, TurnInterruptedError } from './run-end.ts';
@@ -25,6 +26,7 @@ export interface TurnsDeps {
   readonly conversations: Conversations;
   readonly heartbeats: Heartbeats;
   readonly agents: Agents;
+  readonly observer: TurnObserver;
   /** Name of this pod, for people; each start of it is an owner of its own. */
   readonly pod: string;
   /** Told of what ended a turn in an error. */
@@ -166,8 +168,10 @@ interface Work {
 
 /** Sets a turn up and runs it. True once its end is written, by this pod or another one; never rejects. */
 async function work(host: Host, { run, start, agent, request, stopped }: Work): Promise<boolean> {
-  const { engine, runs, agents } = host;
+  const { engine, runs, agents, observer } = host;
   const { support } = request;
+  const startedAt = performance.now();
+  observer.began(run);
   const onFault = (error: unknown) => host.onFault(error, run);
   const writer = createRunWriter({ runs, run, ...start });
   let { input } = request;
@@ -182,7 +186,9 @@ async function work(host: Host, { run, start, agent, request, stopped }: Work): 
       engine,
       writer,
       run,
+      id: agent.id,
       title: agent.title,
+      observer,
       support,
       history,
       input,
@@ -194,7 +200,9 @@ async function work(host: Host, { run, start, agent, request, stopped }: Work): 
   } catch (error) {
     await breakTurn({ writer, stopped, onFault }, input, error);
   }
-  return writer.ended;
+  const durationMs = Math.round(performance.now() - startedAt);
+  observer.ended(run, { agent: agent.id, outcome: writer.outcome ?? 'failed', durationMs });
+  return writer.outcome !== undefined;
 }
 
 /** What its client tells of the time before, for a conversation that Parley does not know: it is kept with the turn. */

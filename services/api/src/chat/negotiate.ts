@@ -8,7 +8,8 @@ const NONE: Support = { form: false, url: false };
  * `form,url`. Nobody is there to ask where the caller is no user or waits for the whole reply.
  */
 export function supportOf(header: string | undefined, caller: Caller, streams: boolean): Support {
-  if (header === undefined || caller.kind !== 'user' || !streams) return NONE;
+  if (caller.kind !== 'user') return { ...NONE, nobody: true };
+  if (header === undefined || !streams) return NONE;
   const words = header.split(',').map((word) => word.trim().toLowerCase());
   const all = words.includes('true');
   return { form: all || words.includes('form'), url: all || words.includes('url') };

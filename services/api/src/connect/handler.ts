@@ -71,13 +71,25 @@ export function createConnectHandler(deps: ConnectDeps): ConnectHandler {
     try {
       send(parts, visit, res, found === undefined ? NOT_FOUND : await found.route.handle(parts, visit));
     } catch (error) {
-      const { requestId } = visit;
-      if (!isParleyError(error)) parts.onFault(error, { route: found?.route.path ?? '', requestId });
-      if (res.headersSent) res.destroy();
-      else if (found?.route.forPrograms === true) sendProblem(res, error);
-      else send(parts, visit, res, { type: 'page', view: viewOfError(error, requestId) });
+      fail(parts, visit, res, found?.route, error);
     }
   };
+}
+
+function fail(
+  parts: Parts,
+  visit: Visit,
+  res: ServerResponse,
+  route: ConnectRoute | undefined,
+  error: unknown,
+): void {
+  // Whoever asked is gone, maybe while still sending.
+  if (res.closed) return;
+  const { requestId } = visit;
+  if (!isParleyError(error)) parts.onFault(error, { route: route?.path ?? '', requestId });
+  if (res.headersSent) res.destroy();
+  else if (route?.forPrograms === true) sendProblem(res, error);
+  else send(parts, visit, res, { type: 'page', view: viewOfError(error, requestId) });
 }
 
 function find(method: string, path: string): { route: ConnectRoute; param: string } | undefined {

@@ -39,13 +39,19 @@ export async function sweepFlows(
     if (!isUnknownFlow(flow.flowId)) await each(flow, (one) => endStale(deps, one));
   }
   for await (const flow of deps.vault.staleFlows(Math.max(olderThanMs, bindingMs))) {
-    if (isUnknownFlow(flow.flowId)) await each(flow, (one) => dropFlow(deps, one));
+    if (isUnknownFlow(flow.flowId)) await each(flow, (one) => dropUnclaimed(deps, one));
   }
   // Secrets that no tool took have lapsed by then.
   for await (const flow of deps.vault.staleFlows(SECRET_MS)) {
     if (flow.toolId === SECRET_TOOL_ID) await each(flow, (one) => dropFlow(deps, one));
   }
   return ended;
+}
+
+async function dropUnclaimed(deps: SweepDeps, flow: StagedFlow): Promise<void> {
+  // With many providers, revoking it would end what the person did connect as well.
+  if ((await heldOf(deps, flow)) === undefined) await dropFlow(deps, flow);
+  else await deps.vault.drop(flow);
 }
 
 async function endStale(deps: SweepDeps, flow: StagedFlow): Promise<void> {

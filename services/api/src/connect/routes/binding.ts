@@ -99,11 +99,13 @@ async function connectAs(
   connection: NonNullable<Binding['connection']>,
 ): Promise<Ending> {
   const ref = { tenant, userId, toolId: connection.toolId, connectorId: connection.connectorId };
-  const credential = await parts.vault.drop({ ...ref, flowId: connection.flowId });
   const known = { ...ref, flowId: knownFlowId(elicitationId) };
+  const { row } = await parts.elicitations.read(elicitationId);
+  const credential = await parts.vault.drop({ ...ref, flowId: connection.flowId });
+  // From a second browser, say: what the first one got is not replaced. Not revoked either, for that may end both.
+  if (credential !== undefined && row?.status === 'accepted') return { type: 'connected' };
   if (credential !== undefined) return endFlow(parts, known, elicitationId, credential.reveal());
   // Called before: then the question has ended, and all of this was done.
-  const { row } = await parts.elicitations.read(elicitationId);
   if (row?.status === 'accepted' || row?.status === 'expired' || row?.status === 'withdrawn')
     return conclude(parts, known, elicitationId);
   throw new ParleyError('not_found', 'What was connected is gone; have the person open the link again.');

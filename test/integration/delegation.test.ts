@@ -1,0 +1,296 @@
+import type { Run, RunRef } from '@parley/shared/domain/run';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import type { Backend } from '@parley/shared/ports/backend';
+import type { Heartbeats } from '@parley/shared/ports/heartbeats';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
+import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
+import { createDelegateTool } from '../../services/api/src/agents/delegate-tool.ts';
+import type { Tool } from '../../services/api/src/agents/tool.ts';
+import { answerOf } from '../contract/questions.ts';
+import { ROOMY } from '../contract/settings.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import {
+  elicit,
+  eventsOf,
+  openOf,
+  podOn,
+  saying,
+  type TestAgent,
+  type TestPod,
+  talk,
+} from './turns-setup.ts';
+
+const to = (agent: string, task: string) => ({ name: `delegate_to_${agent}`, arguments: { task } });
+const ask = (message: string) => ({ name: 'elicit', arguments: { kind: 'text', message } });
+
+/** The instructions of an agent are its id. The boss does what the person says; the others hand on, or ask. */
+function line({ system, userText, results }: Turn): ScriptedReply {
+  if (results.length > 0) return { text: `${system}(${results.map(({ text }) => text).join(' ')})` };
+  const next = /^chain-(\d+)$/.exec(system);
+  if (next !== null) return { calls: [to(`chain-${Number(next[1]) + 1}`, 'go on')] };
+  switch (system) {
+    case 'boss':
+      return { calls: userText.split(' and ').map((agent) => to(agent, `for ${agent}`)) };
+    case 'researcher':
+      return { calls: [to('librarian', 'find it')] };
+    case 'clumsy':
+      return { calls: [ask('Clumsy?'), { name: 'break', arguments: {} }] };
+    default:
+      return { text: 'Asking. ', calls: [ask(`What of ${system}?`)] };
+  }
+}
+
+const delegates = (...ids: string[]): Tool[] =>
+  ids.map((agent) => createDelegateTool({ agent, title: `The ${agent}`, description: 'Helps.' }));
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel({
+    script: [line],
+    fault: ({ body }) =>
+      JSON.stringify(body.messages[0]).includes('speechless') ? { kind: 'refuse', status: 400 } : undefined,
+  });
+});
+afterAll(() => model.stop());
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+const AGENTS: Readonly<Record<string, TestAgent>> = {
+  boss: { tools: delegates('researcher', 'left', 'right', 'speechless', 'clumsy', 'brief', 'chain-1') },
+  researcher: { tools: delegates('librarian') },
+  librarian: { tools: [elicit] },
+  left: { tools: [elicit] },
+  right: { tools: [elicit] },
+  speechless: {},
+  brief: { limits: { steps: 1 } },
+  ...Object.fromEntries(
+    Array.from({ length: 8 }, (_, index) => [
+      `chain-${index}`,
+      { tools: delegates(`chain-${index + 1}`) } satisfies TestAgent,
+    ]),
+  ),
+};
+
+/** A turn of the boss, who delegates as the person says, and another pod beside its own. */
+async function begin(text: string, agents: TestPod['agents'] = {}) {
+  const backend = createMemoryBackend(ROOMY);
+  const rhythm = { beatMs: 50, aliveMs: 250 };
+  let dead = false;
+  const heartbeats: Heartbeats = {
+    beat: async (pod, ttlMs) => (dead ? undefined : backend.heartbeats.beat(pod, ttlMs)),
+    alive: (pod) => backend.heartbeats.alive(pod),
+  };
+  const own = podOn(backend, model, { rhythm, heartbeats, agents: { ...AGENTS, ...agents } });
+  const other = podOn(backend, model, { rhythm });
+  closing.push(
+    () => own.turns.close(),
+    () => other.turns.close(),
+  );
+  const conversation = talk();
+  const run = await own.turns.begin(saying(conversation, text));
+  const record = async () => (await backend.runs.read(run)).run;
+  return {
+    backend,
+    own,
+    other,
+    conversation,
+    run,
+    record,
+    events: () => eventsOf(backend, run),
+    /** The turn's own pod gives no sign of life any more; until that is seen. */
+    async die() {
+      dead = true;
+      const { owner = '' } = (await record()) ?? {};
+      await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
+    },
+    async asked(count: number) {
+      await waitUntil(async () => (await openOf(own.engine, conversation)).length === count, {
+        what: `${count} questions`,
+      });
+      return openOf(own.engine, conversation);
+    },
+    async ended() {
+      return waitUntil(
+        async () => {
+          const found = await record();
+          return found?.status === 'running' ? undefined : found;
+        },
+        { what: 'the end' },
+      );
+    },
+    text: async () =>
+      (await eventsOf(backend, run)).map((event) => ('text' in event ? event.text : '')).join(''),
+  };
+}
+
+/** The runs that a run's calls were delegated to, and theirs, the nearest first. */
+async function delegatedBy(backend: Backend, of: RunRef): Promise<Run[]> {
+  const { run } = await backend.runs.read(of);
+  const ids = (run?.calls ?? []).flatMap((call) => (call.run === undefined ? [] : [call.run]));
+  const found: Run[] = [];
+  for (const streamRequestId of ids) {
+    const { run: one } = await backend.runs.read({ ...of, streamRequestId });
+    if (one !== undefined) found.push(one, ...(await delegatedBy(backend, one)));
+  }
+  return found;
+}
+
+describe('an agent that delegates', () => {
+  it('passes on the answer of an agent two levels down, whose question is on the turn’s own stream', async () => {
+    const turn = await begin('researcher');
+    const [row] = await turn.asked(1);
+    const { streamRequestId, conversationId } = turn.run;
+    expect(row?.definition).toMatchObject({
+      streamRequestId,
+      conversationId,
+      context: { agent: 'The librarian' },
+      message: 'What of librarian?',
+    });
+    await answerOf(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'teal' });
+    const root = await turn.ended();
+    expect(await turn.text()).toBe('boss(researcher(librarian({"status":"accepted","answer":"teal"})))');
+    const runs = await delegatedBy(turn.backend, turn.run);
+    expect(runs.map(({ agent, status }) => [agent, status])).toEqual([
+      ['researcher', 'finished'],
+      ['librarian', 'finished'],
+    ]);
+    expect(runs[0]?.parent).toEqual({ streamRequestId, toolCallId: root.calls[0]?.toolCallId });
+    expect(runs[1]?.parent?.streamRequestId).toBe(runs[0]?.streamRequestId);
+    for (const one of runs) expect(one.conversationId).toBe(one.streamRequestId);
+    expect((await turn.backend.conversations.read(turn.run)).messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ]);
+  });
+
+  it('shows on its stream which agent calls what, under ids of their own, and what all of them used', async () => {
+    const turn = await begin('researcher and left');
+    for (const { id } of await turn.asked(2)) {
+      await answerOf(turn.own.engine, turn.conversation, id, 'decline');
+    }
+    const root = await turn.ended();
+    const events = await turn.events();
+    const called = events.filter((event) => event.type === 'tool-called');
+    expect(called.map(({ agent, toolName }) => [agent, toolName]).sort()).toEqual(
+      [
+        [undefined, 'delegate_to_researcher'],
+        [undefined, 'delegate_to_left'],
+        ['researcher', 'delegate_to_librarian'],
+        ['left', 'elicit'],
+        ['librarian', 'elicit'],
+      ].sort(),
+    );
+    const ids = called.map(({ toolCallId }) => toolCallId);
+    expect(new Set(ids).size).toBe(5);
+    const over = events.filter(({ type }) => type === 'tool-returned' || type === 'tool-failed');
+    expect(over.map((event) => ('toolCallId' in event ? event.toolCallId : '')).sort()).toEqual(ids.sort());
+    const tree = [root, ...(await delegatedBy(turn.backend, turn.run))];
+    const tokens = tree.flatMap(({ steps }) => steps.map(({ inputTokens = 0 }) => inputTokens));
+    expect(tokens).toHaveLength(8);
+    expect(events.at(-1)).toMatchObject({
+      usage: { inputTokens: tokens.reduce((sum, some) => sum + some, 0) },
+    });
+  });
+
+  it('waits for two that ask side by side, answered in any order', async () => {
+    const turn = await begin('left and right');
+    const rows = await turn.asked(2);
+    const idOf = (agent: string) =>
+      rows.find(({ definition }) => definition.context.agent === `The ${agent}`)?.id ?? '';
+    await answerOf(turn.other.engine, turn.conversation, idOf('right'), 'accept', { answer: 'R' });
+    await turn.asked(1);
+    await answerOf(turn.other.engine, turn.conversation, idOf('left'), 'accept', { answer: 'L' });
+    await turn.ended();
+    expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\) right\(.*"R".*\)\)$/);
+  });
+
+  it('that is stopped on another pod ends with all its delegates, and their questions are taken back', async () => {
+    const turn = await begin('researcher and left');
+    await turn.asked(2);
+    expect(await turn.other.turns.stop(turn.conversation)).toBe(true);
+    expect((await turn.ended()).status).toBe('stopped');
+    expect(await turn.asked(0)).toEqual([]);
+    const runs = await delegatedBy(turn.backend, turn.run);
+    expect(runs.map(({ status }) => status)).toEqual(['stopped', 'stopped', 'stopped']);
+  });
+
+  it('whose pod goes away, or died, leaves nothing of the tree behind', async () => {
+    for (const how of ['close', 'die'] as const) {
+      const turn = await begin('researcher and left');
+      await turn.asked(2);
+      if (how === 'close') await turn.own.turns.close();
+      else {
+        await turn.die();
+        await turn.other.turns.running(turn.conversation);
+      }
+      expect((await turn.ended()).status).toBe('failed');
+      expect(await turn.asked(0)).toEqual([]);
+      const runs = await delegatedBy(turn.backend, turn.run);
+      expect(runs.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
+    }
+  });
+
+  it('is told of a delegate that fails in a sentence, and goes on', async () => {
+    for (const [agent, sentence] of [
+      ['speechless', 'The speechless could not finish the task: its model could not answer'],
+      ['chain-1', 'The chain-6 was not asked: 5 agents already wait'],
+    ] as const) {
+      const turn = await begin(agent);
+      expect((await turn.ended()).status).toBe('finished');
+      expect(await turn.text()).toContain(sentence);
+    }
+  });
+
+  it('goes on without a delegate that gave up, whose question is taken back at once', async () => {
+    const breaking: Tool = {
+      name: 'break',
+      description: 'Fails once there are questions.',
+      inputSchema: { type: 'object', properties: {} },
+      async call() {
+        await turn.asked(2);
+        throw new Error('A fault of the tool.');
+      },
+    };
+    const turn = await begin('clumsy and left', { clumsy: { tools: [elicit, breaking] } });
+    await waitUntil(
+      async () => (await delegatedBy(turn.backend, turn.run)).some(({ status }) => status === 'failed'),
+      {
+        what: 'the end of the delegate',
+      },
+    );
+    const [left] = await turn.asked(1);
+    expect(left?.definition.context.agent).toBe('The left');
+    await answerOf(turn.own.engine, turn.conversation, left?.id ?? '', 'accept', { answer: 'L' });
+    expect((await turn.ended()).status).toBe('finished');
+    expect(await turn.text()).toContain('The clumsy could not finish the task: something went wrong');
+  });
+
+  it('pays for its delegates: what they use counts to its own limit', async () => {
+    const tokensOf = ({ steps: [first] }: Run) => (first?.inputTokens ?? 0) + (first?.outputTokens ?? 0);
+    const free = await begin('speechless');
+    const tokens = tokensOf(await free.ended()) + 1;
+    for (const [agent, reason, count] of [
+      ['speechless', 'stop', 2],
+      ['brief', 'step-limit', 1],
+    ] as const) {
+      const turn = await begin(agent, { boss: { tools: delegates(agent), limits: { tokens, steps: 2 } } });
+      const root = await turn.ended();
+      expect([root.steps.length, (await turn.events()).at(-1)]).toMatchObject([count, { reason }]);
+    }
+  });
+
+  it('is refused a task that is none', async () => {
+    const [tool] = delegates('left');
+    const call = { input: { task: ' ' } } as unknown as Parameters<Tool['call']>[0];
+    expect(await tool?.call(call)).toMatchObject({
+      type: 'failed',
+      message: expect.stringContaining('task'),
+    });
+  });
+});
