@@ -9,6 +9,8 @@ import { createLog } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
+import type { TurnObserver } from '../../services/api/src/agents/observer.ts';
+import { createTurnObserver } from '../../services/api/src/turn-observer.ts';
 import { engineOn } from '../contract/engines.ts';
 import { ROOMY } from '../contract/settings.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
@@ -17,6 +19,7 @@ import { listenOnFreePort } from '../harness/free-port.ts';
 export interface WatchedPod {
   readonly engine: Engine;
   readonly observer: Observer;
+  readonly turnObserver: TurnObserver;
   readonly metrics: Metrics;
   /** Log lines, as written. */
   readonly lines: readonly string[];
@@ -46,6 +49,7 @@ export async function startWatchedPod(backend: Backend, { traced = true } = {}):
   return {
     engine: engineOn(backend, { observer }),
     observer,
+    turnObserver: createTurnObserver({ log, metrics, tracer }),
     metrics,
     lines,
     said: () => lines.map((line) => JSON.parse(line) as Record<string, unknown>),
