@@ -1,24 +1,49 @@
-import { createClient, type Elicitation } from '@parley/sdk';
+import type { Browser } from 'playwright-core';
+import { openChromium } from './chromium.ts';
+import { tellStory } from './story.ts';
+import { tellStoryOverHttp } from './story-http.ts';
+import type { World } from './world.ts';
 
-/** Plays the person: answers the form, opens the page and agrees there. Stops when `signal` is aborted. */
-export async function answerByItself(apiUrl: string, token: string, signal: AbortSignal): Promise<void> {
-  const person = createClient({ baseUrl: apiUrl, token });
-  const met = new Set<string>();
-  const meet = async (elicitation: Elicitation) => {
-    if (met.has(elicitation.elicitationId)) return;
-    met.add(elicitation.elicitationId);
-    if (elicitation.mode === 'form') {
-      await person.answer(elicitation.elicitationId, {
-        action: 'accept',
-        content: { environment: 'staging', announce: true },
-      });
-      return;
-    }
-    await person.answer(elicitation.elicitationId, { action: 'accept' });
-    if (elicitation.url !== undefined) await fetch(elicitation.url, { method: 'POST' });
-  };
-  for await (const item of person.inbox({ signal })) {
-    if (item.type === 'inbox-snapshot') await Promise.all(item.elicitations.map(meet));
-    else if (item.type === 'elicitation-request') await meet(item.elicitation);
+/** Plays the people: in a browser where one can be had, else over HTTP. Throws when a step fails. */
+export async function playStory(world: World, say: (text: string) => void): Promise<void> {
+  const opened = await openChromium(say);
+  if ('reason' in opened) {
+    say(`
+No Chromium here (${opened.reason}).
+Install one with \`npx playwright-core install --with-deps chromium\` or your system's package manager to see it in a browser.
+The same story over HTTP, with the pages fetched and their forms posted, but without a browser:
+`);
+    return tellStoryOverHttp(world, say);
   }
+  const { browser, path } = opened;
+  say(`\nThe story, in ${path}:\n`);
+  try {
+    await tellStory(browser, world, say);
+  } catch (error) {
+    throw new Error(`${sentenceOf(error)}\n${(await pagesOf(browser)).join('\n')}`);
+  } finally {
+    await browser.close();
+  }
+  say('\nThat is the demo. Without --auto, you are alice and bob.');
+}
+
+/** Without the colours and the log that playwright puts into its errors. */
+function sentenceOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of
+  return text.replace(/\u001b\[\d+m/g, '').replace(/\nCall log:\s*- /, ' ');
+}
+
+/** What the open pages show. */
+async function pagesOf(browser: Browser): Promise<string[]> {
+  const pages = browser.contexts().flatMap((context) => context.pages());
+  return Promise.all(
+    pages.map(async (page) => {
+      const text = await page
+        .locator('body')
+        .innerText({ timeout: 5_000 })
+        .catch(() => 'nothing');
+      return `  ${new URL(page.url()).pathname} shows: ${text.replace(/\s+/g, ' ').slice(0, 400)}`;
+    }),
+  );
 }

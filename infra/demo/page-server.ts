@@ -1,65 +1,90 @@
-import { readFileSync } from 'node:fs';
-import { createServer, type ServerResponse } from 'node:http';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { extname } from 'node:path';
 import { listenOnFreePort } from '../../test/harness/free-port.ts';
 
+/** The company's own web application: the chat page, and a way from it to Parley. */
 export interface PageServer {
   readonly url: string;
-  /** Registers a page for a person to visit; `onDone` runs when they press its button. Returns its URL. */
-  addVisit(name: string, onDone: () => Promise<void>): string;
   close(): Promise<void>;
 }
 
 export interface PageOptions {
-  readonly apiUrl: () => string;
-  readonly userToken: string;
-  readonly userId: string;
+  /** Parley's load balancer; what the page asks below `/run` goes there. */
+  readonly apiUrl: string;
+  /** Everybody who may use the page; the first unless the address names another. */
+  readonly people: readonly string[];
+  /** A token that tells Parley who somebody is. */
+  readonly tokenOf: (userId: string) => Promise<string>;
+  /** What the page says of the model. */
+  readonly model: string;
 }
 
-const file = (name: string) => readFileSync(new URL(`./page/${name}`, import.meta.url), 'utf8');
-const TYPES: Readonly<Record<string, string>> = { html: 'text/html', css: 'text/css', js: 'text/javascript' };
+const FOLDER = new URL('./page/', import.meta.url);
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+};
+const HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
 
-/** Serves the page where a person answers, and the pages that url questions lead to. */
-export async function startPageServer({ apiUrl, userToken, userId }: PageOptions): Promise<PageServer> {
-  const visits = new Map<string, () => Promise<void>>();
-
+/** Serves the chat page, and passes its calls on to Parley, as a deployer's own web server does. */
+export async function startPageServer(options: PageOptions): Promise<PageServer> {
+  const files = new Set(readdirSync(FOLDER));
   const server = createServer((req, res) => {
-    const { pathname } = new URL(req.url ?? '/', 'http://page');
-    const visit = /^\/visit\/([\w-]+)$/.exec(pathname)?.[1];
-    if (pathname === '/') return send(res, 'html', file('index.html'));
-    if (pathname === '/page.js' || pathname === '/page.css')
-      return send(res, pathname.slice(6), file(pathname.slice(1)));
-    // The demo's own stand-in for a sign-in: whoever can open this page is the demo's one person.
-    if (pathname === '/session')
-      return send(res, 'json', JSON.stringify({ api: apiUrl(), token: userToken, userId }));
-    const onDone = visit === undefined ? undefined : visits.get(visit);
-    if (onDone === undefined) return void res.writeHead(404).end();
-    if (req.method !== 'POST') return send(res, 'html', file('visit.html'));
-    visits.delete(visit ?? '');
-    onDone().then(
-      () => send(res, 'html', file('done.html')),
-      () => res.writeHead(500).end(),
-    );
+    const url = new URL(req.url ?? '/', 'http://page');
+    const name = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
+    if (url.pathname.startsWith('/run/')) return passOn(req, res, options.apiUrl);
+    if (url.pathname === '/session') return void sendSession(res, url.searchParams.get('person'), options);
+    if (files.has(name)) return send(res, extname(name), readFileSync(new URL(name, FOLDER), 'utf8'));
+    res.writeHead(404, HEADERS).end();
   });
   const port = await listenOnFreePort(server);
-  const url = `http://127.0.0.1:${port}`;
   return {
-    url,
-    addVisit(name, onDone) {
-      visits.set(name, onDone);
-      return `${url}/visit/${name}`;
-    },
+    url: `http://127.0.0.1:${port}`,
     async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await closed;
     },
   };
 }
 
-function send(res: ServerResponse, kind: string, text: string): void {
-  res.writeHead(200, {
-    'content-type': `${TYPES[kind] ?? 'application/json'}; charset=utf-8`,
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
+/** The demo's own stand-in for being signed in to the company's application: whoever opens the page is who they say. */
+async function sendSession(res: ServerResponse, asked: string | null, options: PageOptions): Promise<void> {
+  const { people, tokenOf, model } = options;
+  const person = asked === null ? people[0] : people.find((name) => name === asked);
+  if (person === undefined) return void res.writeHead(404, HEADERS).end();
+  const other = people.find((name) => name !== person);
+  const session = { person, other, token: await tokenOf(person), model };
+  send(res, '.json', JSON.stringify(session));
+}
+
+function passOn(req: IncomingMessage, res: ServerResponse, apiUrl: string): void {
+  const onward = request(new URL(req.url ?? '/', apiUrl), {
+    method: req.method ?? 'GET',
+    headers: req.headers,
   });
-  res.end(text);
+  onward.on('response', (answer) => {
+    res.writeHead(answer.statusCode ?? 502, answer.headers);
+    res.flushHeaders();
+    answer.pipe(res);
+    // A stream that broke off must not look as if it had ended.
+    answer.on('aborted', () => res.destroy());
+    answer.on('error', () => res.destroy());
+  });
+  onward.on('error', () => (res.headersSent ? res.destroy() : res.writeHead(502).end()));
+  res.on('close', () => onward.destroy());
+  req.pipe(onward);
+}
+
+function send(res: ServerResponse, type: string, text: string): void {
+  const contentType = `${TYPES[type] ?? 'application/json'}; charset=utf-8`;
+  res.writeHead(200, { ...HEADERS, 'content-type': contentType }).end(text);
 }

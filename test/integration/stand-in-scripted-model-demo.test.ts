@@ -141,7 +141,7 @@ describe('the script of the demo', () => {
         ['delegate_to_tracker', { task: 'list my issues and close issue 1' }],
         ['delegate_to_writer', { task: 'say "hi"' }],
       ],
-      'delegate_to_tracker says: Done. delegate_to_writer says: Hi.',
+      'The agent tracker says: Done. The agent writer says: Hi.',
     ]);
     const one = [
       offer('delegate', { agent: { type: 'string', enum: ['a', 'tracker'] }, task: { type: 'string' } }),

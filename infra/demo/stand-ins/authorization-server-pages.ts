@@ -84,8 +84,8 @@ async function grantAll(provider: Provider, { params, session, prompt }: Interac
 /** Sends a whole HTML page that says it is a stand-in. `body` is markup. */
 export function sendPage(res: ServerResponse, status: number, title: string, body: string): void {
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
-<meta name="viewport" content="width=device-width"><style>body{font:1rem/1.5 system-ui;max-width:32rem;margin:3rem auto;padding:0 1rem}
-form{display:inline-block;margin:.5rem .5rem 0 0}small{display:block;margin-top:3rem;color:#555}</style></head>
+<meta name="viewport" content="width=device-width"><style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:32rem;margin:3rem auto;padding:0 1rem}
+form{display:inline-block;margin:.5rem .5rem 0 0}input,button{font:inherit;padding:.375rem .75rem}small{display:block;margin-top:3rem;opacity:.75}</style></head>
 <body><main>${body}</main><small>A stand-in for development and tests. It knows no passwords.</small></body></html>`;
   res
     .writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })

@@ -86,15 +86,22 @@ export function elicitArguments(request: string): Readonly<Record<string, unknow
   if (/\bform\b/i.test(request))
     return {
       kind: 'form',
+      title: 'Release 4.2',
       message: 'Where and when shall I release?',
       schema: {
         type: 'object',
         properties: {
-          environment: { type: 'string', enum: ['staging', 'production'] },
-          note: { type: 'string' },
+          environment: { type: 'string', title: 'Environment', enum: ['staging', 'production'] },
+          at: { type: 'string', title: 'Day', format: 'date' },
+          note: { type: 'string', title: 'Note for the log', maxLength: 200 },
+          announce: { type: 'boolean', title: 'Announce it', default: true },
         },
         required: ['environment'],
       },
     };
-  return { kind: 'choice', message: 'Which environment?', options: ['staging', 'production'] };
+  return {
+    kind: 'choice',
+    message: 'Which environment?',
+    options: [{ value: 'staging' }, { value: 'production' }],
+  };
 }

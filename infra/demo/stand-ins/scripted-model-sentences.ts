@@ -4,6 +4,7 @@ import type { ToolResult } from './scripted-model-script.ts';
 const Issue = z.looseObject({ number: z.int(), title: z.string(), state: z.string() });
 const Issues = z.looseObject({ issues: z.array(Issue) });
 const OneIssue = z.looseObject({ issue: Issue });
+const Answered = z.looseObject({ status: z.literal('accepted'), answer: z.unknown() });
 
 type Wording = (payload: unknown) => string | undefined;
 
@@ -37,14 +38,32 @@ const WORDINGS: Readonly<Record<string, { readonly did: Wording; readonly failed
 /** One sentence that tells what a tool gave back. */
 export function sentenceOf(result: ToolResult): string {
   const wording = wordingOf(result);
-  if (wording === undefined) return `${result.name} says: ${brief(result.text)}`;
-  return wording.did(payloadOf(result.text)) ?? `${wording.failed}. ${brief(result.text)}`;
+  const answer = answerIn(result);
+  if (answer !== undefined) return `You answered: ${answer}.`;
+  if (wording === undefined) return `${speakerOf(result.name)} says: ${brief(result.text)}`;
+  return wording.did(payloadOf(result.text)) ?? `${wording.failed}. ${explained(result.text)}`;
 }
 
 /** True for a tracker's tool whose result is none. */
 export function failureOf(result: ToolResult): boolean {
   const wording = wordingOf(result);
   return wording !== undefined && wording.did(payloadOf(result.text)) === undefined;
+}
+
+function speakerOf(tool: string): string {
+  const agent = /^delegate_to_(.+)$/.exec(tool)?.[1];
+  return agent === undefined ? tool : `The agent ${agent}`;
+}
+
+/** What the person answered to a question of the model's own. */
+function answerIn({ name, text }: ToolResult): string | undefined {
+  const read = name === 'elicit' ? Answered.safeParse(payloadOf(text)) : undefined;
+  if (read?.success !== true) return undefined;
+  const { answer } = read.data;
+  if (typeof answer !== 'object' || answer === null) return String(answer);
+  return Object.entries(answer)
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(', ');
 }
 
 function wordingOf({ name }: ToolResult) {
@@ -77,6 +96,16 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** A failure's words as a person should hear them: what only the model is told is left out. */
+function explained(text: string): string {
+  const sentences = brief(text).match(/[^.!?]+[.!?]*/g) ?? [];
+  return sentences
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => !/^Do not\b/.test(sentence))
+    .join(' ')
+    .replace(/\bThe user\b/g, 'You');
 }
 
 const LENGTH_MAX = 600;

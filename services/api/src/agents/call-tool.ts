@@ -15,8 +15,12 @@ export interface TurnScope {
   /** The turn's own run: its stream request and its conversation take every question. */
   readonly run: RunRef;
   readonly support: Support;
-  /** Tells the turn's readers something. */
+  /** Tells the turn's readers something, soon. */
   readonly tell: (event: TurnEvent) => Promise<void>;
+  /** Resolves once all of that is told. */
+  readonly told: () => Promise<void>;
+  /** Looks whether the turn was asked to stop. */
+  readonly look: () => Promise<void>;
   /** Ids of all tool calls so far: unique within the turn, whichever agent makes them. */
   readonly callIds: Set<string>;
   /** Questions that were begun and have not come to an end. */
@@ -146,6 +150,8 @@ async function ask(
   place: { readonly toolCallId: string; readonly ordinal: number; readonly shared?: string },
   question: Question,
 ): Promise<AskOutcome> {
+  // A question is shown behind the call that asks it.
+  await turn.told();
   turn.asking += 1;
   try {
     const outcome = await askPerson(
@@ -161,6 +167,9 @@ async function ask(
     );
     turn.asking -= 1;
     open.delete(outcome.elicitationId);
+    // Mostly because the turn is to stop: then nobody goes on with that, however soon they hear of it.
+    if (outcome.status === 'withdrawn') await turn.look();
+    signal.throwIfAborted();
     return outcome;
   } catch (error) {
     // What was refused is not open.

@@ -191,5 +191,6 @@ function faultsOf(error: z.ZodError): string {
 }
 
 function refusalOf(message: string, issues: readonly { path: string; message: string }[]): string {
-  return [message, ...issues.map((issue) => `${issue.path}: ${issue.message}`)].join(' ');
+  const named = (path: string) => (path.startsWith('onUnavailable') ? 'default' : path);
+  return [message, ...issues.map((issue) => `${named(issue.path)}: ${issue.message}`)].join(' ');
 }

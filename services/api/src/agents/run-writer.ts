@@ -7,7 +7,6 @@ import type { RunNote, Runs, RunWrite, WriteResult } from '@parley/shared/ports/
 const COALESCE_MS = 25;
 const COALESCE_CHARACTERS = 256;
 const QUEUE_MAX = 500;
-const PROBE_MS = 1_000;
 
 /** The run is somebody else's now, or it has ended: whoever still works on it must stop, and write nothing more. */
 export class RunLostError extends Error {
@@ -45,8 +44,11 @@ export interface RunWriter {
   tell(event: TurnEvent): Promise<void>;
   /** Keeps notes and tells all that was to be told before them; resolves once both are kept. */
   keep(notes: readonly RunNote[]): Promise<void>;
-  /** Looks how the run stands, unless a write told it a moment ago: a run that says nothing hears nothing. */
-  probe(): void;
+  /**
+   * Writes what is queued, and hears how the run stands even when that is nothing; unless a write told that less than
+   * `ageMs` ago.
+   */
+  look(ageMs?: number): Promise<void>;
   /** Ends the run with its last event. */
   end(event: TurnEvent, end: End): Promise<void>;
   /** How the run ended, once that is written. */
@@ -133,9 +135,9 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
       notes.push(...given);
       return flush();
     },
-    probe() {
-      if (fault !== undefined || performance.now() - wroteAt < PROBE_MS) return;
-      void flush(undefined, true).catch(() => undefined);
+    async look(ageMs = 0) {
+      if (ageMs > 0 && performance.now() - wroteAt < ageMs) return;
+      await flush(undefined, true);
     },
     get outcome() {
       return outcome;

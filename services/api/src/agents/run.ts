@@ -10,7 +10,8 @@ import type { Support } from './tool.ts';
 import { startWorkClock } from './work-clock.ts';
 
 // A run that says nothing hears of a stop by asking.
-const PROBE_MS = 1_500;
+const LOOK_MS = 1_500;
+const LOOK_AGE_MS = 1_000;
 
 export interface RunOptions extends RunAgent {
   readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
@@ -46,6 +47,8 @@ export async function runTurn(options: RunOptions): Promise<void> {
     run,
     support,
     tell: (event) => writer.tell(event),
+    told: () => writer.keep([]),
+    look: () => writer.look(),
     callIds: new Set<string>(),
     asking: 0,
   } satisfies Working['turn'];
@@ -58,9 +61,9 @@ export async function runTurn(options: RunOptions): Promise<void> {
     depth: 0,
     signal: AbortSignal.any([stopped, writer.stopped, writer.lost, clock.over, ending.signal]),
   };
-  const probing = setInterval(() => {
-    if (!clock.isWaiting) writer.probe();
-  }, PROBE_MS);
+  const looking = setInterval(() => {
+    if (!clock.isWaiting) writer.look(LOOK_AGE_MS).catch(() => undefined);
+  }, LOOK_MS);
   const withdrawLeft = async () => {
     if (turn.asking > 0) await options.withdrawLeft().catch(onFault);
   };
@@ -77,7 +80,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
     await breakTurn(options, [...input, ...said], cause, budget.used);
   } finally {
-    clearInterval(probing);
+    clearInterval(looking);
     clock.stop();
   }
 }

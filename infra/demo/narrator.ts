@@ -1,0 +1,44 @@
+import type { Service } from './service.ts';
+
+interface LogLine {
+  readonly pod?: string;
+  readonly msg?: string;
+  readonly userId?: string;
+  readonly toolName?: string;
+  readonly trigger?: string;
+}
+
+const EVERY_MS = 200;
+const TOLD = /^elicitation (asked|answered|declined|cancelled|expired|withdrawn)$/;
+
+/** Tells what the pods and the worker log of people's questions, as it happens. Returns how to stop. */
+export function narrate({ pods, worker }: Service, say: (text: string) => void): () => void {
+  const sources = [...pods, ...(worker === undefined ? [] : [worker])].map(({ lines }) => ({
+    lines,
+    read: 0,
+  }));
+  const timer = setInterval(() => {
+    for (const source of sources) {
+      const fresh = source.lines.slice(source.read);
+      source.read += fresh.length;
+      for (const line of fresh) tell(line, say);
+    }
+  }, EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+function tell(line: string, say: (text: string) => void): void {
+  const entry = parsed(line);
+  const did = TOLD.exec(entry?.msg ?? '')?.[1];
+  if (entry === undefined || did === undefined) return;
+  const about = entry.toolName ?? 'a question of the agent';
+  say(`  ${entry.pod}: ${entry.userId} · ${about} · ${did}`);
+}
+
+function parsed(line: string): LogLine | undefined {
+  try {
+    return JSON.parse(line) as LogLine;
+  } catch {
+    return undefined;
+  }
+}

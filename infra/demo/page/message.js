@@ -1,0 +1,67 @@
+/**
+ * A message as the page keeps and shows it. Parts are `text`, `tool`, `question` and `note`, in the order they came;
+ * `state` is `running`, `finished`, `stopped`, `failed` or `lost`; `pods` tells which pod answered which call.
+ */
+export function messageOf(role, text) {
+  const parts = text === undefined ? [] : [{ type: 'text', id: 'said', text }];
+  return { role, parts, state: role === 'user' ? 'finished' : 'running', pods: [] };
+}
+
+/** Takes one chunk of an AI SDK UI message stream (v1) into the message; chunks of other kinds change nothing. */
+export function take(message, chunk) {
+  const handler = HANDLERS[chunk.type];
+  handler?.(message, chunk);
+}
+
+/** Forgets what a stream has told, so that it can tell it again. */
+export function forget(message) {
+  message.parts = [];
+  message.state = 'running';
+}
+
+export const textOf = ({ parts }) =>
+  parts
+    .filter(({ type }) => type === 'text')
+    .map(({ text }) => text)
+    .join(' ');
+
+const HANDLERS = {
+  'text-start': (message, { id }) => put(message, { type: 'text', id, text: '' }),
+  'text-delta'(message, { id, delta }) {
+    find(message, 'text', id).text += delta;
+  },
+  'tool-input-available'(message, { toolCallId, toolName, input }) {
+    // What the agent asks of its own accord is shown as a card.
+    if (toolName === 'elicit') return;
+    put(message, { type: 'tool', id: toolCallId, name: toolName, input, state: 'running' });
+  },
+  'tool-output-available'(message, { toolCallId, output }) {
+    Object.assign(find(message, 'tool', toolCallId), { state: 'returned', output });
+  },
+  'tool-output-error'(message, { toolCallId, errorText }) {
+    Object.assign(find(message, 'tool', toolCallId), { state: 'failed', output: errorText });
+  },
+  // Sent again under the same id whenever the question changes.
+  'data-elicitation-request': (message, { id, data }) => put(message, { type: 'question', id, data }),
+  'data-tool-auth-required': (message, { id, data }) =>
+    put(message, { type: 'note', id, text: data.message }),
+  'data-stream-reset': forget,
+  error(message, { errorText }) {
+    put(message, { type: 'note', id: 'error', text: errorText });
+  },
+  finish(message, { finishReason }) {
+    const stopped = finishReason === 'other';
+    message.state = finishReason === 'error' ? 'failed' : stopped ? 'stopped' : 'finished';
+  },
+};
+
+function find({ parts }, type, id) {
+  return parts.find((part) => part.type === type && part.id === id) ?? {};
+}
+
+/** Puts a part at the end, or in the place of the one that has its id. */
+function put(message, part) {
+  const at = message.parts.findIndex(({ type, id }) => type === part.type && id === part.id);
+  if (at === -1) message.parts.push(part);
+  else message.parts[at] = part;
+}

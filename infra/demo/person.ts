@@ -1,0 +1,93 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+
+/** A call that a person's browser made, and the pod that answered it. */
+export interface PodCall {
+  readonly path: string;
+  readonly pod: string;
+}
+
+/** A person at the chat page, in a browser of their own. */
+export interface Person {
+  readonly page: Page;
+  readonly pods: readonly PodCall[];
+  /** Writes a message and sends it. */
+  say(text: string): Promise<void>;
+  /** Loads the page anew while a turn runs, and waits until it has found that turn again. */
+  reload(): Promise<void>;
+  /** The newest card of that title, once it can be answered. */
+  question(title: string): Promise<Locator>;
+  /** Opens the card's page by its link: a new tab. */
+  open(card: Locator): Promise<Page>;
+  /** What the agent's last message says, once it is whole. */
+  answer(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface PersonOptions {
+  readonly browser: Browser;
+  readonly url: string;
+  readonly name: string;
+}
+
+const STEP_MS = 30_000;
+
+export async function meetPerson({ browser, url, name }: PersonOptions): Promise<Person> {
+  const context = await browser.newContext({ locale: 'en-US' });
+  context.setDefaultTimeout(STEP_MS);
+  const pods: PodCall[] = [];
+  context.on('response', (response) => {
+    const pod = response.headers()['x-parley-upstream'];
+    if (pod !== undefined) pods.push({ path: new URL(response.url()).pathname, pod });
+  });
+  const page = await context.newPage();
+  await page.goto(`${url}/?person=${name}`);
+  await page.getByText(`You are ${name}.`).waitFor();
+  const last = page.locator('article.assistant').last();
+  return {
+    page,
+    pods,
+    async say(text) {
+      await page.getByLabel('Message').fill(text);
+      await page.getByRole('button', { name: 'Send' }).click();
+    },
+    async reload() {
+      await page.reload();
+      await last.getByText('resumed: ').waitFor();
+    },
+    async question(title) {
+      const card = last.getByRole('group', { name: title });
+      await card.getByRole('button', { name: 'Decline' }).waitFor();
+      return card;
+    },
+    async open(card) {
+      const [tab] = await Promise.all([
+        context.waitForEvent('page'),
+        card.getByRole('link', { name: 'Connect account' }).click(),
+      ]);
+      return tab;
+    },
+    async answer() {
+      await page.locator('article.assistant[aria-busy="false"]:last-of-type').waitFor();
+      return (await last.locator('.text').allInnerTexts()).join(' ');
+    },
+    close: () => context.close(),
+  };
+}
+
+/** Signs in where Parley's page sends them: at the company's accounts. */
+export async function signIn(tab: Page, name: string): Promise<void> {
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await tab.getByLabel('User').fill(name);
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+}
+
+/** Agrees at Parley's page, which then leads to the provider. */
+export async function agreeToGo(tab: Page, service: string): Promise<void> {
+  await tab.getByRole('heading', { name: `Connect ${service}` }).waitFor();
+  await tab.getByRole('button', { name: 'Continue' }).click();
+}
+
+/** Agrees at the provider. */
+export async function allow(tab: Page): Promise<void> {
+  await tab.getByRole('button', { name: 'Allow' }).click();
+}

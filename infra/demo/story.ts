@@ -1,0 +1,119 @@
+import type { Browser } from 'playwright-core';
+import { agreeToGo, allow, meetPerson, type Person, signIn } from './person.ts';
+import type { World } from './world.ts';
+
+/** Title of the tracker in agents.yaml. */
+export const SERVICE = 'Acme Tracker';
+
+/** Tells one line of the story, with the pods that it came to. */
+type Tell = (line: string, person?: Person) => void;
+
+/** The whole story in a browser. Throws at the first step that does not come out as it should. */
+export async function tellStory(browser: Browser, world: World, say: (text: string) => void): Promise<void> {
+  const tell = teller(say);
+  const meet = (name: string) => meetPerson({ browser, url: world.page.url, name });
+  const alice = await meet('alice');
+  await connects(alice, tell);
+  await goesOnWithoutAsking(alice, tell);
+  await fillsIn(alice, tell);
+  await alice.close();
+  const bob = await meet('bob');
+  await declines(bob, tell);
+  await bob.close();
+  await countsAtTheTracker(world, tell);
+}
+
+async function connects(alice: Person, tell: Tell): Promise<void> {
+  await alice.say('List my issues');
+  await alice.question(`Connect ${SERVICE}`);
+  tell(`alice says "List my issues", and is asked to connect her account at ${SERVICE}`, alice);
+
+  await alice.reload();
+  const card = await alice.question(`Connect ${SERVICE}`);
+  tell('she reloads the page in the middle of it: the same turn, the same question', alice);
+
+  const tab = await alice.open(card);
+  await card.getByText('Waiting for you in the other tab').waitFor();
+  tell('she opens the link in a new tab; the chat waits for her', alice);
+
+  await signIn(tab, 'alice');
+  tell('she signs in at her company, so that the page knows she is who was asked', alice);
+
+  await agreeToGo(tab, SERVICE);
+  tell("she agrees at Parley's page, which names the agent, the service and the scopes", alice);
+
+  await allow(tab);
+  await tab.getByRole('heading', { name: `${SERVICE} is connected` }).waitFor();
+  tell(`she agrees at ${SERVICE}; the page says that it is connected`, alice);
+
+  expectText(await alice.answer(), /You have 2 open issues/);
+  tell(`the chat goes on by itself: "${await alice.answer()}"`, alice);
+  await tab.close();
+}
+
+async function goesOnWithoutAsking(alice: Person, tell: Tell): Promise<void> {
+  await alice.say('Create an issue "The search is slow"');
+  expectText(await alice.answer(), /I created issue #3: The search is slow/);
+  const cards = await alice.page.locator('article.assistant').last().locator('.card').count();
+  if (cards > 0) throw new Error('The second call asked again, although the account was connected.');
+  tell(`a second tool call asks nothing: "${await alice.answer()}"`, alice);
+}
+
+async function fillsIn(alice: Person, tell: Tell): Promise<void> {
+  await alice.say('Ask the release agent to "ask me in a form"');
+  const card = await alice.question('Release 4.2');
+  await card.getByLabel('Environment').selectOption('staging');
+  await card.getByRole('button', { name: 'Send' }).click();
+  expectText(await alice.answer(), /environment staging/);
+  tell(
+    `another agent, asked by hers, asks her with a form in the same chat, and goes on with her answer: "${await alice.answer()}"`,
+    alice,
+  );
+}
+
+async function declines(bob: Person, tell: Tell): Promise<void> {
+  await bob.say('List my issues');
+  const card = await bob.question(`Connect ${SERVICE}`);
+  await card.getByRole('button', { name: 'Decline' }).click();
+  expectText(await bob.answer(), /declined/);
+  tell(`bob declines, and the model explains: "${await bob.answer()}"`, bob);
+}
+
+async function countsAtTheTracker({ neighbours }: World, tell: Tell): Promise<void> {
+  const { requests, withoutToken, tools } = neighbours.tracker.counts();
+  if (withoutToken > 0) throw new Error(`${withoutToken} requests reached the tracker without a token.`);
+  const called = Object.entries(tools).map(([tool, times]) => `${tool} ${times}×`);
+  tell(`the tracker counted ${requests} requests, none without its person's token (${called.join(', ')})`);
+}
+
+function expectText(text: string, wanted: RegExp): void {
+  if (!wanted.test(text)) throw new Error(`The agent should have said ${wanted}, but said: ${text}`);
+}
+
+function teller(say: (text: string) => void): Tell {
+  let number = 0;
+  const told = new Map<Person, number>();
+  return (line, person) => {
+    number += 1;
+    const from = person === undefined ? 0 : (told.get(person) ?? 0);
+    const calls = (person?.pods ?? []).slice(from).map(({ path, pod }) => `${callOf(path)} on ${pod}`);
+    if (person !== undefined) told.set(person, person.pods.length);
+    say(`${String(number).padStart(3)}. ${line}${line.endsWith('"') ? '' : '.'}`);
+    if (calls.length > 0) say(`     ${calls.join(', ')}`);
+  };
+}
+
+/** What a call was for, by the last word of its path that says something. */
+function callOf(path: string): string {
+  const words = [
+    ['elicitation-responses', 'answer'],
+    ['signed-in', 'signed in'],
+    ['sign-in', 'sign-in'],
+    ['callback', 'callback'],
+    ['start', 'start'],
+    ['connect', 'page'],
+    ['stream', 'resume'],
+    ['stop', 'stop'],
+  ] as const;
+  return words.find(([word]) => path.split('/').includes(word))?.[1] ?? 'chat';
+}
