@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { canary, findCanary } from '../harness/canary.ts';
+import { createCookieJar } from '../../infra/demo/stand-ins/authorization-server-walk.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';
-import { createTestBrowser, SAYS, type Shown, type TestBrowser } from './connect-browser.ts';
-import { ADA, dumpRedis, startWorld } from './connect-setup.ts';
+import { createTestBrowser, SAYS, type Shown } from './connect-browser.ts';
+import { ADA, startWorld } from './connect-setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {
@@ -74,7 +74,7 @@ describe('somebody else with the link', () => {
     expect(out.heading).toBe(SAYS.signIn);
     const left = await browser.submit(out, 'sign-in');
     expect(new URL(left.link ?? '').searchParams.get('prompt')).toBe('login');
-    const consent = await browser.open(await browser.walk(left, 'ada'));
+    const consent = await browser.open(await browser.walk(left, 'ada', 'accept', createCookieJar()));
     expect(consent.forms.has('start')).toBe(true);
   });
 
@@ -225,6 +225,18 @@ describe('a sign-in', () => {
     expect(consent.forms.has('start')).toBe(true);
   });
 
+  test('ends the one before it', async () => {
+    const here = await world({ identity: 'typed' });
+    const { path } = await here.ask();
+    const browser = createTestBrowser(here);
+    const { forms } = await browser.enter(path, 'bob');
+    const before = browser.jar.header(`${here.publicUrl}/`);
+    const csrf = forms.get('sign-out')?.fields.csrf ?? '';
+    expect((await browser.post(`${path}/sign-in`, { csrf, user: 'ada' })).forms.has('start')).toBe(true);
+    const response = await fetch(here.publicUrl + path, { headers: { cookie: before } });
+    expect(await response.text()).toContain(`${path}/sign-in`);
+  });
+
   test('that is repeated signs nobody in', async () => {
     const here = await world();
     const { callback, path, browser } = await leaving(here);
@@ -257,198 +269,4 @@ describe('a sign-in', () => {
       expect(await identity.finish(callback, start.keep)).toMatchObject({ type: 'failed' });
     }
   });
-});
-
-describe('a form', () => {
-  const doors = ['start', 'secret', 'decline', 'sign-in'];
-
-  async function refusedEverywhere(
-    { browser, path, here, id }: Pick<Awaited<ReturnType<typeof begun>>, 'browser' | 'path' | 'here' | 'id'>,
-    fields: Readonly<Record<string, string>>,
-    headers: Readonly<Record<string, string | undefined>> = {},
-  ) {
-    for (const action of [...doors.map((door) => `${path}/${door}`), `/auth/sign-out?elicitationId=${id}`]) {
-      const shown = await browser.post(action, { secret: 'x', ...fields }, { headers });
-      expect([action, shown.status, shown.heading]).toEqual([action, 403, SAYS.refused]);
-      expect(shown.headers.getSetCookie()).toEqual([]);
-    }
-    expect(await here.status(id)).toBe('pending');
-  }
-
-  test('without its token is refused', async () => {
-    const started = await begun();
-    await refusedEverywhere(started, {});
-    await refusedEverywhere(started, { csrf: '' });
-    await refusedEverywhere(started, { csrf: 'A'.repeat(43) });
-  });
-
-  test('with the token of another browser is refused', async () => {
-    const started = await begun();
-    const other = createTestBrowser(started.here);
-    const { forms } = await other.enter(started.path, 'ada');
-    await refusedEverywhere(started, { csrf: forms.get('start')?.fields.csrf ?? '' });
-  });
-
-  test.each([
-    ['another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
-    ['another origin, by an old browser', { origin: 'https://evil.example', 'sec-fetch-site': undefined }],
-    ['an origin that hides', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
-    ['an origin that hides, by its word our own', { origin: 'null' }],
-    ['a neighbour', { 'sec-fetch-site': 'same-site' }],
-    ['elsewhere, without an origin', { origin: undefined, 'sec-fetch-site': 'cross-site' }],
-    ['nobody knows where', { origin: undefined, 'sec-fetch-site': undefined }],
-    ['another port', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': undefined }],
-    ['no form', { 'content-type': 'text/plain' }],
-  ])('from %s is refused, token or not', async (_what, headers) => {
-    const started = await begun();
-    const csrf = started.consent.forms.get('start')?.fields.csrf ?? '';
-    await refusedEverywhere(started, { csrf }, headers);
-  });
-
-  test('that is too large is refused', async () => {
-    const { browser, consent, path, here, id } = await begun();
-    const csrf = consent.forms.get('decline')?.fields.csrf ?? '';
-    const shown = await browser.post(`${path}/decline`, { csrf, more: 'x'.repeat(20_000) });
-    expect(shown.heading).toBe(SAYS.refused);
-    expect(await here.status(id)).toBe('pending');
-  });
-
-  test('is taken from a browser that says less, but says it is us', async () => {
-    const { browser, consent, path, here, id } = await begun();
-    const csrf = consent.forms.get('decline')?.fields.csrf ?? '';
-    const headers = { 'sec-fetch-site': undefined };
-    expect((await browser.post(`${path}/decline`, { csrf }, { headers })).heading).toBe(SAYS.declined);
-    expect(await here.status(id)).toBe('declined');
-  });
-});
-
-describe('addresses', () => {
-  const EVIL = [
-    '//evil.example',
-    '\\\\evil.example',
-    '/\\evil.example',
-    '@evil.example',
-    'https://evil.example',
-  ];
-  const HIDDEN = [
-    '%0d%0aLocation:%20https://evil.example',
-    '%2f%2fevil.example',
-    '%5cevil.example',
-    '..%2f..%2f',
-  ];
-
-  test('lead nowhere but to our own pages', async () => {
-    const here = await world();
-    const { id, path } = await here.ask();
-    for (const evil of [...EVIL, ...HIDDEN]) {
-      const targets = [
-        `/auth/connect?elicitationId=${evil}`,
-        `/auth/connect?elicitationId=${id}${evil}`,
-        `/auth/connect?elicitationId=${id}&elicitationId=${evil}`,
-        `/auth/connect?elicitationId=${id}&returnUrl=${evil}&next=${evil}`,
-        `/auth/connect/${encodeURIComponent(evil)}`,
-        `${path}?returnUrl=${evil}`,
-        `/auth/signed-in?state=${evil}&returnUrl=${evil}`,
-        `/auth/callback/tracker?state=${evil}&redirect_uri=${evil}`,
-        `/auth/callback/${encodeURIComponent(evil)}?state=x`,
-      ];
-      for (const target of targets) {
-        const response = await fetch(here.publicUrl + target, { redirect: 'manual' });
-        const location = response.headers.get('location');
-        if (location !== null) expect([target, location]).toEqual([target, path]);
-        expect(await response.text()).not.toContain('evil.example');
-      }
-    }
-  });
-
-  test('that nobody serves are not found', async () => {
-    const here = await world();
-    for (const [method, path] of [
-      ['GET', '/auth'],
-      ['GET', '/auth/'],
-      ['GET', '/auth/complete'],
-      ['DELETE', '/auth/connect'],
-      ['HEAD', '/auth/signed-in'],
-      ['HEAD', '/auth/callback/tracker'],
-      ['POST', '/auth/callback/tracker'],
-      ['POST', '/auth/webhooks/tracker'],
-      ['POST', '/auth/webhooks/none'],
-    ] as const) {
-      expect([path, (await fetch(here.publicUrl + path, { method })).status]).toEqual([path, 404]);
-    }
-  });
-});
-
-test('a look at any page writes nothing', async () => {
-  const { here, browser, path, consent, id } = await begun();
-  const stranger = createTestBrowser(here);
-  const before = await dumpRedis(redis.port);
-  for (let look = 0; look < 4; look += 1) {
-    for (const shown of [await browser.open(path), await stranger.open(path)]) expect(shown.status).toBe(200);
-    await browser.open(`/auth/connect?elicitationId=${id}`);
-    await fetch(here.publicUrl + path, {
-      method: 'HEAD',
-      headers: { cookie: browser.jar.header(here.publicUrl) },
-    });
-  }
-  expect(await dumpRedis(redis.port)).toEqual(before);
-  expect(await here.status(id)).toBe('pending');
-  await browser.submit(consent, 'start');
-  expect(await dumpRedis(redis.port)).not.toEqual(before);
-});
-
-describe('somebody who fails and fails', () => {
-  async function fail(browser: TestBrowser) {
-    return browser.open('/auth/signed-in?state=AAAA');
-  }
-
-  test('has to wait, on every pod', async () => {
-    const { here, browser, consent, path } = await begun({ deps: { failuresMax: 3 } });
-    for (let count = 0; count < 3; count += 1)
-      expect((await fail(browser)).heading).toBe(SAYS.failed('sign-in'));
-    const blocked = await fail(browser);
-    expect([blocked.status, blocked.heading]).toEqual([429, SAYS.tooMany]);
-    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(500);
-    for (let count = 0; count < 4; count += 1)
-      expect((await browser.submit(consent, 'start')).heading).toBe(SAYS.tooMany);
-    expect((await browser.open(path)).status).toBe(200);
-    expect(here.events.filter(({ type }) => type === 'failed')).toHaveLength(4);
-  });
-
-  test('counts by the address that the last trusted proxy saw', async () => {
-    const here = await world({ deps: { failuresMax: 1, proxyHops: 1 } });
-    const from = async (address: string) => {
-      const headers = { 'x-forwarded-for': `1.2.3.4, ${address}` };
-      return (await fetch(`${here.publicUrl}/auth/signed-in?state=A`, { headers })).status;
-    };
-    expect(await from('192.0.2.1')).toBe(400);
-    expect(await from('192.0.2.1')).toBe(429);
-    expect(await from('192.0.2.2')).toBe(400);
-    expect(await from('2001:db8:0:1::1')).toBe(400);
-    expect(await from('2001:db8:0:1:ffff::9')).toBe(429);
-  });
-});
-
-test('no code, token or key is in a log, a page, an address of ours, or in Redis unsealed', async () => {
-  const texts: string[] = [];
-  const { here, browser, callback, path } = await back();
-  const { searchParams } = new URL(callback);
-  const secrets = [searchParams.get('code') ?? '', searchParams.get('state') ?? ''];
-  texts.push(...(await dumpRedis(redis.port)));
-  const shown = [await browser.open(callback), await browser.open(callback), await browser.open(path)];
-  const held = await here.held();
-  const credential = held?.credential.reveal();
-  if (credential?.kind !== 'oauth2') throw new Error('no tokens');
-  secrets.push(credential.accessToken, credential.refreshToken ?? '');
-  secrets.push(/parley-connect=([\w-]{43})/.exec(browser.jar.header(here.publicUrl))?.[1] ?? '');
-  texts.push(...(await dumpRedis(redis.port)), ...here.lines);
-  for (const { html, headers, hops } of shown) texts.push(html, String(headers.get('location')), ...hops);
-  expect(texts.length).toBeGreaterThan(5);
-  for (const secret of secrets) {
-    expect(secret.length).toBeGreaterThan(20);
-    expect(findCanary(secret, texts)).toEqual([]);
-  }
-  const marker = canary('query');
-  const failed = await browser.open(`/auth/callback/tracker?state=${marker}&error=${marker}&code=${marker}`);
-  expect(findCanary(marker, [failed.html, ...here.lines, ...(await dumpRedis(redis.port))])).toEqual([]);
 });

@@ -21,6 +21,8 @@ export interface Shown {
   >;
   /** Where a page that leads on leads. */
   readonly link: string | undefined;
+  /** Where a page that looks again by itself looks. */
+  readonly again: string | undefined;
   /** Paths that redirects led over. */
   readonly hops: readonly string[];
 }
@@ -37,8 +39,11 @@ export interface TestBrowser {
   post(path: string, fields: Readonly<Record<string, string>>, options?: PostOptions): Promise<Shown>;
   /** Sends a form of a page; `more` are the fields that the person filled in. */
   submit(shown: Shown, form: string, more?: Readonly<Record<string, string>>): Promise<Shown>;
-  /** Goes through the pages that a page leads on to, as that user, and comes back; gives the address it came back to. */
-  walk(shown: Shown, user: string, consent?: 'accept' | 'refuse'): Promise<string>;
+  /**
+   * Goes through the pages that a page leads on to, as that user, and comes back; gives the address it came back to. With
+   * `elsewhere`, nobody is signed in there yet.
+   */
+  walk(shown: Shown, user: string, consent?: 'accept' | 'refuse', elsewhere?: CookieJar): Promise<string>;
   /** Opens a question's page and signs in. */
   enter(path: string, user: string): Promise<Shown>;
 }
@@ -79,10 +84,10 @@ export function createTestBrowser({ publicUrl }: Pick<World, 'publicUrl'>): Test
       if (found === undefined) throw new Error(`no form ${form} on: ${shown.status} ${shown.heading}`);
       return browser.post(found.action, { ...found.fields, ...more });
     },
-    async walk(shown, user, consent = 'accept') {
+    async walk(shown, user, consent = 'accept', elsewhere = jar) {
       if (shown.link === undefined) throw new Error(`leads nowhere: ${shown.status} ${shown.heading}`);
       const stopAt = (url: string) => url.startsWith(publicUrl);
-      return walkSignIn({ url: shown.link, user, consent, jar, stopAt });
+      return walkSignIn({ url: shown.link, user, consent, jar: elsewhere, stopAt });
     },
     async enter(path, user) {
       const shown = await browser.open(path);
@@ -131,12 +136,14 @@ function shownOf(response: Response, html: string, hops: readonly string[]): Sho
     },
   );
   const link = /<a class="button" href="([^"]+)"/u.exec(html)?.[1];
+  const again = /<meta http-equiv="refresh" content="\d+; url=(\/[^"]+)"/u.exec(html)?.[1];
   return {
     status: response.status,
     headers: response.headers,
     html,
     heading: headingIn(html),
     forms: new Map(forms),
+    again: again === undefined ? undefined : unescaped(again),
     link: link === undefined ? undefined : unescaped(link),
     hops,
   };

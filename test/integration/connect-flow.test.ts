@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { redisCommand } from '../harness/redis-command.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { createTestBrowser, SAYS } from './connect-browser.ts';
 import { ADA, SCOPES, startWorld } from './connect-setup.ts';
 
@@ -231,6 +232,15 @@ describe('a question that ends while the person is at the provider', () => {
     expect((await here.held())?.state).toBe('usable');
     const late = await browser.open(path);
     expect([late.status, late.heading]).toEqual([410, SAYS.expired]);
+  });
+
+  test('by its clock alone: the page says so, before anybody has noted it', async () => {
+    const here = await world();
+    const { path, id } = await here.ask({ timeoutSeconds: 1 });
+    const browser = createTestBrowser(here);
+    const isOver = async () => (await browser.open(path)).heading === SAYS.expired;
+    await waitUntil(isOver, { what: 'the page to say so' });
+    expect(await here.status(id)).toBe('pending');
   });
 
   test('by being declined: the credential is revoked and dropped', async () => {

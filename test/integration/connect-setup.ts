@@ -138,7 +138,7 @@ export async function startWorld(options: WorldOptions) {
     status: async (id: string) => (await backend.elicitations.read(id)).row?.status,
     held: (toolId = 'issues', owner = ADA) =>
       vault.read({ ...owner, toolId, connectorId: targets.find(toolId)?.connector.id ?? '' }),
-    sweep: (olderThanMs = 0) =>
+    sweep: (olderThanMs = 0, bindingMs?: number) =>
       sweepFlows(
         {
           engine,
@@ -151,6 +151,7 @@ export async function startWorld(options: WorldOptions) {
           },
         },
         olderThanMs,
+        bindingMs,
       ),
   };
 }

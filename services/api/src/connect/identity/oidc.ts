@@ -4,6 +4,7 @@ import {
   buildAuthorizationUrl,
   type Configuration,
   calculatePKCECodeChallenge,
+  enableNonRepudiationChecks,
   fetchUserInfo,
   randomNonce,
   randomPKCECodeVerifier,
@@ -39,7 +40,7 @@ const NAME_LENGTH_MAX = 100;
 export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
   const { issuer, clientId, clientSecret, redirectUri, allowLoopbackHttp = false } = options;
   const scopes = ['openid', 'profile', ...(options.userClaim.startsWith('email') ? ['email'] : [])];
-  const source = createServerSource({
+  const load = createServerSource({
     id: 'sign-in',
     server: { issuer },
     clientId,
@@ -48,6 +49,12 @@ export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
     redirectUri,
     allowLoopbackHttp,
   });
+  // Signatures are checked although TLS would do (OpenID Connect Core, 3.1.3.7): a proxy may stand in between.
+  const source = async () => {
+    const server = await load();
+    enableNonRepudiationChecks(server);
+    return server;
+  };
 
   return {
     type: 'provider',

@@ -32,7 +32,7 @@ export async function webhook(parts: Parts, visit: Visit): Promise<Answer> {
   if (found === undefined || keep === undefined || parts.identity.type === 'bound') return TAKEN;
   const { flow } = found;
   const asked = await findAsked(parts, flow.elicitationId);
-  if (flow.tenant !== event.tenant || asked?.target.connector.id !== connectorId) return TAKEN;
+  if (asked?.target.connector.id !== connectorId) return TAKEN;
   if (asked.row.status === 'accepted') return TAKEN;
   const result = await connector.finish({ type: 'event', event }, keep);
   if (result.type === 'failed') {

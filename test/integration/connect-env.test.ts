@@ -1,0 +1,64 @@
+import { EnvError, readEnv } from '@parley/shared/runtime/env';
+import { describe, expect, test } from 'vitest';
+
+function faultsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readEnv('worker', env);
+    return [];
+  } catch (error) {
+    if (error instanceof EnvError) return error.faults;
+    throw error;
+  }
+}
+
+const PRODUCTION = { NODE_ENV: 'production', REDIS_URL: 'rediss://redis.example:6379' };
+const OIDC = {
+  PARLEY_CONNECT_IDENTITY: 'oidc',
+  PARLEY_CONNECT_OIDC_ISSUER: 'https://login.example.com',
+  PARLEY_CONNECT_OIDC_CLIENT_ID: 'parley',
+};
+
+describe('the way the connect pages know people', () => {
+  test.each([
+    ['an OpenID provider', OIDC],
+    ['an OpenID provider of several tenants', { ...OIDC, PARLEY_CONNECT_TENANTS: 'acme, other' }],
+    [
+      'a backend',
+      { PARLEY_CONNECT_IDENTITY: 'session', PARLEY_CONNECT_SESSION_URL: 'https://app.example.com/x?y=z' },
+    ],
+    ['nothing', {}],
+  ])('may be %s', (_what, env) => {
+    expect(faultsOf({ ...PRODUCTION, ...env })).toEqual([]);
+  });
+
+  test('may be what is typed in development alone', () => {
+    const dev = { PARLEY_CONNECT_IDENTITY: 'dev' };
+    expect(faultsOf(dev)).toEqual([]);
+    expect(faultsOf({ ...PRODUCTION, ...dev })).toEqual([
+      expect.stringMatching(/^PARLEY_CONNECT_IDENTITY: /),
+    ]);
+  });
+
+  test.each([
+    ['PARLEY_CONNECT_IDENTITY', { PARLEY_CONNECT_IDENTITY: 'trust' }],
+    ['PARLEY_CONNECT_OIDC_ISSUER', { ...OIDC, PARLEY_CONNECT_OIDC_ISSUER: '' }],
+    ['PARLEY_CONNECT_OIDC_CLIENT_ID', { ...OIDC, PARLEY_CONNECT_OIDC_CLIENT_ID: '' }],
+    ['PARLEY_CONNECT_OIDC_ISSUER', { ...OIDC, PARLEY_CONNECT_OIDC_ISSUER: 'http://login.example.com' }],
+    ['PARLEY_CONNECT_SESSION_URL', { PARLEY_CONNECT_IDENTITY: 'session' }],
+    [
+      'PARLEY_CONNECT_SESSION_URL',
+      { PARLEY_CONNECT_IDENTITY: 'session', PARLEY_CONNECT_SESSION_URL: 'http://127.0.0.1/' },
+    ],
+    ['PARLEY_CONNECT_TENANTS', { ...OIDC, PARLEY_CONNECT_TENANTS: 'a/b' }],
+    ['PARLEY_CONNECT_TELL_ORIGINS', { ...OIDC, PARLEY_CONNECT_TELL_ORIGINS: 'https://app.example.com/path' }],
+    ['PARLEY_CONNECT_TELL_ORIGINS', { ...OIDC, PARLEY_CONNECT_TELL_ORIGINS: '*' }],
+    ['PARLEY_CONNECT_PROXY_HOPS', { ...OIDC, PARLEY_CONNECT_PROXY_HOPS: 'true' }],
+  ])('is told to be wrong by %s', (name, env) => {
+    expect(faultsOf({ ...PRODUCTION, ...env })).toEqual([expect.stringMatching(new RegExp(`^${name}: `))]);
+  });
+
+  test('speaks for one tenant only where people type who they are', () => {
+    const env = { PARLEY_CONNECT_IDENTITY: 'dev', PARLEY_CONNECT_TENANTS: 'a,b' };
+    expect(faultsOf(env)).toEqual([expect.stringMatching(/^PARLEY_CONNECT_TENANTS: /)]);
+  });
+});
