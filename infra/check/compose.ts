@@ -93,7 +93,7 @@ function sandboxProblems(item: Services[string]): readonly string[] {
 /** A default for a secret must say that it is one, so that nobody takes it for a real value. */
 function secretProblems(item: Services[string]): readonly string[] {
   return Object.entries(item.environment ?? {})
-    .filter(([key]) => /PASSWORD|SECRET|API_KEYS|TOKEN/.test(key))
+    .filter(([key]) => /PASSWORD|SECRET|API_KEYS|VAULT_KEYS|TOKEN/.test(key))
     .filter(([, value]) => !/^\$\{\w+:?-([\w.-]+:)?(development-only[\w-]*)?\}$/.test(value))
     .map(([key]) => `${key} is neither a variable nor marked development-only`);
 }

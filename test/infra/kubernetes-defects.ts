@@ -86,6 +86,11 @@ export const kubernetesDefects: Readonly<Record<string, readonly Planted[]>> = {
       ['infra/kubernetes/configmap.yaml', '\ndata:\n', '\ndata:\n  PARLEY_REDIS_PASSWORD: hunter2\n'],
       /belongs into a Secret/,
     ],
+    [
+      'connect pages that nobody leads to',
+      ['infra/kubernetes/configmap.yaml', 'https://parley.example.com', 'https://auth.example.com'],
+      /no Ingress leads \/auth/,
+    ],
   ],
   'kubernetes network policies': [
     [
@@ -116,5 +121,10 @@ export const kubernetesDefects: Readonly<Record<string, readonly Planted[]>> = {
       /reads no variable/,
     ],
     ['a setting that is wrong', ['infra/kubernetes/configmap.yaml', 'redis://', 'tcp://'], /REDIS_URL/],
+    [
+      'pages that nobody can know a person on',
+      ['infra/kubernetes/configmap.yaml', '  PARLEY_CONNECT_OIDC_CLIENT_ID: parley-pages\n', ''],
+      /PARLEY_CONNECT_OIDC_CLIENT_ID: is required/,
+    ],
   ],
 };

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ const long = 'q7'.repeat(20);
 /** Fills the template in and returns the file. */
 function fill(values: Readonly<Record<string, string>>): string {
   const file = join(directory, 'secrets.yaml');
-  const filled = template.replace(/(PARLEY_\w+): REPLACE_ME/g, (line, name: string) =>
+  const filled = template.replace(/(\w+): REPLACE_ME/g, (line, name: string) =>
     values[name] === undefined ? line : `${name}: ${values[name]}`,
   );
   writeFileSync(file, filled);
@@ -27,6 +28,10 @@ const complete = {
   PARLEY_REDIS_OPERATOR_PASSWORD: long,
   PARLEY_JWT_SECRET: long,
   PARLEY_API_KEYS: `default:${long}`,
+  PARLEY_VAULT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+  PARLEY_CONNECT_OIDC_CLIENT_SECRET: long,
+  MODEL_API_KEY: long,
+  TRACKER_CLIENT_SECRET: long,
 };
 
 describe('a filled-in copy of the template', () => {
@@ -39,6 +44,7 @@ describe('a filled-in copy of the template', () => {
     ['a development default', { PARLEY_REDIS_PASSWORD: 'development-only-redis-password' }, /placeholder/],
     ['a short secret', { PARLEY_JWT_SECRET: 'only-twenty-letters-' }, /PARLEY_JWT_SECRET is too short/],
     ['one short key among others', { PARLEY_API_KEYS: `a:${long},b:short` }, /PARLEY_API_KEYS is too short/],
+    ['a vault key that is no key', { PARLEY_VAULT_KEYS: `k1:${long}` }, /entry 1 must hold 32 random bytes/],
   ])('is refused for %s', async (_title, values, complaint) => {
     const verdict = await filledSecretsCheck(fill({ ...complete, ...values })).run(root);
     expect(problemsOf(verdict)).toMatch(complaint);

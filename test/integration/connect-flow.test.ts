@@ -142,6 +142,9 @@ describe('a provider that does not agree', () => {
     expect(failed.heading).toBe(SAYS.failed('consent_refused'));
     expect(await here.status(id)).toBe('opened');
     expect(here.events).toMatchObject([{ type: 'failed', code: 'consent_refused', elicitationId: id }]);
+    // Whoever asks for help names the number on the page, and the log knows it.
+    const { requestId } = JSON.parse(here.lines.at(-1) ?? '{}') as { requestId?: string };
+    expect(failed.html).toContain(requestId);
     const again = await browser.open(failed.link ?? '');
     const done = await browser.open(
       await browser.walk(await browser.submit(again, 'start'), 'ada-at-tracker'),

@@ -99,9 +99,9 @@ export async function startWorld(options: WorldOptions) {
     tellOrigins: [],
     proxyHops: 0,
     failuresMax: 30,
-    onEvent(event: ConnectEvent) {
+    onEvent(event: ConnectEvent, requestId?: string) {
       events.push(event);
-      log.info(event, 'connect');
+      log.info({ ...event, requestId }, 'connect');
     },
     onFault: (error: unknown, at: object) => log.error({ err: error, ...at }, 'fault'),
     ...options.deps,

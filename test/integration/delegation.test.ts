@@ -78,7 +78,7 @@ const AGENTS: Readonly<Record<string, TestAgent>> = {
 /** A turn of the boss, who delegates as the person says, and another pod beside its own. */
 async function begin(text: string, agents: TestPod['agents'] = {}) {
   const backend = createMemoryBackend(ROOMY);
-  const rhythm = { beatMs: 50, aliveMs: 250 };
+  const rhythm = { beatMs: 50, aliveMs: 1_000 };
   let dead = false;
   const heartbeats: Heartbeats = {
     beat: async (pod, ttlMs) => (dead ? undefined : backend.heartbeats.beat(pod, ttlMs)),
@@ -283,6 +283,16 @@ describe('an agent that delegates', () => {
       const root = await turn.ended();
       expect([root.steps.length, (await turn.events()).at(-1)]).toMatchObject([count, { reason }]);
     }
+  });
+
+  it('does not work while a delegate waits for the person', async () => {
+    const workMs = 3_000;
+    const turn = await begin('left', { boss: { tools: delegates('left'), limits: { workMs } } });
+    const [row] = await turn.asked(1);
+    const since = performance.now();
+    await waitUntil(() => performance.now() - since > workMs, { what: 'more time than the turn may work' });
+    await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
+    expect((await turn.ended()).status).toBe('finished');
   });
 
   it('is refused a task that is none', async () => {

@@ -1,10 +1,15 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createEngine } from '@parley/shared/engine/engine';
+import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { backendSettings, engineSettings, readEnv } from '@parley/shared/runtime/env';
 import { silentObserver } from '@parley/shared/runtime/observer';
+import { parseVaultKeys } from '@parley/shared/vault/key-ring';
+import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canary } from '../harness/canary.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -17,6 +22,8 @@ function commandsOf(markdown: string): { intro: string; shell: string }[] {
 }
 
 const blocks = commandsOf(readFileSync(new URL('../../docs/redis.md', import.meta.url), 'utf8'));
+
+const SECRET = canary('redis-docs');
 
 let redis: RedisServer;
 let stop: () => Promise<void>;
@@ -69,8 +76,35 @@ beforeAll(async () => {
   const first = await ask();
   await engine.answer({ caller, id: first.row.id, response: { action: 'decline' }, surface: 'api' });
   id = (await ask()).row.id;
+  await beginTurn(backend);
+  await connectTracker(backend);
   stop = () => backend.close();
 });
+
+const ALICE = { tenant: 'acme', userId: 'alice' };
+const TRACKER = { ...ALICE, toolId: 'tracker', connectorId: 'tracker-account' };
+
+async function beginTurn({ runs, heartbeats }: Backend): Promise<void> {
+  await heartbeats.beat('pod-1/1', 60_000);
+  await runs.begin({
+    ...ALICE,
+    streamRequestId: 'sr_turn',
+    conversationId: 'first',
+    agent: 'support',
+    owner: 'pod-1/1',
+    input: [{ role: 'user', content: 'List my issues' }],
+    event: { type: 'turn-started', conversationId: 'first', messageId: 'msg_turn', agent: 'support' },
+  });
+}
+
+async function connectTracker({ vault: store, connect }: Backend): Promise<void> {
+  const { keys } = parseVaultKeys([`k1:${randomBytes(32).toString('base64')}`]);
+  if (keys === undefined) throw new Error('There is no key.');
+  const vault = createVault({ store, keys });
+  await vault.save(TRACKER, { kind: 'api_key', value: SECRET });
+  await vault.stage({ ...TRACKER, flowId: 'half-way' }, { kind: 'api_key', value: SECRET }, 60_000);
+  await connect.put({ family: 'session', id: SECRET }, '{}', 60_000);
+}
 
 afterAll(async () => {
   await stop?.();
@@ -104,6 +138,27 @@ describe('docs/redis.md, with redis-cli alone', () => {
     expect(JSON.parse(settlement ?? '')).toEqual({ action: 'decline', surface: 'api' });
   });
 
+  it('shows how a turn stands and which pods live', () => {
+    const told = runUpTo('See how the turn');
+    expect(told).toContain('running\n');
+    expect(told).toContain('List my issues');
+    expect(told).toMatch(/parley:\{[^}]+\}:pod:pod-1%2F1\n/);
+  });
+
+  it('shows which accounts are connected, and by which key they are sealed', () => {
+    const [key, state, version, savedAt, flow, sealed] = runUpTo('See which accounts').split('\n');
+    expect(key).toMatch(/^parley:\{[^}]+\}:credential:acme\/alice\/tracker\/tracker-account$/);
+    expect([state, flow, sealed]).toEqual(['usable', '', 'v1.k1']);
+    expect(Number(version)).toBeGreaterThan(Number(savedAt));
+  });
+
+  it('finds what the connect pages keep, by names that open nothing', () => {
+    const told = runUpTo('Find what stopped half-way');
+    expect(told).toMatch(/:credential-staged:acme\/alice\/tracker\/tracker-account\/half-way\n/);
+    expect(told).toMatch(/:connect-session:[\w-]{43}\n/);
+    expect(told).not.toContain(SECRET);
+  });
+
   it('shows who listens and how many timers wait', async () => {
     await waitUntil(() => runUpTo('Who listens').trim().split('\n').at(-1) === '1', {
       what: 'the timer of the open one',
@@ -111,6 +166,6 @@ describe('docs/redis.md, with redis-cli alone', () => {
   });
 
   it('runs every block it prints', () => {
-    expect(blocks.map(({ intro }) => intro)).toHaveLength(6);
+    expect(blocks.map(({ intro }) => intro)).toHaveLength(9);
   });
 });

@@ -33,7 +33,7 @@ afterEach(async () => {
 function world() {
   const backend = createMemoryBackend(ROOMY);
   const pod = (options: TestPod = {}) => {
-    const made = podOn(backend, model, { rhythm: { beatMs: 50, aliveMs: 250 }, ...options });
+    const made = podOn(backend, model, { rhythm: { beatMs: 50, aliveMs: 1_000 }, ...options });
     closing.push(() => made.turns.close());
     return made;
   };
@@ -168,7 +168,7 @@ describe('a run that nobody works on', () => {
     const [far, near] = [mortal(backend.heartbeats), mortal(backend.heartbeats)];
     const one = pod({ heartbeats: far.heartbeats });
     // It gives the others 4 s to speak up.
-    const other = pod({ heartbeats: near.heartbeats, rhythm: { beatMs: 2_000, aliveMs: 250 } });
+    const other = pod({ heartbeats: near.heartbeats, rhythm: { beatMs: 2_000, aliveMs: 1_000 } });
     const run = await one.turns.begin(saying(conversation, 'ask'));
     const questions = () => openOf(one.engine, conversation);
     await waitUntil(async () => (await questions()).length === 1, { what: 'the question' });

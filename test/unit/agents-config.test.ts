@@ -51,7 +51,8 @@ describe('the example', () => {
       delegates: [{ agent: 'librarian' }],
       limits: { steps: 12, questionTimeoutSeconds: 900 },
     });
-    expect(config.mcpServers.tracker).toEqual({
+    expect(config.mcpServers.tracker).toMatchObject({
+      announcedTools: [{ name: 'list_issues' }, { name: 'get_issue', inputSchema: { required: ['number'] } }],
       id: 'tracker',
       title: 'Example Tracker',
       transport: 'http',

@@ -70,7 +70,7 @@ const container = z.strictObject({
     .array(
       z.strictObject({
         configMapRef: z.strictObject({ name }).optional(),
-        secretRef: z.strictObject({ name }).optional(),
+        secretRef: z.strictObject({ name, optional: z.boolean().optional() }).optional(),
       }),
     )
     .optional(),

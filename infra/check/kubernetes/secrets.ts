@@ -1,3 +1,4 @@
+import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { type Check, judge } from '../verdict.ts';
 import { loadManifests, readManifests, secretsTemplate, title, workloads } from './load.ts';
 import { ofKind } from './pod-rules.ts';
@@ -48,7 +49,10 @@ export function filledSecretsCheck(file: string): Check {
       for (const secret of secrets) {
         for (const [key, value] of Object.entries(secret.stringData)) {
           if (placeholder.test(value)) found.push(`${title(secret)}: ${key} still holds a placeholder`);
-          else if (tooShort(key, value)) found.push(`${title(secret)}: ${key} is too short`);
+          else if (key === 'PARLEY_VAULT_KEYS') {
+            const { faults = [] } = parseVaultKeys(value.split(',').map((entry) => entry.trim()));
+            found.push(...faults.map((fault) => `${title(secret)}: ${fault}`));
+          } else if (tooShort(key, value)) found.push(`${title(secret)}: ${key} is too short`);
         }
       }
       return judge(found);

@@ -19,6 +19,7 @@ export function wiringProblems(loaded: Loaded): readonly string[] {
     ...scalingProblems(objects),
     ...disruptionProblems(objects),
     ...configProblems(objects),
+    ...publicUrlProblems(objects),
   ];
 }
 
@@ -157,6 +158,19 @@ function configProblems(objects: readonly Manifest[]): readonly string[] {
       .filter((key) => /PASSWORD|SECRET|API_KEYS|PRIVATE|VAULT_KEY/.test(key))
       .map((key) => `${title(map)}: ${key} belongs into a Secret`),
   );
+}
+
+/** Links to the connect pages must lead to the pods. */
+function publicUrlProblems(objects: readonly Manifest[]): readonly string[] {
+  const rules = ofKind(objects, 'Ingress').flatMap((ingress) => ingress.spec.rules);
+  return ofKind(objects, 'ConfigMap').flatMap((map) => {
+    const url = map.data.PARLEY_PUBLIC_URL;
+    if (url === undefined || !URL.canParse(url)) return [];
+    const { host } = new URL(url);
+    const paths = rules.filter((rule) => rule.host === host).flatMap((rule) => rule.http.paths);
+    const leads = paths.some(({ path, pathType }) => pathType === 'Prefix' && /^\/(?:auth\/?)?$/.test(path));
+    return leads ? [] : [`${title(map)}: no Ingress leads /auth of PARLEY_PUBLIC_URL to the pods`];
+  });
 }
 
 /** Whether a selector means pods with these labels. */

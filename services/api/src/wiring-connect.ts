@@ -58,9 +58,9 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const keys = keysOf(env, log);
   const vault = createVault({ store: backend.vault, keys });
   const targets = targetsOf(loaded, { publicUrl, allowLoopbackHttp: isDevelopment(env) });
-  const onEvent = (event: ConnectEvent) => {
+  const onEvent = (event: ConnectEvent, requestId?: string) => {
     if (event.type === 'mismatch') metrics.identityMismatch.add(1);
-    log.info(event, 'connect page');
+    log.info({ ...event, requestId }, 'connect page');
   };
   const fresh = createRefresher({
     vault,

@@ -56,17 +56,19 @@ export type ConnectHandler = (req: IncomingMessage, res: ServerResponse) => Prom
 
 /** The hosted pages, all of `/auth`: from the link in a chat to a usable credential. Never rejects. */
 export function createConnectHandler(deps: ConnectDeps): ConnectHandler {
-  const parts = createParts(deps);
+  const shared = createParts(deps);
   return async (req, res) => {
     const [path = '', search = ''] = splitTarget(req.url ?? '/');
     const found = find(req.method ?? 'GET', path);
+    const requestId = String(res.getHeader('x-request-id') ?? randomUUID());
+    const parts: Parts = { ...shared, onEvent: (event) => shared.onEvent(event, requestId) };
     const visit: Visit = {
       req,
       browser: parts.cookie.read(req),
       param: found?.param ?? '',
       query: new URLSearchParams(search),
       address: addressOf(req, parts.proxyHops),
-      requestId: String(res.getHeader('x-request-id') ?? randomUUID()),
+      requestId,
     };
     try {
       send(parts, visit, res, found === undefined ? NOT_FOUND : await found.route.handle(parts, visit));

@@ -35,7 +35,8 @@ export interface ConnectDeps {
   readonly proxyHops: number;
   /** Failures of one address in ten minutes. */
   readonly failuresMax: number;
-  readonly onEvent: (event: ConnectEvent) => void;
+  /** `requestId` is the one that pages show to people; absent for what happens by itself. */
+  readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
   /** Told of what nobody expected. `route` is the pattern, never the URL. */
   readonly onFault: (error: unknown, at: { route: string; requestId: string }) => void;
 }
