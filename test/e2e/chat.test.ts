@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startEchoTools } from '../../infra/demo/stand-ins/issue-tracker-echo.ts';
@@ -13,12 +12,18 @@ import {
 import type { ModelFault } from '../../infra/demo/stand-ins/scripted-model-faults.ts';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
 import { openSite, type Site, type SitePod } from '../faults/site.ts';
-import { userToken } from '../harness/tokens.ts';
-import { waitUntil } from '../harness/wait-until.ts';
+import {
+  type Asked,
+  createChatClient,
+  person,
+  questionIn,
+  SECRET,
+  textOf,
+  untilAsked,
+  type Watched,
+} from './chat-client.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
-
-const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
 let site: Site;
 let model: ScriptedModel;
@@ -87,80 +92,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-let people = 0;
-/** A person of their own, with a token. */
-async function person() {
-  people += 1;
-  const userId = `person-${people}`;
-  return { userId, authorization: `Bearer ${await userToken({ secret: SECRET, userId })}` };
-}
-
 const urlOf = (pod: number) => pods[pod]?.url ?? '';
+const { say, resume, post } = createChatClient(urlOf);
 
-interface Said {
-  readonly authorization: string;
-  readonly text: string;
-  readonly chatId: string;
-  readonly pod?: number;
-  readonly supports?: string;
-  readonly signal?: AbortSignal;
-}
-
-/** Says something as a stock chat client does; the message grows as the stream comes. */
-async function say({ authorization, text, chatId, pod = 0, supports = 'true', signal }: Said) {
-  const transport = new DefaultChatTransport<UIMessage>({
-    api: `${urlOf(pod)}/run/api/chat`,
-    headers: { authorization, 'x-supports-elicitation': supports },
-  });
-  const stream = await transport.sendMessages({
-    trigger: 'submit-message',
-    chatId,
-    messageId: undefined,
-    messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }],
-    abortSignal: signal,
-  });
-  return watched(stream);
-}
-
-type Chunks = Parameters<typeof readUIMessageStream>[0]['stream'];
-
-function watched(stream: Chunks) {
-  const seen: { message: UIMessage | undefined } = { message: undefined };
-  const done = (async () => {
-    for await (const message of readUIMessageStream({ stream, terminateOnError: true }))
-      seen.message = message;
-    return seen.message;
-  })();
-  done.catch(() => undefined);
-  return { seen, done };
-}
-
-function textOf(message: UIMessage | undefined): string {
-  return (message?.parts ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('');
-}
-
-interface Asked {
-  readonly elicitationId: string;
-  readonly status: string;
-}
-
-function questionIn(message: UIMessage | undefined): Asked | undefined {
-  const part = message?.parts.find(({ type }) => type === 'data-elicitation-request');
-  return part !== undefined && 'data' in part ? (part.data as Asked) : undefined;
-}
-
-async function post(pod: number, path: string, authorization: string, body?: unknown): Promise<Response> {
-  return fetch(`${urlOf(pod)}${path}`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-}
-
-/** Until the chat shows a question; its id. */
-async function untilAsked({ seen }: Awaited<ReturnType<typeof say>>): Promise<string> {
-  await waitUntil(() => questionIn(seen.message)?.status === 'pending', { what: 'the question' });
-  return questionIn(seen.message)?.elicitationId ?? '';
+/** The running turn of the conversation `c1`, read on another pod. */
+async function resumedOn(pod: number, authorization: string): Promise<Watched> {
+  const resumed = await resume(pod, authorization, 'c1');
+  if (resumed === undefined) throw new Error('No turn runs.');
+  return resumed;
 }
 
 describe('a chat over three pods', () => {
@@ -220,18 +159,12 @@ describe('a chat over three pods', () => {
     const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0, signal: leaving.signal });
     const elicitationId = await untilAsked(chat);
     leaving.abort();
-    const transport = new DefaultChatTransport<UIMessage>({
-      api: `${urlOf(1)}/run/api/chat`,
-      headers: { authorization },
-    });
-    const stream = await transport.reconnectToStream({ chatId: 'c1' });
-    expect(stream).not.toBeNull();
-    const resumed = watched(stream as Chunks);
+    const resumed = await resumedOn(1, authorization);
     expect(await untilAsked(resumed)).toBe(elicitationId);
     const answer = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'pink' } };
     await post(2, '/run/api/elicitation-responses', authorization, answer);
     expect(textOf(await resumed.done)).toBe('One moment. Heard {"status":"accepted","answer":"pink"}.');
-    expect(await transport.reconnectToStream({ chatId: 'c1' })).toBeNull();
+    expect(await resume(1, authorization, 'c1')).toBeUndefined();
   });
 
   it('refuses a second turn while one runs, and stops from any pod', async () => {
@@ -322,11 +255,7 @@ describe('a chat over three pods', () => {
     pods[3] = dying;
     const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 3 });
     const elicitationId = await untilAsked(chat);
-    const transport = new DefaultChatTransport<UIMessage>({
-      api: `${urlOf(1)}/run/api/chat`,
-      headers: { authorization },
-    });
-    const resumed = watched((await transport.reconnectToStream({ chatId: 'c1' })) as Chunks);
+    const resumed = await resumedOn(1, authorization);
     expect(await untilAsked(resumed)).toBe(elicitationId);
     dying.kill('SIGKILL');
     await expect(resumed.done).rejects.toThrow('The turn was interrupted');

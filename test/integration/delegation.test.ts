@@ -76,7 +76,7 @@ const AGENTS: Readonly<Record<string, TestAgent>> = {
 };
 
 /** A turn of the boss, who delegates as the person says, and another pod beside its own. */
-async function begin(text: string, agents: TestPod['agents'] = {}) {
+async function begin(text: string, agents: TestPod['agents'] = {}, more: TestPod = {}) {
   const backend = createMemoryBackend(ROOMY);
   const rhythm = { beatMs: 50, aliveMs: 1_000 };
   let dead = false;
@@ -84,7 +84,7 @@ async function begin(text: string, agents: TestPod['agents'] = {}) {
     beat: async (pod, ttlMs) => (dead ? undefined : backend.heartbeats.beat(pod, ttlMs)),
     alive: (pod) => backend.heartbeats.alive(pod),
   };
-  const own = podOn(backend, model, { rhythm, heartbeats, agents: { ...AGENTS, ...agents } });
+  const own = podOn(backend, model, { rhythm, heartbeats, agents: { ...AGENTS, ...agents }, ...more });
   const other = podOn(backend, model, { rhythm });
   closing.push(
     () => own.turns.close(),
@@ -196,6 +196,15 @@ describe('an agent that delegates', () => {
     expect(events.at(-1)).toMatchObject({
       usage: { inputTokens: tokens.reduce((sum, some) => sum + some, 0) },
     });
+  });
+
+  it('keeps calls apart that models gave the same id', async () => {
+    const turn = await begin('researcher', {}, { numbersCallsAnew: true });
+    const [row] = await turn.asked(1);
+    await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'decline');
+    expect((await turn.ended()).status).toBe('finished');
+    const called = (await turn.events()).filter((event) => event.type === 'tool-called');
+    expect(new Set(called.map(({ toolCallId }) => toolCallId)).size).toBe(3);
   });
 
   it('waits for two that ask side by side, answered in any order', async () => {

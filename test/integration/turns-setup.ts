@@ -22,6 +22,8 @@ export interface TestAgent {
 }
 
 export interface TestPod extends Partial<Omit<TurnsDeps, 'agents'>> {
+  /** True: the model gives every call the same id. */
+  readonly numbersCallsAnew?: boolean;
   readonly agents?: Readonly<Record<string, TestAgent>>;
 }
 
@@ -31,7 +33,7 @@ export const elicit = createElicitTool({ agent: 'The helper', takers: [], timeou
 
 /** The turns of one pod on a backend. Its agent asks its person, unless it is given others; the first one is the default. */
 export function podOn(backend: Backend, model: ScriptedModel, options: TestPod = {}) {
-  const { agents = { helper: { tools: [elicit] } }, ...deps } = options;
+  const { agents = { helper: { tools: [elicit] } }, numbersCallsAnew = false, ...deps } = options;
   const engine = engineOn(backend);
   const faults: unknown[] = [];
   const turns = createTurns({
@@ -43,9 +45,12 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
     agents: {
       find: (id = Object.keys(agents)[0] ?? '') => ({ id, title: `The ${id}` }),
       open: async (id) => ({
-        model: createOpenAICompatible({ name: 'scripted', baseURL: model.url, includeUsage: true })(
-          'scripted',
-        ),
+        model: createOpenAICompatible({
+          name: 'scripted',
+          baseURL: model.url,
+          includeUsage: true,
+          ...(numbersCallsAnew && { fetch: fetchNumberedAnew }),
+        })('scripted'),
         instructions: id,
         tools: async () => agents[id]?.tools ?? [],
         settings: {},
@@ -57,6 +62,12 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
     ...deps,
   });
   return { engine, turns, faults };
+}
+
+/** A reply in which every call has the same id. */
+async function fetchNumberedAnew(...request: Parameters<typeof fetch>): Promise<Response> {
+  const reply = await fetch(...request);
+  return new Response((await reply.text()).replaceAll(/call_[A-Za-z0-9_-]+/g, 'call_0'), reply);
 }
 
 export function talk(conversationId = 'talk'): ConversationRef {

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
+import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
+import { openSite, type Site, type SitePod } from '../faults/site.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import {
+  type Asked,
+  createChatClient,
+  person,
+  questionsIn,
+  SECRET,
+  textOf,
+  type Watched,
+} from './chat-client.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+let site: Site;
+let model: ScriptedModel;
+let pods: SitePod[];
+let folder: string;
+
+const AGENTS = `
+  lead:
+    title: Lead
+    model: scripted
+    instructions: lead
+    delegates: [{ agent: scout, description: Looks around. }, { agent: buyer, description: Buys things. }]
+  scout:
+    title: Scout
+    model: scripted
+    instructions: scout
+    delegates: [{ agent: local, description: Knows the place. }]
+  local: { title: Local guide, model: scripted, instructions: local, elicit: true }
+  buyer: { title: Buyer, model: scripted, instructions: buyer, elicit: true }
+`;
+
+/** The lead hands on to two agents at once, one of which hands on itself; the last ones ask. */
+function line({ system, results }: Turn): ScriptedReply {
+  if (results.length > 0) return { text: `${system}(${results.map(({ text }) => text).join(' ')})` };
+  const to = (agent: string) => ({ name: `delegate_to_${agent}`, arguments: { task: 'Help out.' } });
+  if (system === 'lead') return { calls: [to('scout'), to('buyer')] };
+  if (system === 'scout') return { calls: [to('local')] };
+  return { calls: [{ name: 'elicit', arguments: { kind: 'text', message: `What does ${system} need?` } }] };
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-delegation-'));
+  [site, model] = await Promise.all([openSite(), startScriptedModel({ script: [line] })]);
+  const config = join(folder, 'agents.yaml');
+  writeFileSync(
+    config,
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+agents:${AGENTS}
+defaultAgent: lead
+`,
+  );
+  const env = { PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET };
+  pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
+});
+afterAll(async () => {
+  await site?.stop();
+  await model?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const { say, resume, post } = createChatClient((pod) => pods[pod]?.url ?? '');
+
+/** Until a chat shows both questions open; they by the title of who asks. */
+async function untilBothAsk({ seen }: Watched): Promise<Readonly<Record<string, Asked>>> {
+  const open = () => questionsIn(seen.message).filter(({ status }) => status === 'pending');
+  await waitUntil(() => open().length === 2, { what: 'both questions' });
+  return Object.fromEntries(open().map((asked) => [asked.context.agent, asked]));
+}
+
+describe('agents that delegate, over three pods', () => {
+  it('ask side by side on the stream of the one turn, and take answers in any order from any pod', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'go', chatId: 'c1', pod: 0 });
+    const asked = await untilBothAsk(chat);
+    const reader = await resume(2, authorization, 'c1');
+    if (reader === undefined) throw new Error('No turn runs.');
+    expect(Object.keys(await untilBothAsk(reader)).sort()).toEqual(['Buyer', 'Local guide']);
+    for (const [pod, agent] of [
+      [1, 'Buyer'],
+      [2, 'Local guide'],
+    ] as const) {
+      const answer = {
+        conversationId: 'c1',
+        elicitationId: asked[agent]?.elicitationId,
+        action: 'accept',
+        content: { answer: `${agent} on ${pod}` },
+      };
+      const reply = await post(pod, '/run/api/elicitation-responses', authorization, answer);
+      expect(reply.status).toBe(200);
+    }
+    for (const watched of [chat, reader]) {
+      const message = await watched.done;
+      expect(textOf(message)).toMatch(
+        /^lead\(scout\(local\(.*Local guide on 2.*\)\) buyer\(.*Buyer on 1.*\)\)$/,
+      );
+      expect(questionsIn(message).map(({ status }) => status)).toEqual(['accepted', 'accepted']);
+    }
+  });
+
+  it('end together when the turn is stopped on another pod, and nobody is asked any more', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'go', chatId: 'c1', pod: 0 });
+    await untilBothAsk(chat);
+    expect(await (await post(1, '/run/api/chat/c1/stop', authorization)).json()).toEqual({ stopped: true });
+    const message = await chat.done;
+    expect(questionsIn(message).map(({ status }) => status)).toEqual(['withdrawn', 'withdrawn']);
+    const open = await fetch(`${pods[2]?.url}/v1/elicitations?status=pending`, {
+      headers: { authorization },
+    });
+    expect(await open.json()).toMatchObject({ elicitations: [] });
+    expect(await resume(2, authorization, 'c1')).toBeUndefined();
+  });
+
+  it('fall back to words for a client that cannot show questions', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'go', chatId: 'c1', pod: 1, supports: 'url' });
+    const message = await chat.done;
+    expect(questionsIn(message)).toEqual([]);
+    expect(textOf(message).match(/cannot show questions/g)).toHaveLength(2);
+  });
+});
