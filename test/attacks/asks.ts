@@ -197,6 +197,14 @@ export function askAttacks(world: () => World): void {
       ['no schema in form mode', { requestedSchema: undefined }],
       ['a schema in url mode', { mode: 'url', url: 'https://example.com/' }],
       ['no url in url mode', { mode: 'url', requestedSchema: undefined }],
+      [
+        'a connect page that there is not',
+        { mode: 'url', requestedSchema: undefined, context: { trigger: 'agent', toolId: 'nobody-knows' } },
+      ],
+      [
+        'the page for secrets of agents',
+        { mode: 'url', requestedSchema: undefined, context: { trigger: 'agent', toolId: 'parley:secret' } },
+      ],
       ['a default answer that does not fit', { onUnavailable: { content: { name: 7 } } }],
       ['sensitive as text', { sensitive: 'yes' }],
     ])('B16 %s is 400', async (_what, more) => {

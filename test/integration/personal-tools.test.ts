@@ -29,7 +29,10 @@ import { ROOMY } from '../contract/settings.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { connect, connectorTo, startServer, tokenVerifier } from './connector-setup.ts';
 
-/** "twice" calls two tools at once, "connect" what is there to connect by; else one call. */
+/** What happens while the model thinks about its second call. */
+let beforeSecond = () => {};
+
+/** "again" calls one tool after the other, "twice" calls two tools at once, "connect" what is there to connect by; else one call. */
 function line({ userText, results, tools }: Turn): ScriptedReply {
   const lookup = { name: 'tracker__list_issues', arguments: {} };
   const connecting = tools.find(({ name }) => name === 'tracker__connect');
@@ -38,6 +41,10 @@ function line({ userText, results, tools }: Turn): ScriptedReply {
   if (results.length === 0)
     return { calls: userText === 'twice' ? [lookup, { ...lookup, arguments: { state: 'all' } }] : [lookup] };
   if (results.length === 1 && results[0]?.text.includes('can be called now')) return { calls: [lookup] };
+  if (results.length === 1 && userText === 'again') {
+    beforeSecond();
+    return { calls: [lookup] };
+  }
   return { text: results.map(({ text }) => text).join(' & ') };
 }
 
@@ -90,7 +97,6 @@ connectors:
     vault,
     fresh: createRefresher({ vault, leases: backend.vault }),
     connectorOf: () => connector,
-    onRefused: () => undefined,
     onFault: () => undefined,
   });
   const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
@@ -257,6 +263,23 @@ describe('a tool that acts with its person’s own account', () => {
     expect(await pod.questions()).toHaveLength(1);
     expect((await pod.vault.read(pod.ref))?.state).toBe('reconnect_required');
     expect(pod.tracker.counts().withoutToken).toBe(0);
+  });
+
+  it('asks anew in the same turn when what was just connected is no good any more', async () => {
+    let good = 'good-key-1';
+    const verify: Verify = (token) => (token === good ? { subject: 'ada', scopes: [] } : undefined);
+    const pod = await open({ verify });
+    const run = await pod.begin('again');
+    const { id } = await pod.asked();
+    beforeSecond = () => {
+      good = 'good-key-2';
+    };
+    await pod.give(id, key('good-key-1'));
+    const { id: other } = await pod.asked(2);
+    expect(other).not.toBe(id);
+    await pod.give(other, key('good-key-2'));
+    expect(await pod.words(run)).toContain('login page');
+    expect(await pod.questions()).toHaveLength(2);
   });
 
   it('has its person connect first where nobody has announced its tools', async () => {

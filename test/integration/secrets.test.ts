@@ -11,7 +11,8 @@ import { createAgents } from '../../services/api/src/agents/agents.ts';
 import { readAgentsConfig } from '../../services/api/src/agents/config/load.ts';
 import { createMcpTools } from '../../services/api/src/agents/mcp/mcp-tools.ts';
 import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
-import type { Support } from '../../services/api/src/agents/tool.ts';
+import { redeeming, type Secrets } from '../../services/api/src/agents/secrets.ts';
+import type { Support, Tool, ToolCall } from '../../services/api/src/agents/tool.ts';
 import { createTurns } from '../../services/api/src/agents/turns.ts';
 import { createConnectHandler } from '../../services/api/src/connect/handler.ts';
 import { createTypedIdentity } from '../../services/api/src/connect/identity/typed.ts';
@@ -190,11 +191,12 @@ describe('a secret that an agent asks for', () => {
     await type(pod, elicitationId, 'a-typed-secret');
     expect(await pod.secrets.redeem({ ...request, tool: 'other' })).toBeUndefined();
     expect(await pod.secrets.redeem({ ...request, owner: newOwner() })).toBeUndefined();
-    const taken = await Promise.all(
-      ['first', 'second', 'third'].map((taker) => pod.secrets.redeem({ ...request, taker })),
-    );
+    const takers = ['first', 'second', 'third'];
+    const taken = await Promise.all(takers.map((taker) => pod.secrets.redeem({ ...request, taker })));
     expect(taken.filter((value) => value !== undefined)).toEqual(['a-typed-secret']);
-    expect(await pod.secrets.redeem(request)).toBeUndefined();
+    // A reply may have been lost: the one who took it gets it again, and nobody else.
+    const again = await Promise.all(takers.map((taker) => pod.secrets.redeem({ ...request, taker })));
+    expect(again).toEqual(taken);
   });
 
   it('is for a tool that there is: else the model is told which could use one', async () => {
@@ -206,5 +208,80 @@ describe('a secret that an agent asks for', () => {
     const pod = await open();
     const run = await pod.begin('for echo__echo times 0', { form: true, url: false });
     expect(await pod.words(run)).toContain('never ask for a secret in plain text');
+  });
+});
+
+describe('a call whose arguments refer to secrets', () => {
+  const known = (values: Readonly<Record<string, string>>, taken: string[] = []): Secrets => ({
+    awaits: async ({ elicitationId }) => elicitationId in values,
+    async redeem({ elicitationId }) {
+      taken.push(elicitationId);
+      return values[elicitationId];
+    },
+  });
+  const toolBy = (call: Tool['call']): Tool => ({
+    name: 'take',
+    description: 'Takes.',
+    inputSchema: { type: 'object', properties: {} },
+    call,
+  });
+  const callOf = (input: unknown): ToolCall => ({
+    toolCallId: 'call',
+    input,
+    support: SUPPORTED,
+    signal: new AbortController().signal,
+    ask: async () => Promise.reject(new Error('nobody is asked')),
+    delegate: async () => Promise.reject(new Error('nobody is asked')),
+    leaving: async () => input,
+    tell: async () => undefined,
+  });
+  const owner = newOwner();
+
+  it('uses none of them up when it does not leave', async () => {
+    const taken: string[] = [];
+    const refusing = toolBy(async () => ({ type: 'failed', message: 'Not connected.' }));
+    const tool = redeeming(refusing, known({ one: 'first-secret' }, taken), owner);
+    expect(await tool.call(callOf({ key: 'parley-secret:one' }))).toMatchObject({ type: 'failed' });
+    expect(taken).toEqual([]);
+  });
+
+  it('uses none of them up when one of them is not to be had', async () => {
+    const taken: string[] = [];
+    const tool = redeeming(
+      toolBy(async ({ leaving }) => ({ type: 'returned', output: await leaving() })),
+      known({ one: 'first-secret' }, taken),
+      owner,
+    );
+    const outcome = await tool.call(callOf({ keys: ['parley-secret:one', 'parley-secret:two'] }));
+    expect(outcome).toMatchObject({ type: 'failed', message: expect.stringContaining('parley-secret:two') });
+    expect(taken).toEqual([]);
+  });
+
+  it('takes each once, however often it leaves', async () => {
+    const taken: string[] = [];
+    const sent: unknown[] = [];
+    const twice = toolBy(async ({ leaving }) => {
+      sent.push(await leaving(), await leaving());
+      return { type: 'returned', output: 'done' };
+    });
+    await redeeming(twice, known({ one: 'first-secret' }, taken), owner).call(
+      callOf({ key: 'parley-secret:one' }),
+    );
+    expect(taken).toEqual(['one']);
+    expect(sent).toEqual([{ key: 'first-secret' }, { key: 'first-secret' }]);
+  });
+
+  it.each(['493027', 'ü7"'])('lets out nothing that repeats the short secret %s', async (secret) => {
+    const repeating = toolBy(async ({ leaving }) => {
+      await leaving();
+      return { type: 'failed', message: `The code ${secret} is wrong.` };
+    });
+    const telling = toolBy(async ({ leaving }) => ({ type: 'returned', output: { said: await leaving() } }));
+    for (const tool of [repeating, telling]) {
+      const outcome = await redeeming(tool, known({ one: secret }), owner).call(
+        callOf({ code: 'parley-secret:one' }),
+      );
+      expect(JSON.stringify(outcome)).not.toContain(JSON.stringify(secret).slice(1, -1));
+    }
   });
 });

@@ -110,6 +110,42 @@ describe('a run that nobody works on', () => {
     await pod().turns.begin(saying(conversation, 'hello'));
   });
 
+  it('leaves the steps that were whole to its conversation, and none that was not', async () => {
+    const { backend, pod, conversation } = world();
+    const left = {
+      ...conversation,
+      streamRequestId: mintStreamRequestId(),
+      agent: 'helper',
+      owner: 'a-pod-that-died',
+      input: [{ role: 'user', content: 'Book it' } as const],
+      event: { type: 'turn-started', conversationId: 'talk', messageId: 'msg', agent: 'helper' } as const,
+    };
+    const begun = await backend.runs.begin(left);
+    if (begun.type !== 'begun') throw new Error('another turn runs');
+    const calling = {
+      role: 'assistant',
+      content: [{ type: 'tool-call', toolCallId: 'c', toolName: 't', input: {} }],
+    } as const;
+    const booked = {
+      role: 'tool',
+      content: [
+        { type: 'tool-result', toolCallId: 'c', toolName: 't', output: { type: 'text', value: 'Booked.' } },
+      ],
+    } as const;
+    await backend.runs.write(left, {
+      term: begun.term,
+      firstSeq: begun.writerSeq + 1,
+      events: [],
+      notes: [
+        { type: 'step', index: 0, step: { messages: [calling, booked], finishReason: 'tool-calls' } },
+        { type: 'step', index: 1, step: { messages: [calling], finishReason: 'tool-calls' } },
+      ],
+    });
+    await pod().turns.running(conversation);
+    const { messages } = await backend.conversations.read(conversation);
+    expect(messages).toEqual([...left.input, calling, booked]);
+  });
+
   it('is ended by the next when whoever began to end it could not', async () => {
     const { backend, pod, conversation } = world();
     const left = {

@@ -34,6 +34,11 @@ it.each([
   ['an origin with a path', { PARLEY_CORS_ORIGINS: 'https://app.example.com/x' }, 'PARLEY_CORS_ORIGINS'],
   ['a JWKS without an issuer', { PARLEY_JWT_JWKS_URL: 'https://id.example.com/jwks' }, 'PARLEY_JWT_ISSUER'],
   ['production without callers', { ...PRODUCTION, PARLEY_API_KEYS: '' }, 'PARLEY_JWT_SECRET'],
+  [
+    'the words of programs in the log of production',
+    { ...PRODUCTION, PARLEY_LOG_MCP_STDERR: 'true' },
+    'PARLEY_LOG_MCP_STDERR',
+  ],
   ['production without Redis', { ...PRODUCTION, REDIS_URL: '' }, 'REDIS_URL'],
   ['a short key in production', { ...PRODUCTION, PARLEY_API_KEYS: 'acme:0123456789' }, 'PARLEY_API_KEYS'],
 ])('refuses %s and names the variable, never its value', (_title, source, variable) => {

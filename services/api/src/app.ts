@@ -15,7 +15,7 @@ import { applyRequestId } from './http/request-id.ts';
 import type { Route } from './http/route.ts';
 import { type Serve, sendJson, sendProblem } from './http/serve.ts';
 import { docsPageOf } from './hub/docs-page.ts';
-import { elicitationRoutes, responseRoute } from './hub/elicitations.ts';
+import { elicitationRoutes, type HasConnectPage, responseRoute } from './hub/elicitations.ts';
 import { openApiOf } from './hub/openapi.ts';
 import { streamRoutes } from './hub/streams.ts';
 
@@ -25,6 +25,8 @@ export interface AppDeps extends HealthDeps {
   readonly serve: Serve;
   /** The turns of agents; absent where no agents are configured. */
   readonly turns?: Turns;
+  /** Whether there is a hosted page for a tool's id; for none when absent. */
+  readonly hasConnectPage?: HasConnectPage;
   /** The hosted pages under /auth; absent where nobody connects anything. */
   readonly connectPages?: ConnectHandler;
   readonly corsOrigins: readonly string[];
@@ -52,7 +54,7 @@ export function createApp(deps: AppDeps): App {
   const answer = responseRoute(engine, admitAnswer);
   const chatAnswer = chatResponseRoute(engine, admitAnswer);
   const routes: readonly Route[] = [
-    ...elicitationRoutes(engine),
+    ...elicitationRoutes(engine, deps.hasConnectPage ?? (() => false)),
     answer,
     ...streamRoutes(engine, limits),
     chatAnswer,

@@ -12,6 +12,7 @@ import { createTurns, type Turns } from './agents/turns.ts';
 import type { ConnectHandler } from './connect/handler.ts';
 import type { Authenticate } from './http/auth.ts';
 import type { CallLimits } from './http/limits.ts';
+import type { HasConnectPage } from './hub/elicitations.ts';
 import { createTurnObserver } from './turn-observer.ts';
 import { wireConnect } from './wiring-connect.ts';
 
@@ -37,7 +38,7 @@ export interface AgentsParts {
 export interface WiredAgents {
   readonly turns: Turns;
   /** The hosted pages; absent where no tool acts for its person. */
-  readonly connectPages?: ConnectHandler;
+  readonly connect?: { readonly connectPages: ConnectHandler; readonly hasConnectPage: HasConnectPage };
   /** Ends this pod's turns and lets go of the tools' servers. */
   readonly close: () => Promise<void>;
 }
@@ -51,7 +52,15 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   const connect = wireConnect({ ...parts, loaded });
   const mcp = createMcpTools({
     clientInfo: { name: 'parley', version },
-    onStderr: (server, line) => log.info({ server, line }, 'MCP server says'),
+    onStderr: (server, line) =>
+      log.info(
+        { server, ...(env.PARLEY_LOG_MCP_STDERR ? { line } : { characters: line.length }) },
+        'MCP server says',
+      ),
+    onUnauthorized(server, status) {
+      parts.metrics.toolUnauthorized.add(1);
+      log.warn({ server, status }, 'a tool server refused the credential it was given');
+    },
   });
   const turns = createTurns({
     engine,
@@ -71,7 +80,9 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   });
   return {
     turns,
-    ...(connect !== undefined && { connectPages: connect.pages }),
+    ...(connect !== undefined && {
+      connect: { connectPages: connect.pages, hasConnectPage: connect.hasPage },
+    }),
     async close() {
       await turns.close();
       await mcp.close();

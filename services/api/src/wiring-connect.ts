@@ -23,6 +23,7 @@ import { createSecrets } from './connect/secrets.ts';
 import { targetsOf } from './connect-targets.ts';
 import type { Authenticate } from './http/auth.ts';
 import type { CallLimits } from './http/limits.ts';
+import type { HasConnectPage } from './hub/elicitations.ts';
 import { startSweeper } from './sweeper.ts';
 
 export interface ConnectParts {
@@ -40,6 +41,7 @@ export interface WiredConnect {
   readonly credentials: Credentials;
   readonly secrets: Secrets;
   readonly pages: ConnectHandler;
+  readonly hasPage: HasConnectPage;
   readonly close: () => Promise<void>;
 }
 
@@ -84,10 +86,6 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       vault,
       fresh,
       connectorOf: targets.connector,
-      onRefused: ({ toolId, connectorId }) => {
-        metrics.toolUnauthorized.add(1);
-        log.warn({ toolId, connectorId }, 'a tool server refused the credential of its user');
-      },
       onFault: ({ fault }, { toolId, connectorId }) =>
         log.error(
           { fault, toolId, connectorId },
@@ -118,6 +116,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       onEvent,
       onFault: (error, at) => log.error({ err: error, ...at }, 'connect page failed unexpectedly'),
     }),
+    hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',
     close: stopSweeping,
   };
 }

@@ -204,7 +204,7 @@ function createPodApp(parts: AppParts): App {
     health: () => backend.health(),
     draining,
     ...(agents !== undefined && { turns: agents.turns }),
-    ...(agents?.connectPages !== undefined && { connectPages: agents.connectPages }),
+    ...agents?.connect,
   });
 }
 

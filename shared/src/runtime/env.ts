@@ -163,6 +163,9 @@ function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
   if (jwks !== undefined && !jwks.startsWith('https://')) {
     faults.push('PARLEY_JWT_JWKS_URL: must be https in production');
   }
+  if (env.PARLEY_LOG_MCP_STDERR) {
+    faults.push('PARLEY_LOG_MCP_STDERR: is for development; what programs say may hold answers and secrets');
+  }
   if (redisLocation(env) === undefined) {
     faults.push('REDIS_URL: production needs Redis; the memory backend forgets everything with its process');
   }

@@ -61,6 +61,9 @@ export const Variables = z.object({
   PARLEY_CONFIG: text(
     'Path of the YAML file that lists models, agents, tools and connectors (docs/agents.md), read once at start. Without it there are no agents.',
   ),
+  PARLEY_LOG_MCP_STDERR: flag(
+    '`true`: logs what programs of MCP servers (stdio) say on stderr, to find out why one does not start. They may repeat answers and secrets there, so production refuses it; without it the log holds only that they spoke.',
+  ),
   PARLEY_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
     .default('info')

@@ -13,6 +13,7 @@ import { languageModelOf } from './models.ts';
 import { createPersonalService } from './personal-service.ts';
 import { personalTools } from './personal-tools.ts';
 import type { RunLimits } from './run-steps.ts';
+import type { SecretTaker } from './secret-question.ts';
 import { redeeming, type Secrets } from './secrets.ts';
 import { serverTools } from './server-tools.ts';
 import { serverOf } from './servers.ts';
@@ -65,12 +66,14 @@ export function createAgents({ loaded, mcp, credentials, secrets, onServerFailur
     const timeoutMs = agent.limits.toolTimeoutSeconds * 1000;
     const lists = agent.tools.map(async ({ server: id, allow }) => {
       const server = servers.get(id);
-      if (server === undefined) return [];
+      if (server === undefined) return { service: id, tools: [] };
       const { config: target, personal } = server;
+      const service = target.title;
       const rules = { timeoutMs, signal, ...(allow !== undefined && { allow }) };
       const onFailure = (failure: McpFailure) => onServerFailure(id, failure);
-      if (personal === undefined) return serverTools({ server: mcp.open(target), ...rules }, onFailure);
-      const service = createPersonalService({
+      if (personal === undefined)
+        return { service, tools: await serverTools({ server: mcp.open(target), ...rules }, onFailure) };
+      const account = createPersonalService({
         mcp,
         config: target,
         ref: { ...principal, toolId: id, connectorId: personal.connectorId },
@@ -79,11 +82,17 @@ export function createAgents({ loaded, mcp, credentials, secrets, onServerFailur
         agent: agent.title,
         questionTimeoutSeconds: agent.limits.questionTimeoutSeconds,
       });
-      return personalTools({ id, service, announced: personal.announced, ...rules }, onFailure);
+      const { announced } = personal;
+      return {
+        service,
+        tools: await personalTools({ id, service: account, announced, ...rules }, onFailure),
+      };
     });
-    const listed = (await Promise.all(lists)).flat();
-    const called = secrets === undefined ? listed : listed.map((tool) => redeeming(tool, secrets, principal));
-    const takers = secrets === undefined ? [] : listed.map(({ name, title = name }) => ({ name, title }));
+    const listed = await Promise.all(lists);
+    const called = listed
+      .flatMap(({ tools }) => tools)
+      .map((tool) => (secrets === undefined ? tool : redeeming(tool, secrets, principal)));
+    const takers = secrets === undefined ? [] : listed.flatMap(takersOf);
     const timeoutSeconds = agent.limits.questionTimeoutSeconds;
     const own = agent.elicit ? [createElicitTool({ agent: agent.title, takers, timeoutSeconds })] : [];
     const delegates = agent.delegates.map(({ agent: id, description }) =>
@@ -111,6 +120,20 @@ export function createAgents({ loaded, mcp, credentials, secrets, onServerFailur
       };
     },
   };
+}
+
+/** Services go by the name that the configuration gives them: what a server calls itself and its tools proves nothing. */
+function takersOf({
+  service,
+  tools,
+}: {
+  readonly service: string;
+  readonly tools: readonly Tool[];
+}): SecretTaker[] {
+  return tools.map(({ name, title }) => ({
+    name,
+    title: title === undefined ? service : `${service} (${title})`,
+  }));
 }
 
 function limitsOf({ limits }: Agent): RunLimits {

@@ -130,7 +130,10 @@ function doorFor(
     input,
     support: turn.support,
     signal,
-    leaving: () => note({ state: 'left' }),
+    leaving: async () => {
+      await note({ state: 'left' });
+      return input;
+    },
     tell: (event) => tell(working, event),
     ask: (ordinal, question, shared) =>
       clock.waiting(() =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import type { Run } from '@parley/shared/domain/run';
+import type { Message, Run } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { Runs } from '@parley/shared/ports/runs';
 import { withdrawLeft } from './leftovers.ts';
@@ -130,7 +130,7 @@ function createEndRun({ engine, runs, pod }: LostRunsDeps) {
       term,
       firstSeq: run.writerSeq + 1,
       events: [{ type: 'turn-failed', ...INTERRUPTED }],
-      end: { status: 'failed', messages: run.parent === undefined ? run.input : [] },
+      end: { status: 'failed', messages: run.parent === undefined ? saidIn(run) : [] },
     });
   }
 
@@ -150,4 +150,13 @@ async function atOnce<T>(all: readonly T[], run: (one: T) => Promise<void>): Pro
   for (let from = 0; from < all.length; from += LOOKS_AT_ONCE) {
     await Promise.all(all.slice(from, from + LOOKS_AT_ONCE).map(run));
   }
+}
+
+/** What the conversation remembers of a lost run: the steps that were whole, for their tools may have done something. */
+function saidIn({ input, steps }: Run): Message[] {
+  const open = steps.findIndex(({ finishReason, messages }) => {
+    return finishReason === 'tool-calls' && messages.at(-1)?.role !== 'tool';
+  });
+  const whole = open < 0 ? steps : steps.slice(0, open);
+  return [...input, ...whole.flatMap(({ messages }) => messages)];
 }

@@ -45,7 +45,8 @@ export interface PersonalService {
 
 /** A call of one of its tools; `toolName` as the model knows it. */
 export type ServiceCall = ToolCall & { readonly toolName: string };
-type Send = (server: McpServer) => Promise<McpCallResult>;
+/** `input` is what the call may leave with. */
+type Send = (server: McpServer, input: unknown) => Promise<McpCallResult>;
 
 /** A way in: the server with the credential, and the version of that. */
 interface Entry {
@@ -71,12 +72,15 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     return { type: 'entered', server, version: shown.version };
   }
 
-  /** Goes in with what there is, or with what the person gives when asked for the `ordinal`th time. */
-  async function enter(call: ServiceCall, ordinal: number): Promise<Entry | Refusal> {
+  /**
+   * Goes in with what there is, or with what the person gives when asked. A turn asks for an account once, and once
+   * more when that has become useless meanwhile.
+   */
+  async function enter(call: ServiceCall): Promise<Entry | Refusal> {
     const first = await present(call.signal);
     if (first.type === 'entered') return first;
     if (first.type === 'unavailable') return outage(title);
-    const asked = await ask(options, call, ordinal);
+    const asked = await ask(options, call, first.type === 'absent' ? 0 : 1);
     if ('type' in asked) return asked;
     await untilBack(() => credentials.settle(ref, asked.elicitationId), call.signal);
     const second = await present(call.signal);
@@ -92,8 +96,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     untilBack(() => credentials.refused(ref, version), signal);
 
   async function attempt(call: ServiceCall, entry: Entry, send: Send): Promise<McpCallResult> {
-    await call.leaving();
-    return send(entry.server);
+    return send(entry.server, await call.leaving());
   }
 
   /** With a refreshed credential, then with one that the person gives. */
@@ -108,7 +111,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     }
     await giveUp(refusedEntry, call.signal);
     // Whoever has just connected is not asked to do it again.
-    const reconnected = first.isNew ? undefined : await enter(call, 1);
+    const reconnected = first.isNew ? undefined : await enter(call);
     if (reconnected?.type !== 'entered') return reconnected ?? UNAUTHENTICATED;
     const last = await attempt(call, reconnected, send);
     if (isUnauthenticated(last)) await giveUp(reconnected, call.signal);
@@ -126,16 +129,16 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
       if (second.type === 'entered' && second.version !== first.version) {
         const again = await second.server.listTools({ signal });
         if (again.type !== 'unauthorized') return again;
-        await credentials.refused(ref, second.version);
-      } else if (second.type !== 'unavailable') await credentials.refused(ref, first.version);
+        await giveUp(second, signal);
+      } else if (second.type !== 'unavailable') await giveUp(first, signal);
       return undefined;
     },
     async connect(call) {
-      const entry = await enter(call, 0);
+      const entry = await enter(call);
       return entry.type === 'entered' ? 'connected' : entry;
     },
     async call(call, send) {
-      const entry = await enter(call, 0);
+      const entry = await enter(call);
       if (entry.type !== 'entered') return entry;
       const result = await attempt(call, entry, send);
       return isUnauthenticated(result) ? retry(call, entry, send) : result;

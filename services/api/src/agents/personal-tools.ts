@@ -30,10 +30,9 @@ export async function personalTools(
   if (!isKnown && announced.length === 0) return list === undefined ? [connectTool(id, service)] : [];
   return allowed(isKnown ? list.tools : announced, allow).map((tool) =>
     toolOf(tool, async (call) => {
-      const args = argumentsOf(call.input);
       const { signal: ending } = call;
-      const result = await service.call({ ...call, toolName: tool.modelName }, (server) =>
-        server.call(tool.name, args, { signal: ending, timeoutMs }),
+      const result = await service.call({ ...call, toolName: tool.modelName }, (server, input) =>
+        server.call(tool.name, argumentsOf(input), { signal: ending, timeoutMs }),
       );
       return result.type === 'not_connected' ? failed(result) : outcomeOf(service.title, result);
     }),

@@ -114,5 +114,6 @@ function outcomeOf({ row }: Seen): AskOutcome {
 function keyOf({ run, toolCallId, ordinal, shared }: QuestionPlace): string {
   const name = JSON.stringify(shared === undefined ? ['call', toolCallId] : ['shared', shared]);
   const place = createHash('sha256').update(name).digest('base64url');
-  return `run.${run.streamRequestId}.${place}.${ordinal}`;
+  // The blank is in no key that callers can send, so none of theirs is ever in the way.
+  return `run ${run.streamRequestId} ${place} ${ordinal}`;
 }

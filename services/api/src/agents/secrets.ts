@@ -4,11 +4,13 @@ import { untilBack } from '@parley/shared/engine/outage';
 import { createScrubOf } from './mcp/scrub.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
-/** Secrets that people typed for one use by one tool. */
+/** Secrets that people typed for one use by one tool. Both throw `unavailable` while the store is away. */
 export interface Secrets {
+  /** Whether a secret is there for this call, as far as can be seen. */
+  awaits(request: SecretRequest): Promise<boolean>;
   /**
    * The secret that was given to a question, for the tool it was asked for and a call of its owner's. Nobody but the
-   * first `taker` gets it. Throws `unavailable` while the store is away.
+   * first `taker` gets it, and that one gets it again.
    */
   redeem(request: SecretRequest): Promise<string | undefined>;
 }
@@ -29,38 +31,63 @@ export function referenceTo(elicitationId: string): string {
   return `${PREFIX}${elicitationId}`;
 }
 
-/** The tool, with the secrets that its arguments refer to put in their place just before it runs. */
+/** The tool, with the secrets that its arguments refer to put in their place as its call leaves. */
 export function redeeming(tool: Tool, secrets: Secrets, owner: Owner): Tool {
   return {
     ...tool,
     async call(call) {
       const references = [...new Set(referencesIn(call.input))];
       if (references.length === 0) return tool.call(call);
-      await call.leaving();
-      const values = new Map<string, string>();
-      for (const reference of references) {
-        const request = {
-          owner,
-          elicitationId: reference.slice(PREFIX.length),
-          tool: tool.name,
-          taker: randomUUID(),
-        };
-        const value = await untilBack(() => secrets.redeem(request), call.signal);
-        if (value === undefined) return refused(reference);
-        values.set(reference, value);
+      const requests = references.map((reference) => ({
+        owner,
+        elicitationId: reference.slice(PREFIX.length),
+        tool: tool.name,
+        taker: randomUUID(),
+      }));
+      let values: Promise<readonly string[]> | undefined;
+      const leaving = async () => {
+        values ??= redeemAll(secrets, requests, call.signal);
+        const byReference = new Map((await values).map((value, index) => [references[index] ?? '', value]));
+        await call.leaving();
+        return filled(call.input, byReference);
+      };
+      try {
+        const outcome = await tool.call({ ...call, leaving });
+        return withoutSecrets(outcome, (await values) ?? []);
+      } catch (error) {
+        if (error instanceof SecretRefusedError) return { type: 'failed', message: error.message };
+        throw error;
       }
-      return withoutSecrets(await tool.call({ ...call, input: filled(call.input, values) }), [
-        ...values.values(),
-      ]);
     },
   };
 }
 
-function refused(reference: string): ToolOutcome {
-  return {
-    type: 'failed',
-    message: `${reference} cannot be used here: a secret works once, with the tool it was asked for. Nothing was done; ask for it anew if it is still needed.`,
-  };
+class SecretRefusedError extends Error {
+  constructor(elicitationId: string) {
+    super(
+      `${referenceTo(elicitationId)} cannot be used here: a secret works once, with the tool it was asked for. Nothing was done; ask for it anew if it is still needed.`,
+    );
+    this.name = 'SecretRefusedError';
+  }
+}
+
+/** All of them or none: what one could not be had for is no reason to use up the others. */
+async function redeemAll(
+  secrets: Secrets,
+  requests: readonly SecretRequest[],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  for (const request of requests) {
+    if (!(await untilBack(() => secrets.awaits(request), signal)))
+      throw new SecretRefusedError(request.elicitationId);
+  }
+  return Promise.all(
+    requests.map(async (request) => {
+      const value = await untilBack(() => secrets.redeem(request), signal);
+      if (value === undefined) throw new SecretRefusedError(request.elicitationId);
+      return value;
+    }),
+  );
 }
 
 function referencesIn(value: unknown): string[] {
@@ -76,13 +103,24 @@ function filled(value: unknown, values: ReadonlyMap<string, string>): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filled(inner, values)]));
 }
 
+// Ordinary text holds shorter ones by chance, so what repeats one is left out whole.
+const SCRUBBED_LENGTH_MIN = 8;
+const LEFT_OUT = 'The words of the tool repeat the secret, so they are left out.';
+
 /** Servers repeat their arguments, in errors above all; a model must not read the secret there. */
 function withoutSecrets(outcome: ToolOutcome, secrets: readonly string[]): ToolOutcome {
   const scrub = createScrubOf(secrets);
-  if (outcome.type === 'failed') return { ...outcome, message: scrub.text(outcome.message) };
+  const short = secrets.filter(({ length }) => length < SCRUBBED_LENGTH_MIN);
+  const holdsShort = (value: unknown) => {
+    const json = JSON.stringify(value) ?? '';
+    return short.some((secret) => json.includes(JSON.stringify(secret).slice(1, -1)));
+  };
+  if (outcome.type === 'failed')
+    return { ...outcome, message: holdsShort(outcome.message) ? LEFT_OUT : scrub.text(outcome.message) };
+  const clean = (value: unknown) => (holdsShort(value) ? LEFT_OUT : scrub.value(value));
   return {
     ...outcome,
-    output: scrub.value(outcome.output),
-    ...(outcome.shown !== undefined && { shown: scrub.value(outcome.shown) }),
+    output: clean(outcome.output),
+    ...(outcome.shown !== undefined && { shown: clean(outcome.shown) }),
   };
 }

@@ -26,9 +26,9 @@ export async function serverTools(
     return [];
   }
   return allowed(list.tools, allow).map((tool) =>
-    toolOf(tool, async ({ input, leaving, signal: ending }) => {
-      await leaving();
-      const result = await server.call(tool.name, argumentsOf(input), { signal: ending, timeoutMs });
+    toolOf(tool, async ({ leaving, signal: ending }) => {
+      const args = argumentsOf(await leaving());
+      const result = await server.call(tool.name, args, { signal: ending, timeoutMs });
       return outcomeOf(server.title, result);
     }),
   );

@@ -9,8 +9,6 @@ export interface CredentialsDeps {
   readonly vault: Pick<Vault, 'markReconnect' | 'promote'>;
   readonly fresh: FreshCredentialOf;
   readonly connectorOf: (connectorId: string) => Connector | undefined;
-  /** Told of every credential that the server of a tool refused. */
-  readonly onRefused: (ref: CredentialRef) => void;
   /** Told of records that no key opens. */
   readonly onFault: (error: SealError, ref: CredentialRef) => void;
 }
@@ -25,12 +23,11 @@ export type Shown =
   | { readonly type: 'absent' | 'reconnect_required' | 'unavailable' };
 
 /** Makes the one door by which credentials leave the vault: as headers, refreshed, for one call. */
-export function createCredentials({ vault, fresh, connectorOf, onRefused, onFault }: CredentialsDeps) {
+export function createCredentials({ vault, fresh, connectorOf, onFault }: CredentialsDeps) {
   return {
     async present(ref: CredentialRef, rejected?: number): Promise<Shown> {
       const connector = connectorOf(ref.connectorId);
       if (connector === undefined) return { type: 'absent' };
-      if (rejected !== undefined) onRefused(ref);
       const held = await freshOrDamaged(ref, connector, rejected);
       if (held === 'damaged') return { type: 'reconnect_required' };
       if (held.status !== 'usable') return { type: held.status };
@@ -45,7 +42,12 @@ export function createCredentials({ vault, fresh, connectorOf, onRefused, onFaul
       await vault.markReconnect(ref, version);
     },
     async settle(ref: CredentialRef, elicitationId: string): Promise<void> {
-      await vault.promote({ ...ref, flowId: knownFlowId(elicitationId) });
+      try {
+        await vault.promote({ ...ref, flowId: knownFlowId(elicitationId) });
+      } catch (error) {
+        if (!(error instanceof SealError)) throw error;
+        onFault(error, ref);
+      }
     },
   };
 
@@ -62,8 +64,8 @@ export function createCredentials({ vault, fresh, connectorOf, onRefused, onFaul
 }
 
 function refreshBy(connector: Connector): RefreshCall {
-  return async (tokens) => {
-    const result = await connector.refresh(tokens);
+  return async (tokens, signal) => {
+    const result = await connector.refresh(tokens, signal);
     if (result.type === 'refreshed' && result.credential.kind === 'oauth2') return result.credential;
     if (result.type === 'failed' && result.code === 'unavailable') throw new Error(result.detail);
     throw new InvalidGrantError();

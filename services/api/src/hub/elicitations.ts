@@ -49,10 +49,13 @@ const ListQuery = z.strictObject({
   limit: wholeNumber(50, 1, PAGE_MAX, 'How many at most.'),
 });
 
+/** Whether Parley has a connect page for a `context.toolId` that a service may ask for. */
+export type HasConnectPage = (toolId: string) => boolean;
+
 /** The elicitation calls of the hub API but the answer, in reading order. */
-export function elicitationRoutes(engine: Engine): Route[] {
+export function elicitationRoutes(engine: Engine, hasConnectPage: HasConnectPage): Route[] {
   return [
-    askRoute(engine),
+    askRoute(engine, hasConnectPage),
     listRoute(engine),
     readRoute(engine),
     waitRoute(engine),
@@ -61,7 +64,7 @@ export function elicitationRoutes(engine: Engine): Route[] {
   ];
 }
 
-function askRoute(engine: Engine): Route {
+function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
   return route({
     method: 'POST',
     path: '/v1/elicitations',
@@ -82,6 +85,7 @@ function askRoute(engine: Engine): Route {
           'Idempotency-Key must be 1 to 255 printable ASCII characters.',
         );
       }
+      refuseDeadLink(body, hasConnectPage);
       await admitted;
       const asked = await engine.ask({
         tenant: caller.tenant,
@@ -90,6 +94,20 @@ function askRoute(engine: Engine): Route {
       });
       return seenReply(201, asked, asked.replayed ? { 'idempotent-replayed': 'true' } : {});
     },
+  });
+}
+
+/** A question without a url is for a page of Parley's own, which must be there, and for its own uses is nobody else's. */
+function refuseDeadLink({ mode, url, context }: AskInput, hasConnectPage: HasConnectPage): void {
+  const toolId = context?.toolId;
+  if (mode !== 'url' || url !== undefined || toolId === undefined || hasConnectPage(toolId)) return;
+  throw new ParleyError('invalid_request', 'The question is not well formed; see errors.', {
+    issues: [
+      {
+        path: 'context.toolId',
+        message: 'names nothing that can be connected here; give a url, or another toolId',
+      },
+    ],
   });
 }
 

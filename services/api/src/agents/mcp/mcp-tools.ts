@@ -22,6 +22,8 @@ export interface McpToolsOptions {
   readonly limits?: Partial<McpLimits>;
   /** What programs say on stderr: a few short lines, without the secrets they were given. */
   readonly onStderr?: (serverId: string, line: string) => void;
+  /** Told of every reply that refuses the credential it was given. */
+  readonly onUnauthorized?: (serverId: string, status: 401 | 403) => void;
 }
 
 export interface McpCallOptions {
@@ -70,7 +72,12 @@ export interface McpTools {
 const HEADER_MISMATCH = -32020;
 
 /** Makes the client side of MCP: Streamable HTTP and stdio, protocol revisions up to 2025-11-25 and 2026-07-28. */
-export function createMcpTools({ clientInfo, limits: some, onStderr }: McpToolsOptions): McpTools {
+export function createMcpTools({
+  clientInfo,
+  limits: some,
+  onStderr,
+  onUnauthorized,
+}: McpToolsOptions): McpTools {
   const limits = { ...DEFAULT_MCP_LIMITS, ...some };
   const exchanges = new AsyncLocalStorage<Exchange>();
   const guard = createChildGuard();
@@ -80,7 +87,17 @@ export function createMcpTools({ clientInfo, limits: some, onStderr }: McpToolsO
     open: createOpener(linkDeps, (place) => lists.forget(place)),
   });
   const reach = createReach(pool, exchanges);
-  const lists = createToolLists<ServerPlace>(limits.toolsTtlMs, (place) => fetchTools(reach, place, limits));
+  const lists = createToolLists<ServerPlace>(limits.toolsTtlMs, async (place) =>
+    noting(place, await fetchTools(reach, place, limits)),
+  );
+
+  function noting<Result extends McpCallResult | McpToolList>(
+    { config }: ServerPlace,
+    result: Result,
+  ): Result {
+    if (result.type === 'unauthorized') onUnauthorized?.(config.id, result.status);
+    return result;
+  }
 
   async function call(
     place: ServerPlace,
@@ -136,7 +153,7 @@ export function createMcpTools({ clientInfo, limits: some, onStderr }: McpToolsO
         },
         call: async (name, args, options = {}) => {
           options.signal?.throwIfAborted();
-          return call(place, name, args, options);
+          return noting(place, await call(place, name, args, options));
         },
         rebuild: (headers) => {
           pool.retire(place);

@@ -127,8 +127,11 @@ export interface Connector {
   begin(context: ConnectContext): Promise<Redirect | SecretForm | ConnectorFailure>;
   /** Safe to call twice; a provider that takes a code once answers the second call with `provider_error`. */
   finish(input: FinishInput, keep: ConnectorKeep): Promise<Connected | ConnectorFailure>;
-  /** A fresh credential. At most one call per credential at a time: see the vault. */
-  refresh(credential: Credential): Promise<Refreshed | CredentialFailure>;
+  /**
+   * A fresh credential. At most one call per credential at a time: see the vault. Once the signal has ended, nothing
+   * leaves that could use up a refresh token.
+   */
+  refresh(credential: Credential, signal?: AbortSignal): Promise<Refreshed | CredentialFailure>;
   /** Best effort: tells the provider that the credential is no longer wanted. */
   revoke(credential: Credential): Promise<'revoked' | 'unsupported' | 'unavailable'>;
   /** What to send with a request that uses the credential. */

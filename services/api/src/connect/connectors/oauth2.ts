@@ -68,9 +68,10 @@ export function createOAuth2Connector(options: OAuth2Options): Connector {
         : finishAuthorization({ server, options, extra, url: input.url, keep });
     },
 
-    async refresh(credential) {
+    async refresh(credential, signal) {
       if (credential.kind !== 'oauth2') return foreignCredential();
       const server = await source().catch(() => undefined);
+      if (signal?.aborted) return credentialFailure('unavailable', 'the metadata came too late');
       return server === undefined
         ? credentialFailure('unavailable', 'the metadata of the authorization server cannot be had')
         : refresh(server, credential, extra);
