@@ -1,7 +1,7 @@
 import { channelName, feedKey, limitKey } from '@parley/shared/redis/keys';
-import { Redis } from 'ioredis';
 import type { Owner } from '../harness/history/events.ts';
 import { type RedisAddress, redisCommand } from '../harness/redis-command.ts';
+import { watchCommands } from '../harness/redis-monitor.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Asked } from './door.ts';
 
@@ -52,20 +52,12 @@ export async function clientsNamed(at: RedisAddress, name: string): Promise<stri
 
 /** Calls `seen` the moment Redis runs a command that contains `text`; gives how to stop looking. */
 export async function onCommand(url: string, text: string, seen: () => void): Promise<() => void> {
-  const redis = new Redis(url, { maxRetriesPerRequest: 0, retryStrategy: null });
-  redis.on('error', () => undefined);
-  const monitor = await redis.monitor();
-  monitor.on('error', () => undefined);
   let told = false;
-  monitor.on('monitor', (_time: string, args: readonly string[]) => {
+  return watchCommands(url, (args) => {
     if (told || !args.some((arg) => arg.includes(text))) return;
     told = true;
     seen();
   });
-  return () => {
-    monitor.disconnect();
-    redis.disconnect();
-  };
 }
 
 function streamOf({ owner, streamRequestId }: Asked) {

@@ -15,7 +15,7 @@ export function pickFetch(urls: readonly string[], seed?: number): typeof fetch 
 }
 
 /** Mulberry32: enough to repeat a run. */
-function seededRandom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

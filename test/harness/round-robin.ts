@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { createForwarder } from './forward-request.ts';
 import { listenOnFreePort } from './free-port.ts';
+import { seededRandom } from './pick-fetch.ts';
 import { createHealthCheck } from './pod-health.ts';
 import { createTargetPool, type Target } from './target-pool.ts';
 
@@ -9,6 +10,8 @@ export { pickFetch } from './pick-fetch.ts';
 export type RoundRobinOptions = {
   targets: readonly Target[];
   pick?: 'round-robin' | 'random';
+  /** Repeats the choices of a random pick. */
+  seed?: number;
   /** What the active checks ask for; false for no checks. `/readyz` unless told. */
   healthPath?: string | false;
   /** 500 unless told. */
@@ -38,7 +41,8 @@ export async function createRoundRobin(options: RoundRobinOptions): Promise<Roun
   const { targets, pick = 'round-robin', healthPath = '/readyz', healthIntervalMs = 500 } = options;
   const check =
     healthPath === false ? undefined : createHealthCheck(healthPath, options.healthTimeoutMs ?? 1_000);
-  const pool = await createTargetPool({ targets, pick, check, intervalMs: healthIntervalMs });
+  const random = options.seed === undefined ? undefined : seededRandom(options.seed);
+  const pool = await createTargetPool({ targets, pick, random, check, intervalMs: healthIntervalMs });
   let last: string | undefined;
   const forwarder = createForwarder({
     candidates: () => pool.candidates(),

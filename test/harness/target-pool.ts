@@ -16,6 +16,8 @@ export type TargetPool = {
 export type TargetPoolOptions = {
   targets: readonly Target[];
   pick: 'round-robin' | 'random';
+  /** From 0 to below 1, for a random pick; Math.random unless told. */
+  random?: (() => number) | undefined;
   /** Every pod counts as healthy without it. */
   check?: HealthCheck | undefined;
   intervalMs: number;
@@ -23,7 +25,7 @@ export type TargetPoolOptions = {
 
 /** Keeps the pods, their turn, and their health: one failed check takes a pod out, one good check brings it back. */
 export async function createTargetPool(options: TargetPoolOptions): Promise<TargetPool> {
-  const { pick, check, intervalMs } = options;
+  const { pick, random = Math.random, check, intervalMs } = options;
   let pods: Pod[] = [];
   let turn = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -54,7 +56,7 @@ export async function createTargetPool(options: TargetPoolOptions): Promise<Targ
       const healthy = pods.filter((pod) => pod.healthy);
       // A machine so busy that every check is late should not turn into 503s: then every pod is tried.
       const ring = healthy.length > 0 ? healthy : pods;
-      const first = pick === 'random' ? Math.floor(Math.random() * ring.length) : turn++ % ring.length;
+      const first = pick === 'random' ? Math.floor(random() * ring.length) : turn++ % ring.length;
       return [...ring.slice(first), ...ring.slice(0, first)];
     },
     setTargets,

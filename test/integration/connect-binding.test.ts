@@ -1,3 +1,4 @@
+import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiKeyConnector } from '../../services/api/src/connect/connectors/api-key.ts';
@@ -7,7 +8,7 @@ import { redisCommand } from '../harness/redis-command.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';
 import { userToken } from '../harness/tokens.ts';
 import { createTestBrowser, SAYS, type Shown } from './connect-browser.ts';
-import { ADA, startWorld, TOKEN_SECRET } from './connect-setup.ts';
+import { ADA, startWorld, TOKEN_SECRET, type WorldOptions } from './connect-setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {
@@ -19,13 +20,14 @@ beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
 const PAGE = 'https://app.example.com/connected?from=parley';
 const BOB = { ...ADA, userId: 'bob' };
 
-async function world() {
+async function world(options: Partial<WorldOptions> = {}) {
   const guardedFetch = createGuardedFetch();
   const notes = createApiKeyConnector({ id: 'notes-key' }, { guardedFetch });
   return startWorld({
     redisUrl: redis.url,
     identity: createBoundIdentity(PAGE),
     services: () => ({ notes }),
+    ...options,
   });
 }
 type World = Awaited<ReturnType<typeof world>>;
@@ -123,6 +125,36 @@ describe('where the deployer says whose browser it was', () => {
     expect(here.tracker.revocations()).toBe(0);
   });
 
+  test.each(['staged', 'stage', 'promote', 'drop'] as const)(
+    'a call whose reply was lost at the step %s can be made again',
+    async (step) => {
+      let toLose = 0;
+      const here = await world({
+        wrapVault: (vault) => ({
+          ...vault,
+          // Vaults of two pods, of which one call in all does what it does and says nothing.
+          [step]: async (...args: never[]) => {
+            const result = await (vault[step] as (...args: never[]) => Promise<unknown>)(...args);
+            if (toLose === 0) return result;
+            toLose -= 1;
+            throw new ParleyError('unavailable', 'The reply was lost.');
+          },
+        }),
+      });
+      const { id, leaving } = await bound(here);
+      toLose = 1;
+      expect((await complete(here, sessionOf(leaving), ADA)).status).toBe(503);
+      for (let count = 0; count < 2; count += 1) {
+        const answer = await complete(here, sessionOf(leaving), ADA);
+        expect([answer.status, answer.body.status]).toEqual([200, 'accepted']);
+      }
+      expect(await here.status(id)).toBe('accepted');
+      expect((await here.held())?.state).toBe('usable');
+      expect(here.tracker.revocations()).toBe(0);
+      for await (const flow of here.vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
+    },
+  );
+
   test('a callback in another browser opens nothing', async () => {
     const here = await world();
     const { path, id } = await here.ask();
@@ -182,6 +214,8 @@ describe('where the deployer says whose browser it was', () => {
     await here.engine.answer({ caller, id: declined.id, response, surface: 'chat' });
     const conflict = await complete(here, sessionOf(declined.leaving), ADA);
     expect([conflict.status, conflict.body.code]).toEqual([409, 'already_settled']);
+    const again = await complete(here, sessionOf(declined.leaving), ADA);
+    expect([again.status, again.body.code]).toEqual([409, 'already_settled']);
     expect(await here.held()).toBeUndefined();
     expect(here.tracker.revocations()).toBe(1);
     const service = { kind: 'service', tenant: ADA.tenant } as const;
@@ -189,6 +223,22 @@ describe('where the deployer says whose browser it was', () => {
     const kept = await complete(here, sessionOf(withdrawn.leaving), ADA);
     expect([kept.status, kept.body.status]).toEqual([200, 'withdrawn']);
     expect((await here.held())?.state).toBe('usable');
+    const version = (await here.held())?.version;
+    const repeated = await complete(here, sessionOf(withdrawn.leaving), ADA);
+    expect([repeated.status, repeated.body.status]).toEqual([200, 'withdrawn']);
+    expect((await here.held())?.version).toBe(version);
+  });
+
+  test('the credential is dropped when a service ended the question by itself, each time it is asked', async () => {
+    const here = await world();
+    const { id, leaving } = await bound(here);
+    await here.engine.complete({ caller: { kind: 'service', tenant: ADA.tenant }, id, surface: 'api' });
+    for (let count = 0; count < 2; count += 1) {
+      const answer = await complete(here, sessionOf(leaving), ADA);
+      expect([answer.status, answer.body.code]).toEqual([409, 'already_settled']);
+    }
+    expect(await here.held()).toBeUndefined();
+    expect(here.tracker.revocations()).toBe(1);
   });
 
   test('nobody signs in', async () => {

@@ -1,9 +1,11 @@
 import type { Credential } from '@parley/shared/domain/credential';
+import type { FlowRef } from '@parley/shared/ports/vault';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { conclude, endFlow } from '../../services/api/src/connect/flows/ending.ts';
 import { unknownFlowId } from '../../services/api/src/connect/flows/flow-id.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { createTestBrowser, SAYS } from './connect-browser.ts';
 import { ADA, startWorld } from './connect-setup.ts';
 
@@ -36,6 +38,28 @@ async function heldToken({ held }: World): Promise<string | undefined> {
   return credential?.kind === 'oauth2' ? credential.accessToken : undefined;
 }
 
+/** Writes a credential, later than what is staged by the store's clock. */
+async function savedAfter({ vault, held }: World, accessToken: string): Promise<void> {
+  const staged: number[] = [];
+  for await (const { stagedAt } of vault.staleFlows(0)) staged.push(stagedAt);
+  const isLater = async () => {
+    await vault.save(REF, tokens(accessToken));
+    return ((await held())?.savedAt ?? 0) > Math.max(...staged);
+  };
+  await waitUntil(isLater, { what: 'the clock to go on' });
+}
+
+/** Stages a credential, later than what is held by the store's clock. */
+async function stagedAfter({ vault, held }: World, flow: FlowRef, accessToken: string): Promise<void> {
+  const { savedAt = 0 } = (await held()) ?? {};
+  const isLater = async () => {
+    await vault.stage(flow, tokens(accessToken), HOUR_MS);
+    for await (const { stagedAt } of vault.staleFlows(0)) if (stagedAt > savedAt) return true;
+    return false;
+  };
+  await waitUntil(isLater, { what: 'the clock to go on' });
+}
+
 async function left({ vault }: World): Promise<number> {
   let count = 0;
   for await (const _ of vault.staleFlows(0)) count += 1;
@@ -57,7 +81,7 @@ describe('a pod that dies on the way to a usable credential', () => {
     const { here, id } = await halfDone();
     await here.vault.save(REF, tokens('old'));
     const flow = { ...REF, flowId: id };
-    await here.vault.stage(flow, tokens('new'), HOUR_MS);
+    await stagedAfter(here, flow, 'new');
     await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
     await here.sweep();
     expect(await heldToken(here)).toBe('new');
@@ -102,14 +126,23 @@ describe('a pod that dies on the way to a usable credential', () => {
     },
   );
 
-  test('while the person connects by another question: the newer one stays', async () => {
+  test('after completing, while the person connects by another question: the newer one stays', async () => {
     const { here, id } = await halfDone();
-    await here.vault.save(REF, tokens('newer'));
+    await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
+    await savedAfter(here, 'newer');
     await here.sweep();
     expect(await heldToken(here)).toBe('newer');
     expect(await left(here)).toBe(0);
     expect(here.tracker.revocations()).toBe(0);
-    expect(await here.status(id)).toBe('pending');
+  });
+
+  test('after staging, while what was held before is refreshed: the question is completed, and the fresh one counts', async () => {
+    const { here, id } = await halfDone();
+    await savedAfter(here, 'old, refreshed');
+    expect(await here.sweep()).toBe(1);
+    expect(await here.status(id)).toBe('accepted');
+    expect(await heldToken(here)).toBe('staged');
+    expect(await left(here)).toBe(0);
   });
 
   test('and whose question has left: it is dropped and revoked', async () => {
@@ -171,6 +204,18 @@ describe('sweeps', () => {
     expect(await left(here)).toBe(0);
   });
 
+  test('stop between two flows when they are told to', async () => {
+    const { here, id } = await halfDone();
+    const other = await here.ask();
+    await here.vault.stage({ ...REF, flowId: other.id }, tokens('second'), HOUR_MS);
+    const stop = new AbortController();
+    here.onNext(() => stop.abort());
+    expect(await here.sweep(0, 0, stop.signal)).toBe(1);
+    expect([await here.status(id), await here.status(other.id)].sort()).toEqual(['accepted', 'pending']);
+    expect(await here.sweep(0, 0, stop.signal)).toBe(0);
+    expect(await here.sweep()).toBe(1);
+  });
+
   test('go on after one that cannot be ended', async () => {
     const { here, id } = await halfDone();
     const other = await here.ask();
@@ -191,6 +236,20 @@ describe('sweeps', () => {
     expect(faults).toEqual([broken]);
     expect(await here.status(other.id)).toBe('accepted');
   });
+});
+
+test('what is to be revoked is not forgotten with a reply that was lost', async () => {
+  const { here, id, flow } = await halfDone();
+  await here.engine.answer({ caller: OWNER, id, response: { action: 'decline' }, surface: 'chat' });
+  const lost = new Error('the reply was lost');
+  const vault = {
+    ...here.vault,
+    drop: (ref: typeof flow) => here.vault.drop(ref).then(() => Promise.reject(lost)),
+  };
+  await expect(conclude({ ...here.deps, vault }, flow, id)).rejects.toBe(lost);
+  await here.sweep();
+  expect(here.tracker.revocations()).toBe(1);
+  expect(await left(here)).toBe(0);
 });
 
 test('an ending that is repeated changes nothing', async () => {

@@ -4,7 +4,7 @@ import { createBrowserCookie, mintBrowserId } from '../../services/api/src/conne
 import { canary, findCanary } from '../harness/canary.ts';
 import { infoFields, redisCommand } from '../harness/redis-command.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';
-import { createTestBrowser, SAYS, type TestBrowser } from './connect-browser.ts';
+import { createTestBrowser, SAYS } from './connect-browser.ts';
 import { dumpRedis, startWorld } from './connect-setup.ts';
 
 let redis: RedisServer;
@@ -250,49 +250,6 @@ async function writesDuring(run: () => Promise<unknown>): Promise<string[]> {
     told.includes('write') && !name.startsWith('eval') ? [name] : [],
   );
 }
-
-describe('somebody who fails and fails', () => {
-  async function fail(browser: TestBrowser) {
-    return browser.open('/auth/signed-in?state=AAAA');
-  }
-
-  test('has to wait, on every pod', async () => {
-    const { here, browser, consent, path } = await begun({ deps: { failuresMax: 3 } });
-    for (let count = 0; count < 3; count += 1)
-      expect((await fail(browser)).heading).toBe(SAYS.failed('sign-in'));
-    const blocked = await fail(browser);
-    expect([blocked.status, blocked.heading]).toEqual([429, SAYS.tooMany]);
-    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(500);
-    for (let count = 0; count < 4; count += 1)
-      expect((await browser.submit(consent, 'start')).heading).toBe(SAYS.tooMany);
-    expect((await browser.open(path)).status).toBe(200);
-    expect(here.events.filter(({ type }) => type === 'failed')).toHaveLength(4);
-  });
-
-  test('by opening the links of others, has to wait as well', async () => {
-    const here = await world({ identity: 'typed', deps: { failuresMax: 2 } });
-    const { path } = await here.ask();
-    const browser = createTestBrowser(here);
-    expect((await browser.enter(path, 'bob')).heading).toBe(SAYS.mismatch);
-    const csrf = (await browser.open(path)).forms.get('sign-out')?.fields.csrf ?? '';
-    expect((await browser.post(`${path}/start`, { csrf })).heading).toBe(SAYS.mismatch);
-    expect((await browser.post(`${path}/start`, { csrf })).heading).toBe(SAYS.tooMany);
-    expect((await createTestBrowser(here).enter(path, 'ada')).heading).toBe(SAYS.tooMany);
-  });
-
-  test('counts by the address that the last trusted proxy saw', async () => {
-    const here = await world({ deps: { failuresMax: 1, proxyHops: 1 } });
-    const from = async (address: string) => {
-      const headers = { 'x-forwarded-for': `1.2.3.4, ${address}` };
-      return (await fetch(`${here.publicUrl}/auth/signed-in?state=A`, { headers })).status;
-    };
-    expect(await from('192.0.2.1')).toBe(400);
-    expect(await from('192.0.2.1')).toBe(429);
-    expect(await from('192.0.2.2')).toBe(400);
-    expect(await from('2001:db8:0:1::1')).toBe(400);
-    expect(await from('2001:db8:0:1:ffff::9')).toBe(429);
-  });
-});
 
 test('no code, token or key is in a log, a page, an address of ours, or in Redis unsealed', async () => {
   const texts: string[] = [];

@@ -49,6 +49,8 @@ export interface WorldOptions {
   /** Other services, by tool id; made once the address of the pages is known. */
   readonly services?: (publicUrl: string) => Readonly<Record<string, Connector>>;
   readonly deps?: Partial<ConnectDeps>;
+  /** Over the vault of the pages, to make it odd. */
+  readonly wrapVault?: (vault: Vault) => Vault;
 }
 
 /** One of two pods that serve the pages. */
@@ -82,6 +84,7 @@ export async function startWorld(options: WorldOptions) {
     { write: (line: string) => void lines.push(line) },
   );
   const keys = newKeys();
+  let onNext: () => void = () => undefined;
   let revocations = 0;
   const targets = targetsOf(publicUrl, tracker, options, () => {
     revocations += 1;
@@ -99,14 +102,17 @@ export async function startWorld(options: WorldOptions) {
     tellOrigins: [],
     proxyHops: 0,
     failuresMax: 30,
+    postsMax: 120,
     onEvent(event: ConnectEvent, requestId?: string) {
       events.push(event);
+      onNext();
+      onNext = () => undefined;
       log.info({ ...event, requestId }, 'connect');
     },
     onFault: (error: unknown, at: object) => log.error({ err: error, ...at }, 'fault'),
     ...options.deps,
   };
-  const pods = [await openPod(options.redisUrl, shared), await openPod(options.redisUrl, shared)] as const;
+  const pods = [await openPod(options, shared), await openPod(options, shared)] as const;
   const handlers = pods.map(({ deps }) => createConnectHandler(deps));
   serve = (req, res) => void handlers[randomInt(handlers.length)]?.(req, res);
   const [{ engine, vault, backend, deps }] = pods;
@@ -118,6 +124,10 @@ export async function startWorld(options: WorldOptions) {
     tracker: { ...tracker, revocations: () => revocations },
     events,
     lines,
+    /** Calls back once, at the next event. */
+    onNext(told: () => void) {
+      onNext = told;
+    },
     engine,
     vault,
     backend,
@@ -138,7 +148,7 @@ export async function startWorld(options: WorldOptions) {
     status: async (id: string) => (await backend.elicitations.read(id)).row?.status,
     held: (toolId = 'issues', owner = ADA) =>
       vault.read({ ...owner, toolId, connectorId: targets.find(toolId)?.connector.id ?? '' }),
-    sweep: (olderThanMs = 0, bindingMs?: number) =>
+    sweep: (olderThanMs = 0, bindingMs?: number, signal?: AbortSignal) =>
       sweepFlows(
         {
           engine,
@@ -152,6 +162,7 @@ export async function startWorld(options: WorldOptions) {
         },
         olderThanMs,
         bindingMs,
+        signal,
       ),
   };
 }
@@ -232,7 +243,10 @@ type Shared = Omit<ConnectDeps, 'engine' | 'elicitations' | 'store' | 'limits' |
   readonly keys: KeyRing;
 };
 
-async function openPod(url: string, shared: Shared): Promise<Pod> {
+async function openPod(
+  { redisUrl: url, wrapVault = (vault) => vault }: WorldOptions,
+  shared: Shared,
+): Promise<Pod> {
   const location = { kind: 'single', url } as const;
   const backend = createRedisBackend({ location, settings: ROOMY, timerQueues: 1 });
   const redis = connectCommands(location);
@@ -254,7 +268,7 @@ async function openPod(url: string, shared: Shared): Promise<Pod> {
     backend,
     engine,
     vault,
-    deps: { engine, elicitations, store, limits, vault, callLimits, ...shared },
+    deps: { engine, elicitations, store, limits, vault: wrapVault(vault), callLimits, ...shared },
   };
 }
 

@@ -95,6 +95,7 @@ mcpServers:
     tellOrigins: [],
     proxyHops: 0,
     failuresMax: 30,
+    postsMax: 120,
     onEvent: () => undefined,
     onFault: () => undefined,
   });

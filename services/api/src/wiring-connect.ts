@@ -73,8 +73,13 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
     },
   });
   const stopSweeping = startSweeper({
-    sweep: () =>
-      sweepFlows({ engine, vault, targets, elicitations: backend.elicitations, onEvent, onFault }, STALE_MS),
+    sweep: (signal) =>
+      sweepFlows(
+        { engine, vault, targets, elicitations: backend.elicitations, onEvent, onFault },
+        STALE_MS,
+        undefined,
+        signal,
+      ),
     everyMs: SWEEP_MS,
     onError: onFault,
   });
@@ -113,6 +118,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       tellOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
       proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
       failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
+      postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
       onEvent,
       onFault: (error, at) => log.error({ err: error, ...at }, 'connect page failed unexpectedly'),
     }),

@@ -192,6 +192,12 @@ export const Variables = z.object({
   PARLEY_LIMIT_USER_OPEN: integer(1_000, 1, 1e6, 'Open elicitations of one user.'),
   PARLEY_LIMIT_USER_HISTORY: integer(1_000, 1, 1e6, 'Ended elicitations listed for one user.'),
   PARLEY_LIMIT_ELICITATION_ANSWERS: integer(300, 1, 1e9, 'Answers to one elicitation in 10 s.'),
+  PARLEY_LIMIT_CONNECT_FORMS: integer(
+    600,
+    1,
+    1e6,
+    'Forms sent from one address on the connect pages in 10 min; an office may share one.',
+  ),
   PARLEY_LIMIT_CONNECT_FAILURES: integer(
     30,
     1,

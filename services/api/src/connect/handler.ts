@@ -109,7 +109,10 @@ function splitTarget(target: string): readonly [string, string] {
 }
 
 function viewOfError(error: unknown, requestId: string): ConnectView {
-  return isParleyError(error, 'not_found') ? { page: 'not-found' } : { page: 'unavailable', requestId };
+  if (isParleyError(error, 'not_found')) return { page: 'not-found' };
+  if (isParleyError(error, 'rate_limited'))
+    return { page: 'too-many', retryAfterSeconds: error.retryAfterSeconds ?? 1 };
+  return { page: 'unavailable', requestId };
 }
 
 function send(parts: Parts, visit: Visit, res: ServerResponse, answer: Answer): void {

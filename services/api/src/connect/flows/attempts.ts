@@ -3,12 +3,14 @@ import { isIPv6 } from 'node:net';
 import type { ConnectStore } from '@parley/shared/ports/connect-store';
 import type { Limits } from '@parley/shared/ports/limits';
 
-/** Failures of an address, counted over all pods. */
+/** What comes from an address, counted over all pods. */
 export interface Attempts {
   /** For how many seconds more nothing is taken from this address; nothing when it may go on. */
   blocked(address: string): Promise<number | undefined>;
   /** Counts one failure; for how long the address is blocked when that was one too many. */
   failed(address: string): Promise<number | undefined>;
+  /** Counts one form that was sent; for how many seconds none is taken when that was one too many. */
+  posted(address: string): Promise<number | undefined>;
 }
 
 export interface AttemptsDeps {
@@ -16,27 +18,35 @@ export interface AttemptsDeps {
   readonly limits: Pick<Limits, 'take'>;
   /** Failures in ten minutes. */
   readonly failuresMax: number;
+  /** Forms in ten minutes. Many people may be behind one address. */
+  readonly postsMax: number;
 }
 
 const WINDOW_SECONDS = 600;
 /** A tenant that nobody can have. */
 const NOBODYS = '\u0000connect';
 
-export function createAttempts({ store, limits, failuresMax }: AttemptsDeps): Attempts {
+export function createAttempts(deps: AttemptsDeps): Attempts {
+  const { store, limits, failuresMax, postsMax } = deps;
   const nameOf = (address: string) => ({ family: 'blocked', id: address }) as const;
   return {
     async blocked(address) {
-      const until = Number((await store.read(nameOf(address)))?.value ?? 0);
-      const seconds = Math.ceil((until - Date.now()) / 1000);
-      return seconds > 0 ? seconds : undefined;
+      // That it is there decides: it leaves by the store's clock, and pods have clocks of their own.
+      const entry = await store.read(nameOf(address));
+      return entry === undefined ? undefined : Number(entry.value);
     },
     async failed(address) {
       const rate = { points: failuresMax, windowSeconds: WINDOW_SECONDS };
       const verdict = await limits.take('connect-failures', { tenant: NOBODYS, userId: address }, rate);
       if (verdict.allowed) return undefined;
-      const ms = verdict.retryAfterSeconds * 1000;
-      await store.put(nameOf(address), String(Date.now() + ms), ms);
-      return verdict.retryAfterSeconds;
+      const seconds = verdict.retryAfterSeconds;
+      await store.put(nameOf(address), String(seconds), seconds * 1000);
+      return seconds;
+    },
+    async posted(address) {
+      const rate = { points: postsMax, windowSeconds: WINDOW_SECONDS };
+      const verdict = await limits.take('connect-posts', { tenant: NOBODYS, userId: address }, rate);
+      return verdict.allowed ? undefined : verdict.retryAfterSeconds;
     },
   };
 }

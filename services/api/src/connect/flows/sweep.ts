@@ -1,14 +1,11 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
-import type { Elicitations } from '@parley/shared/ports/elicitations';
 import type { StagedFlow } from '@parley/shared/ports/vault';
-import { SealError } from '@parley/shared/vault/seal';
-import type { HeldCredential, Vault } from '@parley/shared/vault/vault';
-import { conclude, dropFlow, type EndingDeps, SECRET_MS } from './ending.ts';
+import type { Vault } from '@parley/shared/vault/vault';
+import { conclude, dropFlow, type EndingDeps, heldOf, SECRET_MS } from './ending.ts';
 import { elicitationOfFlow, isUnknownFlow } from './flow-id.ts';
 
 export interface SweepDeps extends EndingDeps {
-  readonly vault: EndingDeps['vault'] & Pick<Vault, 'staleFlows' | 'read'>;
-  readonly elicitations: Pick<Elicitations, 'read'>;
+  readonly vault: EndingDeps['vault'] & Pick<Vault, 'staleFlows'>;
   /** Told of a flow that could not be ended; the next sweep tries again. */
   readonly onFault: (error: unknown) => void;
 }
@@ -18,33 +15,39 @@ export const BINDING_MS = 15 * 60_000;
 
 /**
  * Ends flows that stopped half-way at least `olderThanMs` ago, each as its question stands: what a pod that died left
- * behind, and after `bindingMs` what nobody ever said whose it was. Returns how many; safe beside other sweeps and the
- * flows themselves.
+ * behind, and `bindingMs` later what nobody ever said whose it was. Returns how many; safe beside other sweeps and the
+ * flows themselves. Stops between two flows when the signal does.
  */
 export async function sweepFlows(
   deps: SweepDeps,
   olderThanMs: number,
   bindingMs: number = BINDING_MS,
+  signal?: AbortSignal,
 ): Promise<number> {
+  const isStopped = () => signal?.aborted === true;
   let ended = 0;
-  const each = async (flow: StagedFlow, end: (flow: StagedFlow) => Promise<void>) => {
-    try {
-      await end(flow);
-      ended += 1;
-    } catch (error) {
-      deps.onFault(error);
+  const each = async (
+    ageMs: number,
+    isMeant: (flow: StagedFlow) => boolean,
+    end: (deps: SweepDeps, flow: StagedFlow) => Promise<void>,
+  ) => {
+    if (isStopped()) return;
+    for await (const flow of deps.vault.staleFlows(ageMs)) {
+      if (isStopped()) return;
+      if (!isMeant(flow)) continue;
+      try {
+        await end(deps, flow);
+        ended += 1;
+      } catch (error) {
+        deps.onFault(error);
+      }
     }
   };
-  for await (const flow of deps.vault.staleFlows(olderThanMs)) {
-    if (!isUnknownFlow(flow.flowId)) await each(flow, (one) => endStale(deps, one));
-  }
-  for await (const flow of deps.vault.staleFlows(Math.max(olderThanMs, bindingMs))) {
-    if (isUnknownFlow(flow.flowId)) await each(flow, (one) => dropUnclaimed(deps, one));
-  }
+  await each(olderThanMs, ({ flowId }) => !isUnknownFlow(flowId), endStale);
+  // Not at the very moment at which somebody may still speak for it.
+  await each(olderThanMs + bindingMs, ({ flowId }) => isUnknownFlow(flowId), dropUnclaimed);
   // Secrets that no tool took have lapsed by then.
-  for await (const flow of deps.vault.staleFlows(SECRET_MS)) {
-    if (flow.toolId === SECRET_TOOL_ID) await each(flow, (one) => dropFlow(deps, one));
-  }
+  await each(SECRET_MS, ({ toolId }) => toolId === SECRET_TOOL_ID, dropFlow);
   return ended;
 }
 
@@ -57,21 +60,10 @@ async function dropUnclaimed(deps: SweepDeps, flow: StagedFlow): Promise<void> {
 async function endStale(deps: SweepDeps, flow: StagedFlow): Promise<void> {
   const elicitationId = elicitationOfFlow(flow.flowId);
   if (elicitationId === undefined) return dropFlow(deps, flow);
-  // What the person connected later counts. Not revoked: with many providers that would end the newer one as well.
-  const held = await heldOf(deps, flow);
-  if (held !== undefined && held.savedAt >= flow.stagedAt) {
-    await deps.vault.drop(flow);
-    return;
-  }
-  await conclude(deps, flow, elicitationId);
-}
-
-/** One that does not open any more is in nobody's way. */
-async function heldOf({ vault }: SweepDeps, flow: StagedFlow): Promise<HeldCredential | undefined> {
-  try {
-    return await vault.read(flow);
-  } catch (error) {
-    if (error instanceof SealError) return undefined;
-    throw error;
-  }
+  // Somebody may sleep until an open question ends, and what is held may be newer by a mere refresh. Only behind an
+  // answered one does what was written later count; not revoked, for with many providers that would end both.
+  const { row } = await deps.elicitations.read(elicitationId);
+  const held = row?.status === 'accepted' ? await heldOf(deps, flow) : undefined;
+  if (held !== undefined && held.savedAt > flow.stagedAt) await deps.vault.drop(flow);
+  else await conclude(deps, flow, elicitationId);
 }

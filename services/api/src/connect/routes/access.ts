@@ -1,11 +1,15 @@
 import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import type { Row } from '@parley/shared/domain/row';
 import { isTerminal } from '@parley/shared/domain/status';
+import { hasBrought } from '../flows/ending.ts';
 import type { Person } from '../identity/identity.ts';
 import type { ConnectView } from '../pages/view.ts';
 import type { ConnectTarget } from '../targets.ts';
 import type { Parts } from './parts.ts';
 import { connectPath, doorOf, type Visit } from './visit.ts';
+
+/** A user that nobody can be. */
+const UNKNOWN_USER = '\u0000connect';
 
 /** A question of ours, and what it asks to connect. */
 export interface Asked {
@@ -61,14 +65,28 @@ export async function admit(
   const person = parts.identity.type === 'bound' ? undefined : await parts.sessions.person(visit.browser);
   if (parts.identity.type !== 'bound') {
     if (person === undefined)
-      return { type: 'shown', view: isOver ? endedView(parts, row) : signInView(parts, visit, id) };
+      return { type: 'shown', view: isOver ? await endedView(parts, row) : signInView(parts, visit, id) };
     if (!isSame(person, owner)) {
       parts.onEvent({ type: 'mismatch', elicitationId: id, tenant: owner.tenant });
       return { type: 'shown', view: mismatchView(visit.browser, id), mismatch: true };
     }
   }
-  if (isOver && options.ended !== true) return { type: 'shown', view: endedView(parts, row, target) };
+  if (isOver && options.ended !== true) return { type: 'shown', view: await endedView(parts, row, target) };
   return { type: 'admitted', row, target, owner, ...(person !== undefined && { person }) };
+}
+
+/** Takes what an answer over /v1 takes. Throws `rate_limited`. */
+export async function spend(
+  { callLimits, identity }: Parts,
+  { row, owner }: Pick<Asked, 'row' | 'owner'>,
+): Promise<void> {
+  if (identity.type === 'bound') {
+    // It may be anybody with the link: the owner's own budgets are not for them to use up.
+    await callLimits.answer({ tenant: owner.tenant, userId: UNKNOWN_USER }, row.id);
+    return;
+  }
+  await callLimits.call({ kind: 'user', ...owner }, true);
+  await callLimits.answer(owner, row.id);
 }
 
 export function isSame(one: Owner, other: Owner): boolean {
@@ -76,10 +94,14 @@ export function isSame(one: Owner, other: Owner): boolean {
 }
 
 /** How a question ended. Names what was connected only to whoever may know: then `target` is given. */
-export function endedView(parts: Parts, row: Row, target?: ConnectTarget): ConnectView {
+export async function endedView(parts: Parts, row: Row, target?: ConnectTarget): Promise<ConnectView> {
   switch (row.status) {
-    case 'accepted':
-      return target === undefined ? { page: 'done' } : doneView(parts, row.id, target);
+    case 'accepted': {
+      if (target === undefined) return { page: 'done' };
+      const { tenant, userId } = row.definition;
+      const ref = { tenant, userId, toolId: target.toolId, connectorId: target.connector.id };
+      return (await hasBrought(parts, ref, row)) ? doneView(parts, row.id, target) : { page: 'settled' };
+    }
     case 'declined':
       return { page: 'declined' };
     case 'cancelled':

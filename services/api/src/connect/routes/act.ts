@@ -4,9 +4,9 @@ import { knownFlowId, unknownFlowId } from '../flows/flow-id.ts';
 import { type Flow, flowName, reportName } from '../flows/flows.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
-import { type Admitted, admit, endedView } from './access.ts';
+import { type Admitted, admit, endedView, spend } from './access.ts';
 import { bindDecline } from './binding.ts';
-import { failedView, finishFlow } from './finish.ts';
+import { failed, failedView, finishFlow, noteFailure } from './finish.ts';
 import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
 import { secretFormOf, secretView } from './show.ts';
@@ -23,7 +23,7 @@ export async function start(parts: Parts, visit: Visit): Promise<Answer> {
   if (unopened !== undefined) return page(unopened);
   const flow = flowOf(parts, visit, admitted);
   const begun = await admitted.target.connector.begin({ flowId: flow.flowId, tenant: flow.tenant });
-  if (begun.type === 'failed') return page(failedView(parts, visit, begun, flow));
+  if (begun.type === 'failed') return failed(parts, visit, begun, flow);
   if (begun.type === 'form') return page(secretView(visit, admitted, begun));
   if (begun.state !== undefined) await parts.flows.begin(flowName(begun.state), flow, begun.keep);
   else {
@@ -46,10 +46,10 @@ export async function takeSecret(parts: Parts, visit: Visit): Promise<Answer> {
   if (unopened !== undefined) return page(unopened);
   const flow = flowOf(parts, visit, admitted);
   const result = await admitted.target.connector.finish({ type: 'form', secret }, form.keep);
-  if (result.type === 'connected') return finishFlow(parts, visit, { flow, target: admitted.target }, result);
-  const failed = failedView(parts, visit, result, flow);
+  if (result.type === 'connected') return finishFlow(parts, { flow, target: admitted.target }, result);
+  noteFailure(parts, result, flow);
   if (result.code === 'unavailable') return page(secretView(visit, admitted, form, 'unavailable'));
-  if (result.code !== 'rejected_key') return page(failed);
+  if (result.code !== 'rejected_key') return page(failedView(visit, result, flow));
   return page((await counted(parts, visit)) ?? secretView(visit, admitted, form, 'rejected'));
 }
 
@@ -65,7 +65,7 @@ export async function decline(parts: Parts, visit: Visit): Promise<Answer> {
   return page({ page: 'declined' });
 }
 
-/** The form of a person who may act, with what it says; the page for everybody else. */
+/** The form of a person who may act, with what it says; the page for everybody else. Throws `rate_limited`. */
 async function enter(
   parts: Parts,
   visit: Visit,
@@ -75,7 +75,10 @@ async function enter(
   const form = await readForm(parts, visit, connectPath(visit.param));
   if ('view' in form) return form;
   const admitted = await admit(parts, visit, visit.param);
-  if (admitted.type === 'admitted') return { admitted, fields: form.fields };
+  if (admitted.type === 'admitted') {
+    await spend(parts, admitted);
+    return { admitted, fields: form.fields };
+  }
   if (admitted.mismatch !== true) return { view: admitted.view };
   return { view: (await counted(parts, visit)) ?? admitted.view };
 }

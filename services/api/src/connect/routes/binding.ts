@@ -3,11 +3,13 @@ import type { Credential } from '@parley/shared/domain/credential';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import { type Row, toWire } from '@parley/shared/domain/row';
+import { isTerminal } from '@parley/shared/domain/status';
 import { type Caller, notFound } from '@parley/shared/engine/caller';
+import type { FlowRef } from '@parley/shared/ports/vault';
 import { z } from 'zod';
 import { check, readJson } from '../../http/input.ts';
 import { userOf } from '../../http/reply.ts';
-import { conclude, type Ending, endFlow } from '../flows/ending.ts';
+import { conclude, type Ending, earlierEnding, endFlow, STAGED_MS } from '../flows/ending.ts';
 import { knownFlowId } from '../flows/flow-id.ts';
 import type { Flow } from '../flows/flows.ts';
 import { parsed } from '../flows/parsed.ts';
@@ -19,8 +21,6 @@ import type { Parts } from './parts.ts';
 import { type Answer, page, type Visit } from './visit.ts';
 
 const BODY_BYTES_MAX = 16 * 1024;
-// Beyond the binding's own time, so that a sweep finds it before it lapses.
-const STAGED_MS = 24 * 60 * 60_000;
 
 const Binding = z.object({
   elicitationId: z.string(),
@@ -100,14 +100,20 @@ async function connectAs(
 ): Promise<Ending> {
   const ref = { tenant, userId, toolId: connection.toolId, connectorId: connection.connectorId };
   const known = { ...ref, flowId: knownFlowId(elicitationId) };
+  const unknown = { ...ref, flowId: connection.flowId };
+  const staged = await parts.vault.staged(unknown);
+  if (staged === undefined) return endedBefore(parts, known, elicitationId);
+  const ending = await endFlow(parts, known, elicitationId, staged.reveal());
+  // Last, so that a call that stops half-way can be made again.
+  await parts.vault.drop(unknown);
+  return ending;
+}
+
+/** How it ended when this was called before, or when nobody called in time. */
+async function endedBefore(parts: Parts, known: FlowRef, elicitationId: string): Promise<Ending> {
   const { row } = await parts.elicitations.read(elicitationId);
-  const credential = await parts.vault.drop({ ...ref, flowId: connection.flowId });
-  // From a second browser, say: what the first one got is not replaced. Not revoked either, for that may end both.
-  if (credential !== undefined && row?.status === 'accepted') return { type: 'connected' };
-  if (credential !== undefined) return endFlow(parts, known, elicitationId, credential.reveal());
-  // Called before: then the question has ended, and all of this was done.
-  if (row?.status === 'accepted' || row?.status === 'expired' || row?.status === 'withdrawn')
-    return conclude(parts, known, elicitationId);
+  if (row !== undefined && isTerminal(row.status))
+    return (await earlierEnding(parts, known, row)) ?? conclude(parts, known, elicitationId);
   throw new ParleyError('not_found', 'What was connected is gone; have the person open the link again.');
 }
 

@@ -1,8 +1,8 @@
 import { failure } from '../connectors/connector.ts';
 import { fingerprintOf } from '../flows/browser.ts';
 import { type Flow, flowName } from '../flows/flows.ts';
-import { type Admitted, admit, doneView } from './access.ts';
-import { failedView, finishFlow } from './finish.ts';
+import { type Admitted, admit, endedView } from './access.ts';
+import { failed, finishFlow } from './finish.ts';
 import type { Parts } from './parts.ts';
 import { type Answer, page, single, type Visit } from './visit.ts';
 
@@ -21,15 +21,15 @@ export async function callback(parts: Parts, visit: Visit): Promise<Answer> {
   const admitted = await admit(parts, visit, flow.elicitationId, { ended: true });
   if (admitted.type === 'shown') return page(admitted.view);
   // In the second of two tabs, say: what the first one got is not replaced.
-  if (admitted.row.status === 'accepted') return page(doneView(parts, flow.elicitationId, admitted.target));
+  if (admitted.row.status === 'accepted') return page(await endedView(parts, admitted.row, admitted.target));
   const keep =
     flow.connectorId === connectorId && fits(flow, admitted) ? await parts.flows.take(name) : undefined;
   if (keep === undefined) return stateOf(parts, visit, flow);
   const url = `${parts.publicUrl}${visit.req.url ?? ''}`;
   const result = await admitted.target.connector.finish({ type: 'callback', url }, keep);
   return result.type === 'connected'
-    ? finishFlow(parts, visit, { flow, target: admitted.target }, result)
-    : page(failedView(parts, visit, result, flow));
+    ? finishFlow(parts, { flow, target: admitted.target }, result)
+    : failed(parts, visit, result, flow);
 }
 
 /** The flow is about what the question asks for now: a configuration may change while somebody is away. */
@@ -42,6 +42,6 @@ function fits(flow: Flow, { target, owner }: Admitted): boolean {
 async function stateOf(parts: Parts, visit: Visit, flow: Flow): Promise<Answer> {
   const now = await admit(parts, visit, flow.elicitationId);
   if (now.type === 'shown') return page(now.view);
-  const failed = failure('bad_state', 'the callback was used before, or is for another connector');
-  return page(failedView(parts, visit, failed, flow));
+  const reused = failure('bad_state', 'the callback was used before, or is for another connector');
+  return failed(parts, visit, reused, flow);
 }

@@ -17,7 +17,6 @@ export interface Returned {
 /** Ends a flow that brought a credential; one of nobody knows whom waits for the deployer's word. */
 export async function finishFlow(
   parts: Parts,
-  _visit: Visit,
   { flow, target }: Returned,
   { credential, withheldScopes }: Connected,
 ): Promise<Answer> {
@@ -42,14 +41,28 @@ function viewOfEnding(
   return ending.type === 'kept' ? { ...done, kept: true } : done;
 }
 
-/** The page of a flow that brought nothing: the question is still open, and one can try again. */
-export function failedView(
-  parts: Parts,
-  { requestId }: Visit,
+/** Notes a flow that brought nothing, and shows so. */
+export function failed(parts: Parts, visit: Visit, failure: ConnectorFailure, flow: Flow): Answer {
+  noteFailure(parts, failure, flow);
+  return page(failedView(visit, failure, flow));
+}
+
+/** Tells logs of a flow that brought nothing. */
+export function noteFailure(
+  { onEvent }: Pick<Parts, 'onEvent'>,
   { code, detail, providerError }: ConnectorFailure,
   { elicitationId, connectorId }: Pick<Flow, 'elicitationId' | 'connectorId'>,
+): void {
+  const said = providerError !== undefined && { providerError };
+  onEvent({ type: 'failed', code, elicitationId, connectorId, detail, ...said });
+}
+
+/** The page of a flow that brought nothing: the question is still open, and one can try again. */
+export function failedView(
+  { requestId }: Visit,
+  { code, providerError }: ConnectorFailure,
+  { elicitationId }: Pick<Flow, 'elicitationId'>,
 ): ConnectView {
   const said = providerError !== undefined && { providerError };
-  parts.onEvent({ type: 'failed', code, elicitationId, connectorId, detail, ...said });
   return { page: 'failed', reason: code, retry: connectPath(elicitationId), requestId, ...said };
 }

@@ -20,7 +20,9 @@ export async function readForm(
   if (body === undefined || !isFromUs(visit.req, parts.publicUrl)) return { view: refused };
   const fields = new URLSearchParams(body.toString('utf8'));
   if (!isOurForm(visit.browser, single(fields, FORM_FIELDS.csrf))) return { view: refused };
-  const seconds = await parts.attempts.blocked(visit.address);
+  // Only now: what other sites send from a person's browser must not use up what that person has.
+  const { attempts } = parts;
+  const seconds = (await attempts.blocked(visit.address)) ?? (await attempts.posted(visit.address));
   return seconds === undefined ? { fields } : { view: { page: 'too-many', retryAfterSeconds: seconds } };
 }
 

@@ -22,19 +22,22 @@ export interface ConnectDeps {
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly store: ConnectStore;
   readonly limits: Limits;
-  readonly vault: Pick<Vault, 'stage' | 'promote' | 'drop'>;
+  readonly vault: Pick<Vault, 'read' | 'stage' | 'staged' | 'promote' | 'drop'>;
   readonly keys: KeyRing;
   readonly identity: Identity;
   readonly targets: ConnectTargets;
   /** For `POST /auth/complete`, as on /v1. */
   readonly authenticate: Authenticate;
-  readonly callLimits: Pick<CallLimits, 'call'>;
+  /** What people do on the pages counts as if they answered over /v1. */
+  readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
   /** Origins of pages that may be told by postMessage that they need wait no longer. */
   readonly tellOrigins: readonly string[];
   /** Proxies in front that each add to X-Forwarded-For. */
   readonly proxyHops: number;
   /** Failures of one address in ten minutes. */
   readonly failuresMax: number;
+  /** Forms that one address may send in ten minutes. */
+  readonly postsMax: number;
   /** `requestId` is the one that pages show to people; absent for what happens by itself. */
   readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
   /** Told of what nobody expected. `route` is the pattern, never the URL. */

@@ -21,11 +21,11 @@ export async function showConnect(parts: Parts, visit: Visit): Promise<Answer> {
   if (await isWaiting(parts, visit, admitted)) {
     return page({ page: 'waiting', again: `${connectPath(visit.param)}/waiting?look=1` });
   }
-  return page(await askingView(parts, visit, admitted));
+  return page(await askingView(visit, admitted));
 }
 
 /** The page that asks for consent, or for a key. */
-async function askingView(_parts: Parts, visit: Visit, admitted: Admitted): Promise<ConnectView> {
+async function askingView(visit: Visit, admitted: Admitted): Promise<ConnectView> {
   const { connector } = admitted.target;
   if (connector.kind === 'api_key') {
     const form = await secretFormOf(admitted);

@@ -34,13 +34,16 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<Answer> {
   // Repeated by a reload, say: whoever came first is signed in already, and everybody else is not.
   if (found?.taken === true) return { type: 'moved', path: connectPath(found.flow.elicitationId) };
   if (found === undefined || found.flow.browser !== fingerprintOf(visit.browser))
-    return fail(parts, visit, undefined, 'the sign-in belongs to another browser, or to none');
+    return failed(parts, visit, undefined, 'the sign-in belongs to another browser, or to none');
   const { elicitationId } = found.flow;
   const keep = await flows.take(name);
-  if (keep === undefined) return fail(parts, visit, elicitationId, 'the sign-in was over');
+  if (keep === undefined) return failed(parts, visit, elicitationId, 'the sign-in was over');
   const result = await identity.finish(`${parts.publicUrl}${visit.req.url ?? ''}`, keep);
   if (result.type === 'signed-in') return arrive(parts, visit, elicitationId, result.person);
-  return fail(parts, visit, elicitationId, result.detail, result.providerError);
+  // Counted here alone: any site can have a browser ask for an address, but not by a way that this browser began.
+  const tooMany = await counted(parts, visit);
+  const shown = failed(parts, visit, elicitationId, result.detail, result.providerError);
+  return tooMany === undefined ? shown : page(tooMany);
 }
 
 /** `POST /auth/sign-out`: out, and to a sign-in as somebody else. */
@@ -59,8 +62,7 @@ async function leave(parts: Parts, visit: Visit, identity: ProviderIdentity): Pr
   const elicitationId = visit.param;
   const start = await identity.begin({ anew: visit.query.has('anew') });
   if (start === undefined) {
-    parts.onEvent({ type: 'failed', code: 'sign_in', elicitationId, detail: 'the sign-in is away' });
-    return page(failedView(visit, elicitationId));
+    return failed(parts, visit, elicitationId, 'the sign-in is away');
   }
   const browser = fingerprintOf(visit.browser);
   const nobody = { tenant: '', userId: '', toolId: '', connectorId: 'sign-in', flowId: '' };
@@ -79,13 +81,14 @@ async function arrive(parts: Parts, visit: Visit, id: string, person: Person): P
   return page((await counted(parts, visit)) ?? mismatchView({ id: browserId }, id), browserId);
 }
 
-async function fail(
+/** Notes a sign-in that came to nothing, and shows so. */
+function failed(
   parts: Parts,
   visit: Visit,
   elicitationId: string | undefined,
   detail: string,
   providerError?: string,
-): Promise<Answer> {
+): Answer {
   parts.onEvent({
     type: 'failed',
     code: 'sign_in',
@@ -93,21 +96,13 @@ async function fail(
     ...(elicitationId !== undefined && { elicitationId }),
     ...(providerError !== undefined && { providerError }),
   });
-  return page((await counted(parts, visit)) ?? failedView(visit, elicitationId, providerError));
-}
-
-function failedView(
-  { requestId }: Visit,
-  elicitationId: string | undefined,
-  providerError?: string,
-): ConnectView {
-  return {
+  return page({
     page: 'failed',
     reason: 'sign-in',
-    requestId,
+    requestId: visit.requestId,
     ...(elicitationId !== undefined && { retry: connectPath(elicitationId) }),
     ...(providerError !== undefined && { providerError }),
-  };
+  });
 }
 
 /** Counts a failure of this address; the page to show instead when that was one too many. */

@@ -1,8 +1,8 @@
 import type { ConnectName } from '@parley/shared/ports/connect-store';
 import { fingerprintOf } from '../flows/browser.ts';
 import { type Flow, reportName } from '../flows/flows.ts';
-import { type Admitted, admit } from './access.ts';
-import { failedView, finishFlow } from './finish.ts';
+import { type Admitted, admit, spend } from './access.ts';
+import { failed, finishFlow } from './finish.ts';
 import type { Parts } from './parts.ts';
 import { type Answer, connectPath, page, single, type Visit } from './visit.ts';
 
@@ -26,6 +26,7 @@ export async function waiting(parts: Parts, visit: Visit): Promise<Answer> {
   const id = visit.param;
   const admitted = await admit(parts, visit, id);
   if (admitted.type === 'shown') return page(admitted.view);
+  await spend(parts, admitted);
   const { connector } = admitted.target;
   const waits = nameOf(visit, id);
   const flowId = (await parts.store.read(waits))?.value;
@@ -36,8 +37,8 @@ export async function waiting(parts: Parts, visit: Visit): Promise<Answer> {
   const { flow } = found;
   const result = await connector.poll(keep);
   if (result.type === 'pending') return lookAgain(parts, visit, waits);
-  if (result.type === 'failed') return page(failedView(parts, visit, result, flow));
-  const answer = await finishFlow(parts, visit, { flow, target: admitted.target }, result);
+  if (result.type === 'failed') return failed(parts, visit, result, flow);
+  const answer = await finishFlow(parts, { flow, target: admitted.target }, result);
   await Promise.all([parts.flows.end(name), parts.store.drop(waits)]);
   return answer;
 }
