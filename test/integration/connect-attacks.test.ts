@@ -1,34 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../infra/demo/stand-ins/authorization-server-walk.ts';
-import { redisCommand } from '../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../harness/redis-server.ts';
 import { createTestBrowser, SAYS, type Shown } from './connect-browser.ts';
-import { ADA, startWorld } from './connect-setup.ts';
+import { ADA } from './connect-setup.ts';
+import { connectSuite } from './connect-suite.ts';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
-
-type Options = Partial<Parameters<typeof startWorld>[0]>;
-const world = (options: Options = {}) => startWorld({ redisUrl: redis.url, ...options });
-
-/** Ada, signed in and before the consent page of a question. */
-async function begun(options: Options = {}) {
-  const here = await world(options);
-  const asked = await here.ask();
-  const browser = createTestBrowser(here);
-  return { here, browser, ...asked, consent: await browser.enter(asked.path, 'ada') };
-}
-
-/** Ada, on her way back from the provider. */
-async function back(options: Options = {}) {
-  const started = await begun(options);
-  const left = await started.browser.submit(started.consent, 'start');
-  return { ...started, callback: await started.browser.walk(left, 'ada-at-tracker') };
-}
+const { world, begun, back } = connectSuite();
 
 function tampered(callback: string, name: string, value: string | undefined): string {
   const url = new URL(callback);

@@ -1,36 +1,13 @@
 import { type IncomingMessage, request } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createBrowserCookie, mintBrowserId } from '../../services/api/src/connect/flows/browser.ts';
 import { canary, findCanary } from '../harness/canary.ts';
 import { infoFields, redisCommand } from '../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../harness/redis-server.ts';
 import { createTestBrowser, SAYS } from './connect-browser.ts';
-import { dumpRedis, startWorld } from './connect-setup.ts';
+import { dumpRedis } from './connect-setup.ts';
+import { connectSuite } from './connect-suite.ts';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
-
-type Options = Partial<Parameters<typeof startWorld>[0]>;
-const world = (options: Options = {}) => startWorld({ redisUrl: redis.url, ...options });
-
-/** Ada, signed in and before the consent page of a question. */
-async function begun(options: Options = {}) {
-  const here = await world(options);
-  const asked = await here.ask();
-  const browser = createTestBrowser(here);
-  return { here, browser, ...asked, consent: await browser.enter(asked.path, 'ada') };
-}
-
-/** Ada, on her way back from the provider. */
-async function back(options: Options = {}) {
-  const started = await begun(options);
-  const left = await started.browser.submit(started.consent, 'start');
-  return { ...started, callback: await started.browser.walk(left, 'ada-at-tracker') };
-}
+const { redis, world, begun, back } = connectSuite();
 
 describe('a form', () => {
   const doors = ['start', 'secret', 'decline', 'sign-in'];
@@ -236,11 +213,11 @@ test('a look at any page writes nothing', async () => {
 
 /** The kinds of commands that wrote to Redis meanwhile, those of scripts included. */
 async function writesDuring(run: () => Promise<unknown>): Promise<string[]> {
-  await redisCommand(redis.port, 'CONFIG', 'RESETSTAT');
+  await redisCommand(redis().port, 'CONFIG', 'RESETSTAT');
   await run();
-  const stats = infoFields(await redisCommand(redis.port, 'INFO', 'commandstats'));
+  const stats = infoFields(await redisCommand(redis().port, 'INFO', 'commandstats'));
   const called = Object.keys(stats).flatMap((name) => /^cmdstat_(\w+)$/.exec(name)?.[1] ?? []);
-  const flags = (await redisCommand(redis.port, 'COMMAND', 'INFO', ...called)) as [
+  const flags = (await redisCommand(redis().port, 'COMMAND', 'INFO', ...called)) as [
     string,
     number,
     string[],
@@ -256,14 +233,14 @@ test('no code, token or key is in a log, a page, an address of ours, or in Redis
   const { here, browser, callback, path } = await back();
   const { searchParams } = new URL(callback);
   const secrets = [searchParams.get('code') ?? '', searchParams.get('state') ?? ''];
-  texts.push(...(await dumpRedis(redis.port)));
+  texts.push(...(await dumpRedis(redis().port)));
   const shown = [await browser.open(callback), await browser.open(callback), await browser.open(path)];
   const held = await here.held();
   const credential = held?.credential.reveal();
   if (credential?.kind !== 'oauth2') throw new Error('no tokens');
   secrets.push(credential.accessToken, credential.refreshToken ?? '');
   secrets.push(/parley-connect=([\w-]{43})/.exec(browser.jar.header(here.publicUrl))?.[1] ?? '');
-  texts.push(...(await dumpRedis(redis.port)), ...here.lines);
+  texts.push(...(await dumpRedis(redis().port)), ...here.lines);
   for (const { html, headers, hops } of shown) texts.push(html, String(headers.get('location')), ...hops);
   expect(texts.length).toBeGreaterThan(5);
   for (const secret of secrets) {
@@ -272,5 +249,5 @@ test('no code, token or key is in a log, a page, an address of ours, or in Redis
   }
   const marker = canary('query');
   const failed = await browser.open(`/auth/callback/tracker?state=${marker}&error=${marker}&code=${marker}`);
-  expect(findCanary(marker, [failed.html, ...here.lines, ...(await dumpRedis(redis.port))])).toEqual([]);
+  expect(findCanary(marker, [failed.html, ...here.lines, ...(await dumpRedis(redis().port))])).toEqual([]);
 });

@@ -38,8 +38,13 @@ async function connectAt({ nango }: Begun, left: Shown): Promise<void> {
   expect((await fetch(await walkSignIn({ url: left.link ?? '', user: 'ada', stopAt }))).status).toBe(200);
 }
 
+/** Answered, and what came of it usable: the one comes a moment before the other. */
 const settled = ({ here, id }: Begun) =>
-  waitUntil(async () => (await here.status(id)) === 'accepted', { what: 'the question to be answered' });
+  waitUntil(
+    async () =>
+      (await here.status(id)) === 'accepted' && here.events.some(({ type }) => type === 'completed'),
+    { what: 'the question to be answered' },
+  );
 
 /** Sends a webhook as Nango sent it, or changed. */
 async function deliver({ nango, webhookUrl }: Begun, more: { body?: string; signature?: string } = {}) {

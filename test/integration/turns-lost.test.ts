@@ -1,5 +1,4 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import { mintStreamRequestId } from '@parley/shared/domain/ids';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
 import type { Runs } from '@parley/shared/ports/runs';
@@ -9,7 +8,7 @@ import { refusalOf } from '../contract/observe.ts';
 import { answerOf } from '../contract/questions.ts';
 import { ROOMY } from '../contract/settings.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { eventsOf, openOf, podOn, saying, type TestPod, talk } from './turns-setup.ts';
+import { eventsOf, lostRun, openOf, podOn, saying, type TestPod, talk } from './turns-setup.ts';
 
 let model: ScriptedModel;
 beforeAll(async () => {
@@ -112,14 +111,7 @@ describe('a run that nobody works on', () => {
 
   it('leaves the steps that were whole to its conversation, and none that was not', async () => {
     const { backend, pod, conversation } = world();
-    const left = {
-      ...conversation,
-      streamRequestId: mintStreamRequestId(),
-      agent: 'helper',
-      owner: 'a-pod-that-died',
-      input: [{ role: 'user', content: 'Book it' } as const],
-      event: { type: 'turn-started', conversationId: 'talk', messageId: 'msg', agent: 'helper' } as const,
-    };
+    const left = lostRun(conversation, 'Book it');
     const begun = await backend.runs.begin(left);
     if (begun.type !== 'begun') throw new Error('another turn runs');
     const calling = {
@@ -148,14 +140,7 @@ describe('a run that nobody works on', () => {
 
   it('is ended by the next when whoever began to end it could not', async () => {
     const { backend, pod, conversation } = world();
-    const left = {
-      ...conversation,
-      streamRequestId: mintStreamRequestId(),
-      agent: 'helper',
-      owner: 'a-pod-that-died',
-      input: [],
-      event: { type: 'turn-started', conversationId: 'talk', messageId: 'msg', agent: 'helper' } as const,
-    };
+    const left = lostRun(conversation);
     await backend.runs.begin(left);
     const runs: Runs = { ...backend.runs, write: () => Promise.reject(away()) };
     const halfway = pod({ runs });

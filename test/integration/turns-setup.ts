@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import { mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
 import type { ConversationRef, Message } from '@parley/shared/domain/run';
 import type { TurnEvent } from '@parley/shared/domain/turn-events';
 import { turnEventOf } from '@parley/shared/domain/turn-events';
@@ -97,4 +97,21 @@ export async function eventsOf(backend: Backend, stream: StreamRef): Promise<Tur
 export async function openOf(engine: Engine, { tenant, userId }: ConversationRef) {
   const request = { owner: { tenant, userId }, statuses: ['pending', 'opened'], limit: 50 } as const;
   return (await engine.list(request)).rows;
+}
+
+/** A run of a pod that died before it wrote anything more. */
+export function lostRun(conversation: ConversationRef, said = 'before') {
+  return {
+    ...conversation,
+    streamRequestId: mintStreamRequestId(),
+    agent: 'helper',
+    owner: 'a-pod-that-died',
+    input: [{ role: 'user', content: said }],
+    event: {
+      type: 'turn-started',
+      conversationId: conversation.conversationId,
+      messageId: 'msg',
+      agent: 'helper',
+    },
+  } as const;
 }

@@ -1,5 +1,4 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import { mintStreamRequestId } from '@parley/shared/domain/ids';
 import type { RunRef } from '@parley/shared/domain/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
@@ -10,7 +9,7 @@ import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-i
 import { entriesOf } from '../contract/observe.ts';
 import { ROOMY } from '../contract/settings.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { elicit, eventsOf, openOf, podOn, saying, talk } from './turns-setup.ts';
+import { elicit, eventsOf, lostRun, openOf, podOn, saying, talk } from './turns-setup.ts';
 
 const ASK = { name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } };
 
@@ -32,14 +31,7 @@ afterAll(() => model.stop());
 it('a turn whose pod is dead stands in nobody’s way: it ends as interrupted, and its reader is told', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
-  const lost = {
-    ...conversation,
-    streamRequestId: mintStreamRequestId(),
-    agent: 'helper',
-    owner: 'a-pod-that-died',
-    input: [{ role: 'user', content: 'before' } as const],
-    event: { type: 'turn-started', conversationId: 'talk', messageId: 'msg', agent: 'helper' } as const,
-  };
+  const lost = lostRun(conversation);
   await backend.runs.begin(lost);
   const { turns } = podOn(backend, model);
   const run = await turns.begin(saying(conversation, 'hello'));
