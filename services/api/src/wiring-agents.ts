@@ -1,17 +1,11 @@
 import type { Tracer } from '@opentelemetry/api';
-import type { Engine } from '@parley/shared/engine/engine';
-import type { Backend } from '@parley/shared/ports/backend';
-import { type Env, wholeEnvironment } from '@parley/shared/runtime/env';
-import type { Log } from '@parley/shared/runtime/log';
-import type { Metrics } from '@parley/shared/runtime/metrics';
+import { wholeEnvironment } from '@parley/shared/runtime/env';
 import { createAgents } from './agents/agents.ts';
 import { loadAgentsConfig } from './agents/config/load.ts';
 import type { Credentials } from './agents/credentials.ts';
 import { createMcpTools } from './agents/mcp/mcp-tools.ts';
 import { createTurns, type Turns } from './agents/turns.ts';
 import type { ConnectHandler } from './connect/handler.ts';
-import type { Authenticate } from './http/auth.ts';
-import type { CallLimits } from './http/limits.ts';
 import type { HasConnectPage } from './hub/elicitations.ts';
 import { createTurnObserver } from './turn-observer.ts';
 import { wireConnect } from './wiring-connect.ts';
@@ -23,16 +17,10 @@ const NO_CREDENTIALS: Credentials = {
   settle: async () => undefined,
 };
 
-export interface AgentsParts {
-  readonly env: Env;
-  readonly version: string;
-  readonly backend: Backend;
-  readonly engine: Engine;
-  readonly log: Log;
-  readonly metrics: Metrics;
+import type { PodParts } from './pod-parts.ts';
+
+export interface AgentsParts extends PodParts {
   readonly tracer: Tracer;
-  readonly authenticate: Authenticate;
-  readonly limits: CallLimits;
 }
 
 export interface WiredAgents {

@@ -1,8 +1,5 @@
-import type { Engine } from '@parley/shared/engine/engine';
-import type { Backend } from '@parley/shared/ports/backend';
 import { type Env, EnvError, redisLocation } from '@parley/shared/runtime/env';
 import type { Log } from '@parley/shared/runtime/log';
-import type { Metrics } from '@parley/shared/runtime/metrics';
 import { createDevelopmentKeyRing, type KeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
@@ -21,19 +18,11 @@ import { createOidcIdentity } from './connect/identity/oidc.ts';
 import { createTypedIdentity } from './connect/identity/typed.ts';
 import { createSecrets } from './connect/secrets.ts';
 import { targetsOf } from './connect-targets.ts';
-import type { Authenticate } from './http/auth.ts';
-import type { CallLimits } from './http/limits.ts';
 import type { HasConnectPage } from './hub/elicitations.ts';
+import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 
-export interface ConnectParts {
-  readonly env: Env;
-  readonly backend: Backend;
-  readonly engine: Engine;
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly authenticate: Authenticate;
-  readonly limits: CallLimits;
+export interface ConnectParts extends PodParts {
   readonly loaded: LoadedAgentsConfig;
 }
 

@@ -24,6 +24,7 @@ import { type Authenticate, createAuthenticate } from './http/auth.ts';
 import { type CallLimits, createCallLimits } from './http/limits.ts';
 import { createServe } from './http/serve.ts';
 import { createTokenVerifier } from './http/token.ts';
+import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 import { type WiredAgents, wireAgents } from './wiring-agents.ts';
 
@@ -165,16 +166,8 @@ function authenticateOf(env: Env): Authenticate {
   });
 }
 
-interface AppParts {
-  readonly env: Env;
-  readonly version: string;
-  readonly backend: Backend;
-  readonly engine: Engine;
-  readonly log: Log;
-  readonly metrics: Metrics;
+interface AppParts extends PodParts {
   readonly draining: AbortSignal;
-  readonly authenticate: Authenticate;
-  readonly limits: CallLimits;
   readonly agents?: WiredAgents;
 }
 

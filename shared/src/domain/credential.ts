@@ -35,6 +35,17 @@ export interface CredentialRef extends Owner {
   readonly connectorId: string;
 }
 
+/** What the calls of a person's tool may carry. */
+export type Presentation =
+  | {
+      readonly type: 'presented';
+      /** Values are secrets. */
+      readonly headers: Readonly<Record<string, string>>;
+      readonly version: number;
+    }
+  /** The person has not connected yet, has to connect anew, or the provider cannot be reached right now. */
+  | { readonly type: 'absent' | 'reconnect_required' | 'unavailable' };
+
 /**
  * The `context.toolId` of a question for a secret that one tool may use once. No server of a configuration can have this
  * id. Such a secret is only ever staged, under its elicitation's id, and never becomes a credential.

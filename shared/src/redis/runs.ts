@@ -24,7 +24,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   const takeOverScript = loadScript(redis, 'take-over-run', onError);
   const stopScript = loadScript(redis, 'stop-run', onError);
   const readScript = loadScript(redis, 'read', onError);
-  // A run may wait for a person as long as any question may stay open.
+  // A run may wait for a person as long as questions may stay open.
   const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
 
   async function begin(run: NewRun, gone = ''): Promise<BeginResult> {

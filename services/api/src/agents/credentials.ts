@@ -1,15 +1,4 @@
-import type { CredentialRef } from '@parley/shared/domain/credential';
-
-/** What the calls of a person's tool may carry. */
-export type Presentation =
-  | {
-      readonly type: 'presented';
-      /** Values are secrets. */
-      readonly headers: Readonly<Record<string, string>>;
-      readonly version: number;
-    }
-  /** The person has not connected yet, has to connect anew, or the provider cannot be reached right now. */
-  | { readonly type: 'absent' | 'reconnect_required' | 'unavailable' };
+import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
 
 /** The credentials of people, as agents need them: never in the clear but to be sent. */
 export interface Credentials {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { CredentialRef } from '@parley/shared/domain/credential';
+import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { untilBack } from '@parley/shared/engine/outage';
-import type { Credentials, Presentation } from './credentials.ts';
+import type { Credentials } from './credentials.ts';
 import type { McpServer, McpTools } from './mcp/mcp-tools.ts';
 import type { McpCallResult, McpToolList } from './mcp/results.ts';
 import type { McpServerConfig } from './mcp/server-config.ts';

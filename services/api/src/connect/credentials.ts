@@ -1,4 +1,4 @@
-import type { CredentialRef } from '@parley/shared/domain/credential';
+import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
 import { type FreshCredentialOf, InvalidGrantError, type RefreshCall } from '@parley/shared/vault/refresh';
 import { SealError } from '@parley/shared/vault/seal';
 import type { Vault } from '@parley/shared/vault/vault';
@@ -13,19 +13,10 @@ export interface CredentialsDeps {
   readonly onFault: (error: SealError, ref: CredentialRef) => void;
 }
 
-/** What a call may carry for a person; see Credentials of the agents, whose port this is. */
-export type Shown =
-  | {
-      readonly type: 'presented';
-      readonly headers: Readonly<Record<string, string>>;
-      readonly version: number;
-    }
-  | { readonly type: 'absent' | 'reconnect_required' | 'unavailable' };
-
 /** Makes the one door by which credentials leave the vault: as headers, refreshed, for one call. */
 export function createCredentials({ vault, fresh, connectorOf, onFault }: CredentialsDeps) {
   return {
-    async present(ref: CredentialRef, rejected?: number): Promise<Shown> {
+    async present(ref: CredentialRef, rejected?: number): Promise<Presentation> {
       const connector = connectorOf(ref.connectorId);
       if (connector === undefined) return { type: 'absent' };
       const held = await freshOrDamaged(ref, connector, rejected);

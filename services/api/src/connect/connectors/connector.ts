@@ -116,7 +116,7 @@ export interface ConnectorDescription {
 }
 
 /**
- * One way to get, keep and use a credential. Holds no state of a flow: any pod may finish what another began.
+ * One way to get, keep and use a credential. Holds no state of a flow: what one pod began, another may finish.
  * No method rejects because of what a provider or a person did; secrets appear in results only where the type
  * says so.
  */

@@ -40,7 +40,7 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<Answer> {
   if (keep === undefined) return failed(parts, visit, elicitationId, 'the sign-in was over');
   const result = await identity.finish(`${parts.publicUrl}${visit.req.url ?? ''}`, keep);
   if (result.type === 'signed-in') return arrive(parts, visit, elicitationId, result.person);
-  // Counted here alone: any site can have a browser ask for an address, but not by a way that this browser began.
+  // Counted here alone: every site can have a browser ask for an address, but not by a way that this browser began.
   const tooMany = await counted(parts, visit);
   const shown = failed(parts, visit, elicitationId, result.detail, result.providerError);
   return tooMany === undefined ? shown : page(tooMany);
