@@ -17,6 +17,7 @@ import { readAgentsConfig } from '../../services/api/src/agents/config/load.ts';
 import { createMcpTools } from '../../services/api/src/agents/mcp/mcp-tools.ts';
 import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
 import type { Support } from '../../services/api/src/agents/tool.ts';
+import { createToolbox } from '../../services/api/src/agents/toolbox.ts';
 import { createTurns } from '../../services/api/src/agents/turns.ts';
 import { createApiKeyConnector } from '../../services/api/src/connect/connectors/api-key.ts';
 import type { Connector } from '../../services/api/src/connect/connectors/connector.ts';
@@ -104,7 +105,10 @@ connectors:
     observer: silentTurnObserver,
     ...backend,
     engine,
-    agents: createAgents({ loaded, mcp, credentials, onServerFailure: () => undefined }),
+    agents: createAgents({
+      loaded,
+      toolsOf: createToolbox({ loaded, mcp, credentials, onServerFailure: () => undefined }),
+    }),
     pod: 'pod',
     onFault: (error) => faults.push(error),
   });

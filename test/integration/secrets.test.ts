@@ -13,6 +13,7 @@ import { createMcpTools } from '../../services/api/src/agents/mcp/mcp-tools.ts';
 import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
 import { redeeming, type Secrets } from '../../services/api/src/agents/secrets.ts';
 import type { Support, Tool, ToolCall } from '../../services/api/src/agents/tool.ts';
+import { createToolbox } from '../../services/api/src/agents/toolbox.ts';
 import { createTurns } from '../../services/api/src/agents/turns.ts';
 import { createConnectHandler } from '../../services/api/src/connect/handler.ts';
 import { createTypedIdentity } from '../../services/api/src/connect/identity/typed.ts';
@@ -104,13 +105,16 @@ mcpServers:
   const credentials = {
     present: async () => ({ type: 'absent' as const }),
     refused: async () => undefined,
-    settle: async () => undefined,
+    promote: async () => undefined,
   };
   const turns = createTurns({
     observer: silentTurnObserver,
     ...backend,
     engine,
-    agents: createAgents({ loaded, mcp, credentials, secrets, onServerFailure: () => undefined }),
+    agents: createAgents({
+      loaded,
+      toolsOf: createToolbox({ loaded, mcp, credentials, secrets, onServerFailure: () => undefined }),
+    }),
     pod: 'pod',
     onFault: () => undefined,
   });

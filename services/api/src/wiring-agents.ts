@@ -4,6 +4,7 @@ import { createAgents } from './agents/agents.ts';
 import { loadAgentsConfig } from './agents/config/load.ts';
 import type { Credentials } from './agents/credentials.ts';
 import { createMcpTools } from './agents/mcp/mcp-tools.ts';
+import { createToolbox } from './agents/toolbox.ts';
 import { createTurns, type Turns } from './agents/turns.ts';
 import type { ConnectHandler } from './connect/handler.ts';
 import type { HasConnectPage } from './hub/elicitations.ts';
@@ -14,7 +15,7 @@ import { wireConnect } from './wiring-connect.ts';
 const NO_CREDENTIALS: Credentials = {
   present: async () => ({ type: 'absent' }),
   refused: async () => undefined,
-  settle: async () => undefined,
+  promote: async () => undefined,
 };
 
 import type { PodParts } from './pod-parts.ts';
@@ -50,18 +51,19 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
       log.warn({ server, status }, 'a tool server refused the credential it was given');
     },
   });
+  const toolsOf = createToolbox({
+    loaded,
+    mcp,
+    credentials: connect?.credentials ?? NO_CREDENTIALS,
+    ...(connect !== undefined && { secrets: connect.secrets }),
+    onServerFailure: (server, { type }) => log.warn({ server, type }, 'MCP server offers no tools'),
+  });
   const turns = createTurns({
     engine,
     runs: backend.runs,
     conversations: backend.conversations,
     heartbeats: backend.heartbeats,
-    agents: createAgents({
-      loaded,
-      mcp,
-      credentials: connect?.credentials ?? NO_CREDENTIALS,
-      ...(connect !== undefined && { secrets: connect.secrets }),
-      onServerFailure: (server, { type }) => log.warn({ server, type }, 'MCP server offers no tools'),
-    }),
+    agents: createAgents({ loaded, toolsOf }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
     pod: env.PARLEY_POD,
     onFault: (error, { streamRequestId }) => log.error({ err: error, streamRequestId }, 'turn failed'),

@@ -10,5 +10,5 @@ export interface Credentials {
   /** Notes that a version is of no use any more: the person has to connect anew. */
   refused(ref: CredentialRef, version: number): Promise<void>;
   /** Makes usable what the connect page of that question has got; nothing when it is already, or when it got nothing. */
-  settle(ref: CredentialRef, elicitationId: string): Promise<void>;
+  promote(ref: CredentialRef, elicitationId: string): Promise<void>;
 }

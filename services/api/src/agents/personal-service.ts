@@ -82,7 +82,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     if (first.type === 'unavailable') return outage(title);
     const asked = await ask(options, call, first.type === 'absent' ? 0 : 1);
     if ('type' in asked) return asked;
-    await untilBack(() => credentials.settle(ref, asked.elicitationId), call.signal);
+    await untilBack(() => credentials.promote(ref, asked.elicitationId), call.signal);
     const second = await present(call.signal);
     if (second.type === 'entered') return { ...second, isNew: true };
     return second.type === 'unavailable'

@@ -32,7 +32,7 @@ export function createCredentials({ vault, fresh, connectorOf, onFault }: Creden
     async refused(ref: CredentialRef, version: number): Promise<void> {
       await vault.markReconnect(ref, version);
     },
-    async settle(ref: CredentialRef, elicitationId: string): Promise<void> {
+    async promote(ref: CredentialRef, elicitationId: string): Promise<void> {
       try {
         await vault.promote({ ...ref, flowId: knownFlowId(elicitationId) });
       } catch (error) {
