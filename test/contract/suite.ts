@@ -12,6 +12,7 @@ import { pageContract } from './pages.ts';
 import type { Store } from './pods.ts';
 import { racingContract } from './racing.ts';
 import { repeatingContract } from './repeating.ts';
+import { runQueueContract } from './run-queues.ts';
 import { settlingContract } from './settling.ts';
 import { turnContract } from './turns.ts';
 import { waitContract } from './waiting.ts';
@@ -31,6 +32,7 @@ export function backendContract(name: string, store: Store): void {
     inboxContract(contract);
     waitContract(contract);
     turnContract(contract);
+    runQueueContract(contract);
     busContract(contract);
     budgetContract(contract);
     pageContract(contract);

@@ -78,6 +78,7 @@ export function textOf(message: UIMessage | undefined): string {
 
 export interface Asked {
   readonly elicitationId: string;
+  readonly streamRequestId: string;
   readonly status: string;
   readonly message: string;
   readonly context: { readonly agent?: string };

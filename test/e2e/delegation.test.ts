@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CallRecord } from '@parley/shared/domain/run';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
@@ -20,8 +22,12 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let site: Site;
 let model: ScriptedModel;
-let pods: SitePod[];
 let folder: string;
+let config: string;
+let pods: SitePod[] = [];
+let redis: Redis;
+
+const CHATS = 9;
 
 const AGENTS = `
   lead:
@@ -50,7 +56,8 @@ function line({ system, results }: Turn): ScriptedReply {
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'parley-delegation-'));
   [site, model] = await Promise.all([openSite(), startScriptedModel({ script: [line] })]);
-  const config = join(folder, 'agents.yaml');
+  redis = new Redis(site.redis.url);
+  config = join(folder, 'agents.yaml');
   writeFileSync(
     config,
     `models:
@@ -59,10 +66,9 @@ agents:${AGENTS}
 defaultAgent: lead
 `,
   );
-  const env = { PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET };
-  pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
 });
 afterAll(async () => {
+  redis?.disconnect();
   await site?.stop();
   await model?.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -77,7 +83,22 @@ async function untilBothAsk({ seen }: Watched): Promise<Readonly<Record<string, 
   return Object.fromEntries(open().map((asked) => [asked.context.agent, asked]));
 }
 
-describe('agents that delegate, over three pods', () => {
+/** The pods that work on a turn: its own, and those of its delegates and theirs. */
+async function podsOf(streamRequestId: string): Promise<string[]> {
+  const [key] = await redis.keys(`parley:{*}:run:*/${streamRequestId}`);
+  const { owner = '', ...fields } = await redis.hgetall(key ?? '');
+  const calls = Object.keys(fields).filter((name) => name.startsWith('call:'));
+  const delegated = calls.flatMap((name) => CallRecord.parse(JSON.parse(fields[name] ?? '')).run ?? []);
+  return [owner, ...(await Promise.all(delegated.map(podsOf))).flat()];
+}
+
+describe.each(['same-pod', 'any-pod'])('agents that delegate, over three pods (%s)', (place) => {
+  beforeAll(async () => {
+    const env = { PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET, PARLEY_DELEGATES: place };
+    pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
+  });
+  afterAll(() => site.clear());
+
   it('ask side by side on the stream of the one turn, and take answers in any order from any pod', async () => {
     const { authorization } = await person();
     const chat = await say({ authorization, text: 'go', chatId: 'c1', pod: 0 });
@@ -105,6 +126,38 @@ describe('agents that delegate, over three pods', () => {
       );
       expect(questionsIn(message).map(({ status }) => status)).toEqual(['accepted', 'accepted']);
     }
+  });
+
+  it('work where they are to, each once, and every answer finds its way', async () => {
+    const chats = await Promise.all(
+      Array.from({ length: CHATS }, async (_, at) => {
+        const { authorization } = await person();
+        const chatId = `many-${at}`;
+        const chat = await say({ authorization, text: 'go', chatId, pod: at % 3 });
+        const asked = await untilBothAsk(chat);
+        for (const [agent, { elicitationId }] of Object.entries(asked)) {
+          const answer = {
+            conversationId: chatId,
+            elicitationId,
+            action: 'accept',
+            content: { answer: agent },
+          };
+          expect(
+            (await post((at + 1) % 3, '/run/api/elicitation-responses', authorization, answer)).status,
+          ).toBe(200);
+        }
+        const text = textOf(await chat.done);
+        return { text, pods: await podsOf(asked.Buyer?.streamRequestId ?? '') };
+      }),
+    );
+    for (const { text, pods: workers } of chats) {
+      expect(text).toMatch(/^lead\(scout\(local\(.*Local guide.*\)\) buyer\(.*Buyer.*\)\)$/);
+      expect(workers).toHaveLength(4);
+    }
+    const moved = chats.filter(({ pods: [own, ...others] }) => others.some((pod) => pod !== own));
+    if (place === 'same-pod') expect(moved).toEqual([]);
+    else expect(moved.length).toBeGreaterThan(0);
+    expect(new Set(chats.flatMap((chat) => chat.pods)).size).toBe(3);
   });
 
   it('end together when the turn is stopped on another pod, and nobody is asked any more', async () => {

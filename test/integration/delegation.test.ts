@@ -2,6 +2,8 @@ import type { Run, RunRef } from '@parley/shared/domain/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
+import type { RunQueue } from '@parley/shared/ports/run-queue';
+import type { Runs } from '@parley/shared/ports/runs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
@@ -75,17 +77,41 @@ const AGENTS: Readonly<Record<string, TestAgent>> = {
   ),
 };
 
+/** Where the delegates work. */
+const PLACES = ['on the pod of the turn', 'on another pod'] as const;
+type Place = (typeof PLACES)[number];
+
+/** A queue of runs that this pod only offers to. */
+const onlyOffering = ({ offer }: RunQueue): RunQueue => ({
+  offer,
+  consume: () => ({ close: async () => undefined }),
+});
+
 /** A turn of the boss, who delegates as the person says, and another pod beside its own. */
-async function begin(text: string, agents: TestPod['agents'] = {}, more: TestPod = {}) {
-  const backend = createMemoryBackend(ROOMY);
+async function beginAt(
+  place: Place,
+  text: string,
+  agents: TestPod['agents'] = {},
+  more: TestPod = {},
+  backend: Backend = createMemoryBackend(ROOMY),
+) {
   const rhythm = { beatMs: 50, aliveMs: 1_000 };
-  let dead = false;
+  const dead = new Set<string>();
   const heartbeats: Heartbeats = {
-    beat: async (pod, ttlMs) => (dead ? undefined : backend.heartbeats.beat(pod, ttlMs)),
+    beat: async (pod, ttlMs) => (dead.has(pod) ? undefined : backend.heartbeats.beat(pod, ttlMs)),
     alive: (pod) => backend.heartbeats.alive(pod),
   };
-  const own = podOn(backend, model, { rhythm, heartbeats, agents: { ...AGENTS, ...agents }, ...more });
-  const other = podOn(backend, model, { rhythm });
+  const pod = { rhythm, heartbeats, agents: { ...AGENTS, ...agents }, ...more };
+  const isElsewhere = place === 'on another pod';
+  const own = podOn(backend, model, {
+    ...pod,
+    ...(isElsewhere && { runQueue: onlyOffering(backend.runQueue) }),
+  });
+  const other = podOn(backend, model, {
+    ...pod,
+    pod: 'other',
+    ...(isElsewhere && { runQueue: backend.runQueue }),
+  });
   closing.push(
     () => own.turns.close(),
     () => other.turns.close(),
@@ -101,10 +127,9 @@ async function begin(text: string, agents: TestPod['agents'] = {}, more: TestPod
     run,
     record,
     events: () => eventsOf(backend, run),
-    /** The turn's own pod gives no sign of life any more; until that is seen. */
-    async die() {
-      dead = true;
-      const { owner = '' } = (await record()) ?? {};
+    /** The pod of a run gives no sign of life any more; until that is seen. */
+    async die({ owner = '' }: Partial<Run> = {}) {
+      dead.add(owner);
       await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
     },
     async asked(count: number) {
@@ -127,6 +152,50 @@ async function begin(text: string, agents: TestPod['agents'] = {}, more: TestPod
   };
 }
 
+describe('a delegate on another pod', () => {
+  it('whose pod dies is given up, its question taken back, and the turn goes on without it', async () => {
+    const turn = await beginAt('on another pod', 'left');
+    await turn.asked(1);
+    const [lost] = await delegatedBy(turn.backend, turn.run);
+    await turn.die(lost);
+    expect((await turn.ended()).status).toBe('finished');
+    expect(await turn.text()).toBe(
+      'boss(The left could not finish the task: it was interrupted. It may be asked again.)',
+    );
+    expect(await turn.asked(0)).toEqual([]);
+    expect((await delegatedBy(turn.backend, turn.run)).map(({ status }) => status)).toEqual(['failed']);
+  });
+
+  it('is handed to several pods at most in name: one works on it', async () => {
+    const turn = await beginAt('on another pod', 'left');
+    const [row] = await turn.asked(1);
+    const [before] = await delegatedBy(turn.backend, turn.run);
+    if (before === undefined) throw new Error('Nobody works on it.');
+    // As a job is that its pod did not live to see through.
+    for (const term of [1, before.term, 7]) await turn.backend.runQueue.offer(before, term);
+    await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
+    expect((await turn.ended()).status).toBe('finished');
+    const [after] = await delegatedBy(turn.backend, turn.run);
+    expect([after?.owner, after?.term, after?.steps.length]).toEqual([before.owner, before.term, 2]);
+  });
+
+  it('is begun all the same when the pod that took it could not keep it', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const { takeOver } = backend.runs;
+    let refusals = 2;
+    const runs: Runs = {
+      ...backend.runs,
+      async takeOver(...which) {
+        if (refusals-- > 0) throw new Error('A fault on the way.');
+        return takeOver(...which);
+      },
+    };
+    const turn = await beginAt('on another pod', 'speechless', {}, { runs }, backend);
+    expect((await turn.ended()).status).toBe('finished');
+    expect(refusals).toBeLessThan(0);
+  });
+});
+
 /** The runs that a run's calls were delegated to, and theirs, the nearest first. */
 async function delegatedBy(backend: Backend, of: RunRef): Promise<Run[]> {
   const { run } = await backend.runs.read(of);
@@ -139,7 +208,10 @@ async function delegatedBy(backend: Backend, of: RunRef): Promise<Run[]> {
   return found;
 }
 
-describe('an agent that delegates', () => {
+describe.each(PLACES)('an agent whose delegates work %s', (place) => {
+  const begin = (text: string, agents?: TestPod['agents'], more?: TestPod) =>
+    beginAt(place, text, agents, more);
+
   it('passes on the answer of an agent two levels down, whose question is on the turn’s own stream', async () => {
     const turn = await begin('researcher');
     const [row] = await turn.asked(1);
@@ -154,6 +226,8 @@ describe('an agent that delegates', () => {
     const root = await turn.ended();
     expect(await turn.text()).toBe('boss(researcher(librarian({"status":"accepted","answer":"teal"})))');
     const runs = await delegatedBy(turn.backend, turn.run);
+    const pod = place === 'on another pod' ? 'other' : 'pod';
+    expect(runs.map(({ owner }) => owner.split('/')[0])).toEqual([pod, pod]);
     expect(runs.map(({ agent, status }) => [agent, status])).toEqual([
       ['researcher', 'finished'],
       ['librarian', 'finished'],
@@ -235,13 +309,15 @@ describe('an agent that delegates', () => {
       await turn.asked(2);
       if (how === 'close') await turn.own.turns.close();
       else {
-        await turn.die();
+        await turn.die(await turn.record());
         await turn.other.turns.running(turn.conversation);
       }
       expect((await turn.ended()).status).toBe('failed');
       expect(await turn.asked(0)).toEqual([]);
       const runs = await delegatedBy(turn.backend, turn.run);
-      expect(runs.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
+      // A pod that goes away has whoever works for it elsewhere stop.
+      const left = how === 'close' && place === 'on another pod' ? 'stopped' : 'failed';
+      expect(runs.map(({ status }) => status)).toEqual([left, left, left]);
     }
   });
 

@@ -63,6 +63,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     runs: backend.runs,
     conversations: backend.conversations,
     heartbeats: backend.heartbeats,
+    ...(env.PARLEY_DELEGATES === 'any-pod' && { runQueue: backend.runQueue }),
     agents: createAgents({ loaded, toolsOf }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
     pod: env.PARLEY_POD,

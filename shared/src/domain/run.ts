@@ -59,6 +59,19 @@ export type PauseRecord = z.infer<typeof PauseRecord>;
 export const ParentCall = z.looseObject({ streamRequestId: z.string(), toolCallId: z.string() });
 export type ParentCall = z.infer<typeof ParentCall>;
 
+/** What a delegate needs of the turn that it works for: with it any pod can do the work. */
+export const Commission = z.looseObject({
+  /** The turn's own run: its stream request and its conversation take every question. */
+  turn: z.looseObject({ streamRequestId: z.string(), conversationId: z.string() }),
+  /** Which questions the person's client can show. */
+  support: z.looseObject({ form: z.boolean(), url: z.boolean(), nobody: z.literal(true).optional() }),
+  /** How many agents stand between whoever delegated and the person. */
+  depth: z.int().nonnegative(),
+  /** Tokens that are left to whoever delegated. */
+  tokens: z.int().nonnegative(),
+});
+export type Commission = z.infer<typeof Commission>;
+
 export const RUN_STATUSES = ['running', 'finished', 'failed', 'stopped'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
@@ -76,6 +89,8 @@ export interface Run extends RunRef, RunStanding {
   readonly agent: string;
   /** Absent for a turn of a person's. */
   readonly parent?: ParentCall;
+  /** Of a delegate's run that any pod may do. */
+  readonly commission?: Commission;
   /** Number of the last event its writer appended; the next write goes on from it. */
   readonly writerSeq: number;
   readonly startedAt: number;

@@ -49,13 +49,22 @@ const ToolAuthRequired = z.looseObject({
   service: z.string(),
   message: z.string(),
 });
+/** A delegate's run waits for its person; the clocks of whoever delegated stand still until it goes on. */
+const RunPaused = z.looseObject({ type: z.literal('run-paused') });
+const RunResumed = z.looseObject({ type: z.literal('run-resumed') });
+const Usage = z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() });
 const TurnFinished = z.looseObject({
   type: z.literal('turn-finished'),
   reason: z.enum(FINISH_REASONS),
-  usage: z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() }).optional(),
+  usage: Usage.optional(),
 });
 /** The turn ended in an error. `message` is fit for people. */
-const TurnFailed = z.looseObject({ type: z.literal('turn-failed'), code: z.string(), message: z.string() });
+const TurnFailed = z.looseObject({
+  type: z.literal('turn-failed'),
+  code: z.string(),
+  message: z.string(),
+  usage: Usage.optional(),
+});
 
 /**
  * What a turn tells in its stream request's feed, whatever format its readers want. A turn ends with exactly one
@@ -72,6 +81,8 @@ export const TurnEvent = z.discriminatedUnion('type', [
   ToolReturned,
   ToolFailed,
   ToolAuthRequired,
+  RunPaused,
+  RunResumed,
   TurnFinished,
   TurnFailed,
 ]);

@@ -7,6 +7,7 @@ import { InProcessEventBus } from './event-bus.ts';
 import { createMemoryFeed } from './feed.ts';
 import { createMemoryHeartbeats } from './heartbeats.ts';
 import { createMemoryLimits } from './limits.ts';
+import { createMemoryRunQueue } from './run-queue.ts';
 import { createMemoryRuns } from './runs.ts';
 import { createMemoryVaultStore } from './vault-store.ts';
 
@@ -25,6 +26,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     feed,
     heartbeats: createMemoryHeartbeats(),
     ...createMemoryRuns({ feed, wakes, settings }),
+    runQueue: createMemoryRunQueue(),
     wakes,
     inboxWakes,
     timers: { schedule: async () => undefined, cancel: async () => undefined },

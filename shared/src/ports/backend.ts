@@ -7,6 +7,7 @@ import type { EventBus } from './event-bus.ts';
 import type { Feed } from './feed.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { Limits } from './limits.ts';
+import type { RunQueue } from './run-queue.ts';
 import type { Runs } from './runs.ts';
 import type { Timers } from './timers.ts';
 import type { VaultStore } from './vault.ts';
@@ -39,6 +40,7 @@ export interface Backend {
   readonly elicitations: Elicitations;
   readonly feed: Feed;
   readonly runs: Runs;
+  readonly runQueue: RunQueue;
   readonly conversations: Conversations;
   readonly heartbeats: Heartbeats;
   readonly wakes: EventBus<Wake>;

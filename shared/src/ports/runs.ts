@@ -1,6 +1,7 @@
 import type { StreamRef } from '../domain/ids.ts';
 import type {
   CallRecord,
+  Commission,
   Message,
   ParentCall,
   PauseRecord,
@@ -19,6 +20,7 @@ export interface NewRun extends RunRef {
   readonly owner: string;
   /** The call of another run that it is for. */
   readonly parent?: ParentCall;
+  readonly commission?: Commission;
   readonly input: readonly Message[];
   /** Told in the feed as its first event. */
   readonly event: TurnEvent & { readonly type: 'turn-started' };

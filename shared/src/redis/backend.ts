@@ -11,6 +11,7 @@ import { createRedisFeed } from './feed.ts';
 import { createRedisHeartbeats } from './heartbeats.ts';
 import { canaryKey, probeChannel } from './keys.ts';
 import { createRedisLimits } from './limits.ts';
+import { createQueueRuns } from './run-queue.ts';
 import { createRedisRuns } from './runs.ts';
 import { createSubscriber } from './subscriber.ts';
 import { createQueueTimers } from './timers.ts';
@@ -49,6 +50,7 @@ export function createRedisBackend({
     publishProbe: () => redis.publish(probe, ''),
   });
   const timers = createQueueTimers(producer, timerQueues);
+  const runQueue = createQueueRuns({ location, producer, ...(onError !== undefined && { onError }) });
   return {
     elicitations: createRedisElicitations({
       redis,
@@ -57,6 +59,7 @@ export function createRedisBackend({
     }),
     feed: createRedisFeed(redis, onError),
     runs: createRedisRuns({ redis, settings, ...(onError !== undefined && { onError }) }),
+    runQueue,
     conversations: createRedisConversations(redis, onError),
     heartbeats: createRedisHeartbeats(redis, onError),
     wakes: new RedisEventBus({ redis, subscriber, family: 'stream', encode: encodeWake, decode: decodeWake }),
@@ -82,7 +85,7 @@ export function createRedisBackend({
     },
     async close() {
       await subscriber.close();
-      await timers.close().catch(() => undefined);
+      await Promise.allSettled([timers.close(), runQueue.close()]);
       producer.disconnect();
       redis.disconnect();
       if (vaultRedis !== redis) vaultRedis.disconnect();

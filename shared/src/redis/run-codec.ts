@@ -1,6 +1,7 @@
 import type { StreamRef } from '../domain/ids.ts';
 import {
   CallRecord,
+  Commission,
   Message,
   ParentCall,
   PauseRecord,
@@ -42,6 +43,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
   const { tenant, userId, streamRequestId } = stream;
   const endedAt = head.get('endedAt');
   const parent = head.get('parent');
+  const commission = head.get('commission');
   return {
     tenant,
     userId,
@@ -49,6 +51,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     conversationId: head.get('conversationId') ?? '',
     agent: head.get('agent') ?? '',
     ...(parent !== undefined && { parent: ParentCall.parse(JSON.parse(parent)) }),
+    ...(commission !== undefined && { commission: Commission.parse(JSON.parse(commission)) }),
     status: head.get('status') as RunStatus,
     owner: head.get('owner') ?? '',
     term: Number(head.get('term')),

@@ -43,6 +43,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         settings.conversationTtlMs,
         gone,
         run.parent === undefined ? '' : JSON.stringify(run.parent),
+        run.commission === undefined ? '' : JSON.stringify(run.commission),
       ],
     )) as [number, ...unknown[]];
     if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };

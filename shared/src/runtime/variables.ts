@@ -55,6 +55,12 @@ export const Variables = z.object({
     .max(64)
     .default(`${hostname()}-${process.pid}`.slice(-64))
     .describe('Name of this process in logs. Default host and pid.'),
+  PARLEY_DELEGATES: z
+    .enum(['same-pod', 'any-pod'])
+    .default('same-pod')
+    .describe(
+      'Where an agent works that another one delegates to: on the pod of the turn, or on whichever pod takes it first. The same on all pods. Default same-pod.',
+    ),
   PARLEY_PUBLIC_URL: text(
     'Origin under which browsers reach the hosted connect pages, such as https://auth.example.com; all pods serve them under /auth. Required where agents use credentials of their users.',
   ),

@@ -9,6 +9,8 @@ export interface Budget {
   spend(step: Pick<StepRecord, 'inputTokens' | 'outputTokens'>): void;
   /** True once this budget, or one that it is part of, is used up. */
   readonly isSpent: boolean;
+  /** Tokens that may still be used, here and in every budget that this one is part of. */
+  readonly left: number;
   /** What was used so far; nothing as long as no model said. */
   readonly used: Usage | undefined;
 }
@@ -26,6 +28,10 @@ export function createBudget(tokensMax: number, outer?: Budget): Budget {
     },
     get isSpent() {
       return (input ?? 0) + (output ?? 0) >= tokensMax || outer?.isSpent === true;
+    },
+    get left() {
+      const left = Math.max(0, tokensMax - (input ?? 0) - (output ?? 0));
+      return Math.min(left, outer?.left ?? left);
     },
     get used() {
       if (input === undefined && output === undefined) return undefined;

@@ -7,7 +7,7 @@ import type { RequestedCall } from './model-step.ts';
 import type { TurnObserver } from './observer.ts';
 import { type AskOutcome, askPerson, type Question } from './question.ts';
 import type { RunWriter } from './run-writer.ts';
-import type { Support, Tool, ToolCall, ToolOutcome } from './tool.ts';
+import { failed, type Support, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 import type { WorkClock } from './work-clock.ts';
 
 /** What the runs of one turn share: its own, and those of the agents it delegates to. */
@@ -41,7 +41,7 @@ export interface Working {
   readonly id: string;
   readonly title: string;
   readonly observer: Pick<TurnObserver, 'called' | 'chat'>;
-  /** The delegate that works; absent for the turn's own agent. */
+  /** The delegate whose calls are told on the turn's stream too; absent for a run that its own feed tells of. */
   readonly agent?: string;
   /** How many agents stand between this one and the person. */
   readonly depth: number;
@@ -49,6 +49,12 @@ export interface Working {
   readonly signal: AbortSignal;
   readonly onFault: (error: unknown) => void;
 }
+
+/** What a delegate has from whoever delegated, on this pod or on another one. */
+export type Delegator = Pick<
+  Working,
+  'engine' | 'turn' | 'clock' | 'budget' | 'observer' | 'depth' | 'delegate' | 'signal' | 'onFault'
+>;
 
 /** A call by which a run delegates. */
 export interface DelegatingCall {
@@ -179,10 +185,6 @@ async function ask(
     if (isParleyError(error)) turn.asking -= 1;
     throw error;
   }
-}
-
-function failed(message: string): ToolOutcome {
-  return { type: 'failed', message };
 }
 
 /** The results as the model reads them: one message that answers every call of the round. */

@@ -1,30 +1,30 @@
 import { mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { Message, RunRef } from '@parley/shared/domain/run';
-import type { FinishReason } from '@parley/shared/domain/turn-events';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
-import type { Runs } from '@parley/shared/ports/runs';
-import { createBudget } from './budget.ts';
-import type { Delegate, DelegatingCall, Working } from './call-tool.ts';
-import { ModelError } from './model-step.ts';
-import { breakTurn, finishTurn, TurnTooLongError } from './run-end.ts';
-import { type RunAgent, runSteps } from './run-steps.ts';
-import { createRunWriter, TurnTooLargeError } from './run-writer.ts';
-import type { ToolOutcome } from './tool.ts';
-import { startWorkClock } from './work-clock.ts';
+import type { RunQueue } from '@parley/shared/ports/run-queue';
+import type { NewRun, Runs } from '@parley/shared/ports/runs';
+import type { Delegate, DelegatingCall } from './call-tool.ts';
+import { type FollowDeps, followDelegate } from './delegate-follow.ts';
+import { runDelegate } from './delegate-run.ts';
+import type { RunAgent } from './run-steps.ts';
+import { createRunWriter } from './run-writer.ts';
+import { failed } from './tool.ts';
 
 // The configuration allows no circles; what is longer than this is none that anybody wants.
 const DEPTH_MAX = 5;
 
-export interface DelegateDeps {
-  readonly engine: Pick<Engine, 'withdraw'>;
-  readonly runs: Pick<Runs, 'begin' | 'write'>;
+export interface DelegateDeps extends FollowDeps {
+  readonly engine: Pick<Engine, 'withdraw' | 'watch'>;
+  readonly runs: Runs;
   readonly agents: {
     find(id: string): { readonly id: string; readonly title: string };
     open(id: string, principal: Owner, signal: AbortSignal): Promise<RunAgent>;
   };
   /** The pod that writes the runs. */
   readonly owner: string;
+  /** Where delegates are offered to all pods; absent where each works on the pod of whoever delegates. */
+  readonly offers?: Pick<RunQueue, 'offer'>;
 }
 
 /**
@@ -40,127 +40,55 @@ export function createDelegate(deps: DelegateDeps): Delegate {
       return failed(`${title} was not asked: ${DEPTH_MAX} agents already wait for each other.`);
     }
     const { tenant, userId } = from.run;
-    const agent = await deps.agents.open(id, { tenant, userId }, from.signal);
     const streamRequestId = mintStreamRequestId();
     const run: RunRef = { tenant, userId, streamRequestId, conversationId: streamRequestId };
+    const input: Message[] = [{ role: 'user', content: task }];
     await call.note(streamRequestId);
-    return runDelegate(deps, call, { ...agent, id, title, run, task });
+    const begun = await begin(deps, call, newRunOf(call, { run, id, owner: deps.owner, input }));
+    const { offers } = deps;
+    if (offers !== undefined) {
+      await untilBack(() => offers.offer(run, begun.term), from.signal);
+      return followDelegate(deps, call, { run, id, title });
+    }
+    const agent = await deps.agents.open(id, { tenant, userId }, from.signal);
+    const writer = createRunWriter({ runs: deps.runs, run, ...begun });
+    return runDelegate(deps, from, { ...agent, id, title, run, input, writer, isRetold: true });
   };
 }
 
-interface Commission extends RunAgent {
-  readonly id: string;
-  readonly title: string;
-  readonly run: RunRef;
-  readonly task: string;
-}
-
-async function runDelegate(
-  deps: DelegateDeps,
-  call: DelegatingCall,
-  commission: Commission,
-): Promise<ToolOutcome> {
-  const { from } = call;
-  const { run, title, task } = commission;
-  const input: Message[] = [{ role: 'user', content: task }];
-  const writer = await beginRun(deps, call, commission, input);
-  const clock = startWorkClock(commission.limits.workMs, from.clock);
-  const budget = createBudget(commission.limits.tokens, from.budget);
-  const ending = new AbortController();
-  const working: Working = {
-    ...from,
-    run,
-    writer,
-    clock,
-    budget,
-    open: new Set(),
-    id: commission.id,
-    title,
-    agent: commission.id,
-    depth: from.depth + 1,
-    signal: AbortSignal.any([from.signal, writer.lost, clock.over, ending.signal]),
-  };
-  const said: Message[] = [];
-  try {
-    const talk = { heard: input, said };
-    const reason = await runSteps(working, commission, talk, (why) => ending.abort(why));
-    await finishTurn({ writer }, [], reason, budget.used);
-    return outcomeOf(title, reason, textOf(said.at(-1)));
-  } catch (error) {
-    ending.abort(error);
-    const cause = clock.over.aborted ? new TurnTooLongError() : error;
-    // Whoever delegated ends too then, and has the words for it.
-    const onFault = from.signal.aborted ? () => undefined : from.onFault;
-    if (!from.signal.aborted) await withdrawOpen(deps, working);
-    await breakTurn({ writer, stopped: from.signal, onFault }, [], cause, budget.used);
-    from.signal.throwIfAborted();
-    return failed(`${title} could not finish the task: ${reasonOf(cause)}`);
-  } finally {
-    clock.stop();
-  }
-}
-
-async function beginRun(
-  { runs, owner }: DelegateDeps,
-  { from, toolCallId }: DelegatingCall,
-  { id, run }: Commission,
-  input: readonly Message[],
-) {
-  const { streamRequestId, conversationId } = run;
-  const begun = await untilBack(
-    () =>
-      runs.begin({
-        ...run,
-        agent: id,
-        owner,
-        parent: { streamRequestId: from.run.streamRequestId, toolCallId },
-        input,
-        event: {
-          type: 'turn-started',
-          conversationId,
-          messageId: `msg_${streamRequestId.slice(3)}`,
-          agent: id,
-        },
-      }),
-    from.signal,
-  );
+async function begin({ runs }: DelegateDeps, { from }: DelegatingCall, run: NewRun) {
+  const begun = await untilBack(() => runs.begin(run), from.signal);
   if (begun.type !== 'begun') throw new Error('A conversation of its own had another turn.');
-  return createRunWriter({ runs, run, ...begun });
+  return begun;
 }
 
-/** Takes back what a delegate asked that gave up while the turn goes on. */
-async function withdrawOpen({ engine }: DelegateDeps, { run, open, onFault }: Working): Promise<void> {
-  const caller = { kind: 'service', tenant: run.tenant } as const;
-  await Promise.all(
-    [...open].map((id) =>
-      untilBack(() => engine.withdraw({ caller, id, reason: 'run_stopped' })).catch(onFault),
-    ),
-  );
+interface Task {
+  readonly run: RunRef;
+  readonly id: string;
+  readonly owner: string;
+  readonly input: readonly Message[];
 }
 
-function outcomeOf(title: string, reason: FinishReason, text: string): ToolOutcome {
-  if (reason === 'step-limit') return failed(`${title} reached its limit before it was done.`);
-  if (reason === 'content-filter') return failed(`The answer of ${title} was held back by a content filter.`);
-  return text === '' ? failed(`${title} ended without an answer.`) : { type: 'returned', output: text };
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof ModelError) return 'its model could not answer. It may do so a moment later.';
-  if (error instanceof TurnTooLongError) return 'it took too long.';
-  if (error instanceof TurnTooLargeError) return 'it said too much.';
-  return 'something went wrong on our side.';
-}
-
-/** The words of an assistant's message. */
-function textOf(message: Message | undefined): string {
-  const content: unknown = message?.content;
-  if (typeof content === 'string') return content;
-  if (!Array.isArray(content)) return '';
-  return content
-    .map((part: { type?: unknown; text?: unknown }) => (part.type === 'text' ? part.text : ''))
-    .join('');
-}
-
-function failed(message: string): ToolOutcome {
-  return { type: 'failed', message };
+function newRunOf({ from, toolCallId }: DelegatingCall, { run, id, owner, input }: Task): NewRun {
+  const { turn } = from;
+  const { streamRequestId, conversationId } = run;
+  return {
+    ...run,
+    agent: id,
+    owner,
+    parent: { streamRequestId: from.run.streamRequestId, toolCallId },
+    commission: {
+      turn: { streamRequestId: turn.run.streamRequestId, conversationId: turn.run.conversationId },
+      support: { ...turn.support },
+      depth: from.depth,
+      tokens: from.budget.left,
+    },
+    input,
+    event: {
+      type: 'turn-started',
+      conversationId,
+      messageId: `msg_${streamRequestId.slice(3)}`,
+      agent: id,
+    },
+  };
 }

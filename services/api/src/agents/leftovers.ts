@@ -1,5 +1,5 @@
 import { isParleyError } from '@parley/shared/domain/errors';
-import type { ConversationRef } from '@parley/shared/domain/run';
+import type { ConversationRef, Run } from '@parley/shared/domain/run';
 import { OPEN_STATUSES } from '@parley/shared/domain/status';
 import type { Engine } from '@parley/shared/engine/engine';
 
@@ -25,6 +25,20 @@ export async function withdrawLeft(
     );
     cursor = page.nextCursor;
   } while (cursor !== undefined);
+}
+
+/** Takes back what one run of a turn still waits for, as its record has it. Throws `unavailable`; may be repeated. */
+export async function withdrawAsked(
+  engine: Pick<Engine, 'withdraw'>,
+  { tenant, pauses }: Pick<Run, 'tenant' | 'pauses'>,
+): Promise<void> {
+  const caller = { kind: 'service', tenant } as const;
+  const open = pauses.filter(({ resumedAt }) => resumedAt === undefined);
+  await Promise.all(
+    open.map(({ elicitationId: id }) =>
+      engine.withdraw({ caller, id, reason: 'run_stopped' }).catch(unlessEnded),
+    ),
+  );
 }
 
 function unlessEnded(error: unknown): void {

@@ -4,7 +4,7 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Message, Run } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { Runs } from '@parley/shared/ports/runs';
-import { withdrawLeft } from './leftovers.ts';
+import { withdrawAsked, withdrawLeft } from './leftovers.ts';
 import { INTERRUPTED } from './run-end.ts';
 
 const LOOKS_AT_ONCE = 50;
@@ -35,7 +35,7 @@ export interface LostRuns {
 interface Attended {
   readonly stream: StreamRef;
   readers: number;
-  /** Known from the first look on: a run changes hands only to be ended. */
+  /** Known from the first look on: from then on a run changes hands only to be ended. */
   owner?: string;
 }
 
@@ -125,7 +125,9 @@ function createEndRun({ engine, runs, pod }: LostRunsDeps) {
     const { run } = await runs.read(stream);
     if (run === undefined) return;
     await endDelegates(run);
-    await withdrawLeft(engine, run, run.streamRequestId);
+    // What a delegate asks lies on the stream of the turn that it works for, with what others ask.
+    if (run.parent === undefined) await withdrawLeft(engine, run, run.streamRequestId);
+    else await withdrawAsked(engine, run);
     await runs.write(run, {
       term,
       firstSeq: run.writerSeq + 1,

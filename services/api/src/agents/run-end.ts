@@ -59,13 +59,15 @@ export async function breakTurn(
       return await finishTurn(ending, messages, 'stopped', usage);
     }
     onFault(error);
-    await writer.end({ type: 'turn-failed', ...wordsFor(error) }, { status: 'failed', messages });
+    const failure = { ...wordsFor(error), ...(usage !== undefined && { usage }) };
+    await writer.end({ type: 'turn-failed', ...failure }, { status: 'failed', messages });
   } catch (fault) {
     if (!(fault instanceof RunLostError)) onFault(fault);
   }
 }
 
-function wordsFor(error: unknown): { code: string; message: string } {
+/** What people, and programs, are told of an error that ended a run. */
+export function wordsFor(error: unknown): { code: string; message: string } {
   if (error instanceof TurnTooLargeError) {
     return { code: 'too_large', message: 'The turn became too long and was ended.' };
   }

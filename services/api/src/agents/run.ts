@@ -2,16 +2,13 @@ import type { Message, RunRef } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import { createBudget } from './budget.ts';
 import type { Delegate, Working } from './call-tool.ts';
+import { lookRegularly } from './look.ts';
 import type { TurnObserver } from './observer.ts';
 import { breakTurn, finishTurn, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps } from './run-steps.ts';
 import { RunLostError, type RunWriter } from './run-writer.ts';
 import type { Support } from './tool.ts';
 import { startWorkClock } from './work-clock.ts';
-
-// A run that says nothing hears of a stop by asking.
-const LOOK_MS = 1_500;
-const LOOK_AGE_MS = 1_000;
 
 export interface RunOptions extends RunAgent {
   readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
@@ -61,9 +58,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     depth: 0,
     signal: AbortSignal.any([stopped, writer.stopped, writer.lost, clock.over, ending.signal]),
   };
-  const looking = setInterval(() => {
-    if (!clock.isWaiting) writer.look(LOOK_AGE_MS).catch(() => undefined);
-  }, LOOK_MS);
+  const stopLooking = lookRegularly(writer, clock);
   const withdrawLeft = async () => {
     if (turn.asking > 0) await options.withdrawLeft().catch(onFault);
   };
@@ -80,7 +75,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
     await breakTurn(options, [...input, ...said], cause, budget.used);
   } finally {
-    clearInterval(looking);
+    stopLooking();
     clock.stop();
   }
 }

@@ -1,7 +1,7 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import type { Question } from './question.ts';
 import { referenceTo } from './secrets.ts';
-import type { ToolCall, ToolOutcome } from './tool.ts';
+import { failed, type ToolCall, type ToolOutcome } from './tool.ts';
 
 /** A tool that may be given a secret. */
 export interface SecretTaker {
@@ -68,8 +68,4 @@ function unknownTaker(takers: readonly SecretTaker[]): string {
   return takers.length === 0
     ? 'There is no tool that could use a secret, so nobody was asked. Do not retry.'
     : `for: must be the name of the tool that will use the secret, one of ${takers.map(({ name }) => name).join(', ')}.`;
-}
-
-function failed(message: string): ToolOutcome {
-  return { type: 'failed', message };
 }

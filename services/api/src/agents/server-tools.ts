@@ -1,7 +1,7 @@
 import { textOf } from './mcp/content.ts';
 import type { McpServer } from './mcp/mcp-tools.ts';
 import type { McpCallResult, McpFailure, McpTool } from './mcp/results.ts';
-import type { Tool, ToolOutcome } from './tool.ts';
+import { failed, type Tool, type ToolOutcome } from './tool.ts';
 
 export interface ServerToolsOptions {
   readonly server: McpServer;
@@ -84,8 +84,4 @@ function refusalOf(title: string, status: 401 | 403): string {
 
 function done(left: 'no' | 'maybe'): string {
   return left === 'maybe' ? ', so the call may or may not have had its effect' : ', and nothing was done';
-}
-
-function failed(message: string): ToolOutcome {
-  return { type: 'failed', message };
 }

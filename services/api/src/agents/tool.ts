@@ -11,6 +11,10 @@ export type ToolOutcome =
     }
   | { readonly type: 'failed'; readonly message: string };
 
+export function failed(message: string): ToolOutcome {
+  return { type: 'failed', message };
+}
+
 /** Which questions the person's client can show. */
 export interface Support {
   readonly form: boolean;

@@ -6,9 +6,12 @@ import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { Conversations } from '@parley/shared/ports/conversations';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
+import type { RunQueue } from '@parley/shared/ports/run-queue';
 import type { BeginResult, NewRun, Runs } from '@parley/shared/ports/runs';
 import type { Agents } from './agents.ts';
+import { type CommissionDeps, takeCommission, workOnCommission } from './commissions.ts';
 import { createDelegate } from './delegate.ts';
+import { stopDelegates } from './delegate-follow.ts';
 import { withdrawLeft } from './leftovers.ts';
 import { createLostRuns } from './lost-runs.ts';
 import type { TurnObserver } from './observer.ts';
@@ -25,6 +28,8 @@ export interface TurnsDeps {
   readonly runs: Runs;
   readonly conversations: Conversations;
   readonly heartbeats: Heartbeats;
+  /** Runs of delegates that any pod may do: this one offers its own there, and takes them. Absent: each pod does its own. */
+  readonly runQueue?: RunQueue;
   readonly agents: Agents;
   readonly observer: TurnObserver;
   /** Name of this pod, for people; each start of it is an owner of its own. */
@@ -79,7 +84,13 @@ export function createTurns(deps: TurnsDeps): Turns {
     isHere: (streamRequestId) => here.has(streamRequestId),
     isDead: (other) => pulse.isDead(other),
   });
-  const host: Host = { ...deps, owner };
+  const host: Host = {
+    ...deps,
+    owner,
+    attend: (run) => lost.attend(run),
+    ...(deps.runQueue !== undefined && { offers: deps.runQueue }),
+  };
+  const consumer = deps.runQueue?.consume(take);
   let closing = false;
 
   async function begin(request: TurnRequest): Promise<RunRef> {
@@ -104,6 +115,22 @@ export function createTurns(deps: TurnsDeps): Turns {
     here.set(run.streamRequestId, { stopping, done });
     await begun;
     return run;
+  }
+
+  /** Works on a delegate's run that was offered to all pods, unless another pod does. */
+  async function take(stream: StreamRef): Promise<void> {
+    await pulse.beat();
+    if (closing) throw goingAway();
+    const taken = await takeCommission(host, stream);
+    const { streamRequestId } = stream;
+    if (taken === undefined || here.has(streamRequestId)) return;
+    const stopping = new AbortController();
+    if (closing) stopping.abort(new TurnInterruptedError());
+    const done = workOnCommission(host, taken, stopping.signal).then((ended) => {
+      here.delete(streamRequestId);
+      if (!ended) lost.owe(stream);
+    });
+    here.set(streamRequestId, { stopping, done });
   }
 
   /** Begins the run; one that nobody works on does not stand in its way. */
@@ -134,6 +161,8 @@ export function createTurns(deps: TurnsDeps): Turns {
       const found = await find(conversation);
       if (found === undefined || found.isLost || !(await runs.stop(found.stream))) return false;
       here.get(found.stream.streamRequestId)?.stopping.abort();
+      // On whichever pods they work: so nobody goes on when their questions come back.
+      await stopDelegates(runs, found.stream);
       // Its own pod does that too; it may only hear of the stop by it.
       await withdrawLeft(engine, conversation, found.stream.streamRequestId);
       return true;
@@ -141,6 +170,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     attend: (stream) => lost.attend(stream),
     async close() {
       closing = true;
+      await consumer?.close();
       const all = [...here.values()];
       for (const { stopping } of all) stopping.abort(new TurnInterruptedError());
       await Promise.all(all.map(({ done }) => done));
@@ -150,7 +180,7 @@ export function createTurns(deps: TurnsDeps): Turns {
 }
 
 type Begun = BeginResult & { type: 'begun' };
-type Host = TurnsDeps & { readonly owner: string };
+type Host = TurnsDeps & CommissionDeps;
 
 function newRunOf(run: RunRef, agent: string, owner: string, { input }: TurnRequest): NewRun {
   const { streamRequestId, conversationId } = run;

@@ -92,6 +92,8 @@ export function createAiSdkChunks(respondUrl: string): AiSdkChunks {
   function chunksOf(event: TurnEvent): Chunk[] {
     switch (event.type) {
       case 'turn-started':
+      case 'run-paused':
+      case 'run-resumed':
         return [];
       case 'step-started':
         return openStep(event.step);

@@ -117,6 +117,9 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder {
         return finish(event);
       case 'turn-failed':
         return [...saying(step.end()), openAiError(event.code, event.message)];
+      case 'run-paused':
+      case 'run-resumed':
+        return [];
       default:
         return options.envelopes ? saying(step.envelope(jsonLine(envelopeOf(event)))) : [];
     }

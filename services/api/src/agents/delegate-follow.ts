@@ -1,0 +1,170 @@
+import type { StreamRef } from '@parley/shared/domain/ids';
+import type { RunRef } from '@parley/shared/domain/run';
+import { type TurnEvent, turnEventOf } from '@parley/shared/domain/turn-events';
+import type { Engine } from '@parley/shared/engine/engine';
+import { untilBack } from '@parley/shared/engine/outage';
+import type { Runs } from '@parley/shared/ports/runs';
+import type { DelegatingCall, Working } from './call-tool.ts';
+import { delegateFailed, delegateOutcome, textOf } from './delegate-outcome.ts';
+import { withdrawAsked } from './leftovers.ts';
+import type { ToolOutcome } from './tool.ts';
+
+// How long whoever delegated waits for a delegate that was told to end.
+const LEAVING_MS = 5_000;
+
+export interface FollowDeps {
+  readonly engine: Pick<Engine, 'withdraw' | 'watch'>;
+  readonly runs: Pick<Runs, 'read' | 'stop'>;
+  /** Has a run ended whose pod dies, until that is called off. */
+  readonly attend: (run: RunRef) => () => void;
+}
+
+interface Followed {
+  readonly run: RunRef;
+  readonly id: string;
+  readonly title: string;
+}
+
+/** How a delegate's run ended, as its feed tells it. */
+type End = TurnEvent & { type: 'turn-finished' | 'turn-failed' };
+
+/**
+ * Awaits a delegate that works on whichever pod took its run, by that run's feed: tells its tools' calls on the turn's
+ * stream, lets the clock stand still while it waits for the person, and counts what it used. Rejects with the reason
+ * of whoever delegated when they end first; the delegate is stopped then.
+ */
+export async function followDelegate(
+  deps: FollowDeps,
+  { from }: DelegatingCall,
+  followed: Followed,
+): Promise<ToolOutcome> {
+  const { run, title } = followed;
+  const leaving = new AbortController();
+  const onAbort = () => void stopDelegate(deps, run, from.onFault).finally(() => leaveSoon(leaving));
+  from.signal.addEventListener('abort', onAbort, { once: true });
+  // Whatever it has asked when its feed falls silent is the turn's to take back.
+  from.turn.asking += 1;
+  try {
+    if (from.signal.aborted) onAbort();
+    const end = await untilItsEnd(deps, from, followed, leaving.signal);
+    from.turn.asking -= 1;
+    if (end.usage !== undefined) from.budget.spend(end.usage);
+    // Mostly because the turn is to stop: then nobody goes on with what came of it.
+    if (end.type === 'turn-finished' && end.reason === 'stopped') await from.turn.look();
+    from.signal.throwIfAborted();
+    if (end.type === 'turn-failed') return delegateFailed(title, end.code);
+    const { run: record } = await untilBack(() => deps.runs.read(run), from.signal);
+    return delegateOutcome(title, end.reason, textOf(record?.steps.at(-1)?.messages.at(-1)));
+  } finally {
+    from.signal.removeEventListener('abort', onAbort);
+    leaving.abort();
+  }
+}
+
+async function untilItsEnd(
+  { engine, attend }: FollowDeps,
+  from: Working,
+  { run, id }: Followed,
+  signal: AbortSignal,
+): Promise<End> {
+  const retell = createRetelling(from, id);
+  const pauses = createPauses(from);
+  let leave: (() => void) | undefined;
+  try {
+    for await (const item of await engine.watch({ stream: run, evenIfSilent: true, signal })) {
+      const event = item.type === 'other' ? turnEventOf(item.event) : undefined;
+      if (event === undefined || event.type === 'turn-started') continue;
+      // Only now does the pod own it that works on it.
+      leave ??= attend(run);
+      if (event.type === 'turn-finished' || event.type === 'turn-failed') return event;
+      if (event.type === 'run-paused') pauses.begin();
+      else if (event.type === 'run-resumed') pauses.end();
+      else await retell(event);
+    }
+    return { type: 'turn-failed', code: 'interrupted', message: 'Its feed ended without its end.' };
+  } catch (error) {
+    from.signal.throwIfAborted();
+    throw error;
+  } finally {
+    leave?.();
+    pauses.over();
+  }
+}
+
+/** Tells the turn's readers what a delegate's tools do, under call ids that are the turn's own. */
+function createRetelling({ turn }: Working, agent: string): (event: TurnEvent) => Promise<void> {
+  const ids = new Map<string, string>();
+  const idOf = (theirs: string) => {
+    const known = ids.get(theirs);
+    if (known !== undefined) return known;
+    let own = theirs;
+    for (let attempt = 0; turn.callIds.has(own); attempt += 1) own = `${theirs}.${agent}.${attempt}`;
+    turn.callIds.add(own);
+    ids.set(theirs, own);
+    return own;
+  };
+  return async (event) => {
+    switch (event.type) {
+      case 'tool-called':
+        return turn.tell({ agent, ...event, toolCallId: idOf(event.toolCallId) });
+      case 'tool-returned':
+      case 'tool-failed':
+      case 'tool-auth-required':
+        return turn.tell({ ...event, toolCallId: idOf(event.toolCallId) });
+    }
+  };
+}
+
+/** Lets the clock of whoever delegated stand still while their delegate waits for anybody. */
+function createPauses({ clock }: Working) {
+  let waits = 0;
+  let goOn: (() => void) | undefined;
+
+  function over(): void {
+    goOn?.();
+    goOn = undefined;
+  }
+
+  return {
+    begin() {
+      waits += 1;
+      if (waits > 1) return;
+      void clock.waiting(() => new Promise<void>((resolve) => (goOn = resolve)));
+    },
+    end() {
+      waits -= 1;
+      if (waits === 0) over();
+    },
+    over,
+  };
+}
+
+/** Has a delegate end, wherever it works; what it waits for is taken back, so that it hears of it at once. */
+async function stopDelegate(
+  { engine, runs }: FollowDeps,
+  run: RunRef,
+  onFault: (error: unknown) => void,
+): Promise<void> {
+  try {
+    await untilBack(() => runs.stop(run));
+    const { run: record } = await untilBack(() => runs.read(run));
+    if (record !== undefined) await untilBack(() => withdrawAsked(engine, record));
+  } catch (error) {
+    onFault(error);
+  }
+}
+
+/** Asks whoever a run has delegated to to stop as well, and so on. Throws `unavailable`; may be repeated. */
+export async function stopDelegates(runs: Pick<Runs, 'read' | 'stop'>, stream: StreamRef): Promise<void> {
+  const { run } = await runs.read(stream);
+  const { tenant, userId } = stream;
+  for (const { run: streamRequestId, state } of run?.calls ?? []) {
+    if (streamRequestId === undefined || state !== 'left') continue;
+    const delegate = { tenant, userId, streamRequestId };
+    if (await runs.stop(delegate)) await stopDelegates(runs, delegate);
+  }
+}
+
+function leaveSoon(leaving: AbortController): void {
+  setTimeout(() => leaving.abort(), LEAVING_MS).unref();
+}

@@ -1,0 +1,50 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StreamRef } from '../domain/ids.ts';
+import type { RunQueue } from '../ports/run-queue.ts';
+
+const AGAIN_MS = 500;
+
+type Take = (stream: StreamRef) => Promise<void>;
+
+/** Runs that wait, in one process. Its consumers take turns, as pods do that are equally busy. */
+export function createMemoryRunQueue(): RunQueue {
+  const waiting = new Map<string, StreamRef>();
+  const consumers: Take[] = [];
+
+  async function hand(key: string, stream: StreamRef, take: Take): Promise<void> {
+    try {
+      await take(stream);
+    } catch {
+      await sleep(AGAIN_MS, undefined, { ref: false });
+      waiting.set(key, stream);
+      handOut();
+    }
+  }
+
+  function handOut(): void {
+    for (const [key, stream] of waiting) {
+      const take = consumers.shift();
+      if (take === undefined) return;
+      consumers.push(take);
+      waiting.delete(key);
+      void hand(key, stream, take);
+    }
+  }
+
+  return {
+    async offer(stream, term) {
+      waiting.set(JSON.stringify([stream.tenant, stream.userId, stream.streamRequestId, term]), stream);
+      handOut();
+    },
+    consume(take) {
+      consumers.push(take);
+      handOut();
+      return {
+        async close() {
+          const at = consumers.indexOf(take);
+          if (at !== -1) consumers.splice(at, 1);
+        },
+      };
+    },
+  };
+}
