@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import {
   BACKEND_PICKERS,
+  BROWSER_ROOMS,
   DOMAIN_PACKAGES,
   ENV_READERS,
   FUNCTION_LINES_MAX,
@@ -25,7 +26,13 @@ export function checkHouse(files: readonly SourceFile[]): string[] {
 
 /** Reads the product's own sources below `root`. */
 export function readSources(root: string): SourceFile[] {
-  const folders = ['shared/src', 'services/api/src', 'services/worker/src', 'clients/sdk/src'];
+  const folders = [
+    'shared/src',
+    'services/api/src',
+    'services/worker/src',
+    'clients/sdk/src',
+    'clients/widget/src',
+  ];
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
@@ -46,9 +53,7 @@ function faultsOfFile(file: SourceFile): string[] {
 
 function faultsOfImport(path: string, room: Room, specifier: string): string[] {
   if (specifier.startsWith('node:')) {
-    return room === 'shared/src/domain' || room === 'clients/sdk/src'
-      ? [`${path}: imports ${specifier}, but runs in a browser`]
-      : [];
+    return BROWSER_ROOMS.includes(room) ? [`${path}: imports ${specifier}, but runs in a browser`] : [];
   }
   const target = targetOf(path, specifier);
   if (target === undefined) return faultsOfPackage(path, room, specifier);

@@ -17,6 +17,7 @@ export const ROOMS = [
   'services/api/src',
   'services/worker/src',
   'clients/sdk/src',
+  'clients/widget/src',
 ] as const;
 export type Room = (typeof ROOMS)[number];
 
@@ -78,7 +79,11 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
     'shared/src/runtime',
   ],
   'clients/sdk/src': ['shared/src/domain'],
+  'clients/widget/src': ['shared/src/domain'],
 };
+
+/** Rooms whose code runs in browsers. */
+export const BROWSER_ROOMS: readonly Room[] = ['shared/src/domain', 'clients/sdk/src', 'clients/widget/src'];
 
 /** Backends are picked in one place per service. */
 export const BACKEND_PICKERS = [
@@ -97,6 +102,9 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   yaml: ['services/api/src/agents'],
   '@modelcontextprotocol/client': ['services/api/src/agents'],
   'openid-client': ['services/api/src/connect'],
+  lit: ['clients/widget/src'],
+  '@lit/react': ['clients/widget/src'],
+  react: ['clients/widget/src'],
 };
 export const DOMAIN_PACKAGES = ['zod'];
 

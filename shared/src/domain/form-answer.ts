@@ -1,3 +1,4 @@
+import { textOfFault } from './form-fault.ts';
 import type { FormSchema } from './form-schema.ts';
 import { checkValue, type FormValue } from './form-value.ts';
 import { addIssue, type Issue, shownName } from './issue.ts';
@@ -23,12 +24,12 @@ export function checkFormAnswer(schema: FormSchema, content: unknown): FormAnswe
   for (const [name, field] of Object.entries(schema.properties)) {
     const value = own(content, name);
     if (value === undefined) {
-      if (schema.required?.includes(name)) addIssue(issues, name, 'is required');
+      if (schema.required?.includes(name)) addIssue(issues, name, textOfFault({ rule: 'required' }));
       continue;
     }
     const check = checkValue(field, value);
     if (check.ok) answered.push([name, check.value]);
-    else addIssue(issues, name, check.fault);
+    else addIssue(issues, name, textOfFault(check.fault));
   }
   for (const name of Object.keys(content)) {
     if (Object.hasOwn(schema.properties, name) || content[name] === undefined) continue;

@@ -1,3 +1,4 @@
+import { textOfFault } from './form-fault.ts';
 import { TEXT_FORMATS } from './form-formats.ts';
 import {
   bound,
@@ -93,7 +94,11 @@ export function readField(raw: unknown, path: string, reading: Reading): FormFie
   if (field.default === undefined) return field;
   const preset = checkValue(field, field.default);
   if (preset.ok) return { ...field, default: preset.value } as FormField;
-  return refuse(reading, joinPath(path, 'default'), `does not fit its own field: ${preset.fault}`);
+  return refuse(
+    reading,
+    joinPath(path, 'default'),
+    `does not fit its own field: ${textOfFault(preset.fault)}`,
+  );
 }
 
 function shapeOf(raw: Record<string, unknown>): Shape | undefined {

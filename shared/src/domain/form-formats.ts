@@ -5,25 +5,36 @@ const EMAIL_LOCAL_LENGTH_MAX = 64;
 
 export type TextFormat = 'email' | 'uri' | 'date' | 'date-time';
 
-const FORMATS: Record<TextFormat, { fits: (text: string) => boolean; fault: string }> = {
-  email: { fits: isEmail, fault: 'must be an email address such as ada@example.com' },
-  uri: {
-    fits: isUri,
-    fault: 'must be an absolute URI such as https://example.com/, and no script or data URI',
-  },
-  date: { fits: isDate, fault: 'must be a real date written as YYYY-MM-DD' },
-  'date-time': {
-    fits: isDateTime,
-    fault: 'must be a time with offset (RFC 3339) such as 2026-03-01T09:30:00Z',
-  },
+const FITS: Record<TextFormat, (text: string) => boolean> = {
+  email: isEmail,
+  uri: isUri,
+  date: isDate,
+  'date-time': isDateTime,
+};
+
+const FAULTS: Record<TextFormat, string> = {
+  email: 'must be an email address such as ada@example.com',
+  uri: 'must be an absolute URI such as https://example.com/, and no script or data URI',
+  date: 'must be a real date written as YYYY-MM-DD',
+  'date-time': 'must be a time with offset (RFC 3339) such as 2026-03-01T09:30:00Z',
 };
 
 /** Every format a schema may name. */
-export const TEXT_FORMATS = Object.keys(FORMATS) as TextFormat[];
+export const TEXT_FORMATS = Object.keys(FITS) as TextFormat[];
+
+/** Whether a text has the format. */
+export function fitsFormat(format: TextFormat, text: string): boolean {
+  return FITS[format](text);
+}
+
+/** What a text without the format is told, in English. */
+export function textOfFormat(format: TextFormat): string {
+  return FAULTS[format];
+}
 
 /** What keeps a text from having the format, or nothing. */
 export function faultOfFormat(format: TextFormat, text: string): string | undefined {
-  return FORMATS[format].fits(text) ? undefined : FORMATS[format].fault;
+  return fitsFormat(format, text) ? undefined : textOfFormat(format);
 }
 
 /** Dot-atom and host name, as mail servers take them: no quoted local parts, no bare host. */

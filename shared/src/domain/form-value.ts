@@ -1,4 +1,5 @@
-import { faultOfFormat, type TextFormat } from './form-formats.ts';
+import type { Fault } from './form-fault.ts';
+import { fitsFormat, type TextFormat } from './form-formats.ts';
 import { lengthOf } from './text.ts';
 
 /** The longest text an answer may hold, in code points, whatever `maxLength` says. */
@@ -46,7 +47,7 @@ export type FormField =
 /** What one field of an answer may hold. */
 export type FormValue = string | number | boolean | string[];
 
-export type ValueCheck = { ok: true; value: FormValue } | { ok: false; fault: string };
+export type ValueCheck = { ok: true; value: FormValue } | { ok: false; fault: Fault };
 
 /** Checks a value against a field of a checked schema. Nothing is coerced; -0 becomes 0; a list is copied. */
 export function checkValue(field: FormField, value: unknown): ValueCheck {
@@ -54,7 +55,7 @@ export function checkValue(field: FormField, value: unknown): ValueCheck {
     case 'string':
       return checkString(field, value);
     case 'boolean':
-      return typeof value === 'boolean' ? { ok: true, value } : refuse('must be true or false');
+      return typeof value === 'boolean' ? { ok: true, value } : refuse({ rule: 'boolean' });
     case 'array':
       return checkChoices(field, value);
     default:
@@ -67,61 +68,57 @@ export function valuesOf(items: MultiSelectField['items']): string[] {
   return 'enum' in items ? items.enum : items.anyOf.map((option) => option.const);
 }
 
-function refuse(fault: string): ValueCheck {
+function refuse(fault: Fault): ValueCheck {
   return { ok: false, fault };
 }
 
 function checkString(field: TextField | SelectField | TitledSelectField, value: unknown): ValueCheck {
-  if (typeof value !== 'string') return refuse('must be a string');
+  if (typeof value !== 'string') return refuse({ rule: 'string' });
   const fault = faultOfString(field, value);
   return fault === undefined ? { ok: true, value } : refuse(fault);
 }
 
-function faultOfString(
-  field: TextField | SelectField | TitledSelectField,
-  value: string,
-): string | undefined {
-  if ('enum' in field) return field.enum.includes(value) ? undefined : 'must be one of the choices';
+function faultOfString(field: TextField | SelectField | TitledSelectField, value: string): Fault | undefined {
+  if ('enum' in field) return field.enum.includes(value) ? undefined : { rule: 'choice' };
   if ('oneOf' in field) {
-    return field.oneOf.some((option) => option.const === value) ? undefined : 'must be one of the choices';
+    return field.oneOf.some((option) => option.const === value) ? undefined : { rule: 'choice' };
   }
   return faultOfText(field, value);
 }
 
-function faultOfText({ minLength = 0, maxLength, format }: TextField, value: string): string | undefined {
+function faultOfText({ minLength = 0, maxLength, format }: TextField, value: string): Fault | undefined {
   const most = Math.min(maxLength ?? ANSWER_TEXT_MAX, ANSWER_TEXT_MAX);
   // A code point is at most two code units, so this bound spares counting a huge text.
   const length = value.length > 2 * most ? value.length : lengthOf(value);
-  if (length > most) return `must be at most ${most} characters`;
-  if (length < minLength) return `must be at least ${minLength} characters`;
-  if (/\p{Surrogate}/u.test(value)) return 'must be well-formed Unicode (it holds a lone surrogate)';
-  if (value.includes('\0')) return 'must not contain the NUL character';
-  return format === undefined ? undefined : faultOfFormat(format, value);
+  if (length > most) return { rule: 'maxLength', limit: most };
+  if (length < minLength) return { rule: 'minLength', limit: minLength };
+  if (/\p{Surrogate}/u.test(value)) return { rule: 'unicode' };
+  if (value.includes('\0')) return { rule: 'nul' };
+  return format === undefined || fitsFormat(format, value) ? undefined : { rule: 'format', format };
 }
 
 function checkNumber({ type, minimum, maximum }: NumberField, value: unknown): ValueCheck {
-  if (typeof value !== 'number' || !Number.isFinite(value)) return refuse('must be a number');
+  if (typeof value !== 'number' || !Number.isFinite(value)) return refuse({ rule: 'number' });
   const whole = Number.isInteger(value);
-  if (type === 'integer' && !whole) return refuse('must be a whole number');
-  if (whole && !Number.isSafeInteger(value)) return refuse('must be between -(2^53 - 1) and 2^53 - 1');
-  if (minimum !== undefined && value < minimum) return refuse(`must be at least ${minimum}`);
-  if (maximum !== undefined && value > maximum) return refuse(`must be at most ${maximum}`);
+  if (type === 'integer' && !whole) return refuse({ rule: 'integer' });
+  if (whole && !Number.isSafeInteger(value)) return refuse({ rule: 'safe' });
+  if (minimum !== undefined && value < minimum) return refuse({ rule: 'minimum', limit: minimum });
+  if (maximum !== undefined && value > maximum) return refuse({ rule: 'maximum', limit: maximum });
   return { ok: true, value: value === 0 ? 0 : value };
 }
 
 function checkChoices({ items, minItems = 0, maxItems }: MultiSelectField, value: unknown): ValueCheck {
-  if (!Array.isArray(value)) return refuse('must be a list of choices');
+  if (!Array.isArray(value)) return refuse({ rule: 'list' });
   const offered = valuesOf(items);
   const most = Math.min(maxItems ?? offered.length, offered.length);
   // Counted before the entries are looked at, so that a huge list costs nothing.
-  if (value.length > most) return refuse(`must hold at most ${most} choices`);
-  if (value.length < minItems) return refuse(`must hold at least ${minItems} choices`);
+  if (value.length > most) return refuse({ rule: 'maxItems', limit: most });
+  if (value.length < minItems) return refuse({ rule: 'minItems', limit: minItems });
   const chosen = new Set<string>();
   for (let at = 0; at < value.length; at += 1) {
     const choice: unknown = value[at];
-    if (typeof choice !== 'string' || !offered.includes(choice))
-      return refuse('must hold offered choices only');
-    if (chosen.has(choice)) return refuse('must hold each choice once at most');
+    if (typeof choice !== 'string' || !offered.includes(choice)) return refuse({ rule: 'offered' });
+    if (chosen.has(choice)) return refuse({ rule: 'once' });
     chosen.add(choice);
   }
   return { ok: true, value: [...chosen] };

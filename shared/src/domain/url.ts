@@ -26,16 +26,26 @@ export function faultOfUrl(text: string, rules: UrlRules): string | undefined {
   return PLAIN_FORM.test(text) ? undefined : 'must be written as https://host/path, without user information';
 }
 
+/** Why to look twice before opening a URL. */
+export type UrlWarning =
+  /** The domain has characters that can imitate others (Punycode). */
+  | 'punycode'
+  /** The host is an address, not a name. */
+  | 'address'
+  /** The port is not the scheme's own. */
+  | 'port'
+  | 'not_encrypted'
+  /** It carries a user name or a password, which can look like the host. */
+  | 'user_info';
+
 /** Reasons to look twice before opening a URL, for a card that shows it. An empty list is not a promise. */
-export function warningsOfUrl(text: string): string[] {
-  if (!URL.canParse(text)) return ['not a URL'];
-  const url = new URL(text);
-  const warnings: string[] = [];
-  if (url.hostname.split('.').some((label) => label.startsWith('xn--'))) {
-    warnings.push('the domain uses characters that can imitate others');
-  }
-  if (/^\[|^\d+(\.\d+){3}$/u.test(url.hostname)) warnings.push('the host is an address, not a name');
-  if (url.port !== '') warnings.push(`the port is ${url.port}`);
-  if (url.protocol !== 'https:') warnings.push('the connection is not encrypted');
-  return warnings;
+export function warningsOfUrl(url: URL): UrlWarning[] {
+  const found: Record<UrlWarning, boolean> = {
+    punycode: url.hostname.split('.').some((label) => label.startsWith('xn--')),
+    address: /^\[|^\d+(\.\d+){3}$/u.test(url.hostname),
+    port: url.port !== '',
+    not_encrypted: url.protocol !== 'https:',
+    user_info: url.username !== '' || url.password !== '',
+  };
+  return (Object.keys(found) as UrlWarning[]).filter((warning) => found[warning]);
 }

@@ -1,0 +1,160 @@
+/**
+ * Builds the widget: `node build.mjs` writes dist/ and fails when the card has grown past its budget or holds what a strict page refuses.
+ * Each step is a function, so that a test can call it with a folder of its own.
+ */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { build, transform } from 'esbuild';
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const CARD = 'elicitation-card';
+
+/** What the card may weigh, gzipped, with Lit and both languages. */
+export const CARD_GZIP_MAX = 20_000;
+
+/** Output name to source. All but the card expect the card's file beside them. */
+export const ENTRIES = {
+  [CARD]: 'src/index.ts',
+  'elicitation-inbox': 'src/inbox.ts',
+  'ai-sdk': 'src/ai-sdk.ts',
+  'dom-events': 'src/dom-events.ts',
+  react: 'src/react.ts',
+};
+
+/** What may not stand in a file that runs under `script-src 'self'` and fetches nothing of its own. */
+const FORBIDDEN = [
+  [/\beval\s*\(/u, 'eval('],
+  [/\bnew\s+Function\b/u, 'new Function'],
+  [/@import\b/u, 'a stylesheet import'],
+  [/@font-face\b/u, 'a font'],
+  [/\b(?:from|import)\s*\(?\s*["'`]https?:/u, 'an import from the network'],
+  [/url\(\s*["']?https?:/u, 'a resource from the network'],
+];
+
+/** @param {string} code @returns {string[]} what a strict page would refuse */
+export function faultsOf(code) {
+  return FORBIDDEN.filter(([pattern]) => pattern.test(code)).map(([, name]) => name);
+}
+
+/** @param {string | Uint8Array} code @returns {number} bytes as a server with gzip -9 sends them */
+export function gzipSize(code) {
+  return gzipSync(code, { level: 9 }).length;
+}
+
+/** Sends imports of the elements to their own files, so that a page that uses several files has each element once. */
+const elementsApart = {
+  name: 'elements-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/(?:index|card)\.ts$/ }, () => ({ path: `./${CARD}.js`, external: true }));
+    onResolve({ filter: /^\.\/inbox\.ts$/ }, () => ({ path: './elicitation-inbox.js', external: true }));
+  },
+};
+
+/** Minifies the stylesheets, which stand in templates where the bundler does not look. */
+const leanStyles = {
+  name: 'lean-styles',
+  setup({ onLoad }) {
+    onLoad({ filter: /styles\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const sheets = [...source.matchAll(/(?<=css`)[^`$]*(?=`)/gu)];
+      const lean = await Promise.all(
+        sheets.map(([sheet]) => transform(sheet, { loader: 'css', minify: true })),
+      );
+      let at = 0;
+      const contents = source.replace(/(?<=css`)[^`$]*(?=`)/gu, () =>
+        lean[at++].code.trim().replaceAll('\\', '\\\\'),
+      );
+      return { contents, loader: 'ts' };
+    });
+  },
+};
+
+const SHARED = {
+  absWorkingDir: HERE,
+  bundle: true,
+  minify: true,
+  target: 'es2022',
+  // Naming conditions drops the one that picks ES modules, so it is named too.
+  conditions: ['parley-source', 'module'],
+  legalComments: 'none',
+  charset: 'utf8',
+  logLevel: 'warning',
+};
+
+/**
+ * Bundles one entry into `outdir`.
+ * @param {keyof typeof ENTRIES} name
+ * @param {string} outdir
+ * @returns {Promise<{ name: string; path: string; bytes: number; gzip: number; faults: string[] }>}
+ */
+export async function bundle(name, outdir = join(HERE, 'dist')) {
+  const path = join(outdir, `${name}.js`);
+  await build({
+    ...SHARED,
+    entryPoints: [ENTRIES[name]],
+    outfile: path,
+    format: 'esm',
+    external: ['react'],
+    plugins: name === CARD ? [leanStyles] : [leanStyles, elementsApart],
+  });
+  const code = await readFile(path);
+  return { name, path, bytes: code.length, gzip: gzipSize(code), faults: faultsOf(code.toString()) };
+}
+
+/** The gallery as a page that opens from disk: its script holds the card and is no module. */
+export async function buildGallery(outdir = join(HERE, 'dist/gallery')) {
+  await mkdir(outdir, { recursive: true });
+  await build({
+    ...SHARED,
+    entryPoints: ['gallery/gallery.ts'],
+    outfile: join(outdir, 'gallery.js'),
+    format: 'iife',
+    plugins: [leanStyles],
+  });
+  for (const file of ['index.html', 'gallery.css']) await cp(join(HERE, 'gallery', file), join(outdir, file));
+}
+
+/** The declarations, for pages written in TypeScript. */
+export async function buildTypes() {
+  const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
+  const tsc = join(dirname(manifest), 'bin/tsc');
+  try {
+    await promisify(execFile)(process.execPath, [tsc, '-b', join(HERE, 'tsconfig.build.json')]);
+  } catch (error) {
+    throw new Error(`The declarations could not be written:\n${error.stdout}`, { cause: error });
+  }
+}
+
+/** @param {Awaited<ReturnType<typeof bundle>>} built @returns {string[]} why it may not ship */
+export function faultsOfBundle({ name, gzip, faults }) {
+  const found = faults.map((fault) => `${name}.js holds ${fault}: a strict page refuses that`);
+  if (name === CARD && gzip > CARD_GZIP_MAX) {
+    found.push(
+      `${name}.js is ${gzip} bytes gzipped, ${gzip - CARD_GZIP_MAX} more than the ${CARD_GZIP_MAX} it may be`,
+    );
+  }
+  return found;
+}
+
+async function main() {
+  await rm(join(HERE, 'dist'), { recursive: true, force: true });
+  const bundles = [];
+  for (const name of Object.keys(ENTRIES)) bundles.push(await bundle(name));
+  for (const { name, bytes, gzip } of bundles) {
+    process.stdout.write(
+      `${`${name}.js`.padEnd(24)} ${String(bytes).padStart(7)} B ${String(gzip).padStart(7)} B gzipped\n`,
+    );
+  }
+  await buildGallery();
+  await buildTypes();
+  const faults = bundles.flatMap(faultsOfBundle);
+  for (const fault of faults) process.stderr.write(`${fault}\n`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,60 @@
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+type Unit = 'second' | 'minute' | 'hour' | 'day';
+
+/** A duration in one unit, rounded down so that it never promises more than there is: `5 minutes`. */
+export function durationIn(lang: string, ms: number): string {
+  const [amount, unit] = inUnit(ms);
+  return new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
+}
+
+/** A duration to be said aloud: to the nearest minute, or in seconds when there is none left. */
+export function roughlyIn(lang: string, ms: number): string {
+  const minutes = Math.round(ms / MINUTE);
+  return durationIn(lang, minutes > 0 ? minutes * MINUTE : Math.ceil(ms / SECOND) * SECOND);
+}
+
+/** Minutes and seconds as a clock shows them, `4:59`; longer times in words. */
+export function countdownIn(lang: string, ms: number): string {
+  if (ms >= 10 * MINUTE) return durationIn(lang, ms);
+  // Rounded up, so that 0:00 is the end and not the last second.
+  const seconds = Math.ceil(Math.max(0, ms) / SECOND);
+  return `${Math.trunc(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** How long ago: `3 minutes ago`, and `now` below a minute. */
+export function ageIn(lang: string, ms: number): string {
+  const format = new Intl.RelativeTimeFormat(lang, { numeric: 'auto' });
+  if (ms < MINUTE) return format.format(0, 'second');
+  const [amount, unit] = inUnit(ms);
+  return format.format(-amount, unit);
+}
+
+/** A moment here: the time alone on the same day, with the date on any other. */
+export function momentIn(lang: string, at: Date, now: Date = new Date()): string {
+  const sameDay = at.toDateString() === now.toDateString();
+  return new Intl.DateTimeFormat(lang, {
+    timeStyle: 'short',
+    ...(!sameDay && { dateStyle: 'medium' }),
+  }).format(at);
+}
+
+/** A count as the language writes it. */
+export function numberIn(lang: string, value: number): string {
+  return new Intl.NumberFormat(lang).format(value);
+}
+
+/** The word for a count. */
+export function pluralIn(lang: string, count: number, one: string, other: string): string {
+  return new Intl.PluralRules(lang).select(count) === 'one' ? one : other;
+}
+
+function inUnit(ms: number): [amount: number, unit: Unit] {
+  if (ms >= 2 * DAY) return [Math.floor(ms / DAY), 'day'];
+  if (ms >= 2 * HOUR) return [Math.floor(ms / HOUR), 'hour'];
+  if (ms >= MINUTE) return [Math.floor(ms / MINUTE), 'minute'];
+  return [Math.max(0, Math.floor(ms / SECOND)), 'second'];
+}
