@@ -4,6 +4,8 @@ import type { ModelEndpoint } from './neighbours.ts';
 import { startWorld, type World } from './world.ts';
 
 const auto = process.argv.includes('--auto');
+/** Another host than that of the accounts and the chat, as in real life; and a name, which people are shown. */
+const PUBLIC_HOST = 'localhost';
 
 function say(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -14,7 +16,7 @@ async function main(): Promise<void> {
   const model = modelFrom(process.env);
   if (auto && model !== undefined)
     throw new Error('--auto tells a fixed story, which only the scripted model knows: unset DEMO_MODEL_URL.');
-  const starting = startWorld({ say, ...(model !== undefined && { model }) });
+  const starting = startWorld({ say, publicHost: PUBLIC_HOST, ...(model !== undefined && { model }) });
   const close = closing(starting);
   const world = await starting;
   tellWhatRuns(world);
@@ -46,6 +48,7 @@ function tellWhatRuns({ page, service, neighbours, tenant }: World): void {
   const { model, scripted, accounts, tracker } = neighbours;
   say(`
 Chat:          ${page.url}
+Bare page:     ${page.url}/bare (one question, in fifteen lines of HTML)
 Accounts:      ${accounts.issuer} (a stand-in: sign in as alice or bob, without a password)
 Issue tracker: ${tracker.url} (a stand-in: an MCP server that demands each person's token)
 Model:         ${model.url} ${scripted === undefined ? `(${model.model})` : '(scripted: its lines are fixed; DEMO_MODEL_URL and DEMO_MODEL name a real one)'}

@@ -1,22 +1,27 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { extname } from 'node:path';
 import { listenOnFreePort } from '../../test/harness/free-port.ts';
 
-/** The company's own web application: the chat page, and a way from it to Parley. */
+/** The company's own web application: the chat page, a bare page for one question, and a way from them to Parley. */
 export interface PageServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
 export interface PageOptions {
-  /** Parley's load balancer; what the page asks below `/run` goes there. */
+  /** Parley's load balancer; what the pages ask below `/run` and `/v1` goes there. */
   readonly apiUrl: string;
-  /** Everybody who may use the page; the first unless the address names another. */
+  /** The widget's files, by their names. */
+  readonly widget: ReadonlyMap<string, string>;
+  /** Everybody who may use the pages; the first unless the address names another. */
   readonly people: readonly string[];
   /** A token that tells Parley who somebody is. */
   readonly tokenOf: (userId: string) => Promise<string>;
-  /** What the page says of the model. */
+  /** Asks somebody something for the bare page, and returns the question's id. */
+  readonly ask: (userId: string) => Promise<string>;
+  /** What the chat page says of the model. */
   readonly model: string;
 }
 
@@ -30,19 +35,19 @@ const HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 };
 
-/** Serves the chat page, and passes its calls on to Parley, as a deployer's own web server does. */
+/** Serves the pages, and passes their calls on to Parley, as a deployer's own web server does. */
 export async function startPageServer(options: PageOptions): Promise<PageServer> {
   const files = new Set(readdirSync(FOLDER));
   const server = createServer((req, res) => {
     const url = new URL(req.url ?? '/', 'http://page');
-    const name = url.pathname === '/' ? 'index.html' : url.pathname.slice(1);
-    if (url.pathname.startsWith('/run/')) return passOn(req, res, options.apiUrl);
+    if (/^\/(?:run|v1)\//.test(url.pathname)) return passOn(req, res, options.apiUrl);
     if (url.pathname === '/session') return void sendSession(res, url.searchParams.get('person'), options);
-    if (files.has(name)) return send(res, extname(name), readFileSync(new URL(name, FOLDER), 'utf8'));
+    if (url.pathname === '/bare' && !url.searchParams.has('id')) return void askFirst(res, url, options);
+    const name = NAMES[url.pathname] ?? url.pathname.slice(1);
+    const text = files.has(name) ? readFileSync(new URL(name, FOLDER), 'utf8') : options.widget.get(name);
+    if (text !== undefined) return send(res, extname(name), text);
     res.writeHead(404, HEADERS).end();
   });
   const port = await listenOnFreePort(server);
@@ -56,14 +61,32 @@ export async function startPageServer(options: PageOptions): Promise<PageServer>
   };
 }
 
+const NAMES: Readonly<Record<string, string>> = { '/': 'index.html', '/bare': 'bare.html' };
+
 /** The demo's own stand-in for being signed in to the company's application: whoever opens the page is who they say. */
 async function sendSession(res: ServerResponse, asked: string | null, options: PageOptions): Promise<void> {
-  const { people, tokenOf, model } = options;
-  const person = asked === null ? people[0] : people.find((name) => name === asked);
+  const person = personOf(asked, options);
   if (person === undefined) return void res.writeHead(404, HEADERS).end();
+  const { people, tokenOf, model } = options;
   const other = people.find((name) => name !== person);
   const session = { person, other, token: await tokenOf(person), model };
   send(res, '.json', JSON.stringify(session));
+}
+
+/** The bare page shows the question that its address names; one without a name gets a question of its own. */
+async function askFirst(res: ServerResponse, url: URL, options: PageOptions): Promise<void> {
+  const person = personOf(url.searchParams.get('person'), options);
+  if (person === undefined) return void res.writeHead(404, HEADERS).end();
+  try {
+    url.searchParams.set('id', await options.ask(person));
+    res.writeHead(303, { ...HEADERS, location: `/bare${url.search}` }).end();
+  } catch {
+    res.writeHead(502, HEADERS).end();
+  }
+}
+
+function personOf(asked: string | null, { people }: PageOptions): string | undefined {
+  return asked === null ? people[0] : people.find((name) => name === asked);
 }
 
 function passOn(req: IncomingMessage, res: ServerResponse, apiUrl: string): void {
@@ -86,5 +109,24 @@ function passOn(req: IncomingMessage, res: ServerResponse, apiUrl: string): void
 
 function send(res: ServerResponse, type: string, text: string): void {
   const contentType = `${TYPES[type] ?? 'application/json'}; charset=utf-8`;
-  res.writeHead(200, { ...HEADERS, 'content-type': contentType }).end(text);
+  const policy = policyFor(type === '.html' ? text : '');
+  res
+    .writeHead(200, { ...HEADERS, 'content-type': contentType, 'content-security-policy': policy })
+    .end(text);
+}
+
+/** Nothing but this server's own files runs; a script that stands in a page itself runs as it was written, or not. */
+function policyFor(html: string): string {
+  const inline = [...html.matchAll(/<script type="module">(.*?)<\/script>/gs)].map(
+    ([, code = '']) => ` 'sha256-${createHash('sha256').update(code).digest('base64')}'`,
+  );
+  return [
+    "default-src 'none'",
+    `script-src 'self'${inline.join('')}`,
+    "style-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 }

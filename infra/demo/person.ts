@@ -16,6 +16,8 @@ export interface Person {
   reload(): Promise<void>;
   /** The newest card of that title, once it can be answered. */
   question(title: string): Promise<Locator>;
+  /** The card's link, once it can be pressed: only when it has been in view for a moment. */
+  link(card: Locator): Promise<Locator>;
   /** Opens the card's page by its link: a new tab. */
   open(card: Locator): Promise<Page>;
   /** What the agent's last message says, once it is whole. */
@@ -48,7 +50,8 @@ export async function meetPerson({ browser, url, name }: PersonOptions): Promise
     pods,
     async say(text) {
       await page.getByLabel('Message').fill(text);
-      await page.getByRole('button', { name: 'Send' }).click();
+      // A card may have a button of that name too.
+      await page.locator('#composer').getByRole('button', { name: 'Send' }).click();
     },
     async reload() {
       await page.reload();
@@ -59,11 +62,10 @@ export async function meetPerson({ browser, url, name }: PersonOptions): Promise
       await card.getByRole('button', { name: 'Decline' }).waitFor();
       return card;
     },
+    link: linkOf,
     async open(card) {
-      const [tab] = await Promise.all([
-        context.waitForEvent('page'),
-        card.getByRole('link', { name: 'Connect account' }).click(),
-      ]);
+      const link = await linkOf(card);
+      const [tab] = await Promise.all([context.waitForEvent('page'), link.click()]);
       return tab;
     },
     async answer() {
@@ -72,6 +74,13 @@ export async function meetPerson({ browser, url, name }: PersonOptions): Promise
     },
     close: () => context.close(),
   };
+}
+
+async function linkOf(card: Locator): Promise<Locator> {
+  const link = card.getByRole('link', { name: 'Connect account' });
+  await link.scrollIntoViewIfNeeded();
+  await link.and(card.page().locator('[href]')).waitFor();
+  return link;
 }
 
 /** Signs in where Parley's page sends them: at the company's accounts. */

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { userToken } from '../../test/harness/tokens.ts';
+import { askBareQuestion } from './bare-question.ts';
 import { writeConfiguration } from './configuration.ts';
 import { type ModelEndpoint, type Neighbours, PEOPLE, startNeighbours } from './neighbours.ts';
 import { type PageServer, startPageServer } from './page-server.ts';
 import { type Service, startService } from './service.ts';
+import { loadWidget } from './widget.ts';
 
 /** Everything that the demo runs. */
 export interface World {
   readonly service: Service;
   readonly neighbours: Neighbours;
-  /** Where people chat. */
+  /** Where people chat, and meet the bare page. */
   readonly page: PageServer;
   readonly tenant: string;
   /** A token that tells Parley who somebody is. */
@@ -29,6 +31,7 @@ const DAY_SECONDS = 86_400;
 /** Starts a company with a chat page, sign-in and tracker, and Parley among them. */
 export async function startWorld({ model, publicHost, pick, say }: WorldOptions): Promise<World> {
   const secret = randomBytes(32).toString('base64url');
+  const serviceKey = randomBytes(32).toString('base64url');
   // Credentials are sealed with keys of this start: in a Redis that stays, those of an earlier one are not ours.
   const tenant = process.env.REDIS_URL ? `acme-${randomBytes(3).toString('hex')}` : 'acme';
   const tokenOf = (userId: string) => userToken({ secret, userId, tenant, expiresInSeconds: DAY_SECONDS });
@@ -37,6 +40,7 @@ export async function startWorld({ model, publicHost, pick, say }: WorldOptions)
     for (const part of parts.splice(0).reverse()) await part.close();
   };
   try {
+    const widget = await loadWidget(say);
     let neighbours: Neighbours | undefined;
     const service = await startService({
       say,
@@ -57,6 +61,7 @@ export async function startWorld({ model, publicHost, pick, say }: WorldOptions)
           ...settingsOf(publicUrl, tenant, neighbours),
           PARLEY_CONFIG: configuration.path,
           PARLEY_JWT_SECRET: secret,
+          PARLEY_API_KEYS: `${tenant}:${serviceKey}`,
         };
       },
     });
@@ -65,7 +70,9 @@ export async function startWorld({ model, publicHost, pick, say }: WorldOptions)
     const page = await startPageServer({
       apiUrl: service.url,
       people: PEOPLE,
+      widget,
       tokenOf,
+      ask: (userId) => askBareQuestion(service.url, serviceKey, userId),
       model: aboutModel(neighbours),
     });
     parts.push(page);
@@ -103,5 +110,5 @@ function secretsOf({ model, signIn, trackerClient }: Neighbours): Record<string,
 function aboutModel({ model, scripted }: Neighbours): string {
   return scripted === undefined
     ? `The model is ${model.model} at ${new URL(model.url).host}.`
-    : 'The model is scripted: its lines are fixed. Everything else is real.';
+    : 'The model is scripted; everything else is real.';
 }

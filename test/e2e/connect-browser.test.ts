@@ -57,13 +57,13 @@ describe.skipIf(CHROMIUM === undefined)(
       const [alice, bob] = [await meet('alice'), await meet('bob')];
       await alice.say('List my issues');
       const card = await alice.question(QUESTION);
-      const link = await card.getByRole('link', { name: 'Connect account' }).getAttribute('href');
-      await bob.page.goto(link ?? '');
+      const link = await alice.link(card);
+      await bob.page.goto((await link.getAttribute('href')) ?? '');
       await signIn(bob.page, 'bob');
       await bob.page.getByRole('heading', { name: 'This link is for somebody else' }).waitFor();
-      expect(await card.getByRole('link', { name: 'Connect account' }).isVisible()).toBe(true);
+      expect(await link.isVisible()).toBe(true);
       await alice.page.getByRole('button', { name: 'Stop' }).click();
-      await card.getByText('The agent took the question back.').waitFor();
+      await card.getByText('The conversation was stopped').waitFor();
     });
 
     it('may refuse at the provider, think again, and connect after all', async () => {
@@ -75,7 +75,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await agreeToGo(tab, SERVICE);
       await tab.getByRole('button', { name: 'Refuse' }).click();
       await tab.getByRole('heading', { name: 'You did not agree' }).waitFor();
-      expect(await card.innerText()).toContain('Waiting for you in the other tab');
+      expect(await card.innerText()).toContain('Waiting for you in the other window');
       await tab.getByRole('link', { name: 'Try again' }).click();
       await agreeToGo(tab, SERVICE);
       await allow(tab);
@@ -90,7 +90,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const card = await alice.question(QUESTION);
 
       const tab = await alice.open(card);
-      await card.getByText('Waiting for you in the other tab').waitFor();
+      await card.getByText('Waiting for you in the other window').waitFor();
       await signIn(tab, 'alice');
       await agreeToGo(tab, SERVICE);
       await allow(tab);
@@ -98,7 +98,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(await alice.answer()).toBe(
         'You have 2 open issues: #1 The login page is slow, #2 The export forgets a column.',
       );
-      await card.getByText('Connected.').waitFor();
+      await card.getByText('Done.').waitFor();
 
       await alice.say('Create an issue "The search is slow"');
       expect(await alice.answer()).toBe('I created issue #3: The search is slow.');

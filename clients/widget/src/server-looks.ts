@@ -6,7 +6,7 @@ import type { Calls } from './server-calls.ts';
 
 /** From so many on, one list costs less than single reads. */
 const LIST_FROM = 6;
-const WAITING = '/v1/elicitations?status=pending,opened&limit=200';
+const WAITING = '/v1/elicitations?status=pending,opened&limit=100';
 
 export interface LooksDeps {
   readonly calls: Calls;

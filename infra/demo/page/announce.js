@@ -1,13 +1,9 @@
-import { textOf } from './message.js';
+import { openQuestionOf, textOf } from './message.js';
 
-const ENDED = {
-  accepted: 'answered',
-  declined: 'declined',
-  cancelled: 'left for now',
-  expired: 'over: nobody answered in time',
-};
-
-/** Tells screen readers what is worth an interruption: a question, its end, a whole answer. Never single words. */
+/**
+ * Tells screen readers what is worth an interruption: a question, and a whole answer. Never single words; how a question
+ * ends, its card tells.
+ */
 export function createAnnouncer(place) {
   const told = new WeakMap();
 
@@ -23,10 +19,7 @@ export function createAnnouncer(place) {
 
 function newsOf(message) {
   if (message.state === 'finished') return `The agent says: ${textOf(message)}`;
-  const question = message.parts.findLast(({ type }) => type === 'question')?.data;
-  if (question === undefined) return '';
-  const { title = 'A question', status } = question;
-  if (status === 'pending') return `The agent asks you: ${title}. ${question.message}`;
-  if (status === 'opened') return `${title}: waiting for you in the other tab.`;
-  return `${title}: ${ENDED[status] ?? 'taken back'}.`;
+  const question = openQuestionOf(message);
+  if (question?.status !== 'pending') return '';
+  return `The agent asks you: ${question.title ?? 'a question'}. ${question.message}`;
 }

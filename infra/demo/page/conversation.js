@@ -1,52 +1,53 @@
 import { Refusal } from './api.js';
-import { forget, messageOf, take } from './message.js';
+import { forget, leaveTools, messageOf, take } from './message.js';
 
 const RETRY_MS = 500;
 const RETRIES_MAX = 20;
 
 /**
- * One person's conversation: survives a reload (what was shown rests in sessionStorage, a turn that still runs is
- * resumed from Parley) and a broken connection (the stream goes on after its last event, on whichever pod).
+ * One conversation. It survives a reload (what was shown rests in sessionStorage, a turn that still runs is resumed from
+ * Parley) and a broken connection (the stream goes on after its last event, on whichever pod).
  */
-export function createConversation({ api, storeKey, onChange }) {
-  const kept = JSON.parse(sessionStorage.getItem(storeKey) ?? 'null');
-  let chatId = kept?.chatId ?? newId();
-  let messages = kept?.messages ?? [];
-
-  const running = () => messages.find(({ state }) => state === 'running');
-
-  function changed() {
-    sessionStorage.setItem(storeKey, JSON.stringify({ chatId, messages }));
-    onChange();
-  }
-
-  const goesOn = (message) => message.state === 'running' && messages.includes(message);
+export function createConversation({ api, chatId, storeKey, onChange }) {
+  const messages = JSON.parse(sessionStorage.getItem(storeKey) ?? '[]');
+  const save = () => sessionStorage.setItem(storeKey, JSON.stringify(messages));
+  const last = () => messages.at(-1);
+  const isRunning = () => last()?.state === 'running';
 
   /** Takes events until the turn has ended; comes back for the rest when the connection breaks. */
   async function follow(message, first) {
     const progress = { retries: 0, lastEventId: undefined };
     let events = first;
-    while (goesOn(message)) {
+    while (message.state === 'running') {
       try {
-        events ??= await api.resume(chatId, progress.lastEventId);
+        events ??= await comeBack(message, progress);
         if (events === undefined) message.state = 'lost';
         else await takeAll(message, events, progress);
       } catch (error) {
         if (error instanceof Refusal && error.status < 500) fail(message, error.message);
       }
       events = undefined;
-      if (goesOn(message)) await pause(message, ++progress.retries);
+      if (message.state === 'running') await pause(message, ++progress.retries);
     }
-    changed();
+    leaveTools(message);
+    save();
+    onChange();
+  }
+
+  async function comeBack(message, { lastEventId }) {
+    const events = await api.resume(chatId, lastEventId);
+    // Told from its start, it is told whole.
+    if (events !== undefined && lastEventId === undefined) forget(message);
+    return events;
   }
 
   async function takeAll(message, events, progress) {
     for await (const { id, data } of events) {
-      if (!goesOn(message)) return;
       progress.retries = 0;
       progress.lastEventId = id ?? progress.lastEventId;
       if (data !== '[DONE]') take(message, JSON.parse(data));
-      changed();
+      onChange();
+      if (message.state !== 'running') return;
     }
   }
 
@@ -61,53 +62,45 @@ export function createConversation({ api, storeKey, onChange }) {
   }
 
   return {
-    get messages() {
-      return messages;
-    },
-    running,
+    messages,
+    isRunning,
+    save,
 
     async say(text) {
       const message = messageOf('assistant');
       messages.push(messageOf('user', text), message);
-      changed();
+      save();
+      onChange();
       try {
         await follow(message, await api.send(chatId, text));
       } catch (error) {
         if (error instanceof Refusal) fail(message, error.message);
         // Nobody knows whether it arrived: a turn that runs is found again.
         else await follow(message);
-        changed();
+        onChange();
       }
     },
 
     /** After a reload: a turn that still runs is told again from its start. */
     async takeUp() {
-      onChange();
-      const message = running();
-      if (message === undefined) return;
-      forget(message);
-      await follow(message);
+      if (isRunning()) await follow(last());
     },
 
-    stop: () => api.stop(chatId),
-    answer: (question, response) => api.answer(chatId, question, response),
+    async stop() {
+      const message = last();
+      await api.stop(chatId).catch((error) => {
+        message.parts.push({ type: 'note', id: 'stop', text: `Not stopped: ${error.message}` });
+        onChange();
+      });
+    },
 
-    /** Notes which pod answered a call, with the newest turn. */
-    notePod(what, pod) {
-      const message = messages.at(-1);
+    /** Notes which pod answered a call, if it was about the newest turn. */
+    notePod({ what, ok, pod, ...about }) {
+      const message = last();
       if (message?.role !== 'assistant') return;
-      message.pods.push({ what, pod });
-      changed();
-    },
-
-    startAnew() {
-      chatId = newId();
-      messages = [];
-      changed();
+      if (about.chatId !== chatId && !message.parts.some(({ id }) => id === about.elicitationId)) return;
+      message.pods.push({ what: ok ? what : `${what} (refused)`, pod });
+      onChange();
     },
   };
-}
-
-function newId() {
-  return `chat-${crypto.randomUUID()}`;
 }

@@ -1,59 +1,55 @@
+import { createElicitationCards } from '/ai-sdk.js';
+import { createElicitationServer } from '/elicitation-card.js';
+import '/elicitation-inbox.js';
 import { createAnnouncer } from './announce.js';
 import { createApi } from './api.js';
-import { createConversation } from './conversation.js';
-import { button, element } from './element.js';
+import { createChats } from './chats.js';
+import { createComposer } from './composer.js';
+import { element } from './element.js';
+import { followEnd } from './follow-end.js';
+import { setUpInbox } from './inbox.js';
 import { createView } from './view.js';
-
-const HINTS = [
-  'List my issues',
-  'Create an issue "The search is slow"',
-  'Ask the release agent to "ask me in a form"',
-];
 
 const at = (id) => document.getElementById(id);
 const session = await (await fetch(`/session${location.search}`)).json();
 
-const api = createApi({ token: session.token, onPod: (what, pod) => conversation.notePod(what, pod) });
-const view = createView(at('history'), (question, response) => conversation.answer(question, response));
+const api = createApi({ token: session.token, onPod: (call) => chats.notePod(call) });
+const server = createElicitationServer({ getToken: () => session.token, fetch: api.widgetFetch });
+const showMessages = createView(at('history'), createElicitationCards({ server }));
 const announce = createAnnouncer(at('status'));
-const conversation = createConversation({ api, storeKey: `parley-demo-${session.person}`, onChange: show });
+const goToEnd = followEnd(at('scroller'), at('history'), () =>
+  at('history').querySelector('article:last-child > .parts > :last-child'),
+);
+const chats = createChats({ api, person: session.person, onChange: show });
+const composer = createComposer({ onSay: say, onStop: () => chats.current.stop() });
 
 function show() {
-  const isRunning = conversation.running() !== undefined;
-  at('stop').hidden = !isRunning;
-  at('send').hidden = at('hints').hidden = isRunning;
-  at('intro').hidden = conversation.messages.length > 0;
-  view.show(conversation.messages);
-  announce(conversation.messages);
+  const { messages, isRunning } = chats.current;
+  at('intro').hidden = messages.length > 0;
+  composer.show(isRunning());
+  showMessages(messages);
+  announce(messages);
 }
 
-async function say(text) {
-  if (text.trim() === '' || conversation.running() !== undefined) return;
-  at('words').value = '';
-  await conversation.say(text.trim());
-  // Whoever was answering a card is brought back to where the conversation goes on.
-  if (document.activeElement === document.body) at('words').focus();
+function say(text) {
+  void chats.current.say(text);
+  goToEnd();
 }
 
-at('who').prepend(
+setUpInbox(at('inbox'), server);
+at('who').append(
   element('span', {}, `You are ${session.person}.`),
+  ' ',
   element('a', { href: `/?person=${session.other}` }, `Be ${session.other}`),
 );
 at('model').textContent = session.model;
-at('hints').append(...HINTS.map((hint) => button(hint, () => void say(hint))));
-at('composer').addEventListener('submit', (event) => {
-  event.preventDefault();
-  void say(at('words').value);
+at('fresh').addEventListener('click', () => {
+  chats.startAnew();
+  composer.focus();
 });
-at('words').addEventListener('keydown', (event) => {
-  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-  event.preventDefault();
-  void say(at('words').value);
+// Whoever was answering a card is brought back to where the conversation goes on.
+at('history').addEventListener('elicitation-settled', async ({ target }) => {
+  await target.updateComplete;
+  if (target.matches(':focus-within')) composer.focus();
 });
-at('stop').addEventListener('click', () => void conversation.stop());
-at('fresh').addEventListener('click', async () => {
-  if (conversation.running() !== undefined) await conversation.stop();
-  conversation.startAnew();
-  at('words').focus();
-});
-await conversation.takeUp();
+chats.open();

@@ -1,6 +1,7 @@
 /**
- * A message as the page keeps and shows it. Parts are `text`, `tool`, `question` and `note`, in the order they came;
- * `state` is `running`, `finished`, `stopped`, `failed` or `lost`; `pods` tells which pod answered which call.
+ * A message as the page keeps and shows it. Parts are `text`, `tool`, `data-elicitation-request` and `note`, in the
+ * order they came; `state` is `running`, `finished`, `stopped`, `failed` or `lost`; `pods` tells which pod answered
+ * which call.
  */
 export function messageOf(role, text) {
   const parts = text === undefined ? [] : [{ type: 'text', id: 'said', text }];
@@ -9,14 +10,25 @@ export function messageOf(role, text) {
 
 /** Takes one chunk of an AI SDK UI message stream (v1) into the message; chunks of other kinds change nothing. */
 export function take(message, chunk) {
-  const handler = HANDLERS[chunk.type];
-  handler?.(message, chunk);
+  HANDLERS[chunk.type]?.(message, chunk);
 }
 
 /** Forgets what a stream has told, so that it can tell it again. */
 export function forget(message) {
   message.parts = [];
-  message.state = 'running';
+}
+
+/** Nothing is in progress any more in a message that has ended, however it did. */
+export function leaveTools({ parts }) {
+  for (const part of parts) if (part.state === 'running') part.state = 'left';
+}
+
+export const QUESTION = 'data-elicitation-request';
+
+/** The message's question that nobody has answered yet, if there is one. */
+export function openQuestionOf({ parts }) {
+  return parts.find(({ type, data }) => type === QUESTION && ['pending', 'opened'].includes(data.status))
+    ?.data;
 }
 
 export const textOf = ({ parts }) =>
@@ -36,13 +48,13 @@ const HANDLERS = {
     put(message, { type: 'tool', id: toolCallId, name: toolName, input, state: 'running' });
   },
   'tool-output-available'(message, { toolCallId, output }) {
-    Object.assign(find(message, 'tool', toolCallId), { state: 'returned', output });
+    Object.assign(find(message, 'tool', toolCallId), { state: 'done', output });
   },
   'tool-output-error'(message, { toolCallId, errorText }) {
     Object.assign(find(message, 'tool', toolCallId), { state: 'failed', output: errorText });
   },
   // Sent again under the same id whenever the question changes.
-  'data-elicitation-request': (message, { id, data }) => put(message, { type: 'question', id, data }),
+  [QUESTION]: (message, { id, data }) => put(message, { type: QUESTION, id, data }),
   'data-tool-auth-required': (message, { id, data }) =>
     put(message, { type: 'note', id, text: data.message }),
   'data-stream-reset': forget,

@@ -40,11 +40,13 @@ export type UrlWarning =
 
 /** Reasons to look twice before opening a URL, for a card that shows it. An empty list is not a promise. */
 export function warningsOfUrl(url: URL): UrlWarning[] {
+  // What stays on the machine is read by nobody on the way, and development has it on ports of its own.
+  const leaves = !LOOPBACK_HOSTS.has(url.hostname);
   const found: Record<UrlWarning, boolean> = {
     punycode: url.hostname.split('.').some((label) => label.startsWith('xn--')),
-    address: /^\[|^\d+(\.\d+){3}$/u.test(url.hostname),
-    port: url.port !== '',
-    not_encrypted: url.protocol !== 'https:',
+    address: leaves && /^\[|^\d+(\.\d+){3}$/u.test(url.hostname),
+    port: leaves && url.port !== '',
+    not_encrypted: leaves && url.protocol !== 'https:',
     user_info: url.username !== '' || url.password !== '',
   };
   return (Object.keys(found) as UrlWarning[]).filter((warning) => found[warning]);

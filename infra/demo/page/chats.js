@@ -1,0 +1,59 @@
+import { createConversation } from './conversation.js';
+
+/**
+ * The chats of this tab. The address names the one that is shown; those that were left go on, and are found again with
+ * the browser's own way back.
+ */
+export function createChats({ api, person, onChange }) {
+  const chats = new Map();
+  const lastKey = `parley-demo/${person}`;
+  let current;
+
+  function open(chatId) {
+    const chat = chats.get(chatId) ?? make(chatId);
+    current = chat;
+    sessionStorage.setItem(lastKey, chatId);
+    onChange();
+  }
+
+  function make(chatId) {
+    const chat = createConversation({
+      api,
+      chatId,
+      storeKey: `${lastKey}/${chatId}`,
+      onChange: () => chat === current && onChange(),
+    });
+    chats.set(chatId, chat);
+    void chat.takeUp();
+    return chat;
+  }
+
+  function openNamed() {
+    const named = /^#(chat-[\w-]{1,64})$/.exec(location.hash)?.[1];
+    const chatId = named ?? sessionStorage.getItem(lastKey) ?? newId();
+    if (named === undefined) history.replaceState(null, '', `#${chatId}`);
+    open(chatId);
+  }
+
+  addEventListener('hashchange', openNamed);
+  addEventListener('pagehide', () => {
+    for (const chat of chats.values()) chat.save();
+  });
+
+  return {
+    get current() {
+      return current;
+    },
+    open: openNamed,
+    startAnew() {
+      location.hash = newId();
+    },
+    notePod(call) {
+      for (const chat of chats.values()) chat.notePod(call);
+    },
+  };
+}
+
+function newId() {
+  return `chat-${crypto.randomUUID()}`;
+}
