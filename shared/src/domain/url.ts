@@ -44,7 +44,7 @@ export function warningsOfUrl(url: URL): UrlWarning[] {
   const leaves = !LOOPBACK_HOSTS.has(url.hostname);
   const found: Record<UrlWarning, boolean> = {
     punycode: url.hostname.split('.').some((label) => label.startsWith('xn--')),
-    address: leaves && /^\[|^\d+(\.\d+){3}$/u.test(url.hostname),
+    address: /^\[|^\d+(\.\d+){3}$/u.test(url.hostname),
     port: leaves && url.port !== '',
     not_encrypted: leaves && url.protocol !== 'https:',
     user_info: url.username !== '' || url.password !== '',
