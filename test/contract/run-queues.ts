@@ -1,35 +1,39 @@
+import { randomUUID } from 'node:crypto';
 import type { StreamRef } from '@parley/shared/domain/ids';
+import { NOBODY } from '@parley/shared/domain/run';
+import { offerLapsed } from '@parley/shared/engine/offer-lapsed';
 import type { RunConsumer } from '@parley/shared/ports/run-queue';
+import type { NewRun } from '@parley/shared/ports/runs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';
 import { newStream } from './questions.ts';
 
-/** Runs that wait for a pod. */
+/** Turns of pods that died, and how they come to others. */
 export function runQueueContract(contract: Contract): void {
-  describe('a run that waits for a pod', () => {
-    const consumers: RunConsumer[] = [];
-    afterEach(async () => {
-      await Promise.all(consumers.splice(0).map((consumer) => consumer.close()));
-    });
+  const consumers: RunConsumer[] = [];
+  afterEach(async () => {
+    await Promise.all(consumers.splice(0).map((consumer) => consumer.close()));
+  });
 
-    /** Takes runs on both pods, as `take` does; gives back what was handed out, in order. */
-    function taking(take: (stream: StreamRef) => Promise<void> = async () => undefined): StreamRef[] {
-      const handed: StreamRef[] = [];
-      for (const { runQueue } of [contract.pods.backend, contract.pods.second]) {
-        consumers.push(
-          runQueue.consume(async (stream) => {
-            handed.push(stream);
-            await take(stream);
-          }),
-        );
-      }
-      return handed;
+  /** Takes runs on both pods, as `take` does; gives back what was handed out, in order. */
+  function taking(take: (stream: StreamRef) => Promise<void> = async () => undefined): StreamRef[] {
+    const handed: StreamRef[] = [];
+    for (const { runQueue } of [contract.pods.backend, contract.pods.second]) {
+      consumers.push(
+        runQueue.consume(async (stream) => {
+          handed.push(stream);
+          await take(stream);
+        }),
+      );
     }
+    return handed;
+  }
 
-    const of = (handed: readonly StreamRef[], { streamRequestId }: StreamRef) =>
-      handed.filter((one) => one.streamRequestId === streamRequestId);
+  const of = (handed: readonly StreamRef[], { streamRequestId }: StreamRef) =>
+    handed.filter((one) => one.streamRequestId === streamRequestId);
 
+  describe('a run that waits for a pod', () => {
     it('is handed to one of them, also when it was offered before anybody listened', async () => {
       const { backend, second } = contract.pods;
       const before = newStream();
@@ -73,6 +77,91 @@ export function runQueueContract(contract: Contract): void {
       const later = taking();
       await waitUntil(() => of(later, stream).length === 1, { what: 'the run' });
       expect(of(handed, stream)).toEqual([]);
+    });
+  });
+
+  describe('the turns of a pod that died', () => {
+    const newTurn = (owner: string): NewRun => {
+      const stream = newStream();
+      const { streamRequestId: conversationId } = stream;
+      return {
+        ...stream,
+        conversationId,
+        agent: 'helper',
+        owner,
+        support: { form: true, url: true },
+        input: [{ role: 'user', content: 'Hello' }],
+        event: { type: 'turn-started', conversationId, messageId: 'msg', agent: 'helper' },
+      };
+    };
+
+    async function owned(...owners: string[]): Promise<Map<string, number>> {
+      const found = new Map<string, number>();
+      for await (const { stream, term } of contract.pods.second.runs.ownedBy(new Set(owners))) {
+        found.set(stream.streamRequestId, term);
+      }
+      return found;
+    }
+
+    it('are found by their owner, until it is another one or they end', async () => {
+      const { runs } = contract.pods.backend;
+      const [dead, other] = [`dead-${randomUUID()}`, `other-${randomUUID()}`];
+      const turns = Array.from({ length: 30 }, () => newTurn(dead));
+      const elsewhere = newTurn(other);
+      for (const turn of [...turns, elsewhere]) await runs.begin(turn);
+      expect(await owned(dead)).toEqual(new Map(turns.map(({ streamRequestId }) => [streamRequestId, 1])));
+      expect((await owned(dead, other)).size).toBe(31);
+      const [taken, ended] = turns;
+      if (taken === undefined || ended === undefined) throw new Error('unreachable');
+      expect(await runs.takeOver(taken, 1, other)).toBe(2);
+      await runs.write(ended, {
+        term: 1,
+        firstSeq: 2,
+        events: [{ type: 'turn-finished', reason: 'stop' }],
+        end: { status: 'finished', messages: [] },
+      });
+      expect((await owned(dead)).size).toBe(28);
+      expect(await owned(other)).toEqual(
+        new Map([
+          [taken.streamRequestId, 2],
+          [elsewhere.streamRequestId, 1],
+        ]),
+      );
+    });
+
+    it('are offered until they are taken; then that pod is forgotten, and known again when it beats', async () => {
+      const { backend, second } = contract.pods;
+      const { heartbeats } = second;
+      const [dead, alive] = [`dead-${randomUUID()}`, `alive-${randomUUID()}`];
+      await Promise.all([heartbeats.beat(dead, 50), heartbeats.beat(alive, 60_000)]);
+      const turn = newTurn(dead);
+      await backend.runs.begin(turn);
+      await waitUntil(async () => (await heartbeats.lapsed()).includes(dead), { what: 'the silence' });
+      expect(await heartbeats.lapsed()).not.toContain(alive);
+      expect(await offerLapsed(backend, { evenIfNobodyDied: false })).toBeGreaterThanOrEqual(1);
+      expect(await heartbeats.lapsed()).toContain(dead);
+      const handed = taking(async (stream) => {
+        await second.runs.takeOver(stream, 1, alive);
+      });
+      await waitUntil(() => of(handed, turn).length === 1, { what: 'the turn' });
+      await waitUntil(
+        async () => {
+          await offerLapsed(second, { evenIfNobodyDied: false });
+          return !(await heartbeats.lapsed()).includes(dead);
+        },
+        { what: 'the pod to be forgotten' },
+      );
+      await heartbeats.beat(dead, 50);
+      await waitUntil(async () => (await heartbeats.lapsed()).includes(dead), { what: 'the second silence' });
+    });
+
+    it('that wait for any pod and are in no queue are found on a full round', async () => {
+      const { backend } = contract.pods;
+      const turn = newTurn(NOBODY);
+      await backend.runs.begin(turn);
+      const handed = taking();
+      await offerLapsed(backend, { evenIfNobodyDied: true });
+      await waitUntil(() => of(handed, turn).length === 1, { what: 'the turn' });
     });
   });
 }

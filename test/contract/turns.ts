@@ -19,6 +19,7 @@ function turnOf(owner: Owner, conversationId = 'talk', podId = 'pod-a'): NewRun 
     conversationId,
     agent: 'helper',
     owner: podId,
+    support: { form: true, url: true },
     input: [HELLO],
     event: { type: 'turn-started', conversationId, messageId: 'msg_1', agent: 'helper' },
   };

@@ -52,6 +52,7 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     ...run,
     agent: 'helper',
     owner: 'pod-a',
+    support: { form: true, url: true },
     input,
     event: { type: 'turn-started', conversationId: 'talk', messageId: 'msg_1', agent: 'helper' },
   });
@@ -74,7 +75,8 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     input,
     stopped: stopping.signal,
     title: 'Helper',
-    delegate: async () => ({ type: 'failed', message: 'There is nobody to delegate to.' }),
+    handOver: async () => undefined,
+    delegateTo: async () => ({ type: 'failed', message: 'There is nobody to delegate to.' }),
     withdrawLeft: () => withdrawLeft(engine, run, run.streamRequestId),
     onFault: (error) => faults.push(error),
   };

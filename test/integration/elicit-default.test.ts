@@ -1,7 +1,7 @@
+import type { Support } from '@parley/shared/domain/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
-import type { Support } from '../../services/api/src/agents/tool.ts';
 import { ROOMY } from '../contract/settings.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { eventsOf, openOf, podOn, saying, talk } from './turns-setup.ts';

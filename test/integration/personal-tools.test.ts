@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Credential } from '@parley/shared/domain/credential';
 import type { Owner } from '@parley/shared/domain/ids';
-import type { RunRef } from '@parley/shared/domain/run';
+import type { RunRef, Support } from '@parley/shared/domain/run';
 import { turnEventOf } from '@parley/shared/domain/turn-events';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
@@ -16,7 +16,6 @@ import { createAgents } from '../../services/api/src/agents/agents.ts';
 import { readAgentsConfig } from '../../services/api/src/agents/config/load.ts';
 import { createMcpTools } from '../../services/api/src/agents/mcp/mcp-tools.ts';
 import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
-import type { Support } from '../../services/api/src/agents/tool.ts';
 import { createToolbox } from '../../services/api/src/agents/toolbox.ts';
 import { createTurns } from '../../services/api/src/agents/turns.ts';
 import { createApiKeyConnector } from '../../services/api/src/connect/connectors/api-key.ts';
@@ -102,6 +101,7 @@ connectors:
   });
   const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
   const turns = createTurns({
+    delegates: 'same-pod',
     observer: silentTurnObserver,
     ...backend,
     engine,

@@ -92,6 +92,7 @@ async function beginTurn({ runs, heartbeats }: Backend): Promise<void> {
     conversationId: 'first',
     agent: 'support',
     owner: 'pod-1/1',
+    support: { form: true, url: true },
     input: [{ role: 'user', content: 'List my issues' }],
     event: { type: 'turn-started', conversationId: 'first', messageId: 'msg_turn', agent: 'support' },
   });

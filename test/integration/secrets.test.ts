@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { RunRef } from '@parley/shared/domain/run';
+import type { RunRef, Support } from '@parley/shared/domain/run';
 import { turnEventOf } from '@parley/shared/domain/turn-events';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createVault } from '@parley/shared/vault/vault';
@@ -12,7 +12,7 @@ import { readAgentsConfig } from '../../services/api/src/agents/config/load.ts';
 import { createMcpTools } from '../../services/api/src/agents/mcp/mcp-tools.ts';
 import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
 import { redeeming, type Secrets } from '../../services/api/src/agents/secrets.ts';
-import type { Support, Tool, ToolCall } from '../../services/api/src/agents/tool.ts';
+import type { Tool, ToolCall } from '../../services/api/src/agents/tool.ts';
 import { createToolbox } from '../../services/api/src/agents/toolbox.ts';
 import { createTurns } from '../../services/api/src/agents/turns.ts';
 import { createConnectHandler } from '../../services/api/src/connect/handler.ts';
@@ -108,6 +108,7 @@ mcpServers:
     promote: async () => undefined,
   };
   const turns = createTurns({
+    delegates: 'same-pod',
     observer: silentTurnObserver,
     ...backend,
     engine,

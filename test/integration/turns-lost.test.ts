@@ -63,7 +63,7 @@ function mortal(heartbeats: Heartbeats) {
         refuse();
         return heartbeats.alive(pod);
       },
-    } satisfies Heartbeats,
+    } satisfies Pick<Heartbeats, 'beat' | 'alive'>,
   };
 }
 
@@ -109,79 +109,60 @@ describe('a run that nobody works on', () => {
     await pod().turns.begin(saying(conversation, 'hello'));
   });
 
-  it('leaves the steps that were whole to its conversation, and none that was not', async () => {
-    const { backend, pod, conversation } = world();
-    const left = lostRun(conversation, 'Book it');
-    const begun = await backend.runs.begin(left);
-    if (begun.type !== 'begun') throw new Error('another turn runs');
-    const calling = {
-      role: 'assistant',
-      content: [{ type: 'tool-call', toolCallId: 'c', toolName: 't', input: {} }],
-    } as const;
-    const booked = {
-      role: 'tool',
-      content: [
-        { type: 'tool-result', toolCallId: 'c', toolName: 't', output: { type: 'text', value: 'Booked.' } },
-      ],
-    } as const;
-    await backend.runs.write(left, {
-      term: begun.term,
-      firstSeq: begun.writerSeq + 1,
-      events: [],
-      notes: [
-        { type: 'step', index: 0, step: { messages: [calling, booked], finishReason: 'tool-calls' } },
-        { type: 'step', index: 1, step: { messages: [calling], finishReason: 'tool-calls' } },
-      ],
-    });
-    await pod().turns.running(conversation);
-    const { messages } = await backend.conversations.read(conversation);
-    expect(messages).toEqual([...left.input, calling, booked]);
-  });
-
-  it('is ended by the next when whoever began to end it could not', async () => {
-    const { backend, pod, conversation } = world();
-    const left = lostRun(conversation);
-    await backend.runs.begin(left);
-    const runs: Runs = { ...backend.runs, write: () => Promise.reject(away()) };
-    const halfway = pod({ runs });
-    await refusalOf(halfway.turns.begin(saying(conversation, 'hello')));
-    expect(await backend.runs.standing(left)).toMatchObject({ status: 'running', term: 2 });
-    expect(await pod().turns.begin(saying(conversation, 'hello'))).toBeDefined();
-    expect(await backend.runs.standing(left)).toMatchObject({ status: 'failed' });
-  });
-
-  it('since its pod died is ended for whoever reads it, and its question is taken back', async () => {
+  it('since its pod died is gone on with for whoever reads it, and its question stays', async () => {
     const { backend, pod, conversation } = world();
     const { state, heartbeats } = mortal(backend.heartbeats);
-    const [dying, living] = [pod({ heartbeats }), pod()];
+    const [dying, living] = [pod({ heartbeats }), pod({ pod: 'living' })];
     const run = await dying.turns.begin(saying(conversation, 'ask'));
-    await waitUntil(async () => (await openOf(living.engine, conversation)).length === 1, {
-      what: 'the question',
-    });
+    const asked = () => openOf(living.engine, conversation);
+    await waitUntil(async () => (await asked()).length === 1, { what: 'the question' });
     const leave = living.turns.attend(run);
     state.dead = true;
-    await waitUntil(async () => (await eventsOf(backend, run)).at(-1)?.type === 'turn-failed', {
+    await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('living/'), {
+      what: 'the living pod',
+    });
+    const [question, ...others] = await asked();
+    expect(others).toEqual([]);
+    await answerOf(living.engine, conversation, question?.id ?? '', 'accept', { answer: true });
+    await waitUntil(async () => (await eventsOf(backend, run)).at(-1)?.type === 'turn-finished', {
       what: 'the end',
     });
-    expect(await openOf(living.engine, conversation)).toEqual([]);
+    expect(await asked()).toEqual([]);
     leave();
   });
 
-  it('is no turn that could be stopped; who resumes it hears its end once', async () => {
+  it('can be stopped, and can be read again', async () => {
     for (const how of ['stop', 'resume'] as const) {
       const { backend, pod, conversation } = world();
       const { state, heartbeats } = mortal(backend.heartbeats);
       const [dying, living] = [pod({ heartbeats }), pod()];
       const run = await dying.turns.begin(saying(conversation, 'ask'));
+      await waitUntil(async () => (await openOf(living.engine, conversation)).length === 1, {
+        what: 'the question',
+      });
       const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
       state.dead = true;
       await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
-      if (how === 'stop') expect(await living.turns.stop(conversation)).toBe(false);
-      else expect((await living.turns.running(conversation))?.streamRequestId).toBe(run.streamRequestId);
-      expect((await eventsOf(backend, run)).at(-1)).toMatchObject({ type: 'turn-failed' });
-      expect(await living.turns.running(conversation)).toBeUndefined();
+      expect((await living.turns.running(conversation))?.streamRequestId).toBe(run.streamRequestId);
+      if (how === 'resume') continue;
+      expect(await living.turns.stop(conversation)).toBe(true);
+      await waitUntil(async () => (await backend.runs.standing(run))?.status === 'stopped', {
+        what: 'the stop',
+      });
       expect(await openOf(living.engine, conversation)).toEqual([]);
+      expect(await living.turns.running(conversation)).toBeUndefined();
     }
+  });
+
+  it('that takes one pod after the other down with it is ended', async () => {
+    const { backend, pod, conversation } = world();
+    const left = lostRun(conversation);
+    await backend.runs.begin(left);
+    for (let term = 1; term <= 20; term += 1) await backend.runs.takeOver(left, term, `died-${term}`);
+    await pod().turns.running(conversation);
+    await waitUntil(async () => (await backend.runs.standing(left))?.status === 'failed', {
+      what: 'the end',
+    });
   });
 
   it('is none after an outage that silenced all pods', async () => {

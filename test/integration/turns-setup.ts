@@ -10,7 +10,8 @@ import { createElicitTool } from '../../services/api/src/agents/elicit-tool.ts';
 import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
 import type { RunLimits } from '../../services/api/src/agents/run-steps.ts';
 import type { Tool } from '../../services/api/src/agents/tool.ts';
-import { createTurns, type TurnRequest, type TurnsDeps } from '../../services/api/src/agents/turns.ts';
+import type { TurnRequest } from '../../services/api/src/agents/turn-work.ts';
+import { createTurns, type TurnsDeps } from '../../services/api/src/agents/turns.ts';
 import { engineOn } from '../contract/engines.ts';
 import { entriesOf } from '../contract/observe.ts';
 import { newOwner } from '../contract/questions.ts';
@@ -42,6 +43,8 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
     runs: backend.runs,
     conversations: backend.conversations,
     heartbeats: backend.heartbeats,
+    runQueue: backend.runQueue,
+    delegates: 'same-pod',
     agents: {
       find: (id = Object.keys(agents)[0] ?? '') => ({ id, title: `The ${id}` }),
       open: async (id) => ({
@@ -106,6 +109,7 @@ export function lostRun(conversation: ConversationRef, said = 'before') {
     streamRequestId: mintStreamRequestId(),
     agent: 'helper',
     owner: 'a-pod-that-died',
+    support: { form: true, url: true },
     input: [{ role: 'user', content: said }],
     event: {
       type: 'turn-started',

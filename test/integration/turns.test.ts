@@ -6,10 +6,11 @@ import type { Conversations } from '@parley/shared/ports/conversations';
 import type { Runs } from '@parley/shared/ports/runs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
-import { entriesOf } from '../contract/observe.ts';
+import { entriesOf, refusalOf } from '../contract/observe.ts';
+import { answerOf } from '../contract/questions.ts';
 import { ROOMY } from '../contract/settings.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { elicit, eventsOf, lostRun, openOf, podOn, saying, talk } from './turns-setup.ts';
+import { elicit, lostRun, openOf, podOn, saying, talk } from './turns-setup.ts';
 
 const ASK = { name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } };
 
@@ -17,8 +18,8 @@ let model: ScriptedModel;
 beforeAll(async () => {
   model = await startScriptedModel({
     script: [
-      ({ userText }) =>
-        userText === 'ask'
+      ({ userText, results }) =>
+        userText === 'ask' && results.length === 0
           ? { calls: [ASK] }
           : userText === 'ask and break'
             ? { calls: [ASK, { name: 'break', arguments: {} }] }
@@ -28,21 +29,18 @@ beforeAll(async () => {
 });
 afterAll(() => model.stop());
 
-it('a turn whose pod is dead stands in nobody’s way: it ends as interrupted, and its reader is told', async () => {
+it('a turn whose pod is dead is gone on with by another one, and waited for', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const lost = lostRun(conversation);
   await backend.runs.begin(lost);
   const { turns } = podOn(backend, model);
+  expect(await refusalOf(turns.begin(saying(conversation, 'hello')))).toMatchObject({ code: 'turn_running' });
+  expect(await ended(backend, lost)).toBe('finished');
   const run = await turns.begin(saying(conversation, 'hello'));
-  await waitUntil(async () => (await backend.runs.read(run)).run?.status === 'finished', {
-    what: 'the turn',
-  });
-  expect((await backend.runs.read(lost)).run?.status).toBe('failed');
-  const told = (await entriesOf(backend.feed, lost)).map(({ event }) => event);
-  expect(told.at(-1)).toMatchObject({ type: 'turn-failed', code: 'interrupted' });
+  expect(await ended(backend, run)).toBe('finished');
   const { messages } = await backend.conversations.read(conversation);
-  expect(messages.map(({ role }) => role)).toEqual(['user', 'user', 'assistant']);
+  expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   await turns.close();
 });
 
@@ -50,27 +48,35 @@ it('a turn whose pod lives is waited for', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const [one, other] = [podOn(backend, model), podOn(backend, model)];
-  await one.turns.begin(saying(conversation, 'ask'));
-  await expect(other.turns.begin(saying(conversation, 'hello'))).rejects.toMatchObject({
+  const run = await one.turns.begin(saying(conversation, 'ask'));
+  expect(await refusalOf(other.turns.begin(saying(conversation, 'hello')))).toMatchObject({
     code: 'turn_running',
   });
-  await one.turns.close();
+  expect(await backend.runs.standing(run)).toMatchObject({ term: 1 });
+  await one.turns.stop(conversation);
+  await ended(backend, run);
   await other.turns.begin(saying(conversation, 'hello'));
-  await other.turns.close();
+  await Promise.all([one.turns.close(), other.turns.close()]);
 });
 
-it('a pod that goes away ends its turns as interrupted and takes back what they asked', async () => {
+it('a pod that goes away hands its turns over: what they asked stays open, and its answer is heard', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const { turns, engine } = podOn(backend, model);
   const run = await turns.begin(saying(conversation, 'ask'));
-  const owner = { tenant: conversation.tenant, userId: conversation.userId };
-  const asked = async () => (await engine.list({ owner, limit: 5 })).rows[0];
-  await waitUntil(async () => (await asked())?.status === 'pending', { what: 'the question' });
+  await waitUntil(async () => (await openOf(engine, conversation)).length === 1, { what: 'the question' });
   await turns.close();
-  expect((await asked())?.status).toBe('withdrawn');
-  expect((await backend.runs.read(run)).run?.status).toBe('failed');
-  expect((await backend.conversations.read(conversation)).running).toBeUndefined();
+  const [asked, ...others] = await openOf(engine, conversation);
+  expect([asked?.status, others]).toEqual(['pending', []]);
+  expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', owner: 'nobody' });
+  const next = podOn(backend, model, { pod: 'next' });
+  await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('next/'), {
+    what: 'the next pod',
+  });
+  await answerOf(next.engine, conversation, asked?.id ?? '', 'accept', { answer: true });
+  expect(await ended(backend, run)).toBe('finished');
+  expect(await openOf(engine, conversation)).toEqual([]);
+  await next.turns.close();
 });
 
 /** A promise to be kept by whoever holds it. */
@@ -92,7 +98,7 @@ const ended = (backend: Backend, run: RunRef) =>
     { what: 'the end' },
   );
 
-it('a turn that is stopped, or whose pod goes away, while it is set up ends as that, and not as a fault', async () => {
+it('a turn that is stopped, or whose pod goes away, while it is set up is ended, or handed over, and no fault', async () => {
   for (const how of ['stop', 'close'] as const) {
     const backend = createMemoryBackend(ROOMY);
     const conversation = talk();
@@ -112,10 +118,8 @@ it('a turn that is stopped, or whose pod goes away, while it is set up ends as t
     await reached.opened;
     if (how === 'stop') expect(await turns.stop(conversation)).toBe(true);
     else await turns.close();
-    expect(await ended(backend, run)).toBe(how === 'stop' ? 'stopped' : 'failed');
-    expect((await eventsOf(backend, run)).at(-1)).toMatchObject(
-      how === 'stop' ? { reason: 'stopped' } : { code: 'interrupted' },
-    );
+    if (how === 'stop') expect(await ended(backend, run)).toBe('stopped');
+    else expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', owner: 'nobody' });
     expect(faults.map(String).join()).not.toContain('Away');
     await turns.close();
   }
@@ -137,7 +141,7 @@ it('a blip of the store while a turn is set up is ridden out', async () => {
   await turns.close();
 });
 
-it('a turn that begins while its pod goes away is ended with it', async () => {
+it('a turn that begins while its pod goes away is handed over with the others', async () => {
   const backend = createMemoryBackend(ROOMY);
   const [reached, released] = [gate(), gate()];
   const runs: Runs = {
@@ -154,7 +158,7 @@ it('a turn that begins while its pod goes away is ended with it', async () => {
   const closed = turns.close();
   released.open();
   await closed;
-  expect((await backend.runs.standing(await beginning))?.status).toBe('failed');
+  expect(await backend.runs.standing(await beginning)).toMatchObject({ status: 'running', owner: 'nobody' });
 });
 
 it('what a client tells of the time before is kept, but for what no conversation can begin with', async () => {

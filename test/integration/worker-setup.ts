@@ -2,6 +2,7 @@ import { deepStrictEqual } from 'node:assert';
 import type { AskInput } from '@parley/shared/domain/ask-input';
 import type { Owner } from '@parley/shared/domain/ids';
 import { createEngine, type Engine } from '@parley/shared/engine/engine';
+import { offerLapsed } from '@parley/shared/engine/offer-lapsed';
 import type { Audit } from '@parley/shared/ports/audit';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
@@ -154,6 +155,7 @@ export async function startTestWorker(
     processors: createJobs({
       engine: pod.engine,
       audit: pod.audit,
+      offerLapsed: (input) => offerLapsed(pod.backend, input),
       beat: createCanary(redis),
       onIndexReport: () => undefined,
       onCleanupReport: () => undefined,

@@ -24,6 +24,11 @@ export function createTurnObserver({ log, metrics, tracer }: TurnObserverDeps): 
 
   return {
     began: () => metrics.turnsRunning.add(1),
+    resumed({ streamRequestId, conversationId, userId }, term) {
+      metrics.turnsRunning.add(1);
+      metrics.turnsTakenOver.add(1);
+      log.info({ streamRequestId, conversationId, userId, term }, 'turn taken over');
+    },
     ended(run, { agent, outcome, durationMs }) {
       metrics.turnsRunning.add(-1);
       metrics.turns.add(1, { outcome });

@@ -63,10 +63,12 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     runs: backend.runs,
     conversations: backend.conversations,
     heartbeats: backend.heartbeats,
-    ...(env.PARLEY_DELEGATES === 'any-pod' && { runQueue: backend.runQueue }),
+    runQueue: backend.runQueue,
+    delegates: env.PARLEY_DELEGATES,
     agents: createAgents({ loaded, toolsOf }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
     pod: env.PARLEY_POD,
+    rhythm: { beatMs: env.PARLEY_LEASE_MS / 4, aliveMs: env.PARLEY_LEASE_MS },
     onFault: (error, { streamRequestId }) => log.error({ err: error, streamRequestId }, 'turn failed'),
   });
   return {

@@ -1,10 +1,16 @@
 import type { Engine } from '@parley/shared/engine/engine';
+import type { OfferLapsedInput } from '@parley/shared/engine/offer-lapsed';
 import type { Audit, CleanupReport, IndexReport } from '@parley/shared/ports/audit';
 import type { JobCall, Processor, Processors } from '@parley/shared/ports/jobs';
+
+// What was lost from the queue is rare, and costs a look at every running turn.
+const FULL_ROUND = 15;
 
 export interface JobsDeps {
   readonly engine: Pick<Engine, 'expire' | 'sweep'>;
   readonly audit: Audit;
+  /** Offers the turns of dead pods to the living ones. */
+  readonly offerLapsed: (input: OfferLapsedInput) => Promise<number>;
   /** Leaves the sign of life of the timers. */
   readonly beat: () => Promise<void>;
   readonly onIndexReport: (report: IndexReport) => void;
@@ -12,13 +18,19 @@ export interface JobsDeps {
 }
 
 /** What the worker does: each kind of job is one call. */
-export function createJobs({ engine, audit, beat, onIndexReport, onCleanupReport }: JobsDeps): Processors {
+export function createJobs(deps: JobsDeps): Processors {
+  const { engine, audit, beat, onIndexReport, onCleanupReport } = deps;
+  let rounds = 0;
   return {
     async expire({ id }) {
       const result = await engine.expire(id);
       return result.type === 'early' ? { againInMs: result.remainingMs } : undefined;
     },
     sweep: alone(({ signal }) => engine.sweep(signal)),
+    'take-over': alone(async ({ signal }) => {
+      rounds += 1;
+      await deps.offerLapsed({ evenIfNobodyDied: rounds % FULL_ROUND === 0, signal });
+    }),
     'index-check': alone(async ({ signal }) => onIndexReport(await audit.indexCheck(signal))),
     cleanup: alone(async ({ signal }) => onCleanupReport(await audit.cleanup(signal))),
     canary: alone(beat),

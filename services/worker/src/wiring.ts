@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { createEngine, type Engine } from '@parley/shared/engine/engine';
+import { offerLapsed } from '@parley/shared/engine/offer-lapsed';
 import type { CleanupReport, IndexReport } from '@parley/shared/ports/audit';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
@@ -109,6 +110,7 @@ async function takeJobs({ env, location, engine, backend, log, metrics, held }: 
         retentionMs: backendSettings(env).retentionMs,
         onError: onCommandError,
       }),
+      offerLapsed: (input) => offerLapsed(backend, input),
       beat: createCanary(redis, onCommandError),
       ...reportTo({ log, metrics, backend, freshMs: REPORT_ROUNDS * env.PARLEY_INDEX_CHECK_MS }),
     }),
@@ -119,6 +121,7 @@ async function takeJobs({ env, location, engine, backend, log, metrics, held }: 
     onError,
     everyMs: {
       sweep: env.PARLEY_SWEEP_MS,
+      'take-over': env.PARLEY_TAKE_OVER_MS,
       'index-check': env.PARLEY_INDEX_CHECK_MS,
       cleanup: env.PARLEY_CLEANUP_MS,
       canary: env.PARLEY_CANARY_MS,

@@ -24,6 +24,9 @@ export const StepRecord = z.looseObject({
   finishReason: z.string(),
   inputTokens: z.int().optional(),
   outputTokens: z.int().optional(),
+  /** What the run had used by then, with all that it delegated, and how long it had worked, in ms. */
+  used: z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() }).optional(),
+  workedMs: z.number().optional(),
 });
 export type StepRecord = z.infer<typeof StepRecord>;
 
@@ -35,6 +38,12 @@ export const CallRecord = z.looseObject({
   toolCallId: z.string(),
   toolName: z.string(),
   step: z.int().nonnegative(),
+  /** The how-manieth call of its step it is. */
+  at: z.int().nonnegative().optional(),
+  /** As the model named it; not always unique. */
+  modelCallId: z.string().optional(),
+  /** Why it cannot be made. */
+  fault: z.string().optional(),
   state: z.enum(['intended', 'left', 'returned', 'failed']),
   /** The outcome as the model reads it. */
   output: z.unknown().optional(),
@@ -59,18 +68,28 @@ export type PauseRecord = z.infer<typeof PauseRecord>;
 export const ParentCall = z.looseObject({ streamRequestId: z.string(), toolCallId: z.string() });
 export type ParentCall = z.infer<typeof ParentCall>;
 
+/** Which questions the client of a turn's person can show. */
+export const Support = z.looseObject({
+  form: z.boolean(),
+  url: z.boolean(),
+  /** No person is behind the turn: nothing can be asked, not even for the record. */
+  nobody: z.literal(true).optional(),
+});
+export type Support = z.infer<typeof Support>;
+
 /** What a delegate needs of the turn that it works for: with it any pod can do the work. */
 export const Commission = z.looseObject({
   /** The turn's own run: its stream request and its conversation take every question. */
   turn: z.looseObject({ streamRequestId: z.string(), conversationId: z.string() }),
-  /** Which questions the person's client can show. */
-  support: z.looseObject({ form: z.boolean(), url: z.boolean(), nobody: z.literal(true).optional() }),
   /** How many agents stand between whoever delegated and the person. */
   depth: z.int().nonnegative(),
   /** Tokens that are left to whoever delegated. */
   tokens: z.int().nonnegative(),
 });
 export type Commission = z.infer<typeof Commission>;
+
+/** The owner of a run that waits for a pod: one that never beats. */
+export const NOBODY = 'nobody';
 
 export const RUN_STATUSES = ['running', 'finished', 'failed', 'stopped'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -89,8 +108,9 @@ export interface Run extends RunRef, RunStanding {
   readonly agent: string;
   /** Absent for a turn of a person's. */
   readonly parent?: ParentCall;
-  /** Of a delegate's run that any pod may do. */
+  /** Of a delegate's run. */
   readonly commission?: Commission;
+  readonly support: Support;
   /** Number of the last event its writer appended; the next write goes on from it. */
   readonly writerSeq: number;
   readonly startedAt: number;

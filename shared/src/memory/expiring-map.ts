@@ -1,6 +1,8 @@
 /** A map whose entries leave by themselves. */
 export interface ExpiringMap<T> {
   get(key: string): T | undefined;
+  /** All that has not left. */
+  values(): T[];
   /** Sets or replaces an entry, to leave at `until`, in ms since 1970. */
   set(key: string, value: T, until: number): void;
 }
@@ -28,6 +30,7 @@ export function createExpiringMap<T>(): ExpiringMap<T> {
       const entry = held.get(key);
       return entry !== undefined && entry.until > Date.now() ? entry.value : undefined;
     },
+    values: () => [...held.values()].filter(({ until }) => until > Date.now()).map(({ value }) => value),
     set(key, value, until) {
       clearTimeout(held.get(key)?.timer);
       held.set(key, { value, until, timer: arm(key, until) });

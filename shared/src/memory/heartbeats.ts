@@ -4,8 +4,17 @@ import { createExpiringMap } from './expiring-map.ts';
 /** Signs of life in one process. */
 export function createMemoryHeartbeats(): Heartbeats {
   const beats = createExpiringMap<true>();
+  const pods = new Set<string>();
+  const isAlive = (pod: string) => beats.get(pod) === true;
   return {
-    beat: async (pod, ttlMs) => beats.set(pod, true, Date.now() + ttlMs),
-    alive: async (pod) => beats.get(pod) === true,
+    async beat(pod, ttlMs) {
+      beats.set(pod, true, Date.now() + ttlMs);
+      pods.add(pod);
+    },
+    alive: async (pod) => isAlive(pod),
+    lapsed: async () => [...pods].filter((pod) => !isAlive(pod)),
+    async forget(pod) {
+      if (!isAlive(pod)) pods.delete(pod);
+    },
   };
 }

@@ -98,6 +98,14 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         return { conversationId, status, owner, term };
       },
 
+      async *ownedBy(owners) {
+        for (const { run } of runs.values()) {
+          if (run.status !== 'running' || !owners.has(run.owner)) continue;
+          const { tenant, userId, streamRequestId, term } = run;
+          yield { stream: { tenant, userId, streamRequestId }, term };
+        }
+      },
+
       async read(stream) {
         return { run: structuredClone(runs.get(streamKey(stream))?.run), now: Date.now() };
       },

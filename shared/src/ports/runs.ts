@@ -10,6 +10,7 @@ import type {
   RunStanding,
   RunStatus,
   StepRecord,
+  Support,
 } from '../domain/run.ts';
 import type { TurnEvent } from '../domain/turn-events.ts';
 
@@ -21,6 +22,7 @@ export interface NewRun extends RunRef {
   /** The call of another run that it is for. */
   readonly parent?: ParentCall;
   readonly commission?: Commission;
+  readonly support: Support;
   readonly input: readonly Message[];
   /** Told in the feed as its first event. */
   readonly event: TurnEvent & { readonly type: 'turn-started' };
@@ -79,6 +81,8 @@ export interface Runs {
   write(run: RunRef, write: RunWrite): Promise<WriteResult>;
   /** Asks a running turn to stop; its owner hears it with its next write. False when it does not run. */
   stop(stream: StreamRef): Promise<boolean>;
+  /** All running turns of these owners, with their terms: one pass over the index of running turns. */
+  ownedBy(owners: ReadonlySet<string>): AsyncIterable<{ readonly stream: StreamRef; readonly term: number }>;
   /** Makes `owner` the owner of a running turn, if `term` is still current. The new term, or nothing. */
   takeOver(stream: StreamRef, term: number, owner: string): Promise<number | undefined>;
 }

@@ -1,11 +1,12 @@
 -- Begins a turn, unless another one runs in its conversation.
 --
--- KEYS 1 run (hash)  2 feed (stream)  3 conversation (hash)
+-- KEYS 1 run (hash)  2 feed (stream)  3 conversation (hash)  4 running turns (hash)
 -- ARGV 1 stream request  2 owner  3 agent  4 conversation  5 input JSON
 --      6 event name      7 event JSON  8 stream channel  9 wake JSON
 --     10 how long a run may last with what follows, in ms   11 how long a conversation stays, in ms
 --     12 a stream request whose run is known to be gone, or ''   13 JSON of the call it is for, or ''
---     14 JSON of what any pod needs to do it, or ''
+--     14 JSON of what a delegate needs of its turn, or ''
+--     15 JSON of what its client can show   16 field among the running turns
 -- Returns {1, term, writer's sequence} when begun, also by an earlier call of the same;
 --         {0, stream request} when another turn runs.
 
@@ -17,10 +18,11 @@ if running and running ~= ARGV[12] then return { 0, running } end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 redis.call('HSET', KEYS[1], 'status', 'running', 'owner', ARGV[2], 'term', 1, 'writerSeq', 1, 'bytes', #ARGV[7],
-  'agent', ARGV[3], 'conversationId', ARGV[4], 'startedAt', now, 'input', ARGV[5])
+  'agent', ARGV[3], 'conversationId', ARGV[4], 'startedAt', now, 'input', ARGV[5], 'support', ARGV[15])
 if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'parent', ARGV[13]) end
 if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'commission', ARGV[14]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[10])
+redis.call('HSET', KEYS[4], ARGV[16], ARGV[2])
 redis.call('HSET', KEYS[3], 'running', ARGV[1], 'agent', ARGV[3], 'updatedAt', now)
 redis.call('PEXPIRE', KEYS[3], ARGV[11])
 

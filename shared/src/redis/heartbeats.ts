@@ -1,14 +1,26 @@
 import type { Heartbeats } from '../ports/heartbeats.ts';
 import type { Commands } from './connect.ts';
-import { podKey } from './keys.ts';
+import { podKey, podsKey } from './keys.ts';
 import { orUnavailable } from './unavailable.ts';
 
-/** Signs of life as keys that lapse. */
+/** Signs of life as keys that lapse, and a set of all who gave one. */
 export function createRedisHeartbeats(redis: Commands, onError?: (error: unknown) => void): Heartbeats {
+  const alive = async (pod: string) => (await orUnavailable(() => redis.exists(podKey(pod)), onError)) === 1;
   return {
     async beat(pod, ttlMs) {
-      await orUnavailable(() => redis.set(podKey(pod), '1', 'PX', ttlMs), onError);
+      await orUnavailable(
+        () => Promise.all([redis.set(podKey(pod), '1', 'PX', ttlMs), redis.sadd(podsKey(), pod)]),
+        onError,
+      );
     },
-    alive: async (pod) => (await orUnavailable(() => redis.exists(podKey(pod)), onError)) === 1,
+    alive,
+    async lapsed() {
+      const pods = await orUnavailable(() => redis.smembers(podsKey()), onError);
+      const lives = await Promise.all(pods.map(alive));
+      return pods.filter((_pod, at) => lives[at] === false);
+    },
+    async forget(pod) {
+      await orUnavailable(() => redis.srem(podsKey(), pod), onError);
+    },
   };
 }

@@ -144,6 +144,29 @@ export function podKey(pod: string): string {
   return `${ROOT}:{${tagOf(0)}}:pod:${encode(pod)}`;
 }
 
+/** Set: all pods that gave a sign of life, until they are forgotten. */
+export function podsKey(): string {
+  return `${ROOT}:{${tagOf(0)}}:pods`;
+}
+
+/** Hash: who owns which running turn of a bucket. */
+export function runningKey(bucket: number): string {
+  return `${ROOT}:{${tagOf(bucket)}}:running`;
+}
+
+/** The field of a turn in the hash of running turns. */
+export function runningField(stream: StreamRef): string {
+  return `${ownerPath(stream)}/${encode(stream.streamRequestId)}`;
+}
+
+/** The turn that such a field names; nothing for any other text. */
+export function streamOfField(field: string): StreamRef | undefined {
+  const [tenant, userId, streamRequestId, ...rest] = field.split('/').map(decodeURIComponent);
+  if (tenant === undefined || userId === undefined || streamRequestId === undefined || rest.length > 0)
+    return undefined;
+  return { tenant, userId, streamRequestId };
+}
+
 /** Channel: a pod's own, over which it probes its subscription. */
 export function probeChannel(pod: string): string {
   return `${ROOT}:{${tagOf(0)}}:probe:${encode(pod)}`;

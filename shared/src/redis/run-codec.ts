@@ -8,6 +8,7 @@ import {
   type Run,
   type RunStatus,
   StepRecord,
+  Support,
 } from '../domain/run.ts';
 import type { RunNote } from '../ports/runs.ts';
 
@@ -52,6 +53,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     agent: head.get('agent') ?? '',
     ...(parent !== undefined && { parent: ParentCall.parse(JSON.parse(parent)) }),
     ...(commission !== undefined && { commission: Commission.parse(JSON.parse(commission)) }),
+    support: Support.parse(JSON.parse(head.get('support') ?? '{"form":false,"url":false}')),
     status: head.get('status') as RunStatus,
     owner: head.get('owner') ?? '',
     term: Number(head.get('term')),

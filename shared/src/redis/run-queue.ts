@@ -47,10 +47,9 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
     async offer({ tenant, userId, streamRequestId }, term) {
       const data = { tenant, userId, streamRequestId };
       // What cannot be queued now, whatever the reason, may be in a moment.
-      await orUnavailable(
-        () => opened().add(TAKE_JOB, data, { jobId: `${streamRequestId}.${term}` }),
-        onError,
-      );
+      // A failed job that stayed would keep its id, and the run could not be offered again.
+      const options = { jobId: `${streamRequestId}.${term}`, removeOnFail: true };
+      await orUnavailable(() => opened().add(TAKE_JOB, data, options), onError);
     },
     consume(take) {
       const connection = connectWorker(location);

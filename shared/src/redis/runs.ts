@@ -1,15 +1,26 @@
 import { TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
-import type { StreamRef } from '../domain/ids.ts';
-import type { RunRef, RunStatus } from '../domain/run.ts';
+import { BUCKET_COUNT, bucketOf, type StreamRef } from '../domain/ids.ts';
+import type { RunRef, RunStanding, RunStatus } from '../domain/run.ts';
 import type { TurnEvent } from '../domain/turn-events.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { BeginResult, NewRun, Runs, RunWrite, WriteResult } from '../ports/runs.ts';
 import type { Commands } from './connect.ts';
-import { channelName, conversationKey, feedKey, messagesKey, runKey } from './keys.ts';
+import {
+  channelName,
+  conversationKey,
+  feedKey,
+  messagesKey,
+  runKey,
+  runningField,
+  runningKey,
+  streamOfField,
+} from './keys.ts';
 import { fieldOf, runOf } from './run-codec.ts';
 import { loadScript } from './script.ts';
 import { orUnavailable } from './unavailable.ts';
 import { TURN_WAKE_TAIL } from './wake-codec.ts';
+
+const SCAN_COUNT = 500;
 
 export interface RedisRunsDeps {
   readonly redis: Commands;
@@ -29,7 +40,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
 
   async function begin(run: NewRun, gone = ''): Promise<BeginResult> {
     const reply = (await beginScript(
-      [runKey(run), feedKey(run), conversationKey(run)],
+      [runKey(run), feedKey(run), conversationKey(run), runningKey(bucketOf(run))],
       [
         run.streamRequestId,
         run.owner,
@@ -44,6 +55,8 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         gone,
         run.parent === undefined ? '' : JSON.stringify(run.parent),
         run.commission === undefined ? '' : JSON.stringify(run.commission),
+        JSON.stringify(run.support),
+        runningField(run),
       ],
     )) as [number, ...unknown[]];
     if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };
@@ -59,7 +72,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     const { notes = [], events, end } = given;
     const messages = end?.messages ?? [];
     return (await writeScript(
-      [runKey(run), feedKey(run), conversationKey(run), messagesKey(run)],
+      [runKey(run), feedKey(run), conversationKey(run), messagesKey(run), runningKey(bucketOf(run))],
       [
         run.streamRequestId,
         given.term,
@@ -75,6 +88,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         notes.length,
         events.length,
         messages.length,
+        runningField(run),
         ...notes.flatMap(fieldOf),
         ...events.flatMap(eventArgs),
         ...messages.map((message) => JSON.stringify(message)),
@@ -82,24 +96,58 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     )) as WriteResult;
   }
 
+  async function standing(stream: StreamRef): Promise<RunStanding | undefined> {
+    const [conversationId, status, owner, term] = await orUnavailable(
+      () => redis.hmget(runKey(stream), 'conversationId', 'status', 'owner', 'term'),
+      onError,
+    );
+    if (conversationId == null || status == null || owner == null) return undefined;
+    return { conversationId, status: status as RunStatus, owner, term: Number(term) };
+  }
+
+  /** How a turn of the index stands that is to belong to one of these; what does not run any more leaves the index. */
+  async function ownedOf(bucket: number, field: string, owners: ReadonlySet<string>) {
+    const stream = streamOfField(field);
+    const stands = stream === undefined ? undefined : await standing(stream);
+    if (stream !== undefined && stands?.status === 'running')
+      return owners.has(stands.owner) ? { stream, term: stands.term } : undefined;
+    await orUnavailable(() => redis.hdel(runningKey(bucket), field), onError);
+    return undefined;
+  }
+
+  async function* ownedBy(owners: ReadonlySet<string>) {
+    for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
+      for await (const [field, owner] of runningIn(bucket)) {
+        const owned = owners.has(owner) ? await ownedOf(bucket, field, owners) : undefined;
+        if (owned !== undefined) yield owned;
+      }
+    }
+  }
+
+  /** Who owns what in the index of a bucket. */
+  async function* runningIn(bucket: number): AsyncGenerator<[field: string, owner: string]> {
+    let cursor = '0';
+    do {
+      const scan = () => redis.hscan(runningKey(bucket), cursor, 'COUNT', SCAN_COUNT);
+      const [next, entries] = await orUnavailable(scan, onError);
+      cursor = next;
+      for (let at = 0; at + 1 < entries.length; at += 2) yield [entries[at] ?? '', entries[at + 1] ?? ''];
+    } while (cursor !== '0');
+  }
+
   return {
     begin: (run) => begin(run),
+    standing,
+    ownedBy,
     write,
     async read(stream) {
       const [now, ...fields] = (await readScript([runKey(stream)], [])) as unknown[];
       return { run: runOf(stream, fields), now: Number(now) };
     },
-    async standing(stream) {
-      const [conversationId, status, owner, term] = await orUnavailable(
-        () => redis.hmget(runKey(stream), 'conversationId', 'status', 'owner', 'term'),
-        onError,
-      );
-      if (conversationId == null || status == null || owner == null) return undefined;
-      return { conversationId, status: status as RunStatus, owner, term: Number(term) };
-    },
     stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
     async takeOver(stream, term, owner) {
-      const reply = Number(await takeOverScript([runKey(stream)], [term, owner]));
+      const keys = [runKey(stream), runningKey(bucketOf(stream))];
+      const reply = Number(await takeOverScript(keys, [term, owner, runningField(stream)]));
       return reply === 0 ? undefined : reply;
     },
   };

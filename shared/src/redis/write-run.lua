@@ -1,11 +1,11 @@
 -- One write of a run's owner: keeps notes, appends events to the feed, ends the run when told to, wakes readers last.
 --
--- KEYS 1 run (hash)  2 feed (stream)  3 conversation (hash)  4 its messages (list)
+-- KEYS 1 run (hash)  2 feed (stream)  3 conversation (hash)  4 its messages (list)  5 running turns (hash)
 -- ARGV 1 stream request  2 term  3 number of the first event  4 stream channel  5 wake JSON
 --      6 bytes a feed may hold  7 how long a run may last with what follows, in ms
 --      8 status to end with, or ''  9 retention in ms  10 how long a conversation stays, in ms
 --     11 messages a conversation keeps
---     12 how many notes   13 how many events   14 how many messages
+--     12 how many notes   13 how many events   14 how many messages   15 field among the running turns
 --     then per note its field and value, per event its name and JSON, and the messages
 -- Returns 'written', 'stopping', 'fenced', 'full' or 'gone'.
 
@@ -20,7 +20,7 @@ if stands[1] ~= 'running' then
   return stands[1] == ARGV[8] and seq >= first + events - 1 and 'written' or 'fenced'
 end
 
-local function eventAt(index) return 15 + 2 * notes + 2 * index end
+local function eventAt(index) return 16 + 2 * notes + 2 * index end
 local skip = math.max(0, seq - first + 1)
 local bytes = tonumber(stands[4])
 for index = skip, events - 1 do bytes = bytes + #ARGV[eventAt(index) + 1] end
@@ -28,7 +28,7 @@ if bytes > tonumber(ARGV[6]) and not ends then return 'full' end
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-for index = 0, notes - 1 do redis.call('HSET', KEYS[1], ARGV[15 + 2 * index], ARGV[16 + 2 * index]) end
+for index = 0, notes - 1 do redis.call('HSET', KEYS[1], ARGV[16 + 2 * index], ARGV[17 + 2 * index]) end
 
 local position
 if skip < events then
@@ -49,6 +49,7 @@ end
 
 if ends then
   redis.call('HSET', KEYS[1], 'status', ARGV[8], 'endedAt', now)
+  redis.call('HDEL', KEYS[5], ARGV[15])
   redis.call('PEXPIRE', KEYS[1], ARGV[9])
   redis.call('PEXPIRE', KEYS[2], ARGV[9])
   if redis.call('HGET', KEYS[3], 'running') == ARGV[1] then redis.call('HDEL', KEYS[3], 'running') end

@@ -16,7 +16,7 @@ const SURFACES = ['api', 'chat', 'connect', 'mcp', 'a2a', 'acp', 'slack', 'widge
 const LIMITS = ['service-calls', 'user-writes', 'answers', 'streams', 'open'] as const;
 const SOURCES = ['push', 'read', 'sweep'] as const satisfies readonly WakeSource[];
 const REFRESHES = ['refreshed', 'refused', 'failed', 'overtaken'] as const;
-const TURN_ENDS = ['finished', 'stopped', 'failed'] as const;
+const TURN_ENDS = ['finished', 'stopped', 'failed', 'handed_over'] as const;
 const OUTCOMES = STATUSES.slice(2) as TerminalStatus[];
 const ANSWERS = ['accepted', 'declined', 'cancelled'] as const satisfies readonly TerminalStatus[];
 
@@ -121,6 +121,10 @@ export function createMetrics(meter: Meter) {
       'turns',
       'Turns of agents that ended on this pod.',
       TURN_ENDS.map((outcome) => ({ outcome })),
+    ),
+    turnsTakenOver: make.counter(
+      'turns_taken_over',
+      'Runs that this pod took over from another one, or from the queue.',
     ),
     turnsRunning: make.upDown(
       'turns_running',

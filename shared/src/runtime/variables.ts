@@ -191,6 +191,13 @@ export const Variables = z.object({
     86_400_000,
     'How often the worker looks for what should have left.',
   ),
+  PARLEY_LEASE_MS: integer(
+    6_000,
+    500,
+    600_000,
+    'How long a pod may be silent before its turns are taken over; it gives four signs of life in that time.',
+  ),
+  PARLEY_TAKE_OVER_MS: integer(2_000, 100, 600_000, 'How often the worker looks for turns of dead pods.'),
   PARLEY_CANARY_MS: integer(5_000, 100, 600_000, 'How often the timer canary comes round.'),
 
   PARLEY_LIMIT_USER_WRITES: integer(300, 1, 1e9, 'Writes of one user in 10 s.'),

@@ -1,7 +1,7 @@
 import type { StepRecord } from '@parley/shared/domain/run';
 
 /** Tokens as models count them; nothing where they do not say. */
-export type Usage = { readonly inputTokens?: number; readonly outputTokens?: number };
+export type Usage = NonNullable<StepRecord['used']>;
 
 /** What a run may use, with all that it delegates. */
 export interface Budget {

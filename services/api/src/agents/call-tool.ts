@@ -1,14 +1,18 @@
 import { isParleyError } from '@parley/shared/domain/errors';
-import type { CallRecord, Message, RunRef } from '@parley/shared/domain/run';
+import type { CallRecord, Message, RunRef, Support } from '@parley/shared/domain/run';
 import type { TurnEvent } from '@parley/shared/domain/turn-events';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { Budget } from './budget.ts';
 import type { RequestedCall } from './model-step.ts';
 import type { TurnObserver } from './observer.ts';
 import { type AskOutcome, askPerson, type Question } from './question.ts';
+import { isInterrupted } from './run-end.ts';
 import type { RunWriter } from './run-writer.ts';
-import { failed, type Support, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 import type { WorkClock } from './work-clock.ts';
+
+// Shorter than the end of a run waits for its calls.
+const COMING_BACK_MS = 3_000;
 
 /** What the runs of one turn share: its own, and those of the agents it delegates to. */
 export interface TurnScope {
@@ -21,8 +25,6 @@ export interface TurnScope {
   readonly told: () => Promise<void>;
   /** Looks whether the turn was asked to stop. */
   readonly look: () => Promise<void>;
-  /** Ids of all tool calls so far: unique within the turn, whichever agent makes them. */
-  readonly callIds: Set<string>;
   /** Questions that were begun and have not come to an end. */
   asking: number;
 }
@@ -35,6 +37,8 @@ export interface Working {
   readonly writer: RunWriter;
   readonly clock: WorkClock;
   readonly budget: Budget;
+  /** Ids of its tool calls so far; on the turn's stream those of a delegate begin with the call that delegated. */
+  readonly callIds: Set<string>;
   /** Ids of the questions that this run has open. */
   readonly open: Set<string>;
   /** The agent that works, as the configuration and as people know it; questions name it. */
@@ -42,10 +46,10 @@ export interface Working {
   readonly title: string;
   readonly observer: Pick<TurnObserver, 'called' | 'chat'>;
   /** The delegate whose calls are told on the turn's stream too; absent for a run that its own feed tells of. */
-  readonly agent?: string;
+  readonly delegate?: { readonly agent: string; readonly callId: string };
   /** How many agents stand between this one and the person. */
   readonly depth: number;
-  readonly delegate: Delegate;
+  readonly delegateTo: Delegate;
   readonly signal: AbortSignal;
   readonly onFault: (error: unknown) => void;
 }
@@ -53,36 +57,46 @@ export interface Working {
 /** What a delegate has from whoever delegated, on this pod or on another one. */
 export type Delegator = Pick<
   Working,
-  'engine' | 'turn' | 'clock' | 'budget' | 'observer' | 'depth' | 'delegate' | 'signal' | 'onFault'
+  'engine' | 'turn' | 'clock' | 'budget' | 'observer' | 'depth' | 'delegateTo' | 'signal' | 'onFault'
 >;
 
 /** A call by which a run delegates. */
 export interface DelegatingCall {
   readonly from: Working;
   readonly toolCallId: string;
+  /** Stream request of the run that was to do it, where another pod had begun the call. */
+  readonly before?: string;
   /** Notes which run does it, before that begins. */
   readonly note: (streamRequestId: string) => Promise<void>;
 }
 
 export type Delegate = (call: DelegatingCall, agent: string, task: string) => Promise<ToolOutcome>;
 
-export type Call = RequestedCall & { readonly toolCallId: string };
+/** A call of a round; `before` is what is known of it when another pod had begun it. */
+export type Call = RequestedCall & {
+  readonly toolCallId: string;
+  /** The how-manieth of its round it is. */
+  readonly at: number;
+  readonly before?: CallRecord;
+};
 
 /** The record of a call that has not left. */
-export function recordOf({ toolCallId, toolName }: Call, step: number): CallRecord {
-  return { toolCallId, toolName, step, state: 'intended' };
+export function recordOf({ toolCallId, toolName, modelCallId, at, fault }: Call, step: number): CallRecord {
+  return {
+    toolCallId,
+    toolName,
+    step,
+    at,
+    modelCallId,
+    ...(fault !== undefined && { fault }),
+    state: 'intended',
+  };
 }
 
-/** Makes one call, tells readers of it, and keeps how it stands at every turn. Rejects with the run's end only. */
-export async function callTool(
-  working: Working,
-  tools: readonly Tool[],
-  call: Call,
-  step: number,
-): Promise<ToolOutcome> {
-  const { toolCallId, toolName, input, fault } = call;
-  const tool = tools.find(({ name }) => name === toolName);
-  const title = tool?.title;
+/** Tells readers of a call, which its record says with the same write. */
+export async function announce(working: Working, tools: readonly Tool[], call: Call): Promise<void> {
+  const { toolCallId, toolName, input } = call;
+  const title = tools.find(({ name }) => name === toolName)?.title;
   await tell(working, {
     type: 'tool-called',
     toolCallId,
@@ -90,23 +104,38 @@ export async function callTool(
     ...(title !== undefined && { title }),
     input,
   });
-  let record = recordOf(call, step);
+}
+
+/**
+ * Makes one call that was announced, tells readers what came of it, and keeps how it stands at every turn. One that
+ * another pod had begun is not made again unless it never left, or a repetition is harmless. Rejects with the run's
+ * end only.
+ */
+export async function callTool(
+  working: Working,
+  tools: readonly Tool[],
+  call: Call,
+  step: number,
+): Promise<ToolOutcome> {
+  const { toolCallId, toolName, before } = call;
+  const known = before === undefined ? undefined : outcomeOf(before);
+  if (known !== undefined) return known;
+  const tool = tools.find(({ name }) => name === toolName);
+  let record = before ?? recordOf(call, step);
   const note = (more: Partial<CallRecord>) => {
     record = { ...record, ...more };
     return working.writer.keep([{ type: 'call', call: record }]);
   };
   const startedAt = performance.now();
-  const outcome =
-    tool === undefined || fault !== undefined
-      ? failed(fault ?? `There is no tool named ${toolName}.`)
-      : await tool.call(doorFor(working, call, note));
+  const signal = callSignal(working.signal, () => record.state === 'left');
+  const outcome = await outcomeFrom(tool, call, () => ({ ...doorFor(working, call, note), signal }));
   working.observer.called(working.run, {
     agent: working.id,
     tool: tool?.name ?? 'unknown',
     outcome: outcome.type,
     durationMs: Math.round(performance.now() - startedAt),
   });
-  working.signal.throwIfAborted();
+  signal.throwIfAborted();
   if (outcome.type === 'returned') {
     await tell(working, { type: 'tool-returned', toolCallId, output: outcome.shown ?? outcome.output });
     await note({ state: 'returned', output: outcome.output });
@@ -114,28 +143,79 @@ export async function callTool(
     await tell(working, { type: 'tool-failed', toolCallId, message: outcome.message });
     await note({ state: 'failed', output: outcome.message });
   }
+  working.signal.throwIfAborted();
   return outcome;
 }
 
+/** Aborted with the run; when it is the pod that goes away, what has left gets a moment to come back. */
+function callSignal(signal: AbortSignal, hasLeft: () => boolean): AbortSignal {
+  const ending = new AbortController();
+  const end = () => ending.abort(signal.reason);
+  const onAbort = () => {
+    if (isInterrupted(signal) && hasLeft()) setTimeout(end, COMING_BACK_MS).unref();
+    else end();
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return ending.signal;
+}
+
+async function outcomeFrom(
+  tool: Tool | undefined,
+  { toolName, fault, before }: Call,
+  door: () => ToolCall,
+): Promise<ToolOutcome> {
+  if (tool === undefined || fault !== undefined)
+    return failed(fault ?? `There is no tool named ${toolName}.`);
+  const mayHaveHappened = before?.state === 'left' && before.run === undefined;
+  return mayHaveHappened && tool.isRepeatable !== true ? failed(UNKNOWN) : tool.call(door());
+}
+
+const UNKNOWN =
+  'The call was made, but its outcome was lost with the pod that made it: it may or may not have had its effect. Do not repeat it unasked; find out, or tell the user.';
+
+/** What a call had come to, where that is known. */
+function outcomeOf({ state, output }: CallRecord): ToolOutcome | undefined {
+  if (state === 'returned') return { type: 'returned', output: output ?? null };
+  return state === 'failed' ? failed(String(output)) : undefined;
+}
+
+/** Something that is told of a call. */
+export type CallEvent = Extract<TurnEvent, { readonly toolCallId: string }>;
+
+export function isCallEvent(event: TurnEvent): event is CallEvent {
+  return 'toolCallId' in event;
+}
+
+/** What is told of a delegate's call on the stream of whoever delegated by the call `callId`. */
+export function retold(event: CallEvent, agent: string, callId: string): CallEvent {
+  const toolCallId = `${callId}.${event.toolCallId}`;
+  // Its own delegates are named already.
+  return event.type === 'tool-called' ? { agent, ...event, toolCallId } : { ...event, toolCallId };
+}
+
+/** The id that a call of the run has on the turn's stream. */
+export function turnCallId({ delegate }: Working, toolCallId: string): string {
+  return delegate === undefined ? toolCallId : `${delegate.callId}.${toolCallId}`;
+}
+
 /** Tells the run's own readers, and the turn's. */
-async function tell({ writer, turn, agent }: Working, event: TurnEvent): Promise<void> {
+async function tell({ writer, turn, delegate }: Working, event: CallEvent): Promise<void> {
   await writer.tell(event);
-  if (agent === undefined) return;
-  await turn.tell(event.type === 'tool-called' ? { ...event, agent } : event);
+  if (delegate !== undefined) await turn.tell(retold(event, delegate.agent, delegate.callId));
 }
 
 /** What the tool sees of the run. */
 function doorFor(
   working: Working,
-  { toolCallId, input }: Call,
+  { toolCallId, input, before }: Call,
   note: (more: Partial<CallRecord>) => Promise<void>,
-): ToolCall {
-  const { turn, signal, clock } = working;
+): Omit<ToolCall, 'signal'> {
+  const { turn, clock } = working;
   return {
     toolCallId,
     input,
     support: turn.support,
-    signal,
     leaving: async () => {
       await note({ state: 'left' });
       return input;
@@ -146,8 +226,13 @@ function doorFor(
         ask(working, { toolCallId, ordinal, ...(shared !== undefined && { shared }) }, question),
       ),
     delegate: (agent, task) =>
-      working.delegate(
-        { from: working, toolCallId, note: (run) => note({ state: 'left', run }) },
+      working.delegateTo(
+        {
+          from: working,
+          toolCallId,
+          note: (run) => note({ state: 'left', run }),
+          ...(before?.run !== undefined && { before: before.run }),
+        },
         agent,
         task,
       ),

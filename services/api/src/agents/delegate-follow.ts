@@ -4,9 +4,10 @@ import { type TurnEvent, turnEventOf } from '@parley/shared/domain/turn-events';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { Runs } from '@parley/shared/ports/runs';
-import type { DelegatingCall, Working } from './call-tool.ts';
+import { type DelegatingCall, isCallEvent, retold, turnCallId, type Working } from './call-tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './delegate-outcome.ts';
 import { withdrawAsked } from './leftovers.ts';
+import { isLeftToOthers } from './run-end.ts';
 import type { ToolOutcome } from './tool.ts';
 
 // How long whoever delegated waits for a delegate that was told to end.
@@ -15,7 +16,7 @@ const LEAVING_MS = 5_000;
 export interface FollowDeps {
   readonly engine: Pick<Engine, 'withdraw' | 'watch'>;
   readonly runs: Pick<Runs, 'read' | 'stop'>;
-  /** Has a run ended whose pod dies, until that is called off. */
+  /** Has a run taken over whose pod dies, until that is called off. */
   readonly attend: (run: RunRef) => () => void;
 }
 
@@ -35,18 +36,23 @@ type End = TurnEvent & { type: 'turn-finished' | 'turn-failed' };
  */
 export async function followDelegate(
   deps: FollowDeps,
-  { from }: DelegatingCall,
+  call: DelegatingCall,
   followed: Followed,
 ): Promise<ToolOutcome> {
+  const { from } = call;
   const { run, title } = followed;
   const leaving = new AbortController();
-  const onAbort = () => void stopDelegate(deps, run, from.onFault).finally(() => leaveSoon(leaving));
+  const onAbort = () => {
+    // The delegate works on; whoever takes the run over that delegated finds it again.
+    if (isLeftToOthers(from.signal)) return leaving.abort();
+    void stopDelegate(deps, run, from.onFault).finally(() => leaveSoon(leaving));
+  };
   from.signal.addEventListener('abort', onAbort, { once: true });
   // Whatever it has asked when its feed falls silent is the turn's to take back.
   from.turn.asking += 1;
   try {
     if (from.signal.aborted) onAbort();
-    const end = await untilItsEnd(deps, from, followed, leaving.signal);
+    const end = await untilItsEnd(deps, call, followed, leaving.signal);
     from.turn.asking -= 1;
     if (end.usage !== undefined) from.budget.spend(end.usage);
     // Mostly because the turn is to stop: then nobody goes on with what came of it.
@@ -63,11 +69,11 @@ export async function followDelegate(
 
 async function untilItsEnd(
   { engine, attend }: FollowDeps,
-  from: Working,
+  { from, toolCallId }: DelegatingCall,
   { run, id }: Followed,
   signal: AbortSignal,
 ): Promise<End> {
-  const retell = createRetelling(from, id);
+  const callId = turnCallId(from, toolCallId);
   const pauses = createPauses(from);
   let leave: (() => void) | undefined;
   try {
@@ -79,7 +85,7 @@ async function untilItsEnd(
       if (event.type === 'turn-finished' || event.type === 'turn-failed') return event;
       if (event.type === 'run-paused') pauses.begin();
       else if (event.type === 'run-resumed') pauses.end();
-      else await retell(event);
+      else if (isCallEvent(event)) await from.turn.tell(retold(event, id, callId));
     }
     return { type: 'turn-failed', code: 'interrupted', message: 'Its feed ended without its end.' };
   } catch (error) {
@@ -89,30 +95,6 @@ async function untilItsEnd(
     leave?.();
     pauses.over();
   }
-}
-
-/** Tells the turn's readers what a delegate's tools do, under call ids that are the turn's own. */
-function createRetelling({ turn }: Working, agent: string): (event: TurnEvent) => Promise<void> {
-  const ids = new Map<string, string>();
-  const idOf = (theirs: string) => {
-    const known = ids.get(theirs);
-    if (known !== undefined) return known;
-    let own = theirs;
-    for (let attempt = 0; turn.callIds.has(own); attempt += 1) own = `${theirs}.${agent}.${attempt}`;
-    turn.callIds.add(own);
-    ids.set(theirs, own);
-    return own;
-  };
-  return async (event) => {
-    switch (event.type) {
-      case 'tool-called':
-        return turn.tell({ agent, ...event, toolCallId: idOf(event.toolCallId) });
-      case 'tool-returned':
-      case 'tool-failed':
-      case 'tool-auth-required':
-        return turn.tell({ ...event, toolCallId: idOf(event.toolCallId) });
-    }
-  };
 }
 
 /** Lets the clock of whoever delegated stand still while their delegate waits for anybody. */

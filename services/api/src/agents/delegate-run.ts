@@ -3,8 +3,10 @@ import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import { createBudget } from './budget.ts';
 import type { Delegator, Working } from './call-tool.ts';
+import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { delegateFailed, delegateOutcome, textOf } from './delegate-outcome.ts';
-import { breakTurn, finishTurn, TurnTooLongError, wordsFor } from './run-end.ts';
+import { type HandOverDeps, handOver } from './hand-over.ts';
+import { breakTurn, finishTurn, isLeftToOthers, TurnTooLongError, wordsFor } from './run-end.ts';
 import { type RunAgent, runSteps } from './run-steps.ts';
 import type { RunWriter } from './run-writer.ts';
 import type { ToolOutcome } from './tool.ts';
@@ -17,46 +19,61 @@ export interface Delegated extends RunAgent {
   readonly run: RunRef;
   readonly writer: RunWriter;
   readonly input: readonly Message[];
-  /** True: what it does is told on the turn's stream from here. False: whoever delegated reads it off its own feed. */
-  readonly isRetold: boolean;
+  /**
+   * The call that delegated, as the turn's stream knows it: what this one does is told there too. Absent where whoever
+   * delegated reads it off the run's own feed.
+   */
+  readonly callId?: string;
+  /** Where it goes on, when another pod had begun it. */
+  readonly from?: Checkpoint;
+}
+
+export interface DelegateRunDeps extends HandOverDeps {
+  readonly engine: Pick<Engine, 'withdraw'>;
 }
 
 /** Does a delegate's work to its end. Rejects with the reason of whoever delegated when they end first. */
 export async function runDelegate(
-  deps: { readonly engine: Pick<Engine, 'withdraw'> },
-  from: Delegator,
+  deps: DelegateRunDeps,
+  by: Delegator,
   given: Delegated,
 ): Promise<ToolOutcome> {
-  const { run, writer, id, title, input } = given;
-  const clock = startWorkClock(given.limits.workMs, from.clock);
-  const budget = createBudget(given.limits.tokens, from.budget);
+  const { run, writer, id, title, input, from = BEGINNING } = given;
+  const clock = startWorkClock(Math.max(0, given.limits.workMs - from.workedMs), by.clock);
+  const budget = createBudget(given.limits.tokens, by.budget);
+  budget.spend(from.used);
   const ending = new AbortController();
   const working: Working = {
-    ...from,
+    ...by,
     run,
     writer,
     clock,
     budget,
+    callIds: new Set(from.callIds),
     open: new Set(),
     id,
     title,
-    ...(given.isRetold && { agent: id }),
-    depth: from.depth + 1,
-    signal: AbortSignal.any([from.signal, writer.lost, clock.over, ending.signal]),
+    ...(given.callId !== undefined && { delegate: { agent: id, callId: given.callId } }),
+    depth: by.depth + 1,
+    signal: AbortSignal.any([by.signal, writer.lost, clock.over, ending.signal]),
   };
   const said: Message[] = [];
   try {
-    const reason = await runSteps(working, given, { heard: input, said }, (why) => ending.abort(why));
+    const reason = await runSteps(working, given, { heard: input, said }, (why) => ending.abort(why), from);
     await finishTurn({ writer }, [], reason, budget.used);
     return delegateOutcome(title, reason, textOf(said.at(-1)));
   } catch (error) {
     ending.abort(error);
+    if (isLeftToOthers(by.signal)) {
+      await handOver(deps, run, writer).catch(by.onFault);
+      throw by.signal.reason;
+    }
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
     // Whoever delegated ends too then, and has the words for it.
-    const onFault = from.signal.aborted ? () => undefined : from.onFault;
-    if (!from.signal.aborted) await withdrawOpen(deps, working);
-    await breakTurn({ writer, stopped: from.signal, onFault }, [], cause, budget.used);
-    from.signal.throwIfAborted();
+    const onFault = by.signal.aborted ? () => undefined : by.onFault;
+    if (!by.signal.aborted) await withdrawOpen(deps, working);
+    await breakTurn({ writer, stopped: by.signal, onFault }, [], cause, budget.used);
+    by.signal.throwIfAborted();
     return delegateFailed(title, wordsFor(cause).code);
   } finally {
     clock.stop();
@@ -65,7 +82,7 @@ export async function runDelegate(
 
 /** Takes back what a delegate asked that gave up while the turn goes on. */
 async function withdrawOpen(
-  { engine }: { readonly engine: Pick<Engine, 'withdraw'> },
+  { engine }: Pick<DelegateRunDeps, 'engine'>,
   { run, open, onFault }: Working,
 ): Promise<void> {
   const caller = { kind: 'service', tenant: run.tenant } as const;

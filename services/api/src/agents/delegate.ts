@@ -1,10 +1,10 @@
 import { mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
-import type { Message, RunRef } from '@parley/shared/domain/run';
+import { type Message, NOBODY, type RunRef } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { RunQueue } from '@parley/shared/ports/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs';
-import type { Delegate, DelegatingCall } from './call-tool.ts';
+import { type Delegate, type DelegatingCall, turnCallId } from './call-tool.ts';
 import { type FollowDeps, followDelegate } from './delegate-follow.ts';
 import { runDelegate } from './delegate-run.ts';
 import type { RunAgent } from './run-steps.ts';
@@ -23,8 +23,10 @@ export interface DelegateDeps extends FollowDeps {
   };
   /** The pod that writes the runs. */
   readonly owner: string;
-  /** Where delegates are offered to all pods; absent where each works on the pod of whoever delegates. */
-  readonly offers?: Pick<RunQueue, 'offer'>;
+  /** Offers runs to all pods. */
+  readonly runQueue: Pick<RunQueue, 'offer'>;
+  /** Whether a delegate works on the pod of whoever delegates, or on any. */
+  readonly delegates: 'same-pod' | 'any-pod';
 }
 
 /**
@@ -40,19 +42,25 @@ export function createDelegate(deps: DelegateDeps): Delegate {
       return failed(`${title} was not asked: ${DEPTH_MAX} agents already wait for each other.`);
     }
     const { tenant, userId } = from.run;
-    const streamRequestId = mintStreamRequestId();
+    const streamRequestId = call.before ?? mintStreamRequestId();
     const run: RunRef = { tenant, userId, streamRequestId, conversationId: streamRequestId };
     const input: Message[] = [{ role: 'user', content: task }];
-    await call.note(streamRequestId);
-    const begun = await begin(deps, call, newRunOf(call, { run, id, owner: deps.owner, input }));
-    const { offers } = deps;
-    if (offers !== undefined) {
-      await untilBack(() => offers.offer(run, begun.term), from.signal);
+    const known =
+      call.before === undefined ? undefined : await untilBack(() => deps.runs.standing(run), from.signal);
+    if (call.before === undefined) await call.note(streamRequestId);
+    const isHere = deps.delegates === 'same-pod' && known === undefined;
+    const begun =
+      known ??
+      (await begin(deps, call, newRunOf(call, { run, id, owner: isHere ? deps.owner : NOBODY, input })));
+    if (!isHere) {
+      // Whoever has it already keeps it.
+      await untilBack(() => deps.runQueue.offer(run, begun.term), from.signal);
       return followDelegate(deps, call, { run, id, title });
     }
     const agent = await deps.agents.open(id, { tenant, userId }, from.signal);
-    const writer = createRunWriter({ runs: deps.runs, run, ...begun });
-    return runDelegate(deps, from, { ...agent, id, title, run, input, writer, isRetold: true });
+    const writer = createRunWriter({ runs: deps.runs, run, term: begun.term, writerSeq: 1 });
+    const callId = turnCallId(from, call.toolCallId);
+    return runDelegate(deps, from, { ...agent, id, title, run, input, writer, callId });
   };
 }
 
@@ -79,10 +87,10 @@ function newRunOf({ from, toolCallId }: DelegatingCall, { run, id, owner, input 
     parent: { streamRequestId: from.run.streamRequestId, toolCallId },
     commission: {
       turn: { streamRequestId: turn.run.streamRequestId, conversationId: turn.run.conversationId },
-      support: { ...turn.support },
       depth: from.depth,
       tokens: from.budget.left,
     },
+    support: turn.support,
     input,
     event: {
       type: 'turn-started',

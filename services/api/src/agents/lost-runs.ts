@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import type { Message, Run } from '@parley/shared/domain/run';
+import { NOBODY, type Run, type RunStanding } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
+import type { RunQueue } from '@parley/shared/ports/run-queue';
 import type { Runs } from '@parley/shared/ports/runs';
+import { checkpointOf } from './checkpoint.ts';
 import { withdrawAsked, withdrawLeft } from './leftovers.ts';
 import { INTERRUPTED } from './run-end.ts';
 
@@ -12,6 +14,7 @@ const LOOKS_AT_ONCE = 50;
 export interface LostRunsDeps {
   readonly engine: Pick<Engine, 'list' | 'withdraw'>;
   readonly runs: Runs;
+  readonly runQueue: Pick<RunQueue, 'offer'>;
   readonly pod: string;
   /** This pod as an owner of runs; what it owns and does not work on is lost. */
   readonly owner: string;
@@ -20,11 +23,15 @@ export interface LostRunsDeps {
   readonly onFault: (error: unknown, stream: StreamRef) => void;
 }
 
-/** Runs that nobody works on any more: they are ended, so that they stand in nobody's way and their readers hear it. */
+/** Runs that nobody works on any more: they are offered to all pods, so that one of them goes on. */
 export interface LostRuns {
-  /** Ends the run if it is lost; whether it runs now, and whether it was lost. Throws `unavailable`. */
-  look(stream: StreamRef): Promise<'running' | 'ended' | 'lost'>;
-  /** Remembers a run of this pod that may have been left behind, until it has been looked at. */
+  /** Offers the run if it is lost; true while it runs. Throws `unavailable`. */
+  look(stream: StreamRef): Promise<boolean>;
+  /** True for a run that nobody can be working on. Throws `unavailable`. */
+  isLost(stream: StreamRef, standing: RunStanding): Promise<boolean>;
+  /** Ends a run in place of its owner, as interrupted: one that no pod can go on with. */
+  end(stream: StreamRef, term: number): Promise<void>;
+  /** Remembers a run of this pod whose end may not be written, until it is. */
   owe(stream: StreamRef): void;
   /** Keeps an eye on a run while somebody reads it, and gives back how to stop that. */
   attend(stream: StreamRef): () => void;
@@ -35,30 +42,33 @@ export interface LostRuns {
 interface Attended {
   readonly stream: StreamRef;
   readers: number;
-  /** Known from the first look on: from then on a run changes hands only to be ended. */
+  /** As of the last look. */
   owner?: string;
 }
 
 /** Makes the eye that a pod keeps on runs. */
 export function createLostRuns(deps: LostRunsDeps): LostRuns {
   const { runs, owner: self, isHere } = deps;
-  const endRun = createEndRun(deps);
+  const end = createEndRun(deps);
   const owed = new Map<string, StreamRef>();
   const attended = new Map<string, Attended>();
   let looking = false;
 
-  async function look(stream: StreamRef): Promise<'running' | 'ended' | 'lost'> {
+  async function isLost({ streamRequestId }: StreamRef, { owner }: RunStanding): Promise<boolean> {
+    if (owner === NOBODY) return true;
+    return owner === self ? !isHere(streamRequestId) : deps.isDead(owner);
+  }
+
+  async function look(stream: StreamRef): Promise<boolean> {
     const standing = await runs.standing(stream);
-    if (standing?.status !== 'running') return 'ended';
-    const { owner, term } = standing;
-    const isLost = owner === self ? !isHere(stream.streamRequestId) : await deps.isDead(owner);
-    if (!isLost) return 'running';
-    await endRun(stream, term);
-    return 'lost';
+    if (standing?.status !== 'running') return false;
+    if (await isLost(stream, standing)) await deps.runQueue.offer(stream, standing.term);
+    return true;
   }
 
   async function pay(stream: StreamRef): Promise<void> {
-    await look(stream);
+    const standing = await runs.standing(stream);
+    if (standing?.status === 'running' && standing.owner === self) await end(stream, standing.term);
     owed.delete(stream.streamRequestId);
   }
 
@@ -66,12 +76,11 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
   async function visit(entry: Attended, isDead: (owner: string) => Promise<boolean>): Promise<void> {
     const { stream, owner } = entry;
     if (isHere(stream.streamRequestId)) return;
-    if (owner === undefined) {
-      const standing = await runs.standing(stream);
-      if (standing?.status === 'running') entry.owner = standing.owner;
-      return;
-    }
-    if (owner === self || (await isDead(owner))) await look(stream);
+    if (owner !== undefined && owner !== NOBODY && !(await isDead(owner))) return;
+    const standing = await runs.standing(stream);
+    if (standing?.status !== 'running') return;
+    entry.owner = standing.owner;
+    if (owner !== undefined) await look(stream);
   }
 
   /** An outage is no news; the next look comes. */
@@ -81,6 +90,8 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 
   return {
     look,
+    isLost,
+    end,
     owe(stream) {
       owed.set(stream.streamRequestId, stream);
       pay(stream).catch(noting(stream));
@@ -116,7 +127,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 
 /** Ends a run in place of its owner, with all that it delegated and all that it asked. */
 function createEndRun({ engine, runs, pod }: LostRunsDeps) {
-  // An owner that never beats: what it begins to end and does not, the next one ends.
+  // An owner that never beats: what it begins to end and does not, the next one does.
   const undertaker = `${pod}/ending/${randomUUID()}`;
 
   async function endRun(stream: StreamRef, seen: number): Promise<void> {
@@ -154,11 +165,7 @@ async function atOnce<T>(all: readonly T[], run: (one: T) => Promise<void>): Pro
   }
 }
 
-/** What the conversation remembers of a lost run: the steps that were whole, for their tools may have done something. */
-function saidIn({ input, steps }: Run): Message[] {
-  const open = steps.findIndex(({ finishReason, messages }) => {
-    return finishReason === 'tool-calls' && messages.at(-1)?.role !== 'tool';
-  });
-  const whole = open < 0 ? steps : steps.slice(0, open);
-  return [...input, ...whole.flatMap(({ messages }) => messages)];
+/** What the conversation remembers of such a run: the steps that were whole, for their tools may have done something. */
+function saidIn(run: Run) {
+  return [...run.input, ...checkpointOf(run).said];
 }

@@ -3,7 +3,7 @@ import type { RunRef } from '@parley/shared/domain/run';
 /** How a turn ended; nothing of what was said in it. */
 export interface TurnEnd {
   readonly agent: string;
-  readonly outcome: 'finished' | 'stopped' | 'failed';
+  readonly outcome: 'finished' | 'stopped' | 'failed' | 'handed_over';
   readonly durationMs: number;
 }
 
@@ -18,7 +18,9 @@ export interface CallEnd {
 /** Told of what turns do: logs, spans and metrics hang here. Never throws, never sees what is said. */
 export interface TurnObserver {
   began(run: RunRef): void;
-  /** Every turn that began ends once, as far as this pod knows. */
+  /** This pod goes on with a run that another one had begun. */
+  resumed(run: RunRef, term: number): void;
+  /** Every turn that began, or was resumed, ends once, as far as this pod knows. */
   ended(run: RunRef, end: TurnEnd): void;
   called(run: RunRef, end: CallEnd): void;
   /** Runs a round of a model within its span. */
@@ -28,6 +30,7 @@ export interface TurnObserver {
 /** Watches nothing: for tests. */
 export const silentTurnObserver: TurnObserver = {
   began: () => undefined,
+  resumed: () => undefined,
   ended: () => undefined,
   called: () => undefined,
   chat: (_run, _agent, round) => round(),

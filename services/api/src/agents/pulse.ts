@@ -24,7 +24,7 @@ export interface Pulse {
 
 /** Starts to beat for `owner`. `onBeat` runs after each beat that was heard. */
 export function startPulse(
-  heartbeats: Heartbeats,
+  heartbeats: Pick<Heartbeats, 'beat' | 'alive'>,
   owner: string,
   { beatMs, aliveMs }: Rhythm,
   onBeat: () => void,

@@ -20,6 +20,16 @@ export class TurnInterruptedError extends Error {
   }
 }
 
+/** True when it is the pod that stops. */
+export function isInterrupted(stopped: AbortSignal): boolean {
+  return stopped.reason instanceof TurnInterruptedError;
+}
+
+/** True when another pod goes on with the run, or already does: nothing of it may be ended here. */
+export function isLeftToOthers(signal: AbortSignal): boolean {
+  return isInterrupted(signal) || signal.reason instanceof RunLostError;
+}
+
 export interface Ending {
   readonly writer: RunWriter;
   /** Aborted when the person stopped the turn, or, with TurnInterruptedError, the pod. */
@@ -54,8 +64,7 @@ export async function breakTurn(
 ): Promise<void> {
   const { writer, stopped, onFault } = ending;
   try {
-    const interrupted = stopped.reason instanceof TurnInterruptedError;
-    if ((stopped.aborted && !interrupted) || writer.stopped.aborted) {
+    if ((stopped.aborted && !isInterrupted(stopped)) || writer.stopped.aborted) {
       return await finishTurn(ending, messages, 'stopped', usage);
     }
     onFault(error);

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Message } from '@parley/shared/domain/run';
+import type { Message, StepRecord } from '@parley/shared/domain/run';
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/turn-events';
 import type { LanguageModel } from 'ai';
-import { callTool, recordOf, resultsOf, type Working } from './call-tool.ts';
-import { type ModelSettings, type ModelStep, modelStep, type RequestedCall } from './model-step.ts';
+import { announce, callTool, recordOf, resultsOf, type Working } from './call-tool.ts';
+import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
+import { type ModelSettings, modelStep, type RequestedCall } from './model-step.ts';
 import type { Tool } from './tool.ts';
 
 // How long the end of a run waits for calls that were told to end.
@@ -46,43 +47,74 @@ export async function runSteps(
   agent: RunAgent,
   { heard, said }: Talk,
   abandon: (reason: unknown) => void,
+  from: Checkpoint = BEGINNING,
 ): Promise<FinishReason> {
-  const { writer, budget, turn, signal } = working;
+  const { writer, budget } = working;
+  said.push(...from.said);
+  if (from.last !== undefined) return reasonOf(from.last);
   let tools: readonly Tool[] = [];
-  for (let index = 0; index < agent.limits.steps; index += 1) {
-    await writer.tell({ type: 'step-started', step: index });
+  for (let index = from.step; index < agent.limits.steps; index += 1) {
+    const known = index === from.step ? from.round : undefined;
+    if (known === undefined && from.isRestarted && index === from.step)
+      await writer.tell({ type: 'step-restarted', step: index });
+    if (known === undefined) await writer.tell({ type: 'step-started', step: index });
     tools = await toolsNow(working, agent, tools);
-    const step = {
-      ...agent,
-      tools,
-      messages: [...heard, ...said],
-      block: `${index}`,
-      tell: (event: TurnEvent) => writer.tell(event),
-      signal,
-    };
-    const round = await working.observer.chat(working.run, working.id, () => modelStep(step));
-    const calls = round.calls.map((call) => ({ ...call, toolCallId: uniqueId(turn.callIds, call, index) }));
-    await writer.keep([
-      { type: 'step', index, step: round.record },
-      ...calls.map((call) => ({ type: 'call', call: recordOf(call, index) }) as const),
-    ]);
-    budget.spend(round.record);
+    const { record, calls } =
+      known ?? (await newRound(working, { ...agent, tools }, [...heard, ...said], index));
     if (calls.length === 0) {
-      said.push(...round.record.messages);
+      said.push(...record.messages);
       await writer.tell({ type: 'step-finished', step: index });
-      return reasonOf(round);
+      return reasonOf(record);
     }
     const outcomes = await together(
       calls.map((call) => callTool(working, tools, call, index)),
       abandon,
     );
-    const messages = [...round.record.messages, resultsOf(calls, outcomes)];
+    const messages = [...record.messages, resultsOf(calls, outcomes)];
     said.push(...messages);
     await writer.tell({ type: 'step-finished', step: index });
-    await writer.keep([{ type: 'step', index, step: { ...round.record, messages } }]);
+    await writer.keep([{ type: 'step', index, step: standing(working, { ...record, messages }) }]);
     if (budget.isSpent) return 'step-limit';
   }
   return 'step-limit';
+}
+
+/** Has the model say its next; that is kept, with the calls that it asks for, and readers are told of those. */
+async function newRound(
+  working: Working,
+  agent: Omit<RunAgent, 'tools'> & { readonly tools: readonly Tool[] },
+  messages: readonly Message[],
+  index: number,
+): Promise<Round> {
+  const { writer, budget, signal } = working;
+  const step = {
+    ...agent,
+    messages,
+    block: `${index}`,
+    tell: (event: TurnEvent) => writer.tell(event),
+    signal,
+  };
+  const { record, calls: asked } = await working.observer.chat(working.run, working.id, () =>
+    modelStep(step),
+  );
+  budget.spend(record);
+  const calls = asked.map((call, at) => ({
+    ...call,
+    toolCallId: uniqueId(working.callIds, call, index),
+    at,
+  }));
+  for (const call of calls) await announce(working, agent.tools, call);
+  await writer.keep([
+    { type: 'step', index, step: standing(working, record) },
+    ...calls.map((call) => ({ type: 'call', call: recordOf(call, index) }) as const),
+  ]);
+  return { record, calls };
+}
+
+/** A step, with what the run has used and worked by now. */
+function standing({ budget, clock }: Working, record: StepRecord): StepRecord {
+  const { used } = budget;
+  return { ...record, ...(used !== undefined && { used }), workedMs: Math.round(clock.workedMs) };
 }
 
 /** The tools for the next step; those of the last one when they cannot be listed. */
@@ -119,8 +151,6 @@ async function together<T>(work: readonly Promise<T>[], abandon: (reason: unknow
   }
 }
 
-function reasonOf({ record }: ModelStep): FinishReason {
-  return record.finishReason === 'length' || record.finishReason === 'content-filter'
-    ? record.finishReason
-    : 'stop';
+function reasonOf({ finishReason }: StepRecord): FinishReason {
+  return finishReason === 'length' || finishReason === 'content-filter' ? finishReason : 'stop';
 }

@@ -51,6 +51,8 @@ export interface RunWriter {
   look(ageMs?: number): Promise<void>;
   /** Ends the run with its last event. */
   end(event: TurnEvent, end: End): Promise<void>;
+  /** Under which the run is written. */
+  readonly term: number;
   /** How the run ended, once that is written. */
   readonly outcome: End['status'] | undefined;
   /** Aborted when the run is lost. */
@@ -122,6 +124,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   }
 
   return {
+    term,
     lost: lost.signal,
     stopped: stopped.signal,
     async tell(event) {

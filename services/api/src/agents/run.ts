@@ -1,13 +1,13 @@
-import type { Message, RunRef } from '@parley/shared/domain/run';
+import type { Message, RunRef, Support } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import { createBudget } from './budget.ts';
 import type { Delegate, Working } from './call-tool.ts';
+import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { lookRegularly } from './look.ts';
 import type { TurnObserver } from './observer.ts';
-import { breakTurn, finishTurn, TurnTooLongError } from './run-end.ts';
+import { breakTurn, finishTurn, isInterrupted, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps } from './run-steps.ts';
 import { RunLostError, type RunWriter } from './run-writer.ts';
-import type { Support } from './tool.ts';
 import { startWorkClock } from './work-clock.ts';
 
 export interface RunOptions extends RunAgent {
@@ -24,7 +24,11 @@ export interface RunOptions extends RunAgent {
   readonly input: readonly Message[];
   /** Aborted when the person stops the turn, or, with TurnInterruptedError, the pod. */
   readonly stopped: AbortSignal;
-  readonly delegate: Delegate;
+  readonly delegateTo: Delegate;
+  /** Where the run goes on, when another pod had begun it. */
+  readonly from?: Checkpoint;
+  /** Lets another pod go on with the run. */
+  readonly handOver: () => Promise<void>;
   /** Takes back what the turn asked and nobody waits for any more. */
   readonly withdrawLeft: () => Promise<void>;
   /** Told of what ended a turn in an error, for logs. */
@@ -37,16 +41,17 @@ export interface RunOptions extends RunAgent {
  */
 export async function runTurn(options: RunOptions): Promise<void> {
   const { run, writer, stopped, support, history, input, onFault, limits } = options;
-  const clock = startWorkClock(limits.workMs);
+  const { from = BEGINNING } = options;
+  const clock = startWorkClock(Math.max(0, limits.workMs - from.workedMs));
   const ending = new AbortController();
   const budget = createBudget(limits.tokens);
+  budget.spend(from.used);
   const turn = {
     run,
     support,
     tell: (event) => writer.tell(event),
     told: () => writer.keep([]),
     look: () => writer.look(),
-    callIds: new Set<string>(),
     asking: 0,
   } satisfies Working['turn'];
   const working: Working = {
@@ -54,6 +59,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     turn,
     clock,
     budget,
+    callIds: new Set(from.callIds),
     open: new Set(),
     depth: 0,
     signal: AbortSignal.any([stopped, writer.stopped, writer.lost, clock.over, ending.signal]),
@@ -65,11 +71,12 @@ export async function runTurn(options: RunOptions): Promise<void> {
   const said: Message[] = [];
   try {
     const talk = { heard: [...history, ...input], said };
-    const reason = await runSteps(working, options, talk, (why) => ending.abort(why));
+    const reason = await runSteps(working, options, talk, (why) => ending.abort(why), from);
     await withdrawLeft();
     await finishTurn(options, [...input, ...said], reason, budget.used);
   } catch (error) {
     ending.abort(error);
+    if (isInterrupted(stopped)) return await options.handOver().catch(onFault);
     await withdrawLeft();
     if (error instanceof RunLostError) return;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;

@@ -1,3 +1,4 @@
+import type { Support } from '@parley/shared/domain/run';
 import type { TurnEvent } from '@parley/shared/domain/turn-events';
 import type { AskOutcome, Question } from './question.ts';
 
@@ -13,14 +14,6 @@ export type ToolOutcome =
 
 export function failed(message: string): ToolOutcome {
   return { type: 'failed', message };
-}
-
-/** Which questions the person's client can show. */
-export interface Support {
-  readonly form: boolean;
-  readonly url: boolean;
-  /** No person is behind the turn: nothing can be asked, not even for the record. */
-  readonly nobody?: true;
 }
 
 /** One call of a tool within a turn. */
@@ -40,7 +33,7 @@ export interface ToolCall {
   /** Hands a task to another agent, as a run of its own; what it answers is the outcome. */
   delegate(agent: string, task: string): Promise<ToolOutcome>;
   /** Tells the turn's readers something beside the call's own events, such as `tool-auth-required`. */
-  tell(event: TurnEvent): Promise<void>;
+  tell(event: Extract<TurnEvent, { readonly toolCallId: string }>): Promise<void>;
   /** Aborted when the turn is stopped or lost. */
   readonly signal: AbortSignal;
 }
@@ -52,6 +45,8 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of the input. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** True when a call whose outcome is unknown may be made again: it changes nothing, or nothing more the second time. */
+  readonly isRepeatable?: boolean;
   /** Never throws but for the call's own signal; time that people take is not the tool's time. */
   call(call: ToolCall): Promise<ToolOutcome>;
 }

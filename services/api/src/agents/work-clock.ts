@@ -4,6 +4,8 @@ export interface WorkClock {
   readonly isWaiting: boolean;
   /** Runs a wait for a person; the clock stands still while any is under way. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
+  /** How long the turn has worked, in ms. */
+  readonly workedMs: number;
   /** Aborted when the turn has worked for as long as it may. */
   readonly over: AbortSignal;
   /** Ends the clock; it will not run out any more. */
@@ -45,6 +47,9 @@ export function startWorkClock(limitMs: number, outer?: WorkClock): WorkClock {
   run();
   return {
     over: over.signal,
+    get workedMs() {
+      return limitMs - leftMs + (timer === undefined ? 0 : performance.now() - startedAt);
+    },
     get isWaiting() {
       return waits > 0;
     },

@@ -1,5 +1,5 @@
+import type { Support } from '@parley/shared/domain/run';
 import type { Caller } from '@parley/shared/engine/caller';
-import type { Support } from '../agents/tool.ts';
 
 const NONE: Support = { form: false, url: false };
 

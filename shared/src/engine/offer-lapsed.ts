@@ -1,0 +1,36 @@
+import { NOBODY } from '../domain/run.ts';
+import type { Heartbeats } from '../ports/heartbeats.ts';
+import type { RunQueue } from '../ports/run-queue.ts';
+import type { Runs } from '../ports/runs.ts';
+
+export interface OfferLapsedDeps {
+  readonly runs: Pick<Runs, 'ownedBy'>;
+  readonly heartbeats: Pick<Heartbeats, 'lapsed' | 'forget'>;
+  readonly runQueue: Pick<RunQueue, 'offer'>;
+}
+
+export interface OfferLapsedInput {
+  /** True: look for turns whose place in the queue was lost as well, whether or not any pod has died. */
+  readonly evenIfNobodyDied: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Offers the turns of dead pods to the living ones, again and again until they are taken; a dead pod that owns nothing
+ * any more is forgotten. Returns how many were offered. Throws `unavailable`.
+ */
+export async function offerLapsed(
+  { runs, heartbeats, runQueue }: OfferLapsedDeps,
+  { evenIfNobodyDied, signal }: OfferLapsedInput,
+): Promise<number> {
+  const dead = await heartbeats.lapsed();
+  if (dead.length === 0 && !evenIfNobodyDied) return 0;
+  let offered = 0;
+  for await (const { stream, term } of runs.ownedBy(new Set([...dead, NOBODY]))) {
+    signal?.throwIfAborted();
+    await runQueue.offer(stream, term);
+    offered += 1;
+  }
+  if (offered === 0) await Promise.all(dead.map((pod) => heartbeats.forget(pod)));
+  return offered;
+}
