@@ -21,6 +21,11 @@ interface Step {
 const NODE = ['node', '--conditions=parley-source', '--import', 'tsx'];
 const STEPS: readonly Step[] = [
   { name: 'format, lint, types, house rules', command: ['npm', 'run', '--silent', 'check'] },
+  // Its build fails when the card is too large, or holds what a strict page refuses.
+  {
+    name: 'the widget, built and weighed',
+    command: ['npm', 'run', '--silent', 'build', '-w', 'clients/widget'],
+  },
   { name: 'infrastructure files', command: [...NODE, 'infra/check.ts'] },
   {
     name: soak ? 'proofs at full size' : 'proofs',

@@ -3,7 +3,7 @@
  * Each step is a function, so that a test can call it with a folder of its own.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,16 +14,18 @@ import { build, transform } from 'esbuild';
 const HERE = dirname(fileURLToPath(import.meta.url));
 const CARD = 'elicitation-card';
 
-/** What the card may weigh, gzipped, with Lit and both languages. */
+/** What the card may weigh, gzipped, with Lit and English. */
 export const CARD_GZIP_MAX = 20_000;
 
-/** Output name to source. All but the card expect the card's file beside them. */
+/** Output name to source. Each file expects those it shares something with beside it. */
 export const ENTRIES = {
   [CARD]: 'src/index.ts',
+  'elicitation-server': 'src/server.ts',
   'elicitation-inbox': 'src/inbox.ts',
   'ai-sdk': 'src/ai-sdk.ts',
   'dom-events': 'src/dom-events.ts',
   react: 'src/react.ts',
+  'strings-de': 'src/strings-de.ts',
 };
 
 /** What may not stand in a file that runs under `script-src 'self'` and fetches nothing of its own. */
@@ -46,12 +48,16 @@ export function gzipSize(code) {
   return gzipSync(code, { level: 9 }).length;
 }
 
-/** Sends imports of the elements to their own files, so that a page that uses several files has each element once. */
-const elementsApart = {
-  name: 'elements-apart',
+/** Sends imports of the elements and languages to their own files, so that a page has each once, and what it needs. */
+const filesApart = {
+  name: 'files-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/(?:index|card)\.ts$/ }, () => ({ path: `./${CARD}.js`, external: true }));
-    onResolve({ filter: /^\.\/inbox\.ts$/ }, () => ({ path: './elicitation-inbox.js', external: true }));
+    onResolve({ filter: /^\.\/(?:index|inbox|strings-de)\.ts$/ }, ({ path, kind }) => {
+      if (kind === 'entry-point') return undefined;
+      const name = path.slice(2, -3);
+      const output = Object.keys(ENTRIES).find((key) => ENTRIES[key] === `src/${name}.ts`);
+      return { path: `./${output}.js`, external: true };
+    });
   },
 };
 
@@ -67,7 +73,10 @@ const leanStyles = {
       );
       let at = 0;
       const contents = source.replace(/(?<=css`)[^`$]*(?=`)/gu, () =>
-        lean[at++].code.trim().replaceAll('\\', '\\\\'),
+        lean[at++].code
+          .trim()
+          .replaceAll(/([:,]) /gu, '$1')
+          .replaceAll('\\', '\\\\'),
       );
       return { contents, loader: 'ts' };
     });
@@ -94,16 +103,19 @@ const SHARED = {
  */
 export async function bundle(name, outdir = join(HERE, 'dist')) {
   const path = join(outdir, `${name}.js`);
-  await build({
+  const { outputFiles } = await build({
     ...SHARED,
     entryPoints: [ENTRIES[name]],
-    outfile: path,
+    write: false,
     format: 'esm',
     external: ['react'],
-    plugins: name === CARD ? [leanStyles] : [leanStyles, elementsApart],
+    plugins: [leanStyles, filesApart],
   });
-  const code = await readFile(path);
-  return { name, path, bytes: code.length, gzip: gzipSize(code), faults: faultsOf(code.toString()) };
+  // Minified, only mark-up has lines left. They stand for a blank, and for nothing beside a tag: all of it are boxes.
+  const code = outputFiles[0].text.replace(/(?<=>)\n\s+|\n\s+(?=<)/gu, '').replace(/\n\s+/gu, ' ');
+  await mkdir(outdir, { recursive: true });
+  await writeFile(path, code);
+  return { name, path, bytes: Buffer.byteLength(code), gzip: gzipSize(code), faults: faultsOf(code) };
 }
 
 /** The gallery as a page that opens from disk: its script holds the card and is no module. */

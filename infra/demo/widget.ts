@@ -2,7 +2,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 /** The files of the widget that the pages load, and where they lie once they are built. */
-const FILES = ['elicitation-card.js', 'elicitation-inbox.js', 'ai-sdk.js'];
+const FILES = ['elicitation-card', 'elicitation-server', 'elicitation-inbox', 'ai-sdk', 'strings-de'].map(
+  (name) => `${name}.js`,
+);
 const FOLDER = new URL('../../clients/widget/dist/', import.meta.url);
 
 const BUILD = new URL('../../clients/widget/build.mjs', import.meta.url);

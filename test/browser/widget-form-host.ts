@@ -1,29 +1,31 @@
 import { html, LitElement, type TemplateResult } from 'lit';
 import { formStyles } from '../../clients/widget/src/form-styles.ts';
 import { type FormPurpose, FormView } from '../../clients/widget/src/form-view.ts';
-import { type Strings, stringsFor } from '../../clients/widget/src/strings.ts';
+import { loadStrings, type Strings } from '../../clients/widget/src/strings.ts';
+import { ENGLISH } from '../../clients/widget/src/strings-en.ts';
 import { cardStyles } from '../../clients/widget/src/styles.ts';
 
 /** A card with nothing in it but the form: runs in the page of the form's test. */
 export class FormHost extends LitElement {
-  static override styles = [...cardStyles, formStyles];
+  static override styles = [cardStyles, formStyles];
   /** Every content that was sent. */
   readonly sent: Record<string, unknown>[] = [];
-  readonly view = new FormView(this, () => this.send());
-  #isDisabled = false;
+  readonly view = new FormView(this, { onSubmit: () => this.send() });
+  #strings: Strings = ENGLISH;
+  #isHeld = false;
 
   ask(schema: unknown, purpose?: FormPurpose): Promise<boolean> {
     this.view.setSchema(schema, purpose);
     return this.again();
   }
 
-  speak(lang: string, overrides?: Partial<Strings>): Promise<boolean> {
-    this.view.setStrings(stringsFor(lang, overrides));
+  async speak(lang: string): Promise<boolean> {
+    this.#strings = (await loadStrings(lang)) ?? ENGLISH;
     return this.again();
   }
 
-  disable(isDisabled: boolean): Promise<boolean> {
-    this.#isDisabled = isDisabled;
+  hold(isHeld: boolean): Promise<boolean> {
+    this.#isHeld = isHeld;
     return this.again();
   }
 
@@ -39,7 +41,7 @@ export class FormHost extends LitElement {
 
   protected override render(): TemplateResult {
     return html`<div class="card">
-      ${this.view.render(this.#isDisabled)}
+      ${this.view.render(this.#isHeld, this.#strings)}
       <div><button class="button primary" @click=${() => this.send()}>Send</button></div>
     </div>`;
   }

@@ -15,7 +15,7 @@ declare const shown: {
 const DOCS = readFileSync(new URL('../../docs/widget.md', import.meta.url), 'utf8');
 
 const AI_SDK_PAGE = `
-  import { createElicitationServer } from './elicitation-card.js';
+  import { createElicitationServer } from './elicitation-server.js';
   import { createElicitationCards } from './ai-sdk.js';
   const cards = createElicitationCards({ server: createElicitationServer(access), agent: 'Painter' });
   const told = new Set();
@@ -29,7 +29,7 @@ const AI_SDK_PAGE = `
 `;
 
 const DOM_EVENTS_PAGE = `
-  import { createElicitationServer } from './elicitation-card.js';
+  import { createElicitationServer } from './elicitation-server.js';
   import { mountOnDomEvents } from './dom-events.js';
   const chat = document.querySelector('#chat');
   const stop = mountOnDomEvents({
@@ -47,7 +47,7 @@ const DOM_EVENTS_PAGE = `
 const REACT_PAGE = `
   import { createElement, useState } from 'react';
   import { createRoot } from 'react-dom/client';
-  import { createElicitationServer } from './elicitation-card.js';
+  import { createElicitationServer } from './elicitation-server.js';
   import { ElicitationCard, ElicitationInbox } from './react.js';
   const server = createElicitationServer(access);
   function App() {

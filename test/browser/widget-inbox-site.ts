@@ -10,7 +10,15 @@ import { type RedisServer, startRedis } from '../harness/redis-server.ts';
 import { createRoundRobin } from '../harness/round-robin.ts';
 import { newUser, POD_ENV, SERVICE_KEY, tokenOf } from '../integration/sdk-setup.ts';
 
-const FILES = ['elicitation-card', 'elicitation-inbox', 'ai-sdk', 'dom-events', 'react'] as const;
+const FILES = [
+  'elicitation-card',
+  'elicitation-server',
+  'elicitation-inbox',
+  'ai-sdk',
+  'dom-events',
+  'react',
+  'strings-de',
+] as const;
 
 /** Pods behind a balancer, a site of another origin with the widget on its pages, and a browser. */
 export interface Site {
@@ -41,7 +49,7 @@ export interface Person {
 
 export const INBOX_BODY = '<elicitation-inbox></elicitation-inbox>';
 export const INBOX_SCRIPT = `
-  import { createElicitationServer } from './elicitation-card.js';
+  import { createElicitationServer } from './elicitation-server.js';
   import './elicitation-inbox.js';
   const inbox = document.querySelector('elicitation-inbox');
   inbox.addEventListener('elicitation-inbox-change', ({ detail }) => {

@@ -84,7 +84,13 @@ else
         const grace = await site.person();
         await grace.ask(colour('Not for Ada'));
         await grace.context.close();
-        await ada.ask(colour('Paint the door', { conversationId: 'chat-1', context: { agent: 'Painter' } }));
+        await ada.ask(
+          colour('Paint the door', {
+            conversationId: 'chat-1',
+            context: { agent: 'Painter' },
+            timeoutSeconds: 86_400,
+          }),
+        );
         await ada.ask({ ...page('Connect Issues'), conversationId: 'chat-2' });
         await ada.ask({ message: '<img src=x onerror=alert(1)>\nWhich one?', requestedSchema: COLOUR_FORM });
         const tab = await ada.open();
@@ -95,8 +101,8 @@ else
         await reads(tab.locator('elicitation-inbox [part=connection]'), 'Up to date');
         const about = lineOf(tab, 'Paint the door').locator('[part=about]');
         expect(await about.locator('[part=agent]').innerText()).toBe('Asked by Painter');
-        expect(await about.locator('[part=age]').innerText()).toBe('just now');
-        expect(await about.locator('[part=deadline]').innerText()).toMatch(/^(\d:\d\d|10 minutes) left$/);
+        expect(await about.locator('[part=age]').innerText()).toMatch(/^(just now|\d+ minutes? ago)$/);
+        expect(await about.locator('[part=deadline]').innerText()).toMatch(/^2[34] hours left$/);
         await tab.reload();
         await namesAre(tab, names);
       }));

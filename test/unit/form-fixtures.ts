@@ -109,7 +109,7 @@ const CHOICES: readonly FormFixture[] = [
   { what: 'a box that was ticked', field: bool, typed: true, answered: true },
   { what: 'a box that was ticked and unticked', field: bool, typed: false, answered: false },
   { what: 'an optional box that nobody touched', field: bool },
-  { what: 'a required box that nobody ticked', field: bool, required: true, answered: false },
+  { what: 'a required yes or no that nobody said', field: bool, required: true, fault: 'required' },
   { what: 'a default tick', field: { ...bool, default: true }, answered: true },
   {
     what: 'a default tick that was taken away',

@@ -1,9 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { timeLeft } from '../../clients/widget/src/card-countdown.ts';
 import { createServerClock } from '../../clients/widget/src/clock.ts';
+import type { Elicitation } from '../../clients/widget/src/elicitation.ts';
 
 const HOUR = 3_600_000;
 const SERVER = Date.parse('2026-03-01T12:00:00.000Z');
 const iso = (ms: number) => new Date(ms).toISOString();
+const askedUntil = (expiresAt: string): Elicitation => ({
+  elicitationId: 'q',
+  mode: 'form',
+  message: 'Which?',
+  status: 'pending',
+  expiresAt,
+});
 
 /** A browser's clock that is off, and the true time. */
 function worldOff(byMs: number) {
@@ -18,8 +27,8 @@ describe('the clock of the server', () => {
     world.clock.note(iso(SERVER), 0);
     world.pass(90_000);
     expect(world.clock.now()).toBe(SERVER + 90_000);
-    expect(world.clock.remaining(iso(SERVER + 100_000))).toBe(10_000);
-    expect(world.clock.remaining(iso(SERVER + 80_000))).toBe(0);
+    expect(timeLeft(askedUntil(iso(SERVER + 100_000)), world.clock)).toBe(10_000);
+    expect(timeLeft(askedUntil(iso(SERVER + 80_000)), world.clock)).toBe(0);
   });
 
   it('takes half of the round trip for the way back', () => {
@@ -57,7 +66,7 @@ describe('the clock of the server', () => {
     clock.note('yesterday');
     clock.note(undefined, 3);
     expect(clock.now()).toBe(SERVER + 5);
-    expect(clock.remaining(undefined)).toBeUndefined();
-    expect(clock.remaining('soon')).toBeUndefined();
+    expect(timeLeft(askedUntil('soon'), clock)).toBeUndefined();
+    expect(timeLeft({ ...askedUntil(iso(SERVER)), status: 'accepted' }, clock)).toBeUndefined();
   });
 });

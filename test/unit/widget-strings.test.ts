@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { FieldFault } from '../../clients/widget/src/drafts.ts';
 import { fieldsOf } from '../../clients/widget/src/fields.ts';
-import { type Strings, stringsFor } from '../../clients/widget/src/strings.ts';
+import { type AllStrings, loadStrings } from '../../clients/widget/src/strings.ts';
+import { GERMAN } from '../../clients/widget/src/strings-de.ts';
+import { ENGLISH } from '../../clients/widget/src/strings-en.ts';
+import { ENGLISH_INBOX } from '../../clients/widget/src/strings-inbox.ts';
+
+const TABLES: Readonly<Record<string, AllStrings>> = { en: { ...ENGLISH, ...ENGLISH_INBOX }, de: GERMAN };
+
+function stringsFor(lang: string): AllStrings {
+  const table = TABLES[lang];
+  if (table === undefined) throw new Error(`no ${lang}`);
+  return table;
+}
 
 const FAULTS: FieldFault[] = [
   ...(
@@ -24,7 +35,7 @@ const FIELDS = fieldsOf({
 const ENDS = ['accepted', 'declined', 'cancelled', 'expired', 'withdrawn'] as const;
 
 /** Every sentence of a table, by what it is for. */
-function sentencesOf(strings: Strings): Record<string, unknown> {
+function sentencesOf(strings: AllStrings): Record<string, unknown> {
   const plain = Object.entries(strings).filter(([, text]) => typeof text === 'string');
   const ends = ENDS.flatMap((status) =>
     (['form', 'url'] as const).flatMap((mode) =>
@@ -36,6 +47,7 @@ function sentencesOf(strings: Strings): Record<string, unknown> {
     ...plain,
     ...ends,
     ...FAULTS.map((fault) => [JSON.stringify(fault), strings.fault(fault)]),
+    ...[-1, 5].map((left) => [`room ${left}`, strings.room(left)]),
     ...FIELDS.map((field) => [`hint ${field.name}`, strings.hint(field)]),
     ...(['punycode', 'address', 'port', 'not_encrypted', 'user_info'] as const).map((w) => [
       w,
@@ -89,7 +101,7 @@ describe('the strings', () => {
   });
 
   it.each([
-    [0, '0:00 left', 'noch 0:00', 'The time to answer is up.'],
+    [0, '0:00 left', 'noch 0:00', '0 seconds left to answer.'],
     [1, '0:01 left', 'noch 0:01', '1 second left to answer.'],
     [60_000, '1:00 left', 'noch 1:00', '1 minute left to answer.'],
     [299_000, '4:59 left', 'noch 4:59', '5 minutes left to answer.'],
@@ -117,12 +129,9 @@ describe('the strings', () => {
     expect(stringsFor(lang).fault({ rule: 'minimum', limit: 1234.5 })).toContain(' 1234.5 ');
   });
 
-  it('come in the nearest language, with the own ones over them', () => {
-    expect(stringsFor('de-AT').lang).toBe('de');
-    expect(stringsFor('DE').lang).toBe('de');
-    for (const lang of [undefined, '', 'fr', 'constructor', '__proto__'])
-      expect(stringsFor(lang).lang).toBe('en');
-    const own = stringsFor('de', { send: 'Los', waiting: (count) => `${count}!` });
-    expect([own.send, own.waiting(2), own.decline]).toEqual(['Los', '2!', 'Ablehnen']);
+  it('are loaded for their language alone; English needs no loading', async () => {
+    for (const lang of ['de', 'de-AT', 'DE']) expect(await loadStrings(lang)).toBe(GERMAN);
+    for (const lang of [undefined, '', 'en', 'fr', 'den', '__proto__'])
+      expect(loadStrings(lang)).toBeUndefined();
   });
 });

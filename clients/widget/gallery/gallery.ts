@@ -1,4 +1,6 @@
-import { type ElicitationCard, isElicitation } from '../src/index.ts';
+import { isElicitation } from '../src/elicitation.ts';
+import type { ElicitationCard } from '../src/index.ts';
+import '../src/index.ts';
 import { playServer } from './played-server.ts';
 import { GROUPS, type Group, type Shown } from './states.ts';
 

@@ -4,8 +4,8 @@ import {
   type Elicitation,
   type ElicitationServer,
   isOpen,
-  Refusal,
 } from '../src/index.ts';
+import { Refusal } from '../src/server.ts';
 
 /** What the played server makes of answers. */
 export type Play =

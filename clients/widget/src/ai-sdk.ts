@@ -1,10 +1,6 @@
-import {
-  type Elicitation,
-  type ElicitationCard,
-  type ElicitationServer,
-  isElicitation,
-  type Strings,
-} from './index.ts';
+import { type Elicitation, isElicitation } from './elicitation.ts';
+import './index.ts';
+import type { ElicitationCard, ElicitationServer, Strings } from './index.ts';
 
 /** The part of a `UIMessage` that holds a question, as Parley's chat streams write it. */
 export const ELICITATION_PART = 'data-elicitation-request';

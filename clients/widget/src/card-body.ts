@@ -1,139 +1,65 @@
 import { html, nothing, type TemplateResult } from 'lit';
-import { type ActionFacts, formActions, urlActions } from './card-actions.ts';
-import { addressView, isInApp, openable } from './card-address.ts';
-import { type HeadFacts, headView, wordsView } from './card-head.ts';
-import { type IconName, icon } from './card-icons.ts';
-import type { CardState } from './card-state.ts';
+import { lookAt } from './address.ts';
+import { formActions, urlActions } from './card-actions.ts';
+import { addressView } from './card-address.ts';
+import type { AskedFacts, CardFacts } from './card-facts.ts';
+import { headView } from './card-head.ts';
+import { noteView } from './card-note.ts';
+import { type CardState, isOver } from './card-state.ts';
 import { readable } from './card-text.ts';
-import { type Elicitation, isOpen } from './elicitation.ts';
-import type { Refusal } from './server.ts';
+import type { Elicitation } from './elicitation.ts';
 import type { Strings } from './strings.ts';
 
-/** All that an open question is drawn from. */
-export interface BodyFacts extends HeadFacts, ActionFacts {
-  /** The address has been in view for long enough. */
-  readonly isAwake: boolean;
-  readonly refusal: Refusal | undefined;
-  /** Errors of the server that belong to no field. */
-  readonly leftovers: readonly string[];
-  readonly fields: TemplateResult;
-  input(): void;
-  copy(href: string): void;
-}
+/** From here on a message gets a box of its own that scrolls, in characters, so that what can be done stays near. */
+const LONG = 1_200;
 
-/** A question that is on its way. */
-export function loadingView(strings: Strings): TemplateResult {
+/** A card: one that can be answered, one that was settled, or a sentence where a question was or would be. */
+export function cardView(facts: CardFacts): TemplateResult {
+  const { view, state, strings } = facts;
   return html`
-    <div class="card" part="card" aria-busy="true">
-      <p class="quiet">${strings.loading}</p>
-      <div class="bone"></div>
-      <div class="bone"></div>
-      <div class="bone"></div>
+    <div class="card" part="card" role="group" aria-labelledby="title" aria-describedby=${view ? 'message description' : nothing} aria-busy=${state === 'loading'}>
+      ${headView(facts, endOf(view, state, strings))}
+      ${view ? wordsView(view) : nothing}
+      ${view && !isOver(state) ? askView({ ...facts, view }) : nothing}
     </div>
   `;
 }
 
-/** One sentence where a question was or would be. */
-export function sentenceView(name: IconName, sentence: string): TemplateResult {
-  return html`
-    <div class="card" part="card">
-      <div class="head">
-        <span class="badge">${icon(name)}</span>
-        <p id="title" class="title" part="status" tabindex="-1">${sentence}</p>
-      </div>
-    </div>
-  `;
-}
-
-/** A question that was settled: what it was, and how it ended. */
-export function endView(facts: HeadFacts): TemplateResult {
-  return group(
-    facts.view,
-    html`
-      ${headView(facts, endOf(facts.view, facts.state, facts.strings))}
-      ${wordsView(facts.view)}
-    `,
-  );
-}
-
-/** How it ended, in words; nothing while it is open. */
-export function endOf(
-  { status, mode, reason }: Elicitation,
-  state: CardState,
-  strings: Strings,
-): string | undefined {
+/** What there is to say instead of a question, or how it ended; nothing while it is open. */
+export function endOf(view: Elicitation | undefined, state: CardState, strings: Strings): string | undefined {
   if (state === 'gone') return strings.gone;
+  if (view === undefined) return state === 'offline' ? strings.offline : strings.loading;
+  const { status, mode, reason } = view;
   if (status === 'pending' || status === 'opened') return undefined;
-  return strings.ended({ status, mode, here: state !== 'elsewhere', reason });
+  return isOver(state) ? strings.ended({ status, mode, here: state !== 'elsewhere', reason }) : undefined;
 }
 
-/** A question that can be answered. */
-export function openView(facts: BodyFacts): TemplateResult {
-  const { view, strings } = facts;
-  return group(
-    view,
-    html`
-      ${headView(facts)}
-      ${wordsView(view)}
-      ${view.sensitive === true ? html`<p class="quiet">${strings.sensitive}</p>` : nothing}
-      ${view.mode === 'url' ? urlView(facts) : formView(facts)}
-    `,
-  );
-}
-
-function group(view: Elicitation, inner: TemplateResult): TemplateResult {
-  const describedBy = view.description ? 'message description' : 'message';
+/** The message and the description: text nodes, line breaks kept, nothing in them ever a link. */
+function wordsView({ message, description }: Elicitation): TemplateResult {
+  const isLong = message.length > LONG;
   return html`
-    <div class="card" part="card" role="group" aria-labelledby="title" aria-describedby=${describedBy}>${inner}</div>
+    <div id="message" class="words ${isLong ? 'long' : ''}" part="message" dir="auto" tabindex=${isLong ? 0 : nothing} role=${isLong ? 'group' : nothing} aria-labelledby=${isLong ? 'title' : nothing}>${readable(message)}</div>
+    ${description ? html`<div id="description" class="words quiet" dir="auto">${readable(description)}</div>` : nothing}
   `;
 }
 
-function formView(facts: BodyFacts): TemplateResult {
+function askView(facts: AskedFacts): TemplateResult {
+  const { view, state, strings, refusal, acts } = facts;
+  const { mode, url = '', sensitive } = view;
+  const look = mode === 'url' ? lookAt(url) : undefined;
   return html`
-    <div @input=${facts.input} @change=${facts.input}>${facts.fields}</div>
-    ${notesView(facts)} ${formActions(facts)}
-  `;
-}
-
-function urlView(facts: BodyFacts): TemplateResult {
-  const { view, strings } = facts;
-  const url = view.url ?? '';
-  const address = openable(url);
-  const isOpened = isOpen(view) && view.status === 'opened';
-  return html`
-    ${isOpened ? waitingView(strings) : nothing}
-    ${addressView(url, strings, facts.copy)}
-    ${(isOpened || isInApp()) && address !== undefined ? html`<p class="quiet">${strings.nothingOpened}</p>` : nothing}
-    ${notesView(facts)}
-    ${urlActions(facts, facts.isAwake ? address?.href : undefined, address !== undefined)}
-  `;
-}
-
-function waitingView(strings: Strings): TemplateResult {
-  return html`
-    <div class="note waiting" part="status">
-      ${icon('turn')}
-      <div><b>${strings.waitingThere}</b><p>${strings.waitingThereHint}</p></div>
-    </div>
-  `;
-}
-
-function notesView({ state, strings, refusal, leftovers }: BodyFacts): TemplateResult {
-  const refused = refusal && [
-    strings.refusal(refusal.code, refusal.retryAfterSeconds),
-    ...leftovers.map(strings.serverFault),
-  ];
-  return html`
-    ${refused ? noteView('refusal', 'look', refused) : nothing}
-    ${state === 'offline' ? noteView('offline', 'away', [strings.offline]) : nothing}
-  `;
-}
-
-function noteView(kind: string, name: IconName, texts: readonly string[]): TemplateResult {
-  return html`
-    <div class="note ${kind}" part="status">
-      ${icon(name)}
-      <div>${texts.map((text) => html`<p dir="auto">${readable(text)}</p>`)}</div>
-    </div>
+    ${sensitive ? html`<p class="quiet">${strings.sensitive}</p>` : nothing}
+    ${view.status === 'opened' ? noteView('', 'turn', [strings.waitingThere, strings.waitingThereHint]) : nothing}
+    ${look ? addressView(look, url, strings, acts.copy) : facts.fields}
+    ${
+      refusal
+        ? noteView('danger', 'look', [
+            strings.refusal(refusal.code, refusal.retryAfterSeconds),
+            ...facts.leftovers.map(strings.serverFault),
+          ])
+        : nothing
+    }
+    ${state === 'offline' ? noteView('warn', 'look', [strings.offline]) : nothing}
+    ${look ? urlActions(facts, look.kind === 'address' ? look.href : undefined) : formActions(facts)}
   `;
 }

@@ -1,89 +1,59 @@
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, type TemplateResult } from 'lit';
+import type { CardFacts } from './card-facts.ts';
 import { type IconName, icon } from './card-icons.ts';
-import type { CardState } from './card-state.ts';
-import { readable, readableLine } from './card-text.ts';
+import { isOver } from './card-state.ts';
+import { readableLine } from './card-text.ts';
 import type { Elicitation } from './elicitation.ts';
 import type { Strings } from './strings.ts';
 
-/** From here on a message gets a box of its own that scrolls, in characters, so that what can be done stays near. */
-const LONG = 1_200;
 const SOON_MS = 60_000;
 
 /** Who asks, as a name to put into sentences. */
 export function agentOf(view: Elicitation | undefined, given: string | undefined, strings: Strings): string {
   const { agent, server, toolName } = view?.context ?? {};
-  const name = [given, agent, server, toolName].find(
-    (each) => typeof each === 'string' && each.trim() !== '',
-  );
-  return typeof name === 'string' ? readableLine(name) : strings.someAgent;
+  return firstText(given, agent, server, toolName) ?? strings.someAgent;
 }
 
-/** What the question is called: its title, or whom it is from. */
-export function titleOf(view: Elicitation, agent: string, strings: Strings): string {
-  const title = readableLine(view.title ?? '');
-  return title === '' ? strings.questionFrom(agent) : title;
-}
-
-export interface HeadFacts {
-  readonly view: Elicitation;
-  readonly state: CardState;
-  readonly agent: string;
-  readonly strings: Strings;
-  readonly headingLevel: number;
-  /** Time left in ms; nothing when there is no deadline, or no need to tell. */
-  readonly left: number | undefined;
-}
-
-/** Who asks, what it is called, why, and until when; or how it `end`ed. */
-export function headView(
-  { view, state, agent, strings, headingLevel, left }: HeadFacts,
-  end?: string,
-): TemplateResult {
-  const why = whyOf(view, agent, strings);
+/** Who asks, what it is called, why, and until when; or how it ended. */
+export function headView(facts: CardFacts, end: string | undefined): TemplateResult {
+  const { view, agent, strings, left } = facts;
+  const title = firstText(view?.title);
+  const why = view && end === undefined ? whyOf(view, agent, strings) : undefined;
+  const by = view && title ? html`<bdi>${strings.asks(agent)}</bdi>` : undefined;
   return html`
-    <header class="head">
-      <span class="badge">${icon(badgeOf(view, state))}</span>
+    <div class="head">
+      <span class="badge">${icon(badgeOf(facts))}</span>
       <div>
-        <div id="title" class="title" part="title" role="heading" aria-level=${headingLevel} tabindex="-1"><bdi>${titleOf(view, agent, strings)}</bdi></div>
-        ${end === undefined ? nothing : html`<p class="end" part="status">${end}</p>`}
-        <div class="by">
-          ${view.title ? html`<bdi>${strings.asks(agent)}</bdi>` : nothing}
-          ${left === undefined ? nothing : countdownView(left, strings)}
+        <div id="title" class="title" part="title" role="heading" aria-level=${facts.headingLevel} tabindex="-1"><bdi>${view ? (title ?? strings.questionFrom(agent)) : end}</bdi></div>
+        ${view && end ? html`<p class="end" part="status">${end}</p>` : undefined}
+        <div class="by quiet">
+          ${by}
+          ${left === undefined ? undefined : html`<span class=${left <= SOON_MS ? 'soon' : ''} part="countdown" role="timer">${strings.countdown(left)}</span>`}
         </div>
-        ${why === undefined || end !== undefined ? nothing : html`<p class="why"><bdi>${why}</bdi></p>`}
+        ${why ? html`<p class="quiet"><bdi>${why}</bdi></p>` : undefined}
       </div>
-    </header>
+    </div>
   `;
-}
-
-/** The message and the description: text nodes, line breaks kept, nothing in them ever a link. */
-export function wordsView(view: Elicitation): TemplateResult {
-  const isLong = view.message.length > LONG;
-  return html`
-    <div id="message" class="words ${isLong ? 'long' : ''}" part="message" dir="auto" tabindex=${isLong ? 0 : nothing} role=${isLong ? 'group' : nothing} aria-labelledby=${isLong ? 'title' : nothing}>${readable(view.message)}</div>
-    ${view.description ? html`<div id="description" class="words quiet" dir="auto">${readable(view.description)}</div>` : nothing}
-  `;
-}
-
-function countdownView(left: number, strings: Strings): TemplateResult {
-  return html`<span class="countdown ${left <= SOON_MS ? 'soon' : ''}" part="countdown" role="timer">${strings.countdown(left)}</span>`;
 }
 
 function whyOf({ context }: Elicitation, agent: string, strings: Strings): string | undefined {
   const { trigger, toolName, server } = context ?? {};
-  const tool = [toolName, server].find((each) => typeof each === 'string' && readableLine(each) !== agent);
-  return strings.why({
-    trigger: typeof trigger === 'string' ? trigger : undefined,
-    tool: typeof tool === 'string' ? readableLine(tool) : undefined,
-  });
+  const tool = [firstText(toolName), firstText(server)].find((name) => name !== undefined && name !== agent);
+  return strings.why({ trigger: firstText(trigger), tool });
 }
 
-function badgeOf({ status, mode, context }: Elicitation, state: CardState): IconName {
-  if (state === 'offline') return 'away';
-  if (state === 'gone' || status === 'declined' || status === 'cancelled' || status === 'withdrawn')
-    return 'no';
-  if (status === 'accepted') return 'done';
-  if (status === 'expired') return 'clock';
-  if (context?.trigger === 'credential_required') return 'key';
-  return mode === 'url' ? 'page' : 'question';
+/** The first of them that says anything, on one line. */
+function firstText(...texts: readonly unknown[]): string | undefined {
+  const text = texts.find((each) => typeof each === 'string' && each.trim() !== '');
+  return typeof text === 'string' ? readableLine(text) : undefined;
+}
+
+const ENDS: { readonly [status: string]: IconName } = { accepted: 'done', expired: 'clock' };
+
+function badgeOf({ view, state }: CardFacts): IconName {
+  if (state === 'loading') return 'turn';
+  if (state === 'offline') return 'look';
+  if (isOver(state)) return ENDS[view?.status ?? state] ?? 'no';
+  if (view?.context?.trigger === 'credential_required') return 'lock';
+  return view?.mode === 'url' ? 'page' : 'question';
 }

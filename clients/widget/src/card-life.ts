@@ -1,229 +1,189 @@
-import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { CardState } from './card-state.ts';
 import { type Elicitation, isOpen, newer } from './elicitation.ts';
-import { type Answer, type Connection, type ElicitationServer, Refusal } from './server.ts';
-import { createPage } from './server-page.ts';
+import type { Refusal } from './refusal.ts';
+import { newResponseId } from './response-id.ts';
+import type { Answer, ElicitationServer } from './server-type.ts';
 
 /** A pause before an answer that could not be sent is sent again, and between two looks at a fed question, in ms. */
 const AGAIN_MS = 5_000;
 
-/** Which question, and the way to its server. */
-export interface LifeSource {
-  readonly elicitationId: string | undefined;
-  readonly server: ElicitationServer | undefined;
-  /** The page hands over news itself: only look now and then. */
-  readonly isFed: boolean;
-}
-
 const STATUS_OF = { accept: 'accepted', decline: 'declined', cancel: 'cancelled' } as const;
 
-/** What a card knows of its question: the newest view, what was sent, what came of it. Its host renders each change. */
-export class CardLife implements ReactiveController {
+/** What a card knows of one question: the newest view, what was sent, what came of it. */
+export class CardLife {
   view: Elicitation | undefined;
-  connection: Connection = 'connecting';
-  isGone = false;
-  /** What is on its way to the server. */
-  sending: Answer | undefined;
-  /** An answer that did not get through; it goes out again by itself. */
-  unsent: Answer | undefined;
   /** Why the last answer was not taken, while the question is open. */
   refusal: Refusal | undefined;
+  /** The last answer did not get through; it goes out again by itself. */
+  isUnsent = false;
   /** This card saw the question open. */
   wasOpen = false;
+
+  readonly #id: string;
+  readonly #server: ElicitationServer | undefined;
+  readonly #isFed: boolean;
+  readonly #onChange: () => void;
+  #answer: Answer | undefined;
+  /** What the person did last, unless it was refused. */
+  #action: Answer['action'] | undefined;
+  #isOnItsWay = false;
+  #isOffline = false;
+  #isGone = false;
+  #unfollow: (() => void) | undefined;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  /** `isFed`: the page hands over news itself, so that there is only now and then something to look for. */
+  constructor(id: string, server: ElicitationServer | undefined, isFed: boolean, onChange: () => void) {
+    this.#id = id;
+    this.#server = server;
+    this.#isFed = isFed;
+    this.#onChange = onChange;
+  }
+
+  /** The one state of the card. An end that the server told stands above all else but what is on its way. */
+  get state(): CardState {
+    const { status } = this.view ?? {};
+    if (this.#isGone && !this.#isSettled) return 'gone';
+    if (this.#isOnItsWay && !this.isUnsent) return 'sending';
+    if (status === 'expired' || status === 'withdrawn') return status;
+    if (status && this.#isSettled) return this.wasOpen && !this.isHere ? 'elsewhere' : status;
+    if (this.isUnsent || this.#isOffline) return 'offline';
+    return this.refusal ? 'refused' : (status ?? 'loading');
+  }
+
   /** This card sent what settled it. */
-  isHere = false;
-
-  readonly #host: ReactiveControllerHost;
-  #source: LifeSource = { elicitationId: undefined, server: undefined, isFed: false };
-  #stops: (() => void)[] = [];
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isConnected = false;
-
-  constructor(host: ReactiveControllerHost) {
-    this.#host = host;
-    host.addController(this);
+  get isHere(): boolean {
+    return this.#action !== undefined && STATUS_OF[this.#action] === this.view?.status;
   }
 
-  hostConnected(): void {
-    this.#isConnected = true;
-    this.#start();
+  get #isSettled(): boolean {
+    return this.view !== undefined && !isOpen(this.view);
   }
 
-  hostDisconnected(): void {
-    this.#isConnected = false;
-    this.#end();
-  }
-
-  /** Turns to another question or server, unless they are the same, and takes what the page knows of it. */
-  turnTo(source: LifeSource, news: Elicitation | undefined): void {
-    const { elicitationId, server, isFed } = this.#source;
-    const isSame =
-      elicitationId === source.elicitationId && server === source.server && isFed === source.isFed;
-    if (!isSame) {
-      this.#end();
-      if (elicitationId !== source.elicitationId) this.#forget();
-      this.#source = source;
+  /** Follows the question until it is settled, or `stop`. What is over follows nothing. */
+  start(): void {
+    if (this.#server === undefined || this.#id === '' || this.#isSettled) return;
+    if (this.#isFed) void this.look();
+    else {
+      this.#unfollow = this.#server.follow(
+        this.#id,
+        (news) => this.take(news),
+        (state) => this.#note(state === 'offline'),
+        () => this.#vanish(),
+      );
     }
-    if (news !== undefined) this.take(news);
-    if (!isSame && this.#isConnected) this.#start();
+    this.#timer = setInterval(() => {
+      if (this.isUnsent || this.view?.status === 'opened') this.wake();
+    }, AGAIN_MS);
+    // What was known may have been told at once.
+    if (this.#isSettled) this.stop();
+  }
+
+  stop(): void {
+    this.#unfollow?.();
+    clearInterval(this.#timer);
+  }
+
+  /** Looks after what no news will tell; for whenever somebody is at the page again. */
+  wake(): void {
+    if (document.visibilityState === 'hidden' || this.#isSettled) return;
+    this.#resend();
+    if (this.#isFed) void this.look();
   }
 
   /** News of the question, from wherever. */
   take(news: Elicitation): void {
-    if (news.elicitationId !== this.#source.elicitationId) return;
-    if (news.serverTime !== undefined) this.#source.server?.noteTime(news.serverTime);
-    const { status } = this.view ?? {};
+    const before = this.view?.status;
     this.view = newer(this.view, news);
-    this.isGone = false;
-    if (isOpen(this.view)) this.wasOpen = true;
-    if (this.view.status !== status) this.refusal = undefined;
-    if (!isOpen(this.view) && this.unsent !== undefined) {
-      // It got through, and only the reply was lost.
-      this.isHere ||= STATUS_OF[this.unsent.action] === this.view.status;
-      this.unsent = undefined;
-    }
-    this.#sleep();
-    this.#host.requestUpdate();
+    this.#isGone = false;
+    if (this.view.status !== before) this.refusal = undefined;
+    if (this.#isSettled) {
+      this.#answer = undefined;
+      this.isUnsent = false;
+      this.stop();
+    } else this.wasOpen = true;
+    this.#onChange();
   }
 
   /** Sends an answer. One at a time: while one is on its way, another is dropped. */
   send(answer: Answer): void {
-    if (this.sending !== undefined) return;
-    this.refusal = undefined;
-    void this.#deliver({ responseId: newResponseId(), ...answer });
+    if (this.#isOnItsWay) return;
+    // The same once more keeps its name, so that it counts once.
+    if (!this.isUnsent || this.#action !== answer.action) {
+      this.#answer = { responseId: newResponseId(), ...answer };
+    }
+    this.isUnsent = false;
+    this.#resend();
   }
 
-  /** Sends again at once what did not get through. */
-  resend(): void {
-    if (this.unsent !== undefined && this.sending === undefined) void this.#deliver(this.unsent);
+  #resend(): void {
+    if (this.#answer !== undefined && !this.#isOnItsWay) void this.#deliver(this.#answer);
   }
 
   /** Gives up what did not get through, because the person changes it. */
   dropUnsent(): void {
-    if (this.unsent === undefined) return;
-    this.unsent = undefined;
-    this.#host.requestUpdate();
+    if (!this.isUnsent || this.#isOnItsWay) return;
+    this.#answer = undefined;
+    this.isUnsent = false;
+    this.#onChange();
   }
 
   /** Asks the server how it stands. A failure changes nothing but what is known of the connection. */
   async look(): Promise<void> {
-    const { server, elicitationId, isFed } = this.#source;
-    if (server === undefined || elicitationId === undefined) return;
+    if (this.#server === undefined || this.#id === '') return;
     try {
-      this.take(await server.read(elicitationId));
-      if (isFed) this.#note('polling');
+      this.take(await this.#server.read(this.#id));
+      if (this.#isFed) this.#note(false);
     } catch (error) {
-      if (elicitationId !== this.#source.elicitationId || !(error instanceof Refusal)) return;
+      if (!isRefusal(error)) return;
       if (error.code === 'not_found') this.#vanish();
-      else if (isFed && isNoReply(error)) this.#note('offline');
+      else if (this.#isFed && isNoReply(error)) this.#note(true);
     }
   }
 
   async #deliver(answer: Answer): Promise<void> {
-    const { server, elicitationId } = this.#source;
-    if (server === undefined || elicitationId === undefined) {
-      throw new Error('An <elicitation-card> needs its `server` property to send an answer');
+    if (this.#server === undefined) {
+      throw new Error('An <elicitation-card> needs a `server` to answer');
     }
-    this.sending = answer;
-    this.#host.requestUpdate();
+    this.refusal = undefined;
+    this.#action = answer.action;
+    this.#isOnItsWay = true;
+    this.#onChange();
     try {
-      const news = await server.answer(elicitationId, answer);
-      if (this.sending !== answer) return;
-      this.sending = undefined;
-      this.unsent = undefined;
-      this.isHere = true;
-      this.take(news);
+      this.take(await this.#server.answer(this.#id, answer));
+      this.#answer = undefined;
+      this.isUnsent = false;
     } catch (error) {
-      if (this.sending !== answer) return;
-      this.sending = undefined;
-      this.#refused(answer, error);
+      this.#fail(error);
+    } finally {
+      this.#isOnItsWay = false;
+      this.#onChange();
     }
   }
 
-  #refused(answer: Answer, error: unknown): void {
-    this.#host.requestUpdate();
-    if (!(error instanceof Refusal)) {
-      this.unsent = undefined;
-      throw error;
-    }
-    if (this.view !== undefined && !isOpen(this.view)) {
-      this.isHere ||= STATUS_OF[answer.action] === this.view.status;
-    } else if (isNoReply(error)) {
-      this.unsent = answer;
-      this.#sleep();
+  #fail(error: unknown): void {
+    if (isRefusal(error) && isNoReply(error)) {
+      this.isUnsent = !this.#isSettled;
       return;
     }
-    this.unsent = undefined;
+    this.#answer = undefined;
+    this.#action = undefined;
+    this.isUnsent = false;
+    if (!isRefusal(error)) throw error;
     if (error.code === 'not_found') this.#vanish();
     else this.refusal = error;
     if (error.elicitation !== undefined) this.take(error.elicitation);
   }
 
-  #start(): void {
-    const { server, elicitationId, isFed } = this.#source;
-    if (server === undefined || elicitationId === undefined) return;
-    // What is over stays so: the cards of a long history follow nothing.
-    if (this.view !== undefined && !isOpen(this.view)) return;
-    if (isFed) void this.look();
-    else
-      this.#stops.push(
-        server.follow(
-          elicitationId,
-          (news) => this.take(news),
-          (state) => this.#note(state),
-          () => this.#vanish(),
-        ),
-      );
-    this.#stops.push(
-      createPage().on((event) => {
-        if (event === 'hidden' || event === 'offline') return;
-        this.resend();
-        if (isFed && (this.view === undefined || isOpen(this.view))) void this.look();
-      }),
-    );
-    this.#sleep();
-  }
-
-  #end(): void {
-    for (const stop of this.#stops.splice(0)) stop();
-    clearTimeout(this.#timer);
-  }
-
-  /** Wakes up for what no news will tell: an unsent answer, and a fed question whose page is open elsewhere. */
-  #sleep(): void {
-    clearTimeout(this.#timer);
-    const { isFed } = this.#source;
-    const isDue = this.unsent !== undefined || (isFed && this.view?.status === 'opened');
-    if (!this.#isConnected || !isDue) return;
-    this.#timer = setTimeout(() => {
-      if (document.visibilityState === 'visible') {
-        this.resend();
-        if (isFed) void this.look();
-      }
-      this.#sleep();
-    }, AGAIN_MS);
-  }
-
-  #note(state: Connection): void {
-    const isBack = this.connection === 'offline' && state !== 'offline';
-    this.connection = state;
-    if (isBack) this.resend();
-    this.#host.requestUpdate();
+  #note(isOffline: boolean): void {
+    if (this.#isOffline && !isOffline) this.#resend();
+    this.#isOffline = isOffline;
+    this.#onChange();
   }
 
   #vanish(): void {
-    this.isGone = true;
-    this.#host.requestUpdate();
-  }
-
-  #forget(): void {
-    this.view = undefined;
-    this.connection = 'connecting';
-    this.sending = undefined;
-    this.unsent = undefined;
-    this.refusal = undefined;
-    this.isGone = false;
-    this.wasOpen = false;
-    this.isHere = false;
+    this.#isGone = true;
+    this.#onChange();
   }
 }
 
@@ -231,8 +191,7 @@ function isNoReply({ status }: Refusal): boolean {
   return status === 0 || status >= 500;
 }
 
-/** 128 random bits. Not `randomUUID`: pages without TLS have none. */
-function newResponseId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** Known by its shape, because the class belongs to the file of the server object. */
+function isRefusal(error: unknown): error is Refusal {
+  return error instanceof Error && error.name === 'Refusal';
 }

@@ -7,25 +7,18 @@ export interface ServerClock {
    * it may be old, say of a replayed stream: the server's clock is then known to be at least there.
    */
   note(serverTime: string | undefined, roundTripMs?: number): void;
-  /** How long until `expiresAt` (ISO 8601), never below 0; nothing when that is no time. */
-  remaining(expiresAt: string | undefined): number | undefined;
 }
 
 /** Makes a clock. `wall` is the browser's own, which goes on while the machine sleeps, and may be wrong. */
 export function createServerClock(wall: () => number = Date.now): ServerClock {
   let offset: number | undefined;
-  const now = () => wall() + (offset ?? 0);
   return {
-    now,
+    now: () => wall() + (offset ?? 0),
     note(serverTime, roundTripMs) {
       const at = Date.parse(serverTime ?? '');
       if (Number.isNaN(at)) return;
       if (roundTripMs !== undefined) offset = at + roundTripMs / 2 - wall();
       else offset = Math.max(offset ?? Number.NEGATIVE_INFINITY, at - wall());
-    },
-    remaining(expiresAt) {
-      const at = Date.parse(expiresAt ?? '');
-      return Number.isNaN(at) ? undefined : Math.max(0, at - now());
     },
   };
 }

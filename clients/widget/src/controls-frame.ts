@@ -17,53 +17,57 @@ export interface Control<F extends Field = Field> {
   change(draft: Draft): void;
 }
 
-/** A template, or nothing to show. */
-export type Shown = TemplateResult | typeof nothing;
+/** What stands around a control, besides what the field itself says. */
+interface Surroundings {
+  /** A group of several controls, and of which role. */
+  readonly group?: 'group' | 'radiogroup';
+  /** What the form itself says of the field. */
+  readonly hint?: string | undefined;
+  /** How much more can be written. */
+  readonly room?: string | undefined;
+  /** The control holds the field's name itself. */
+  readonly isNamed?: boolean;
+}
 
 /** A text as nothing but text, in a direction of its own; it begins where all others begin. */
 export function words(text: string): TemplateResult {
   return html`<bdi>${readable(text)}</bdi>`;
 }
 
-/** The field's name, and in words whether it is needed. */
-export function nameOf({ field, strings }: Control): TemplateResult {
-  const mark = field.required ? html`<span class="mark"> (${strings.requiredMark})</span>` : nothing;
-  return html`${words(field.label)}${mark}`;
-}
-
-/** What the asker says of the field. */
-export function helpOf({ field, id }: Control): Shown {
-  if (field.description === undefined) return nothing;
-  return html`<p class="help" id="${id}-help">${words(field.description)}</p>`;
-}
-
-/** What the form itself says of the field. */
-export function hintOf({ id }: Control, hint: string | undefined): Shown {
-  return hint === undefined ? nothing : html`<p class="help" id="${id}-hint">${words(hint)}</p>`;
-}
-
-export function errorOf({ id, error }: Control): Shown {
-  return error === undefined
-    ? nothing
-    : html`<p class="error" part="error" id="${id}-error">${words(error)}</p>`;
-}
-
-/** The ids of all that explains a control, what is wrong with it first. */
-export function describedBy(
-  control: Control,
-  hint: string | undefined,
-  room?: string,
-): string | typeof nothing {
-  const parts = { error: control.error, help: control.field.description, hint, room };
+/**
+ * A control with all that explains it: the field's name, and in words whether it is needed; what the asker and the
+ * form say of it; why it was not taken. `draw` gets the ids of what explains it, what is wrong with it first.
+ */
+export function frame(
+  { field, id, error, strings }: Control,
+  { group, hint, room, isNamed }: Surroundings,
+  draw: (describedBy: string | typeof nothing) => TemplateResult,
+): TemplateResult {
+  const parts = { error, help: field.description, hint, room };
   const shown = Object.entries(parts).filter(([, text]) => text !== undefined);
-  return shown.map(([part]) => `${control.id}-${part}`).join(' ') || nothing;
-}
-
-/** The id of what is wrong, for each part of a control that has several. */
-export function errorId({ id, error }: Control): string | typeof nothing {
-  return error === undefined ? nothing : `${id}-error`;
-}
-
-export function isInvalid({ error }: Control): 'true' | typeof nothing {
-  return error === undefined ? nothing : 'true';
+  const describedBy = shown.map(([part]) => `${id}-${part}`).join(' ') || nothing;
+  const help = (part: keyof typeof parts) => {
+    const text = parts[part];
+    return text === undefined
+      ? nothing
+      : html`<p class=${part} part=${part} id="${id}-${part}">${words(text)}</p>`;
+  };
+  const name = html`<label class="name" for=${group ? nothing : id} id="${id}-name">${words(field.label)}${
+    field.required ? html`<span class="quiet"> (${strings.requiredMark})</span>` : nothing
+  }</label>`;
+  // A plain group can be marked neither as required nor as invalid; there the words and each box say it.
+  const isOneOf = group === 'radiogroup';
+  return html`<div
+    class="field"
+    part="field"
+    role=${group ?? nothing}
+    aria-labelledby=${group ? `${id}-name` : nothing}
+    aria-required=${isOneOf ? field.required : nothing}
+    aria-invalid=${isOneOf ? error !== undefined : nothing}
+    aria-describedby=${group ? describedBy : nothing}
+  >
+    ${isNamed ? nothing : name}${isNamed ? nothing : help('help')}${help('hint')}
+    ${draw(group ? nothing : describedBy)}
+    ${isNamed ? help('help') : nothing}${help('room')}${help('error')}
+  </div>`;
 }

@@ -1,5 +1,5 @@
 import { type CardOptions, createElicitationCards, ELICITATION_PART } from './ai-sdk.ts';
-import { type Elicitation, isElicitation } from './index.ts';
+import { type Elicitation, isElicitation } from './elicitation.ts';
 
 /** What chat pages that re-emit data parts as DOM events call the one with a question. */
 export const ELICITATION_EVENT = `ikp-${ELICITATION_PART}`;

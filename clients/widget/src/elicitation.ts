@@ -13,8 +13,18 @@ export type Elicitation = Readonly<
     Partial<Omit<Wire, Needed | 'context'>> & { context?: Readonly<Record<string, unknown>> }
 >;
 
-const TIMES = ['createdAt', 'expiresAt', 'settledAt', 'serverTime'];
-const TEXTS = ['title', 'description', 'url', 'completion', 'reason', 'conversationId', ...TIMES];
+const TEXTS = [
+  'title',
+  'description',
+  'url',
+  'completion',
+  'reason',
+  'conversationId',
+  'createdAt',
+  'expiresAt',
+  'settledAt',
+  'serverTime',
+];
 
 /** Whether a value can be shown as an elicitation. Unknown keys pass; a status or mode of the future does not. */
 export function isElicitation(value: unknown): value is Elicitation {
@@ -46,15 +56,10 @@ export function newer(known: Elicitation | undefined, next: Elicitation): Elicit
   if (step !== 0) return step > 0 ? next : known;
   // Both ended: an end never changes, so whoever says otherwise is not believed.
   if (next.status !== known.status) return known;
-  return timeOf(next) < timeOf(known) ? known : next;
+  return Date.parse(next.serverTime ?? '') < Date.parse(known.serverTime ?? '') ? known : next;
 }
 
 function rankOf(status: Status): 0 | 1 | 2 {
   if (status === 'pending') return 0;
   return status === 'opened' ? 1 : 2;
-}
-
-function timeOf({ serverTime }: Elicitation): number {
-  const at = Date.parse(serverTime ?? '');
-  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : at;
 }

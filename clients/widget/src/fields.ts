@@ -1,5 +1,5 @@
 import { TEXT_FORMATS } from '@parley/shared/domain/form-formats';
-import type { FormField, FormOption, MultiSelectField } from '@parley/shared/domain/form-value';
+import type { FormField, FormOption } from '@parley/shared/domain/form-value';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { localOf } from './local-time.ts';
 
@@ -22,7 +22,7 @@ interface Common {
   readonly name: string;
   /** The title, or else the name. Plain text. */
   readonly label: string;
-  readonly description?: string;
+  readonly description: string | undefined;
   readonly required: boolean;
   /** The control's first value, from `default`. */
   readonly initial: Draft;
@@ -74,96 +74,62 @@ function fieldOf(name: string, schema: FormField, required: boolean): Field {
   const common = {
     name,
     label: schema.title || name,
-    ...(schema.description && { description: schema.description }),
+    description: schema.description || undefined,
     required,
-    initial: initialOf(schema, required),
+    initial: initialOf(schema),
     schema,
   };
   switch (schema.type) {
     case 'boolean':
       return { ...common, kind: 'boolean' };
     case 'array':
-      return {
-        ...common,
-        ...limits(schema, 'minItems', 'maxItems'),
-        kind: 'multi',
-        choices: offered(schema),
-      };
-    case 'string': {
-      if ('enum' in schema || 'oneOf' in schema) {
-        return { ...common, kind: 'select', choices: choicesOf(schema) };
-      }
-      return { ...common, ...limits(schema, 'minLength', 'maxLength'), kind: schema.format ?? 'text' };
-    }
+      return { ...schema, ...common, kind: 'multi', choices: choicesOf(schema.items) };
+    case 'string':
+      return 'enum' in schema || 'oneOf' in schema
+        ? { ...common, kind: 'select', choices: choicesOf(schema) }
+        : { ...schema, ...common, kind: schema.format ?? 'text' };
     default:
-      return { ...common, ...limits(schema, 'minimum', 'maximum'), kind: schema.type };
+      return { ...schema, ...common, kind: schema.type };
   }
 }
 
-/** A box of a required yes-or-no that is left alone says no; an optional one says nothing. */
-function initialOf(schema: FormField, required: boolean): Draft {
+function initialOf(schema: FormField): Draft {
   const preset = schema.default;
-  if (preset === undefined) return schema.type === 'boolean' && required ? false : undefined;
   if (typeof preset === 'number') return String(preset);
   const isTime = schema.type === 'string' && 'format' in schema && schema.format === 'date-time';
   return isTime && typeof preset === 'string' ? localOf(preset) : preset;
 }
 
-function limits<Key extends string>(
-  schema: { readonly [key in Key]?: number },
-  ...keys: Key[]
-): { [key in Key]?: number } {
-  const set = keys.filter((key) => typeof schema[key] === 'number').map((key) => [key, schema[key]]);
-  return Object.fromEntries(set);
-}
-
-function choicesOf(schema: { enum: string[]; enumNames?: string[] } | { oneOf: FormOption[] }): Choice[] {
-  if ('oneOf' in schema) return schema.oneOf.map(titled);
-  return schema.enum.map((value, at) => ({ value, label: schema.enumNames?.[at] || value }));
-}
-
-function offered({ items }: MultiSelectField): Choice[] {
-  return 'enum' in items ? choicesOf(items) : items.anyOf.map(titled);
-}
-
-function titled({ const: value, title }: FormOption): Choice {
-  return { value, label: title || value };
+function choicesOf(
+  offered: { enum: string[]; enumNames?: string[] } | { oneOf: FormOption[] } | { anyOf: FormOption[] },
+): Choice[] {
+  if ('enum' in offered) {
+    return offered.enum.map((value, at) => ({ value, label: offered.enumNames?.[at] || value }));
+  }
+  const options = 'oneOf' in offered ? offered.oneOf : offered.anyOf;
+  return options.map(({ const: value, title }) => ({ value, label: title || value }));
 }
 
 /** Whether a field has the parts its control needs. The server has checked the rest. */
 function isField(raw: unknown): raw is FormField {
   if (!isRecord(raw)) return false;
-  if (![raw.title, raw.description].every((text) => text === undefined || typeof text === 'string'))
-    return false;
-  if ('default' in raw && !isAnswer(raw.default)) return false;
-  switch (raw.type) {
-    case 'boolean':
-    case 'number':
-    case 'integer':
-      return true;
-    case 'string':
-      if ('format' in raw && !(TEXT_FORMATS as unknown[]).includes(raw.format)) return false;
-      if ('enum' in raw) return isTexts(raw.enum) && (!('enumNames' in raw) || isTexts(raw.enumNames));
-      return !('oneOf' in raw) || isOptions(raw.oneOf);
-    case 'array': {
-      const { items } = raw;
-      return isRecord(items) && ('enum' in items ? isTexts(items.enum) : isOptions(items.anyOf));
-    }
-    default:
-      return false;
-  }
+  const { type, title = '', description = '', default: preset = '', format } = raw;
+  if (!isTexts([title, description]) || !(isTexts(preset) || SCALARS.includes(typeof preset))) return false;
+  if (type === 'boolean' || type === 'number' || type === 'integer') return true;
+  const offered = type === 'array' ? raw.items : raw;
+  if (!isRecord(offered) || (type !== 'array' && type !== 'string')) return false;
+  if ('enum' in offered) return isTexts(offered.enum) && isTexts(offered.enumNames ?? []);
+  if (type === 'array') return isOptions(offered.anyOf);
+  if ('oneOf' in offered) return isOptions(offered.oneOf);
+  return format === undefined || (TEXT_FORMATS as unknown[]).includes(format);
 }
 
-function isAnswer(value: unknown): boolean {
-  return ['string', 'number', 'boolean'].includes(typeof value) || isTexts(value);
-}
+const SCALARS = ['string', 'number', 'boolean'];
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
 
 function isOptions(value: unknown): boolean {
-  return (
-    Array.isArray(value) && value.every((entry) => isRecord(entry) && isTexts([entry.const, entry.title]))
-  );
+  return Array.isArray(value) && value.every((one) => isRecord(one) && isTexts([one.const, one.title]));
 }

@@ -5,15 +5,16 @@ import { agentOf } from './card-head.ts';
 import { readableLine } from './card-text.ts';
 import type { Elicitation } from './elicitation.ts';
 import type { InboxItem } from './inbox-items.ts';
-import type { ElicitationServer, ElicitationSettled, Strings } from './index.ts';
+import type { ElicitationServer, ElicitationSettled } from './index.ts';
+import type { AllStrings } from './strings.ts';
 
 /** A message stands for a missing title; so much of it names its line. */
 const NAME_LENGTH = 140;
 
 /** What a line of the inbox needs besides its item. */
 export interface ItemContext {
-  readonly words: Strings;
-  readonly overrides: Partial<Strings> | undefined;
+  readonly words: AllStrings;
+  readonly overrides: Partial<AllStrings> | undefined;
   readonly server: ElicitationServer;
   readonly isExpanded: boolean;
   /** Its card was shown once and stays. */
@@ -86,14 +87,13 @@ function cardView(elicitation: Elicitation, context: ItemContext): TemplateResul
       .server=${context.server}
       .elicitation=${guard([id], () => elicitation)}
       .strings=${context.overrides}
-      lang=${context.words.lang}
       @elicitation-settled=${context.onSettled}
     ></elicitation-card>
   `;
 }
 
 /** How a question ended; where that is not known, only that it waits no more. */
-export function endOf({ status, mode, reason }: Elicitation, words: Strings, isHere: boolean): string {
+export function endOf({ status, mode, reason }: Elicitation, words: AllStrings, isHere: boolean): string {
   return isTerminal(status) ? words.ended({ status, mode, here: isHere, reason }) : words.gone;
 }
 

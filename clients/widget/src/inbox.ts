@@ -1,12 +1,14 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { agentOf } from './card-head.ts';
-import { languageOf } from './card-language.ts';
 import type { InboxItem } from './inbox-items.ts';
 import { createInboxList, type InboxList, type InboxNews } from './inbox-list.ts';
 import { inboxStyles } from './inbox-styles.ts';
 import { endOf, type ItemContext, itemView, nameOf } from './inbox-view.ts';
-import { type ElicitationServer, type ElicitationSettled, type Strings, stringsFor } from './index.ts';
+import { type ElicitationServer, type ElicitationSettled, ENGLISH } from './index.ts';
+import type { AllStrings } from './strings.ts';
+import { ENGLISH_INBOX } from './strings-inbox.ts';
+import { Words } from './words.ts';
 
 const NAME = 'elicitation-inbox';
 
@@ -32,12 +34,13 @@ export class ElicitationInbox extends LitElement {
   /** The way to Parley, with the token of whoever the questions are for. */
   declare server: ElicitationServer | undefined;
   /** Words in place of the widget's own. */
-  declare strings: Partial<Strings> | undefined;
+  declare strings: Partial<AllStrings> | undefined;
   /** Without it, as the page or the system has it. */
   declare theme: 'light' | 'dark' | undefined;
   /** Only the chip is there; it opens the list. */
   declare collapsed: boolean;
 
+  readonly #language = new Words<AllStrings>(this, { ...ENGLISH, ...ENGLISH_INBOX });
   readonly #expanded = new Set<string>();
   /** Those whose card was shown once: it stays, with what was typed into it. */
   readonly #carded = new Set<string>();
@@ -129,7 +132,7 @@ export class ElicitationInbox extends LitElement {
     `;
   }
 
-  #listView(words: Strings): TemplateResult | typeof nothing {
+  #listView(words: AllStrings): TemplateResult | typeof nothing {
     const { server } = this;
     const items = this.#list?.items;
     if (items === undefined || server === undefined) return nothing;
@@ -211,8 +214,8 @@ export class ElicitationInbox extends LitElement {
     return line.matches(':focus-within') || (matchMedia('(hover: hover)').matches && line.matches(':hover'));
   }
 
-  #words(): Strings {
-    return stringsFor(languageOf(this), this.strings);
+  #words(): AllStrings {
+    return this.#language.with(this.strings);
   }
 }
 

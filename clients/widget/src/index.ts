@@ -1,18 +1,12 @@
 import { ElicitationCard } from './card.ts';
 
-export { ElicitationCard, type ElicitationChange, type ElicitationSettled } from './card.ts';
-export { languageOf } from './card-language.ts';
+export { ElicitationCard } from './card.ts';
+export type { ElicitationChange, ElicitationSettled } from './card-events.ts';
 export type { CardState } from './card-state.ts';
-export { type Elicitation, isElicitation, isOpen } from './elicitation.ts';
-export {
-  type Answer,
-  type Connection,
-  createElicitationServer,
-  type ElicitationServer,
-  type ElicitationServerOptions,
-  Refusal,
-} from './server.ts';
-export { type Strings, stringsFor } from './strings.ts';
+export { type Elicitation, isOpen } from './elicitation.ts';
+export type { Answer, Connection, ElicitationServer } from './server-type.ts';
+export type { Strings } from './strings.ts';
+export { ENGLISH } from './strings-en.ts';
 
 // A page may load this file twice, from two places; the first one stays.
 if (customElements.get('elicitation-card') === undefined) {
@@ -24,7 +18,7 @@ declare global {
     'elicitation-card': ElicitationCard;
   }
   interface HTMLElementEventMap {
-    'elicitation-change': CustomEvent<import('./card.ts').ElicitationChange>;
-    'elicitation-settled': CustomEvent<import('./card.ts').ElicitationSettled>;
+    'elicitation-change': CustomEvent<import('./card-events.ts').ElicitationChange>;
+    'elicitation-settled': CustomEvent<import('./card-events.ts').ElicitationSettled>;
   }
 }

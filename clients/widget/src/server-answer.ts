@@ -1,5 +1,6 @@
 import type { Elicitation } from './elicitation.ts';
 import { Refusal } from './refusal.ts';
+import { newResponseId } from './response-id.ts';
 import type { Calls } from './server-calls.ts';
 import { pathOf } from './server-looks.ts';
 import { createPauses, pause } from './server-pauses.ts';
@@ -38,10 +39,4 @@ export async function sendAnswer(
 /** No reply, or one that says nothing about the answer. */
 function isPassing(error: unknown): error is Refusal {
   return error instanceof Refusal && (error.code === 'offline' || error.status >= 500);
-}
-
-/** Not randomUUID, which pages without https lack. */
-function newResponseId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

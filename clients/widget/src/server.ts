@@ -8,6 +8,7 @@ import { pathOf } from './server-looks.ts';
 import { createPage } from './server-page.ts';
 import type { ElicitationServer, ElicitationServerOptions } from './server-type.ts';
 
+export { type Elicitation, isElicitation } from './elicitation.ts';
 export { Refusal } from './refusal.ts';
 export type { Answer, Connection, ElicitationServer, ElicitationServerOptions } from './server-type.ts';
 

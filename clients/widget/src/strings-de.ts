@@ -1,7 +1,8 @@
 import type { AddressRefusal } from './address.ts';
 import type { Field } from './fields.ts';
+import type { AllStrings } from './strings-inbox.ts';
 import { ageIn, countdownIn, durationIn, momentIn, numberIn, pluralIn, roughlyIn } from './strings-time.ts';
-import type { Ending, Strings, Why } from './strings-type.ts';
+import type { Ending, Why } from './strings-type.ts';
 
 const DE = 'de';
 const number = (value: number) => numberIn(DE, value);
@@ -10,7 +11,8 @@ const count = (amount: number, one: string, other: string) =>
 const characters = (amount: number) => `${number(amount)} Zeichen`;
 const choices = (amount: number) => count(amount, 'Möglichkeit', 'Möglichkeiten');
 
-export const GERMAN: Strings = {
+/** All words in German, in a file of its own: the elements load it where it is needed. */
+export const GERMAN: AllStrings = {
   lang: DE,
 
   someAgent: 'der Assistent',
@@ -32,11 +34,10 @@ export const GERMAN: Strings = {
   checking: 'Wird nachgesehen …',
   copyLink: 'Link kopieren',
   copied: 'Link kopiert',
-  copyFailed: 'Der Link ließ sich nicht kopieren. Markieren Sie die Adresse und kopieren Sie sie von Hand.',
+  copyFailed: 'Der Link ließ sich nicht kopieren. Die Adresse ist für Sie markiert.',
   tryAgain: 'Noch einmal versuchen',
   newTab: 'öffnet sich in einem neuen Tab',
 
-  addressLabel: 'Adresse der Seite',
   opens: (host) => `Geöffnet wird ${host}`,
   warningTitle: 'Sehen Sie genau hin, bevor Sie das öffnen',
   warning: (warning) =>
@@ -51,7 +52,7 @@ export const GERMAN: Strings = {
     })[warning],
   addressRefused,
   lookFirst: 'Bitte prüfen Sie zuerst die Adresse.',
-  nothingOpened: 'Wenn sich nichts öffnet, kopieren Sie den Link und öffnen Sie ihn in Ihrem Browser.',
+  nothingOpened: 'Wenn sich nichts öffnet, kopieren Sie den Link in Ihren Browser.',
 
   loading: 'Die Frage wird geladen …',
   waitingThere: 'Im anderen Fenster geht es weiter',
@@ -59,20 +60,15 @@ export const GERMAN: Strings = {
   ended,
   gone: 'Diese Frage gibt es nicht mehr.',
   offline: 'Keine Verbindung. Ihre Antwort bleibt hier; es geht weiter, sobald die Verbindung wieder da ist.',
-  connection: (state) =>
-    ({
-      connecting: 'Verbindung wird aufgebaut …',
-      live: 'Auf dem neuesten Stand',
-      polling: 'Alle paar Sekunden wird nachgesehen',
-      offline: 'Keine Verbindung; es wird weiter versucht',
-    })[state],
 
   requiredMark: 'erforderlich',
   choose: 'Bitte wählen',
+  noAnswer: 'Keine Angabe',
   yes: 'Ja',
   no: 'Nein',
   hint,
   localTime: (timeZone) => `Ihre Ortszeit (${timeZone})`,
+  room: (left) => `${characters(Math.abs(left))} ${left < 0 ? 'zu viel' : 'übrig'}`,
   fault: (fault) => {
     switch (fault.rule) {
       case 'required':
@@ -116,31 +112,30 @@ export const GERMAN: Strings = {
 
   refusal: (code, retryAfterSeconds) => {
     switch (code) {
-      case 'offline':
-        return 'Keine Verbindung. Es ist nichts verloren; bitte versuchen Sie es noch einmal.';
       case 'invalid_answer':
         return 'Die Antwort wurde nicht angenommen. Bitte sehen Sie sie noch einmal an.';
-      case 'already_settled':
-        return 'Das wurde inzwischen an anderer Stelle erledigt.';
-      case 'expired':
-        return 'Die Zeit für die Antwort ist um.';
-      case 'not_found':
-        return 'Diese Frage gibt es nicht mehr.';
       case 'unauthenticated':
       case 'forbidden':
-        return 'Sie sind abgemeldet, oder diese Frage ist für jemand anderen. Melden Sie sich neu an und versuchen Sie es noch einmal.';
+        return 'Sie sind abgemeldet, oder diese Frage ist für jemand anderen.';
       case 'too_large':
         return 'Die Antwort ist zu lang. Bitte kürzen Sie sie.';
       case 'rate_limited':
-        return `Das war viel in kurzer Zeit. Bitte versuchen Sie es noch einmal; Wartezeit: ${durationIn(DE, Math.max(1, retryAfterSeconds ?? 10) * 1_000)}.`;
+        return `Das war viel in kurzer Zeit. Bitte versuchen Sie es noch einmal; Wartezeit: ${durationIn(DE, (retryAfterSeconds ?? 10) * 1_000)}.`;
       default:
         return 'Das hat gerade nicht geklappt. Bitte versuchen Sie es gleich noch einmal.';
     }
   },
 
   countdown: (leftMs) => `noch ${countdownIn(DE, leftMs)}`,
-  timeLeft: (leftMs) =>
-    leftMs <= 0 ? 'Die Zeit für die Antwort ist um.' : `Noch ${roughlyIn(DE, leftMs)} Zeit für die Antwort.`,
+  timeLeft: (leftMs) => `Noch ${roughlyIn(DE, leftMs)} Zeit für die Antwort.`,
+
+  connection: (state) =>
+    ({
+      connecting: 'Verbindung wird aufgebaut …',
+      live: 'Auf dem neuesten Stand',
+      polling: 'Alle paar Sekunden wird nachgesehen',
+      offline: 'Keine Verbindung; es wird weiter versucht',
+    })[state],
   age: (ageMs) => (ageMs < 60_000 ? 'gerade eben' : ageIn(DE, ageMs)),
   until: (deadline) => `bis ${momentIn(DE, deadline)}`,
 

@@ -1,15 +1,15 @@
 import type { AddressRefusal } from './address.ts';
 import type { Field } from './fields.ts';
-import { ageIn, countdownIn, durationIn, momentIn, numberIn, pluralIn, roughlyIn } from './strings-time.ts';
+import { countdownIn, durationIn, roughlyIn } from './strings-time.ts';
 import type { Ending, Strings, Why } from './strings-type.ts';
 
 const EN = 'en';
-const number = (value: number) => numberIn(EN, value);
-const count = (amount: number, one: string, other: string) =>
-  `${number(amount)} ${pluralIn(EN, amount, one, other)}`;
-const characters = (amount: number) => count(amount, 'character', 'characters');
-const choices = (amount: number) => count(amount, 'choice', 'choices');
+const count = (amount: number, noun: string) =>
+  `${amount.toLocaleString(EN)} ${noun}${amount === 1 ? '' : 's'}`;
+const characters = (amount: number) => count(amount, 'character');
+const choices = (amount: number) => count(amount, 'choice');
 
+/** The texts of the card as they are where neither the page nor another language has any. */
 export const ENGLISH: Strings = {
   lang: EN,
 
@@ -17,7 +17,7 @@ export const ENGLISH: Strings = {
   questionFrom: (agent) => `A question from ${agent}`,
   asks: (agent) => `Asked by ${agent}`,
   why,
-  sensitive: 'Marked as sensitive: the answer is meant to be kept from the language model.',
+  sensitive: 'Sensitive: meant to be kept from the language model.',
 
   send: 'Send',
   sending: 'Sending …',
@@ -31,59 +31,51 @@ export const ENGLISH: Strings = {
   checking: 'Checking …',
   copyLink: 'Copy link',
   copied: 'Link copied',
-  copyFailed: 'The link could not be copied. Select the address and copy it by hand.',
+  copyFailed: 'Not copied. The address is selected for you.',
   tryAgain: 'Try again',
   newTab: 'opens in a new tab',
 
-  addressLabel: 'Address of the page',
   opens: (host) => `This opens ${host}`,
   warningTitle: 'Look twice before you open this',
   warning: (warning) =>
     ({
-      punycode:
-        'The domain has letters that can look like other letters. Go on only if you know this address.',
-      address: 'The page is at a numeric address instead of a name.',
-      port: 'The address names an unusual port.',
-      not_encrypted: 'The connection is not encrypted: others can read along.',
-      user_info:
-        'The address contains a user name that can be mistaken for the site. What counts is the highlighted part.',
+      punycode: 'Its name has letters that can look like others.',
+      address: 'It has a number instead of a name.',
+      port: 'It has an unusual port.',
+      not_encrypted: 'It is not encrypted: others can read along.',
+      user_info: 'It has a user name that can look like the site. What counts is highlighted.',
     })[warning],
   addressRefused,
   lookFirst: 'Please check the address first.',
-  nothingOpened: 'If nothing opens, copy the link and open it in your browser.',
+  nothingOpened: 'If nothing opens, copy the link into your browser.',
 
-  loading: 'Loading the question …',
+  loading: 'Loading …',
   waitingThere: 'Waiting for you in the other window',
-  waitingThereHint: 'This goes on by itself as soon as you are done there.',
+  waitingThereHint: 'This goes on by itself when you are done there.',
   ended,
   gone: 'This question is not here any more.',
-  offline: 'No connection. Your answer stays here; it goes on when the connection is back.',
-  connection: (state) =>
-    ({
-      connecting: 'Connecting …',
-      live: 'Up to date',
-      polling: 'Checking every few seconds',
-      offline: 'No connection; trying again',
-    })[state],
+  offline: 'No connection. Your answer stays here until it is back.',
 
   requiredMark: 'required',
   choose: 'Please choose',
+  noAnswer: 'No answer',
   yes: 'Yes',
   no: 'No',
   hint,
   localTime: (timeZone) => `Your local time (${timeZone})`,
+  room: (left) => `${characters(Math.abs(left))} ${left < 0 ? 'too many' : 'left'}`,
   fault: (fault) => {
     switch (fault.rule) {
       case 'required':
         return 'Please fill this in.';
       case 'comma':
-        return 'Please write decimals with a point and leave out other separators, such as 1.5.';
+        return 'Please enter a number with a point only, such as 1.5.';
       case 'number':
-        return 'Please enter a number, such as 12 or 1.5.';
+        return 'Please enter a number, such as 1.5.';
       case 'integer':
         return 'Please enter a whole number.';
       case 'safe':
-        return 'This number is too large to be kept exactly.';
+        return 'Please enter a number with fewer digits.';
       // As it has to be typed, without the language's separators.
       case 'minimum':
         return `Please enter ${fault.limit} or more.`;
@@ -106,7 +98,7 @@ export const ENGLISH: Strings = {
         }[fault.format];
       case 'unicode':
       case 'nul':
-        return 'This holds a character that cannot be sent. Please type it again.';
+        return 'It has a character that cannot be sent. Please enter it again.';
       default:
         return 'Please pick from the choices.';
     }
@@ -115,38 +107,22 @@ export const ENGLISH: Strings = {
 
   refusal: (code, retryAfterSeconds) => {
     switch (code) {
-      case 'offline':
-        return 'No connection. Nothing is lost; please try again.';
       case 'invalid_answer':
-        return 'The answer was not accepted. Please look at it again.';
-      case 'already_settled':
-        return 'This was already settled somewhere else.';
-      case 'expired':
-        return 'The time to answer is up.';
-      case 'not_found':
-        return 'This question is not here any more.';
+        return 'Not accepted. Please look at it again.';
       case 'unauthenticated':
       case 'forbidden':
-        return 'You are signed out, or this question is for someone else. Sign in again and try once more.';
+        return 'You are signed out, or this question is for someone else.';
       case 'too_large':
-        return 'The answer is too long. Please shorten it.';
+        return 'Your answer is too long.';
       case 'rate_limited':
-        return `That was a lot in a short time. Please wait ${durationIn(EN, Math.max(1, retryAfterSeconds ?? 10) * 1_000)} and try again.`;
+        return `Please wait ${durationIn(EN, (retryAfterSeconds ?? 10) * 1_000)} and try again.`;
       default:
-        return 'That did not work just now. Please try again in a moment.';
+        return 'That did not work. Please try again.';
     }
   },
 
   countdown: (leftMs) => `${countdownIn(EN, leftMs)} left`,
-  timeLeft: (leftMs) =>
-    leftMs <= 0 ? 'The time to answer is up.' : `${roughlyIn(EN, leftMs)} left to answer.`,
-  age: (ageMs) => (ageMs < 60_000 ? 'just now' : ageIn(EN, ageMs)),
-  until: (deadline) => `until ${momentIn(EN, deadline)}`,
-
-  inboxTitle: 'Waiting for you',
-  waiting: (amount) => `${number(amount)} waiting`,
-  waitingLong: (amount) => `${count(amount, 'question is', 'questions are')} waiting for you`,
-  inboxEmpty: 'Nothing is waiting for you.',
+  timeLeft: (leftMs) => `${roughlyIn(EN, leftMs)} left to answer.`,
 
   arrived: (agent) => `New question from ${agent}`,
 };
@@ -154,41 +130,34 @@ export const ENGLISH: Strings = {
 function why({ trigger, tool }: Why): string | undefined {
   switch (trigger) {
     case 'credential_required':
-      return tool === undefined
-        ? 'It needs access to an account of yours.'
-        : `It needs access to use ${tool}.`;
+      return `It needs access to ${tool ?? 'an account of yours'}.`;
     case 'mcp_elicitation':
-      return tool === undefined ? 'A connected server needs this to go on.' : `${tool} needs this to go on.`;
+      return `${tool ?? 'A connected server'} needs this to go on.`;
     case 'a2a_input_required':
-      return tool === undefined
-        ? 'Another agent needs this to go on.'
-        : `The agent ${tool} needs this to go on.`;
+      return `${tool ?? 'Another agent'} needs this to go on.`;
     default:
-      return tool === undefined ? undefined : `Needed for ${tool}.`;
+      return tool && `Needed for ${tool}.`;
   }
 }
 
 function addressRefused(reason: AddressRefusal): string {
-  return {
-    not_a_url: 'This is not the address of a page, so it cannot be opened.',
-    not_web: 'This is not the address of a web page, so it is not opened.',
-    too_long: 'This address is too long, so it is not opened.',
-  }[reason];
+  const what = { not_a_url: 'no address', not_web: 'no address of a web page', too_long: 'too long' }[reason];
+  return `This is ${what}, so it is not opened.`;
 }
 
 function ended({ status, mode, here, reason }: Ending): string {
   switch (status) {
     case 'accepted':
-      if (mode === 'url') return here ? 'Done.' : 'This was finished.';
+      if (mode === 'url') return 'Done.';
       return here ? 'Your answer was sent.' : 'This was answered somewhere else.';
     case 'declined':
       return here ? 'You declined.' : 'This was declined somewhere else.';
     case 'cancelled':
-      return here ? 'You set this aside without an answer.' : 'This was set aside somewhere else.';
+      return here ? 'You set this aside.' : 'This was set aside somewhere else.';
     case 'expired':
       return 'The time to answer is up.';
     case 'withdrawn':
-      if (reason === 'run_stopped') return 'The conversation was stopped, so this is not needed any more.';
+      if (reason === 'run_stopped') return 'The conversation was stopped.';
       if (reason === 'superseded') return 'Another question took the place of this one.';
       return 'This is not needed any more.';
   }

@@ -2,7 +2,6 @@ import type { Mode, TerminalStatus } from '@parley/shared/domain/status';
 import type { AddressRefusal, UrlWarning } from './address.ts';
 import type { FieldFault } from './drafts.ts';
 import type { Field } from './fields.ts';
-import type { Connection } from './server-type.ts';
 
 /** How a question ended, for the sentence that says so. */
 export interface Ending {
@@ -22,7 +21,7 @@ export interface Why {
 }
 
 /**
- * Every word of the card and the inbox. Plain text throughout; a page may override any of it. Durations are in ms.
+ * Every word of the card. Plain text throughout; a page may override any of it. Durations are in ms.
  */
 export interface Strings {
   /** BCP 47 tag of these texts; numbers, times and plurals follow it. */
@@ -61,7 +60,6 @@ export interface Strings {
   readonly newTab: string;
 
   // The address of a url question
-  readonly addressLabel: string;
   /** Before the highlighted host; also the accessible name of the whole address. */
   readonly opens: (host: string) => string;
   readonly warningTitle: string;
@@ -69,7 +67,7 @@ export interface Strings {
   readonly addressRefused: (why: AddressRefusal) => string;
   /** Said while the link is still asleep (it wakes when it has been visible for a second). */
   readonly lookFirst: string;
-  /** For in-app browsers and blocked tabs. */
+  /** Below the address: for browsers inside other apps, and blocked tabs. */
   readonly nothingOpened: string;
 
   // States
@@ -79,17 +77,20 @@ export interface Strings {
   readonly ended: (ending: Ending) => string;
   readonly gone: string;
   readonly offline: string;
-  readonly connection: (state: Connection) => string;
 
   // The form
   readonly requiredMark: string;
   readonly choose: string;
+  /** The choice that takes an answer back, where none is needed. */
+  readonly noAnswer: string;
   readonly yes: string;
   readonly no: string;
   /** What a control takes, before anything is wrong; nothing when that goes without saying. */
   readonly hint: (field: Field) => string | undefined;
   /** `timeZone` is an IANA name. */
   readonly localTime: (timeZone: string) => string;
+  /** How many characters are left, or too many where negative. */
+  readonly room: (left: number) => string;
   readonly fault: (fault: FieldFault) => string;
   /** A field error in the server's own words. */
   readonly serverFault: (message: string) => string;
@@ -100,19 +101,8 @@ export interface Strings {
   // Time
   /** Visible countdown: `4:59 left`, `2 hours left`. */
   readonly countdown: (leftMs: number) => string;
-  /** Said aloud at five minutes, at one minute and at the end. */
+  /** Said aloud at five minutes and at one minute. */
   readonly timeLeft: (leftMs: number) => string;
-  /** `3 minutes ago` */
-  readonly age: (ageMs: number) => string;
-  readonly until: (deadline: Date) => string;
-
-  // The inbox
-  readonly inboxTitle: string;
-  /** The chip: `1 waiting`. */
-  readonly waiting: (count: number) => string;
-  /** The chip's accessible name. */
-  readonly waitingLong: (count: number) => string;
-  readonly inboxEmpty: string;
 
   // Said by the live regions
   readonly arrived: (agent: string) => string;

@@ -1,17 +1,12 @@
-import { GERMAN } from './strings-de.ts';
-import { ENGLISH } from './strings-en.ts';
-import type { Strings } from './strings-type.ts';
+import type { AllStrings } from './strings-inbox.ts';
 
+export type { AllStrings, InboxStrings } from './strings-inbox.ts';
 export type { Ending, Strings, Why } from './strings-type.ts';
 
-const TABLES: Readonly<Record<string, Strings>> = { en: ENGLISH, de: GERMAN };
-
 /**
- * The texts for a language (BCP 47; the nearest table counts, English where there is none), with a page's own
- * texts put over them.
+ * Loads the words of a language (BCP 47) from the file beside this one; nothing where English has to do, which is
+ * at hand from the start.
  */
-export function stringsFor(lang: string | undefined, overrides?: Partial<Strings>): Strings {
-  const language = (lang ?? '').toLowerCase().split('-')[0] ?? '';
-  const table = Object.hasOwn(TABLES, language) ? TABLES[language] : undefined;
-  return { ...(table ?? ENGLISH), ...overrides };
+export function loadStrings(lang: string | undefined): Promise<AllStrings> | undefined {
+  return /^de\b/i.test(lang ?? '') ? import('./strings-de.ts').then(({ GERMAN }) => GERMAN) : undefined;
 }

@@ -1,19 +1,18 @@
 import { css } from 'lit';
-import { partStyles } from './card-styles.ts';
 
-/** Colours, measures and the card's own box. Pages set the `--parley-*` properties; what they leave out stands here. */
-const tokens = css`
+/**
+ * All of the card but its fields, which `form-styles.ts` draws. Pages set the `--parley-*` properties; what they leave
+ * out stands here.
+ */
+export const cardStyles = css`
   :host {
     --text: var(--parley-text, light-dark(#1a1f26, #e7eaee));
-    --quiet: var(--parley-muted, light-dark(#545d69, #a7b0bc));
     --surface: var(--parley-surface, light-dark(#fff, #191e25));
-    --line: var(--parley-border, light-dark(#dde2e8, #333b46));
-    --edge: var(--parley-border, light-dark(#757e8a, #7f8a97));
+    --quiet: var(--parley-muted, color-mix(in srgb, var(--text) 72%, var(--surface)));
+    --edge: var(--parley-border, color-mix(in srgb, var(--text) 58%, var(--surface)));
+    --line: var(--parley-border, color-mix(in srgb, var(--text) 15%, var(--surface)));
     --accent: var(--parley-accent, light-dark(#2a4fb8, #9db8ff));
-    --on-accent: var(--parley-on-accent, light-dark(#fff, #10151c));
     --danger: var(--parley-danger, light-dark(#a8251c, #ff9f95));
-    --good: light-dark(#176b43, #7fd6a6);
-    --warn: light-dark(#7a4a00, #f2cd8a);
     --tone: var(--accent);
     --radius: var(--parley-radius, 14px);
     --space: var(--parley-space, 1rem);
@@ -37,55 +36,54 @@ const tokens = css`
     --tone: var(--quiet);
   }
   :host([data-state='accepted']) {
-    --tone: var(--good);
+    --tone: light-dark(#176b43, #7fd6a6);
   }
-  :host(:is([data-state='expired'], [data-state='offline'])) {
-    --tone: var(--warn);
+  :host([data-state='expired']),
+  :host([data-state='offline']),
+  .warn {
+    --tone: light-dark(#7a4a00, #f2cd8a);
   }
-  *,
-  ::before,
-  ::after {
+  .danger {
+    --tone: var(--danger);
+  }
+  * {
     box-sizing: border-box;
-  }
-`;
-
-const box = css`
-  .card {
-    display: grid;
-    grid-template-columns: minmax(0, 1fr);
-    gap: var(--space);
-    padding: calc(var(--space) * 1.25);
-    border: 1px solid var(--line);
-    border-radius: var(--radius);
-    background: var(--surface);
-    box-shadow:
-      0 1px 2px rgb(16 24 40 / 5%),
-      0 4px 16px -6px rgb(16 24 40 / 10%);
-    overflow-wrap: anywhere;
-  }
-  :host([data-over]) .card {
-    gap: 0.25rem;
-    padding-block: var(--space);
-    background: color-mix(in srgb, var(--surface), var(--quiet) 4%);
-    box-shadow: none;
   }
   p {
     margin: 0;
   }
-  .head {
+  .card {
+    padding: calc(var(--space) * 1.25);
+    border: 1px solid var(--line);
+    border-radius: var(--radius);
+    background: var(--surface);
+    overflow-wrap: anywhere;
+  }
+  .card,
+  .form,
+  .choices {
+    display: grid;
+    grid-template-columns: minmax(0, 1fr);
+    gap: var(--space);
+  }
+  :host([data-over]) .card {
+    gap: 0.25rem;
+  }
+  .head,
+  .note,
+  .choice {
     display: grid;
     grid-template-columns: auto minmax(0, 1fr);
     gap: 0 0.75rem;
     align-items: start;
   }
   .badge {
-    display: grid;
-    place-items: center;
-    inline-size: 2.25rem;
-    block-size: 2.25rem;
-    border-radius: calc(var(--radius) * 0.7);
-    background: color-mix(in srgb, var(--tone) 12%, transparent);
-    color: var(--tone);
+    padding: 0.5rem;
+  }
+  .badge,
+  .note {
+    border-radius: calc(var(--radius) * 0.66);
+    background: color-mix(in srgb, var(--tone) 10%, transparent);
   }
   svg {
     display: block;
@@ -97,96 +95,169 @@ const box = css`
     stroke-linecap: round;
     stroke-linejoin: round;
   }
+  .title {
+    font-size: 1.0625em;
+  }
   .by {
     display: flex;
     flex-wrap: wrap;
     gap: 0 0.75rem;
+    align-items: center;
     justify-content: space-between;
-    color: var(--quiet);
-    font-size: 0.875em;
-  }
-  .by b {
-    color: var(--text);
-    font-weight: 600;
-  }
-  .why {
-    color: var(--quiet);
-    font-size: 0.875em;
-  }
-  .countdown {
-    white-space: nowrap;
-    font-variant-numeric: tabular-nums;
-  }
-  .countdown.soon {
-    color: var(--danger);
-    font-weight: 600;
-  }
-  .title {
-    font-size: 1.0625em;
-    font-weight: 650;
-    line-height: 1.35;
-  }
-  .title:focus {
-    outline: none;
-  }
-  .title:focus-visible {
-    outline: 2px solid var(--accent);
-    outline-offset: 3px;
-    border-radius: 2px;
-  }
-  .words {
-    white-space: pre-wrap;
-    unicode-bidi: isolate;
-  }
-  .words.long {
-    max-block-size: 18rem;
-    padding: 0.625rem 0.75rem;
-    border: 1px solid var(--line);
-    border-radius: calc(var(--radius) * 0.66);
-    overflow-y: auto;
   }
   .quiet,
+  .help,
+  .hint,
+  .room,
+  code,
   :host([data-over]) .words {
     color: var(--quiet);
     font-size: 0.9375em;
+    font-weight: 400;
   }
-  .note {
-    display: grid;
-    grid-template-columns: auto minmax(0, 1fr);
-    gap: 0.625rem;
-    padding: 0.625rem 0.75rem;
+  .soon,
+  .error {
+    color: var(--danger);
+  }
+  .words,
+  .form bdi {
+    white-space: pre-wrap;
+  }
+  .long {
+    max-block-size: 20rem;
+    overflow-y: auto;
+  }
+  .long,
+  .box {
+    border: 1px solid var(--line);
     border-radius: calc(var(--radius) * 0.66);
-    background: color-mix(in srgb, var(--tone) 9%, transparent);
-    font-size: 0.9375em;
   }
-  .note svg {
-    margin-block-start: 0.125em;
-    color: var(--tone);
+  .long,
+  .box,
+  .note {
+    padding: 0.5rem 0.75rem;
   }
-  .note.warning {
-    --tone: var(--warn);
-  }
-  .note.refusal {
-    --tone: var(--danger);
-  }
+  .badge,
+  .note svg,
   .end {
     color: var(--tone);
-    font-size: 0.9375em;
-    font-weight: 600;
   }
   /* What was said stands under the title: the badge's column stays free. */
   :host([data-over]) .words {
     margin-inline-start: 3rem;
   }
+  code {
+    font-family: ui-monospace, monospace;
+    word-break: break-all;
+  }
+  code b {
+    color: var(--text);
+  }
+  .turn {
+    animation: turn 1.4s linear infinite;
+  }
+  @keyframes turn {
+    to {
+      rotate: 1turn;
+    }
+  }
   .said {
     position: absolute;
     inline-size: 1px;
     block-size: 1px;
+    padding: 0;
+    border: 0;
     overflow: hidden;
     clip-path: inset(50%);
     white-space: nowrap;
   }
-`;
 
-/** All of the card but its fields, which `form-styles.ts` draws. */
-export const cardStyles = [tokens, box, ...partStyles];
+  /* What can be done. */
+  .actions {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.5rem;
+    padding-block: 0.25rem;
+    background: var(--surface);
+  }
+  @media (min-height: 32rem) {
+    /* In a card taller than the window one can leave at any time. The shadow is a fade of what scrolls below. */
+    .near {
+      position: sticky;
+      z-index: 1;
+      inset-block-end: 0;
+      box-shadow: 0 -0.5rem 0.5rem var(--surface);
+    }
+    .form :is(.entry, input) {
+      scroll-margin-block-end: 6rem;
+    }
+  }
+  .button {
+    display: inline-flex;
+    gap: 0.5rem;
+    align-items: center;
+    padding: 0.25rem 1rem;
+    background: transparent;
+    text-decoration: none;
+    cursor: pointer;
+  }
+  .button,
+  .entry {
+    min-block-size: 2.75rem;
+    border: 1px solid var(--edge);
+    border-radius: calc(var(--radius) * 0.66);
+    color: inherit;
+    font: inherit;
+  }
+  .title,
+  .name,
+  .end,
+  .soon,
+  .error,
+  .button {
+    font-weight: 600;
+  }
+  .button:hover {
+    background: color-mix(in srgb, var(--text) 6%, transparent);
+  }
+  .primary.primary {
+    border-color: var(--accent);
+    background: var(--accent);
+    color: var(--parley-on-accent, var(--surface));
+  }
+  .cancel,
+  .small {
+    border-color: transparent;
+    color: var(--quiet);
+  }
+  .small {
+    min-block-size: 1.75rem;
+    padding: 0;
+    color: var(--accent);
+  }
+  .button[aria-disabled='true'] {
+    border-color: var(--line);
+    background: transparent;
+    color: var(--quiet);
+    cursor: default;
+  }
+  :focus-visible {
+    outline: 3px solid var(--accent);
+    outline-offset: 2px;
+  }
+  @media (prefers-reduced-motion: reduce) {
+    .turn {
+      animation: none;
+    }
+  }
+  @media (forced-colors: active) {
+    .note,
+    .primary {
+      border: 2px solid;
+    }
+    .button[aria-disabled='true'] {
+      border-color: GrayText;
+      color: GrayText;
+    }
+  }
+`;

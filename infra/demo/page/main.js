@@ -1,5 +1,5 @@
 import { createElicitationCards } from '/ai-sdk.js';
-import { createElicitationServer } from '/elicitation-card.js';
+import { createElicitationServer } from '/elicitation-server.js';
 import '/elicitation-inbox.js';
 import { createAnnouncer } from './announce.js';
 import { createApi } from './api.js';

@@ -1,0 +1,69 @@
+/**
+ * Writes the pictures of the card that the docs show: `node --conditions=parley-source --import tsx
+ * infra/docs/widget-images.ts`. Needs a Chromium on the path.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser } from 'playwright-core';
+import { widgetBuild } from '../../test/browser/widget-site-build.ts';
+import { openGallery } from '../../test/browser/widget-site-gallery.ts';
+import { waitUntil } from '../../test/harness/wait-until.ts';
+import { findChromium, launchChromium } from '../demo/chromium.ts';
+
+const images = fileURLToPath(new URL('../../docs/images/', import.meta.url));
+const BYTES_MAX = 400_000;
+
+/** Labels of the cards that stand for all, by width: a phone has room for few. */
+const SHOWN: Readonly<Record<number, readonly string[]>> = {
+  1280: [
+    ...['Form', 'Account to connect', 'Page opened', 'Refused by the server at a field', 'Offline'],
+    ...['Letters that imitate others', 'Answered', 'Elsewhere', 'Expired'],
+  ],
+  360: ['Form', 'Account to connect', 'Page opened', 'Answered'],
+};
+
+async function write(browser: Browser, folder: string, width: number, theme: string): Promise<void> {
+  const page = await browser.newPage({ viewport: { width, height: 800 }, reducedMotion: 'reduce' });
+  await openGallery(page, folder, `theme=${theme}`);
+  await page.evaluate(keepOnly(SHOWN[width] ?? []));
+  // All of it in view: what sticks to a window's edge is where it belongs, and links are ready after their second.
+  const height = await page.evaluate('document.documentElement.scrollHeight');
+  await page.setViewportSize({ width, height: Number(height) });
+  const asleep = page.locator('elicitation-card a:not([href])');
+  await waitUntil(async () => (await asleep.count()) === 0, { what: 'the links', timeoutMs: 30_000 });
+  const picture = await page.screenshot();
+  await page.close();
+  const name = `widget-${width}-${theme}.png`;
+  if (picture.length > BYTES_MAX) throw new Error(`${name} is ${picture.length} bytes: show fewer cards`);
+  await writeFile(join(images, name), picture);
+  process.stdout.write(`${name} ${picture.length}\n`);
+}
+
+/** Leaves the cards of these labels, in one grid. A text, for what builds this file marks functions by a name. */
+const keepOnly = (labels: readonly string[]) => `
+  const labels = ${JSON.stringify(labels)};
+  const labelOf = (figure) => figure.querySelector('h3').textContent;
+  const figures = [...document.querySelectorAll('figure')];
+  const kept = labels.map((label) => figures.find((figure) => labelOf(figure) === label));
+  const grid = document.querySelector('.cards');
+  for (const each of document.querySelectorAll('header, nav, h2')) each.remove();
+  grid.replaceChildren(...kept);
+  for (const section of document.querySelectorAll('section')) if (!section.contains(grid)) section.remove();
+  scrollTo(0, 0);
+`;
+
+const chromiumPath = findChromium();
+if (chromiumPath === undefined) throw new Error('There is no Chromium on the path');
+const folder = await mkdtemp(join(tmpdir(), 'parley-gallery-'));
+const browser = await launchChromium(chromiumPath);
+try {
+  await (await widgetBuild()).buildGallery(folder);
+  for (const width of Object.keys(SHOWN).map(Number)) {
+    for (const theme of ['light', 'dark']) await write(browser, folder, width, theme);
+  }
+} finally {
+  await browser.close();
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const HEIGHT = 800;
+export const WIDE = 1280;
+export const NARROW = 320;
+
+/** The rules of axe that size and colour can break; all others look at what a page is made of. */
+const RULES_OF_LOOKS = ['color-contrast', 'target-size', 'scrollable-region-focusable', 'link-in-text-block'];
+
+/** Expects that nothing is wrong with how a page looks as it stands: light and dark, wide and narrow. */
+export async function looksSound(page: Page): Promise<void> {
+  const faults = await axe(page);
+  for (const width of [NARROW, WIDE]) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const found = [...(await axe(page, RULES_OF_LOOKS)), ...(await page.evaluate(overflow))];
+      faults.push(...found.map((fault) => `${width} ${colorScheme}: ${fault}`));
+    }
+  }
+  expect(faults).toEqual([]);
+}
+
+/** What axe finds wrong, by all its rules or by some, as one line for each element. */
+export async function axe(page: Page, rules?: readonly string[]): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
+  return page.evaluate(async (only) => {
+    const { run } = (globalThis as unknown as { axe: typeof import('axe-core') }).axe;
+    const { violations } = await run(document, {
+      resultTypes: ['violations'],
+      // Fetching style sheets again is what a strict page refuses.
+      preload: false,
+      ...(only && { runOnly: [...only] }),
+      // Part of WCAG 2.2 AA, and off unless asked for.
+      ...(!only && { rules: { 'target-size': { enabled: true } } }),
+    });
+    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 300)}`));
+  }, rules);
+}
+
+/** Runs in the page. */
+export function overflow(): string[] {
+  const { scrollWidth, clientWidth } = document.documentElement;
+  return scrollWidth > clientWidth ? [`scrolls sideways: ${scrollWidth} px wide`] : [];
+}
