@@ -233,6 +233,7 @@ describe('a call whose arguments refer to secrets', () => {
   });
   const callOf = (input: unknown): ToolCall => ({
     toolCallId: 'call',
+    callKey: 'run call',
     input,
     support: SUPPORTED,
     signal: new AbortController().signal,

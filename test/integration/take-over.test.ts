@@ -1,15 +1,15 @@
-import type { Run } from '@parley/shared/domain/run';
+import type { CallRecord, Run, StepRecord } from '@parley/shared/domain/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
-import type { Runs } from '@parley/shared/ports/runs';
+import type { RunNote, Runs } from '@parley/shared/ports/runs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
 import type { Tool } from '../../services/api/src/agents/tool.ts';
 import { answerOf } from '../contract/questions.ts';
 import { ROOMY } from '../contract/settings.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { elicit, eventsOf, openOf, podOn, saying, talk } from './turns-setup.ts';
+import { elicit, eventsOf, lostRun, openOf, podOn, saying, type TestPod, talk } from './turns-setup.ts';
 
 const ASK = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
 const BOOK = { name: 'book', arguments: { flight: 'PA 4' } };
@@ -144,6 +144,91 @@ describe('a turn whose pod dies at a write', () => {
       doneAt.push(...turn.booked);
     }
     expect(new Set(doneAt)).toEqual(new Set(['first', 'second']));
+  });
+});
+
+describe('a turn that is taken over', () => {
+  /** A turn of a dead pod as its record has it, and a pod that takes it. */
+  async function taken(notes: readonly RunNote[], options: TestPod = {}) {
+    const backend = createMemoryBackend(ROOMY);
+    const conversation = talk();
+    const left = lostRun(conversation, 'Book me a flight');
+    await backend.runs.begin(left);
+    await backend.runs.write(left, { term: 1, firstSeq: 2, events: [], notes });
+    const pod = podOn(backend, model, { rhythm: { beatMs: 20, aliveMs: 200 }, ...options });
+    closing.push(() => pod.turns.close());
+    await pod.turns.running(conversation);
+    const record = await waitUntil(
+      async () => {
+        const { run } = await backend.runs.read(left);
+        return run?.status === 'running' ? undefined : run;
+      },
+      { what: 'the end' },
+    );
+    return { backend, record, left };
+  }
+
+  const calling = (names: readonly string[]): StepRecord => ({
+    messages: [
+      {
+        role: 'assistant',
+        content: names.map((toolName, at) => ({
+          type: 'tool-call',
+          toolCallId: `c${at}`,
+          toolName,
+          input: {},
+        })),
+      },
+    ],
+    finishReason: 'tool-calls',
+    workedMs: 50_000,
+  });
+  const called = (toolName: string, at: number, state: CallRecord['state']): RunNote => ({
+    type: 'call',
+    call: { toolCallId: `c${at}`, modelCallId: `c${at}`, toolName, step: 0, at, state },
+  });
+
+  it('does not say that nothing happened of a call that left, when its server cannot be asked', async () => {
+    const { record } = await taken([
+      { type: 'step', index: 0, step: calling(['book', 'look', 'gone']) },
+      called('book', 0, 'left'),
+      called('look', 1, 'left'),
+      called('gone', 2, 'intended'),
+    ]);
+    expect(record.calls.map(({ output }) => String(output))).toEqual([
+      expect.stringContaining('may or may not have had its effect'),
+      expect.stringContaining('may or may not have had its effect'),
+      'There is no tool named gone.',
+    ]);
+  });
+
+  it('has worked as long as it had, and not less', async () => {
+    const { record } = await taken([
+      { type: 'step', index: 0, step: calling(['gone']) },
+      called('gone', 0, 'intended'),
+    ]);
+    expect(record.steps.length).toBeGreaterThan(1);
+    for (const { workedMs } of record.steps) expect(workedMs).toBeGreaterThanOrEqual(50_000);
+  });
+
+  it('is found again when the pod that took it could not read it', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const conversation = talk();
+    const left = lostRun(conversation, 'Book me a flight');
+    await backend.runs.begin(left);
+    const clumsy = podOn(backend, model, {
+      pod: 'clumsy',
+      runs: { ...backend.runs, read: () => Promise.reject(new Error('A fault on the way.')) },
+    });
+    const able = podOn(backend, model, { pod: 'able' });
+    closing.push(
+      () => clumsy.turns.close(),
+      () => able.turns.close(),
+    );
+    await backend.runQueue.offer(left, 1);
+    await waitUntil(async () => (await backend.runs.standing(left))?.owner.startsWith('able/'), {
+      what: 'the able pod',
+    });
   });
 });
 

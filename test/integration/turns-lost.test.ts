@@ -158,7 +158,7 @@ describe('a run that nobody works on', () => {
     const { backend, pod, conversation } = world();
     const left = lostRun(conversation);
     await backend.runs.begin(left);
-    for (let term = 1; term <= 20; term += 1) await backend.runs.takeOver(left, term, `died-${term}`);
+    for (let term = 1; term <= 200; term += 1) await backend.runs.takeOver(left, term, `died-${term}`);
     await pod().turns.running(conversation);
     await waitUntil(async () => (await backend.runs.standing(left))?.status === 'failed', {
       what: 'the end',

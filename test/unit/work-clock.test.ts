@@ -44,7 +44,7 @@ it('stands still while anybody waits, and goes on from where it stood', async ()
 
 it('stands still with each clock that runs within it', async () => {
   const outer = startWorkClock(1_000);
-  const inner = startWorkClock(5_000, startWorkClock(5_000, outer));
+  const inner = startWorkClock(5_000, 0, startWorkClock(5_000, 0, outer));
   const { end, run } = wait();
   const waiting = inner.waiting(run);
   await vi.advanceTimersByTimeAsync(60_000);

@@ -49,9 +49,9 @@ const ToolAuthRequired = z.looseObject({
   service: z.string(),
   message: z.string(),
 });
-/** A delegate's run waits for its person; the clocks of whoever delegated stand still until it goes on. */
-const RunPaused = z.looseObject({ type: z.literal('run-paused') });
-const RunResumed = z.looseObject({ type: z.literal('run-resumed') });
+/** A delegate's run waits for its person, so often at once; the clocks of whoever delegated stand still until none is left. */
+const RunPaused = z.looseObject({ type: z.literal('run-paused'), waits: z.int().positive() });
+const RunResumed = z.looseObject({ type: z.literal('run-resumed'), waits: z.int().nonnegative() });
 const Usage = z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() });
 const TurnFinished = z.looseObject({
   type: z.literal('turn-finished'),

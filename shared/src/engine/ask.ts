@@ -13,6 +13,8 @@ export interface AskRequest {
   readonly input: AskInput;
   /** The same key with the same input always leads to the same elicitation, for as long as the retention. */
   readonly idempotencyKey?: string;
+  /** True: the key alone says which question it is; one that was asked before stands, whatever the input says now. */
+  readonly keyDecides?: boolean;
 }
 
 export interface Asked extends Seen {
@@ -85,7 +87,7 @@ async function claimKey(deps: EngineDeps, request: AskRequest, key: string, mint
     deps.settings.retentionMs,
   );
   const claim = JSON.parse(held) as Minted & { digest: string };
-  if (claim.digest !== digest) {
+  if (claim.digest !== digest && request.keyDecides !== true) {
     throw new ParleyError(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another body; use a new key.',

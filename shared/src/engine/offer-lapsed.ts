@@ -3,6 +3,8 @@ import type { Heartbeats } from '../ports/heartbeats.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
 import type { Runs } from '../ports/runs.ts';
 
+const OFFERS_AT_ONCE = 50;
+
 export interface OfferLapsedDeps {
   readonly runs: Pick<Runs, 'ownedBy'>;
   readonly heartbeats: Pick<Heartbeats, 'lapsed' | 'forget'>;
@@ -26,11 +28,16 @@ export async function offerLapsed(
   const dead = await heartbeats.lapsed();
   if (dead.length === 0 && !evenIfNobodyDied) return 0;
   let offered = 0;
+  let offers: Promise<void>[] = [];
   for await (const { stream, term } of runs.ownedBy(new Set([...dead, NOBODY]))) {
     signal?.throwIfAborted();
-    await runQueue.offer(stream, term);
     offered += 1;
+    offers.push(runQueue.offer(stream, term));
+    if (offers.length < OFFERS_AT_ONCE) continue;
+    await Promise.all(offers);
+    offers = [];
   }
+  await Promise.all(offers);
   if (offered === 0) await Promise.all(dead.map((pod) => heartbeats.forget(pod)));
   return offered;
 }

@@ -21,6 +21,8 @@ export function createRedisHeartbeats(redis: Commands, onError?: (error: unknown
     },
     async forget(pod) {
       await orUnavailable(() => redis.srem(podsKey(), pod), onError);
+      // It may have beaten in between, and begun something.
+      if (await alive(pod)) await orUnavailable(() => redis.sadd(podsKey(), pod), onError);
     },
   };
 }

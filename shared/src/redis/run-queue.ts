@@ -12,8 +12,8 @@ const TAKE_JOB = 'take';
 const QUEUE_INDEX = 0;
 
 // Taking a run costs two round trips; a pod that cannot do that within seconds is to lose its turn.
-const LOCK_MS = 10_000;
-const STALLED_CHECK_MS = 5_000;
+const LOCK_MS = 3_000;
+const STALLED_CHECK_MS = 1_000;
 const STALLS_MAX = 5;
 const RETRY_MS = 500;
 const AT_ONCE = 20;

@@ -165,10 +165,11 @@ async function outcomeFrom(
   { toolName, fault, before }: Call,
   door: () => ToolCall,
 ): Promise<ToolOutcome> {
+  const mayHaveHappened = before?.state === 'left' && before.run === undefined;
+  if (mayHaveHappened && tool?.isRepeatable !== true) return failed(UNKNOWN);
   if (tool === undefined || fault !== undefined)
     return failed(fault ?? `There is no tool named ${toolName}.`);
-  const mayHaveHappened = before?.state === 'left' && before.run === undefined;
-  return mayHaveHappened && tool.isRepeatable !== true ? failed(UNKNOWN) : tool.call(door());
+  return tool.call(door());
 }
 
 const UNKNOWN =
@@ -211,9 +212,10 @@ function doorFor(
   { toolCallId, input, before }: Call,
   note: (more: Partial<CallRecord>) => Promise<void>,
 ): Omit<ToolCall, 'signal'> {
-  const { turn, clock } = working;
+  const { run, turn, clock } = working;
   return {
     toolCallId,
+    callKey: `${run.streamRequestId} ${toolCallId}`,
     input,
     support: turn.support,
     leaving: async () => {

@@ -13,6 +13,8 @@ export interface Checkpoint {
   readonly round?: Round;
   /** The last round, where the model had nothing more to call: only the end is left to write. */
   readonly last?: StepRecord;
+  /** Questions that were asked and had not come to an end. */
+  readonly asking: number;
   /** Ids of all calls so far. */
   readonly callIds: readonly string[];
   readonly used: NonNullable<StepRecord['used']>;
@@ -30,13 +32,14 @@ export const BEGINNING: Checkpoint = {
   said: [],
   step: 0,
   isRestarted: false,
+  asking: 0,
   callIds: [],
   used: {},
   workedMs: 0,
 };
 
 /** Where a run stands, as its record has it. */
-export function checkpointOf({ steps, calls }: Run): Checkpoint {
+export function checkpointOf({ steps, calls, pauses }: Run): Checkpoint {
   const newest = steps.at(-1);
   const hasCalls = calls.some(({ step }) => step === steps.length - 1);
   const open = hasCalls && newest?.messages.at(-1)?.role !== 'tool' ? newest : undefined;
@@ -49,6 +52,7 @@ export function checkpointOf({ steps, calls }: Run): Checkpoint {
     isRestarted: true,
     ...(open !== undefined && { round: { record: open, calls: callsOf(open, calls, step) } }),
     ...(isOver && { last: newest }),
+    asking: pauses.filter(({ resumedAt }) => resumedAt === undefined).length,
     callIds: calls.map(({ toolCallId }) => toolCallId),
     used: newest?.used ?? {},
     workedMs: newest?.workedMs ?? 0,

@@ -1,13 +1,15 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Commission, Run, RunRef } from '@parley/shared/domain/run';
+import { untilBack } from '@parley/shared/engine/outage';
 import { createBudget } from './budget.ts';
 import type { Delegate, Delegator, Working } from './call-tool.ts';
 import { checkpointOf } from './checkpoint.ts';
 import { createDelegate, type DelegateDeps } from './delegate.ts';
 import { type Delegated, runDelegate } from './delegate-run.ts';
+import { withdrawAsked } from './leftovers.ts';
 import { lookRegularly } from './look.ts';
 import type { TurnObserver } from './observer.ts';
-import { breakTurn, isInterrupted } from './run-end.ts';
+import { breakTurn, isInterrupted, TurnInterruptedError } from './run-end.ts';
 import { createRunWriter, type RunWriter } from './run-writer.ts';
 import type { WorkClock } from './work-clock.ts';
 
@@ -35,20 +37,34 @@ export async function workOnCommission(
   const signal = AbortSignal.any([stopped, writer.stopped]);
   const clock = tellingClock(writer);
   const stopLooking = lookRegularly(writer, clock);
+  const isLeft = () => isInterrupted(stopped) || writer.lost.aborted;
   try {
+    // Whoever held the run before had their own waits, which are over.
+    await writer.tell({ type: 'run-resumed', waits: 0 });
+    if (!(await isWanted(deps, run))) throw new TurnInterruptedError();
     const { id, title } = agents.find(run.agent);
     const agent = await agents.open(id, run, AbortSignal.any([signal, writer.lost]));
     const from = checkpointOf(run);
     const given: Delegated = { ...agent, id, title, run, writer, input: run.input, from };
-    await runDelegate(deps, delegatorOf(deps, { run, term }, { writer, clock, signal, onFault }), given);
+    await runDelegate(deps, delegatorOf(deps, run, { writer, clock, signal, onFault }), given);
   } catch (error) {
     // Whoever was stopped has written its end already; whoever goes away leaves that to the next.
-    if (writer.outcome === undefined && !isInterrupted(stopped))
+    if (writer.outcome === undefined && !isLeft()) {
+      await untilBack(() => withdrawAsked(deps.engine, run)).catch(onFault);
       await breakTurn({ writer, stopped, onFault }, [], error);
+    }
   } finally {
     stopLooking();
   }
-  return writer.outcome !== undefined;
+  return writer.outcome !== undefined || isLeft();
+}
+
+/** False when whoever delegated has ended without it. */
+async function isWanted({ runs }: Pick<CommissionDeps, 'runs'>, run: Run): Promise<boolean> {
+  const { parent, tenant, userId } = run;
+  if (parent === undefined) return false;
+  const standing = await untilBack(() => runs.standing({ ...parent, tenant, userId }));
+  return standing?.status === 'running';
 }
 
 interface Here {
@@ -61,7 +77,7 @@ interface Here {
 /** Stands for whoever delegated: what is theirs to do here is told in the run's feed, which they read. */
 function delegatorOf(
   deps: CommissionDeps,
-  { run }: Commissioned,
+  run: Commissioned['run'],
   { writer, clock, signal, onFault }: Here,
 ): Delegator {
   const { commission } = run;
@@ -95,13 +111,13 @@ function tellingClock(writer: RunWriter): WorkClock {
     },
     async waiting(wait) {
       waits += 1;
-      await writer.tell({ type: 'run-paused' });
+      await writer.tell({ type: 'run-paused', waits });
       try {
         return await wait();
       } finally {
         waits -= 1;
         // A run that is over tells nothing more; its end says as much.
-        await writer.tell({ type: 'run-resumed' }).catch(() => undefined);
+        await writer.tell({ type: 'run-resumed', waits }).catch(() => undefined);
       }
     },
     workedMs: 0,

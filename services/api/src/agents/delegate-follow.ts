@@ -45,7 +45,7 @@ export async function followDelegate(
   const onAbort = () => {
     // The delegate works on; whoever takes the run over that delegated finds it again.
     if (isLeftToOthers(from.signal)) return leaving.abort();
-    void stopDelegate(deps, run, from.onFault).finally(() => leaveSoon(leaving));
+    void stopUnlessLost(deps, from, run).finally(() => leaveSoon(leaving));
   };
   from.signal.addEventListener('abort', onAbort, { once: true });
   // Whatever it has asked when its feed falls silent is the turn's to take back.
@@ -83,8 +83,7 @@ async function untilItsEnd(
       // Only now does the pod own it that works on it.
       leave ??= attend(run);
       if (event.type === 'turn-finished' || event.type === 'turn-failed') return event;
-      if (event.type === 'run-paused') pauses.begin();
-      else if (event.type === 'run-resumed') pauses.end();
+      if (event.type === 'run-paused' || event.type === 'run-resumed') pauses.stand(event.waits);
       else if (isCallEvent(event)) await from.turn.tell(retold(event, id, callId));
     }
     return { type: 'turn-failed', code: 'interrupted', message: 'Its feed ended without its end.' };
@@ -99,7 +98,6 @@ async function untilItsEnd(
 
 /** Lets the clock of whoever delegated stand still while their delegate waits for anybody. */
 function createPauses({ clock }: Working) {
-  let waits = 0;
   let goOn: (() => void) | undefined;
 
   function over(): void {
@@ -108,17 +106,19 @@ function createPauses({ clock }: Working) {
   }
 
   return {
-    begin() {
-      waits += 1;
-      if (waits > 1) return;
-      void clock.waiting(() => new Promise<void>((resolve) => (goOn = resolve)));
-    },
-    end() {
-      waits -= 1;
-      if (waits === 0) over();
+    /** `waits` is how many waits are under way. */
+    stand(waits: number) {
+      if (waits === 0) return over();
+      if (goOn === undefined) void clock.waiting(() => new Promise<void>((resolve) => (goOn = resolve)));
     },
     over,
   };
+}
+
+/** A pod that was frozen past its lease has nothing to stop any more, and may be the last to know. */
+async function stopUnlessLost(deps: FollowDeps, { writer, onFault }: Working, run: RunRef): Promise<void> {
+  await writer.look().catch(() => undefined);
+  if (!writer.lost.aborted) await stopDelegate(deps, run, onFault);
 }
 
 /** Has a delegate end, wherever it works; what it waits for is taken back, so that it hears of it at once. */

@@ -39,7 +39,7 @@ export async function runDelegate(
   given: Delegated,
 ): Promise<ToolOutcome> {
   const { run, writer, id, title, input, from = BEGINNING } = given;
-  const clock = startWorkClock(Math.max(0, given.limits.workMs - from.workedMs), by.clock);
+  const clock = startWorkClock(given.limits.workMs, from.workedMs, by.clock);
   const budget = createBudget(given.limits.tokens, by.budget);
   budget.spend(from.used);
   const ending = new AbortController();
@@ -68,6 +68,8 @@ export async function runDelegate(
       await handOver(deps, run, writer).catch(by.onFault);
       throw by.signal.reason;
     }
+    // Another pod does it now: what it asks is that pod's.
+    if (writer.lost.aborted) throw error;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
     // Whoever delegated ends too then, and has the words for it.
     const onFault = by.signal.aborted ? () => undefined : by.onFault;

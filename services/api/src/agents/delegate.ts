@@ -1,4 +1,4 @@
-import { mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import { mintStreamRequestId, type Owner, type StreamRef } from '@parley/shared/domain/ids';
 import { type Message, NOBODY, type RunRef } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
@@ -9,7 +9,7 @@ import { type FollowDeps, followDelegate } from './delegate-follow.ts';
 import { runDelegate } from './delegate-run.ts';
 import type { RunAgent } from './run-steps.ts';
 import { createRunWriter } from './run-writer.ts';
-import { failed } from './tool.ts';
+import { failed, type ToolOutcome } from './tool.ts';
 
 // The configuration allows no circles; what is longer than this is none that anybody wants.
 const DEPTH_MAX = 5;
@@ -25,6 +25,8 @@ export interface DelegateDeps extends FollowDeps {
   readonly owner: string;
   /** Offers runs to all pods. */
   readonly runQueue: Pick<RunQueue, 'offer'>;
+  /** Says that this pod works on a run, until it is told otherwise. */
+  readonly keepBusy: (run: StreamRef) => () => void;
   /** Whether a delegate works on the pod of whoever delegates, or on any. */
   readonly delegates: 'same-pod' | 'any-pod';
 }
@@ -35,7 +37,7 @@ export interface DelegateDeps extends FollowDeps {
  * with whoever delegated; it counts to their tokens and, but for its waits, to their time.
  */
 export function createDelegate(deps: DelegateDeps): Delegate {
-  return async (call, id, task) => {
+  return async (call, id, words) => {
     const { from } = call;
     const { title } = deps.agents.find(id);
     if (from.depth >= DEPTH_MAX) {
@@ -44,28 +46,46 @@ export function createDelegate(deps: DelegateDeps): Delegate {
     const { tenant, userId } = from.run;
     const streamRequestId = call.before ?? mintStreamRequestId();
     const run: RunRef = { tenant, userId, streamRequestId, conversationId: streamRequestId };
-    const input: Message[] = [{ role: 'user', content: task }];
-    const known =
-      call.before === undefined ? undefined : await untilBack(() => deps.runs.standing(run), from.signal);
+    const task: Task = { run, id, title, input: [{ role: 'user', content: words }] };
     if (call.before === undefined) await call.note(streamRequestId);
-    const isHere = deps.delegates === 'same-pod' && known === undefined;
-    const begun =
-      known ??
-      (await begin(deps, call, newRunOf(call, { run, id, owner: isHere ? deps.owner : NOBODY, input })));
-    if (!isHere) {
-      // Whoever has it already keeps it.
-      await untilBack(() => deps.runQueue.offer(run, begun.term), from.signal);
-      return followDelegate(deps, call, { run, id, title });
-    }
-    const agent = await deps.agents.open(id, { tenant, userId }, from.signal);
-    const writer = createRunWriter({ runs: deps.runs, run, term: begun.term, writerSeq: 1 });
-    const callId = turnCallId(from, call.toolCallId);
-    return runDelegate(deps, from, { ...agent, id, title, run, input, writer, callId });
+    const isHere = deps.delegates === 'same-pod' && call.before === undefined;
+    return isHere ? workHere(deps, call, task) : workAnywhere(deps, call, task);
   };
 }
 
-async function begin({ runs }: DelegateDeps, { from }: DelegatingCall, run: NewRun) {
-  const begun = await untilBack(() => runs.begin(run), from.signal);
+/** Offers the run to all pods; whoever has it already keeps it. */
+async function workAnywhere(deps: DelegateDeps, call: DelegatingCall, task: Task): Promise<ToolOutcome> {
+  const { signal } = call.from;
+  const known =
+    call.before === undefined ? undefined : await untilBack(() => deps.runs.standing(task.run), signal);
+  const { term } = known ?? (await begin(deps, call, task, NOBODY));
+  await untilBack(() => deps.runQueue.offer(task.run, term), signal);
+  return followDelegate(deps, call, task);
+}
+
+async function workHere(deps: DelegateDeps, call: DelegatingCall, task: Task): Promise<ToolOutcome> {
+  const { from } = call;
+  const { run } = task;
+  const release = deps.keepBusy(run);
+  try {
+    const begun = await begin(deps, call, task, deps.owner);
+    const agent = await deps.agents.open(task.id, run, from.signal);
+    const writer = createRunWriter({ runs: deps.runs, run, ...begun });
+    const callId = turnCallId(from, call.toolCallId);
+    try {
+      return await runDelegate(deps, from, { ...agent, ...task, writer, callId });
+    } catch (error) {
+      if (!writer.lost.aborted || from.signal.aborted) throw error;
+      // Another pod has taken it over, while this one still has the turn.
+      return await followDelegate(deps, call, task);
+    }
+  } finally {
+    release();
+  }
+}
+
+async function begin({ runs }: DelegateDeps, call: DelegatingCall, task: Task, owner: string) {
+  const begun = await untilBack(() => runs.begin(newRunOf(call, task, owner)), call.from.signal);
   if (begun.type !== 'begun') throw new Error('A conversation of its own had another turn.');
   return begun;
 }
@@ -73,11 +93,11 @@ async function begin({ runs }: DelegateDeps, { from }: DelegatingCall, run: NewR
 interface Task {
   readonly run: RunRef;
   readonly id: string;
-  readonly owner: string;
+  readonly title: string;
   readonly input: readonly Message[];
 }
 
-function newRunOf({ from, toolCallId }: DelegatingCall, { run, id, owner, input }: Task): NewRun {
+function newRunOf({ from, toolCallId }: DelegatingCall, { run, id, input }: Task, owner: string): NewRun {
   const { turn } = from;
   const { streamRequestId, conversationId } = run;
   return {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import { NOBODY, type Run, type RunStanding } from '@parley/shared/domain/run';
@@ -15,7 +14,6 @@ export interface LostRunsDeps {
   readonly engine: Pick<Engine, 'list' | 'withdraw'>;
   readonly runs: Runs;
   readonly runQueue: Pick<RunQueue, 'offer'>;
-  readonly pod: string;
   /** This pod as an owner of runs; what it owns and does not work on is lost. */
   readonly owner: string;
   readonly isHere: (streamRequestId: string) => boolean;
@@ -32,7 +30,7 @@ export interface LostRuns {
   /** Ends a run in place of its owner, as interrupted: one that no pod can go on with. */
   end(stream: StreamRef, term: number): Promise<void>;
   /** Remembers a run of this pod whose end may not be written, until it is. */
-  owe(stream: StreamRef): void;
+  owe(stream: StreamRef, term: number): void;
   /** Keeps an eye on a run while somebody reads it, and gives back how to stop that. */
   attend(stream: StreamRef): () => void;
   /** Looks at what is owed and attended. */
@@ -50,7 +48,7 @@ interface Attended {
 export function createLostRuns(deps: LostRunsDeps): LostRuns {
   const { runs, owner: self, isHere } = deps;
   const end = createEndRun(deps);
-  const owed = new Map<string, StreamRef>();
+  const owed = new Map<string, { readonly stream: StreamRef; readonly term: number }>();
   const attended = new Map<string, Attended>();
   let looking = false;
 
@@ -66,9 +64,10 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     return true;
   }
 
-  async function pay(stream: StreamRef): Promise<void> {
+  async function pay(stream: StreamRef, term: number): Promise<void> {
     const standing = await runs.standing(stream);
-    if (standing?.status === 'running' && standing.owner === self) await end(stream, standing.term);
+    const isOwn = standing?.owner === self && standing.term === term;
+    if (standing?.status === 'running' && isOwn) await end(stream, term);
     owed.delete(stream.streamRequestId);
   }
 
@@ -92,9 +91,9 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     look,
     isLost,
     end,
-    owe(stream) {
-      owed.set(stream.streamRequestId, stream);
-      pay(stream).catch(noting(stream));
+    owe(stream, term) {
+      owed.set(stream.streamRequestId, { stream, term });
+      pay(stream, term).catch(noting(stream));
     },
     attend(stream) {
       const { streamRequestId } = stream;
@@ -116,7 +115,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
         return known;
       };
       try {
-        await atOnce([...owed.values()], (stream) => pay(stream).catch(noting(stream)));
+        await atOnce([...owed.values()], ({ stream, term }) => pay(stream, term).catch(noting(stream)));
         await atOnce([...attended.values()], (entry) => visit(entry, isDead).catch(noting(entry.stream)));
       } finally {
         looking = false;
@@ -126,12 +125,10 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 }
 
 /** Ends a run in place of its owner, with all that it delegated and all that it asked. */
-function createEndRun({ engine, runs, pod }: LostRunsDeps) {
-  // An owner that never beats: what it begins to end and does not, the next one does.
-  const undertaker = `${pod}/ending/${randomUUID()}`;
-
+function createEndRun({ engine, runs }: LostRunsDeps) {
   async function endRun(stream: StreamRef, seen: number): Promise<void> {
-    const term = await runs.takeOver(stream, seen, undertaker);
+    // Should the rest fail, it is found as one that waits for a pod.
+    const term = await runs.takeOver(stream, seen, NOBODY);
     if (term === undefined) return;
     const { run } = await runs.read(stream);
     if (run === undefined) return;

@@ -70,6 +70,8 @@ export async function askPerson(
           conversationId: turn.conversationId,
         },
         idempotencyKey: keyOf(place),
+        // A deploy may have changed its words, or who it says asks; it is the same question.
+        keyDecides: true,
       }),
     signal,
   );

@@ -55,6 +55,8 @@ export async function runSteps(
   let tools: readonly Tool[] = [];
   for (let index = from.step; index < agent.limits.steps; index += 1) {
     const known = index === from.step ? from.round : undefined;
+    // Whoever had it before may have spent all with the last step.
+    if (known === undefined && from.said.length > 0 && budget.isSpent) return 'step-limit';
     if (known === undefined && from.isRestarted && index === from.step)
       await writer.tell({ type: 'step-restarted', step: index });
     if (known === undefined) await writer.tell({ type: 'step-started', step: index });

@@ -42,7 +42,7 @@ export interface RunOptions extends RunAgent {
 export async function runTurn(options: RunOptions): Promise<void> {
   const { run, writer, stopped, support, history, input, onFault, limits } = options;
   const { from = BEGINNING } = options;
-  const clock = startWorkClock(Math.max(0, limits.workMs - from.workedMs));
+  const clock = startWorkClock(limits.workMs, from.workedMs);
   const ending = new AbortController();
   const budget = createBudget(limits.tokens);
   budget.spend(from.used);
@@ -52,7 +52,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     tell: (event) => writer.tell(event),
     told: () => writer.keep([]),
     look: () => writer.look(),
-    asking: 0,
+    asking: from.asking,
   } satisfies Working['turn'];
   const working: Working = {
     ...options,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Owner } from '@parley/shared/domain/ids';
 import { untilBack } from '@parley/shared/engine/outage';
 import { createScrubOf } from './mcp/scrub.ts';
@@ -42,7 +41,7 @@ export function redeeming(tool: Tool, secrets: Secrets, owner: Owner): Tool {
         owner,
         elicitationId: reference.slice(PREFIX.length),
         tool: tool.name,
-        taker: randomUUID(),
+        taker: call.callKey,
       }));
       let values: Promise<readonly string[]> | undefined;
       const leaving = async () => {

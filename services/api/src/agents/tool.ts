@@ -20,6 +20,8 @@ export function failed(message: string): ToolOutcome {
 export interface ToolCall {
   /** Unique within the turn. */
   readonly toolCallId: string;
+  /** Names the call among those of all runs; the same when another pod goes on with it. */
+  readonly callKey: string;
   readonly input: unknown;
   readonly support: Support;
   /**

@@ -5,6 +5,7 @@ import type { BeginResult } from '@parley/shared/ports/runs';
 import { BEGINNING, type Checkpoint, checkpointOf } from './checkpoint.ts';
 import { type CommissionDeps, workOnCommission } from './commissions.ts';
 import { createDelegate } from './delegate.ts';
+import { stopDelegates } from './delegate-follow.ts';
 import { handOver } from './hand-over.ts';
 import { withdrawLeft } from './leftovers.ts';
 import { runTurn } from './run.ts';
@@ -109,9 +110,12 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
     });
   } catch (error) {
     if (isInterrupted(stopped)) await letGo().catch(onFault);
-    else await breakTurn({ writer, stopped, onFault }, input, error);
+    else {
+      if (from.isRestarted) await untilBack(() => endAsking(deps, run, writer)).catch(onFault);
+      await breakTurn({ writer, stopped, onFault }, input, error);
+    }
   }
-  const isLeft = isInterrupted(stopped) && writer.outcome === undefined;
+  const isLeft = writer.outcome === undefined && (isInterrupted(stopped) || writer.lost.aborted);
   const durationMs = Math.round(performance.now() - startedAt);
   observer.ended(run, {
     agent: work.agent.id,
@@ -139,12 +143,19 @@ function fromFirstUser(messages: readonly Message[]): readonly Message[] {
   return first < 0 ? [] : messages.slice(first);
 }
 
+/** Ends what another pod had begun of a run that this one cannot set up. */
+async function endAsking(deps: TurnWorkDeps, run: RunRef, writer: RunWriter): Promise<void> {
+  await stopDelegates(deps.runs, run);
+  await withdrawUnlessTaken(deps, run, writer);
+}
+
 /** What a run asked is its new owner's, where it has one that goes on with it. */
 async function withdrawUnlessTaken(
   { engine, runs }: TurnWorkDeps,
   run: RunRef,
   writer: RunWriter,
 ): Promise<void> {
-  if (writer.lost.aborted && (await runs.standing(run))?.status === 'running') return;
+  const standing = await runs.standing(run);
+  if (standing?.status === 'running' && standing.term !== writer.term) return;
   await withdrawLeft(engine, run, run.streamRequestId);
 }

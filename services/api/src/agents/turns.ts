@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
-import type { ConversationRef, RunRef } from '@parley/shared/domain/run';
+import { type ConversationRef, NOBODY, type RunRef } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
+import { untilBack } from '@parley/shared/engine/outage';
 import type { Conversations } from '@parley/shared/ports/conversations';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
 import type { RunQueue } from '@parley/shared/ports/run-queue';
@@ -17,8 +18,9 @@ import { TurnInterruptedError } from './run-end.ts';
 import { type Begun, type TurnRequest, type TurnWorkDeps, workOnTaken, workOnTurn } from './turn-work.ts';
 
 const BEGIN_TRIES = 5;
-// A run that takes one pod after the other down with it has to end.
-const TERMS_MAX = 20;
+const FIRST_TERM = 1;
+// A run that takes one pod after the other down with it has to end; one that waits through deploys has not.
+const TERMS_MAX = 200;
 
 export interface TurnsDeps {
   readonly engine: Engine;
@@ -66,16 +68,24 @@ export function createTurns(deps: TurnsDeps): Turns {
   const owner = `${deps.pod}/${randomUUID()}`;
   /** By stream request: Parley mints those, so no two are alike. A run is here before its record says so. */
   const here = new Map<string, RunningHere>();
-  /** What is being taken over: handed out twice, it is taken once. */
-  const taking = new Set<string>();
+  /** What is being taken over, and delegates that work within turns of this pod. */
+  const busy = new Set<string>();
   const pulse = startPulse(deps.heartbeats, owner, deps.rhythm ?? RHYTHM, () => void lost.lookAround());
   const lost = createLostRuns({
     ...deps,
     owner,
-    isHere: (streamRequestId) => here.has(streamRequestId) || taking.has(streamRequestId),
+    isHere: (streamRequestId) => here.has(streamRequestId) || busy.has(streamRequestId),
     isDead: (other) => pulse.isDead(other),
   });
-  const host: TurnWorkDeps = { ...deps, owner, attend: (run) => lost.attend(run) };
+  const host: TurnWorkDeps = {
+    ...deps,
+    owner,
+    attend: (run) => lost.attend(run),
+    keepBusy({ streamRequestId }) {
+      busy.add(streamRequestId);
+      return () => busy.delete(streamRequestId);
+    },
+  };
   const consumer = deps.runQueue.consume(take);
   let closing = false;
 
@@ -86,14 +96,14 @@ export function createTurns(deps: TurnsDeps): Turns {
     await pulse.beat();
     if (closing) throw goingAway();
     const stopping = new AbortController();
-    const begun = beginOrClear(newRunOf(run, agent.id, owner, request));
+    const begun = beginUnlessRunning(newRunOf(run, agent.id, owner, request));
     const work = begun
       .then((start) => workOnTurn(host, { run, start, agent, request, stopped: stopping.signal }))
       .then(
         (ended) => ended,
         (error: unknown) => isParleyError(error, 'turn_running'),
       );
-    hold(run, stopping, work);
+    hold(run, FIRST_TERM, stopping, work);
     await begun;
     return run;
   }
@@ -105,36 +115,47 @@ export function createTurns(deps: TurnsDeps): Turns {
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running' || !(await lost.isLost(stream, standing))) return;
     if (standing.term > TERMS_MAX) return lost.end(stream, standing.term);
-    if (taking.has(stream.streamRequestId)) return;
-    taking.add(stream.streamRequestId);
+    // Handed out twice, it is taken once.
+    if (busy.has(stream.streamRequestId)) return;
+    const release = host.keepBusy(stream);
     try {
       await takeOver(stream, standing.term);
     } finally {
-      taking.delete(stream.streamRequestId);
+      release();
     }
   }
 
   async function takeOver(stream: StreamRef, seen: number): Promise<void> {
-    const term = await runs.takeOver(stream, seen, owner);
+    const term = await untilBack(() => runs.takeOver(stream, seen, owner));
     if (term === undefined) return;
-    const { run } = await runs.read(stream);
+    const { run } = await untilBack(() => runs.read(stream)).catch(async (error: unknown) => {
+      // Owned by a pod that lives and does not work on it, nobody would find it.
+      await untilBack(() => runs.takeOver(stream, term, NOBODY));
+      throw error;
+    });
     if (run === undefined) return;
+    // What this pod did on it before it fell silent is over.
+    here.get(stream.streamRequestId)?.stopping.abort(new TurnInterruptedError());
     const stopping = new AbortController();
     if (closing) stopping.abort(new TurnInterruptedError());
-    hold(stream, stopping, workOnTaken(host, { run, term, stopped: stopping.signal }));
+    hold(stream, term, stopping, workOnTaken(host, { run, term, stopped: stopping.signal }));
   }
 
   /** Knows a run as this pod's until its work is done. Whoever could not write its end owes that. */
-  function hold(stream: StreamRef, stopping: AbortController, work: Promise<boolean>): void {
-    const done = work.then((ended) => {
-      here.delete(stream.streamRequestId);
-      if (!ended) lost.owe(stream);
-    });
-    here.set(stream.streamRequestId, { stopping, done });
+  function hold(stream: StreamRef, term: number, stopping: AbortController, work: Promise<boolean>): void {
+    const { streamRequestId } = stream;
+    const entry = {
+      stopping,
+      done: work.then((ended) => {
+        if (here.get(streamRequestId) === entry) here.delete(streamRequestId);
+        if (!ended) lost.owe(stream, term);
+      }),
+    };
+    here.set(streamRequestId, entry);
   }
 
-  /** Begins the run; one that nobody works on does not stand in its way. */
-  async function beginOrClear(run: NewRun): Promise<Begun> {
+  /** Begins the run, unless another one runs in its conversation; one that nobody works on is offered to all pods. */
+  async function beginUnlessRunning(run: NewRun): Promise<Begun> {
     for (let attempt = 0; attempt < BEGIN_TRIES; attempt += 1) {
       const result = await runs.begin(run);
       if (result.type === 'begun') return result;

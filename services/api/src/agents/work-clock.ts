@@ -12,10 +12,10 @@ export interface WorkClock {
   stop(): void;
 }
 
-/** Starts a clock that runs out after `limitMs` of work. `outer` stands still with it. */
-export function startWorkClock(limitMs: number, outer?: WorkClock): WorkClock {
+/** Starts a clock that runs out after `limitMs` of work, of which `workedMs` are over. `outer` stands still with it. */
+export function startWorkClock(limitMs: number, workedMs = 0, outer?: WorkClock): WorkClock {
   const over = new AbortController();
-  let leftMs = limitMs;
+  let leftMs = Math.max(0, limitMs - workedMs);
   let startedAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let waits = 0;
