@@ -213,6 +213,31 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       expect(site().pages.count(isAnswerTo(id))).toBe(1);
     }));
 
+  it('sends what was meant last when it is back: a decline stays one, an edit is sent', () =>
+    withPerson(async (ada) => {
+      const [declined, edited] = [await ada.ask(TRIP_QUESTION), await ada.ask(TRIP_QUESTION)];
+      const pageOf = async (id: string) => {
+        const page = await ada.open({ ids: [id] });
+        await cardIn(page, 'pending');
+        await page.getByLabel('Name').fill('Grace');
+        await page.getByRole('radio', { name: 'First' }).check();
+        return page;
+      };
+      const [first, second] = [await pageOf(declined.id), await pageOf(edited.id)];
+      await ada.context.setOffline(true);
+      await button(first, 'Decline').click();
+      await button(second, 'Send').click();
+      for (const page of [first, second]) await button(page, 'Try again').waitFor();
+      await button(first, 'Try again').click();
+      await second.getByLabel('Name').fill('Ada');
+      await button(second, 'Send').click();
+      await ada.context.setOffline(false);
+      await cardIn(first, 'declined');
+      await cardIn(second, 'accepted');
+      expect(await declined.outcome).toMatchObject({ status: 'declined' });
+      expect(await edited.outcome).toMatchObject({ content: { name: 'Ada' } });
+    }));
+
   it('knows its own answer again when the reply was lost', () =>
     withPerson(async (ada) => {
       const { id } = await ada.ask(TRIP_QUESTION);

@@ -87,7 +87,7 @@ export class CardLife {
   /** Looks after what no news will tell; for whenever somebody is at the page again. */
   wake(): void {
     if (document.visibilityState === 'hidden' || this.#isSettled) return;
-    this.#resend();
+    this.resend();
     if (this.#isFed) void this.look();
   }
 
@@ -107,24 +107,25 @@ export class CardLife {
 
   /** Sends an answer. One at a time: while one is on its way, another is dropped. */
   send(answer: Answer): void {
-    if (this.#isOnItsWay) return;
+    if (this.#isOnItsWay && !this.isUnsent) return;
     // The same once more keeps its name, so that it counts once.
-    if (!this.isUnsent || this.#action !== answer.action) {
+    if (this.#answer?.action !== answer.action) {
       this.#answer = { responseId: newResponseId(), ...answer };
     }
     this.isUnsent = false;
-    this.#resend();
+    this.resend();
   }
 
-  #resend(): void {
+  resend(): boolean {
     if (this.#answer !== undefined && !this.#isOnItsWay) void this.#deliver(this.#answer);
+    return this.#answer !== undefined;
   }
 
   /** Gives up what did not get through, because the person changes it. */
   dropUnsent(): void {
-    if (!this.isUnsent || this.#isOnItsWay) return;
+    if (!this.isUnsent) return;
     this.#answer = undefined;
-    this.isUnsent = false;
+    this.isUnsent = this.#isOnItsWay;
     this.#onChange();
   }
 
@@ -163,7 +164,7 @@ export class CardLife {
 
   #fail(error: unknown): void {
     if (isRefusal(error) && isNoReply(error)) {
-      this.isUnsent = !this.#isSettled;
+      this.isUnsent = !this.#isSettled && this.#answer !== undefined;
       return;
     }
     this.#answer = undefined;
@@ -176,7 +177,7 @@ export class CardLife {
   }
 
   #note(isOffline: boolean): void {
-    if (this.#isOffline && !isOffline) this.#resend();
+    if (this.#isOffline && !isOffline) this.resend();
     this.#isOffline = isOffline;
     this.#onChange();
   }

@@ -136,7 +136,7 @@ export class ElicitationCard extends LitElement {
       agent: agentOf(view, this.agent, strings),
       strings,
       headingLevel: this.headingLevel,
-      left: timeLeft(view, this.server),
+      left: timeLeft(state === 'gone' ? undefined : view, this.server),
       refusal,
       leftovers: this.#leftovers,
       fields: this.#form.render(state === 'sending', strings),
@@ -180,6 +180,7 @@ export class ElicitationCard extends LitElement {
     if (id !== this.#id) {
       this.#state = undefined;
       this.#left = undefined;
+      this.#seen.watch(undefined);
     }
     this.#id = id;
   }
@@ -206,6 +207,7 @@ export class ElicitationCard extends LitElement {
 
   #submit(): void {
     if (this.#life.state === 'sending') return;
+    if (this.#life.isUnsent && this.#life.resend()) return;
     const result = this.#form.submit();
     if (result.ok) this.#life.send({ action: 'accept', content: result.content });
   }
@@ -273,7 +275,8 @@ export class ElicitationCard extends LitElement {
   #enter(state: CardState, before: CardState | undefined): void {
     const { view, isHere, wasOpen, refusal } = this.#life;
     const words = this.#words();
-    if (view !== undefined && isOver(state) && wasOpen) tell(this, 'settled', view, { here: isHere });
+    if (view !== undefined && !isOpen(view) && wasOpen && isOver(state))
+      tell(this, 'settled', view, { here: isHere });
     if (state === 'pending' && before !== 'sending')
       this.#say(words.arrived(agentOf(view, this.agent, words)));
     else if (state === 'opened') this.#say(words.waitingThere);

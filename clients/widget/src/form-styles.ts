@@ -44,15 +44,16 @@ export const formStyles = css`
     padding-block: 0.25rem;
     cursor: pointer;
   }
+  .choice bdi {
+    justify-self: start;
+  }
   .choice input {
     inline-size: 1.5rem;
     block-size: 1.5rem;
     margin: 0;
     accent-color: var(--accent);
   }
-  [aria-invalid='true'].entry,
-  [aria-invalid='true'] input,
-  input[aria-invalid='true'] {
+  :where([aria-invalid='true'].entry, [aria-invalid='true'] input, input[aria-invalid='true']) {
     outline: 2px solid var(--danger);
   }
 `;

@@ -73,7 +73,7 @@ export class FormView {
 
   /** Whether anything was typed or chosen that clearing the form would lose. */
   get isDirty(): boolean {
-    return this.#drafts.size > 0;
+    return this.#drafts.size > 0 || this.#fields.some((field) => this.#isHalfTyped(field));
   }
 
   /** The content to send; or shows every fault and focuses the first. */

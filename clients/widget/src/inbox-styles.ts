@@ -75,7 +75,7 @@ export const inboxStyles = css`
   }
   button:focus-visible {
     outline: 3px solid var(--accent);
-    outline-offset: 2px;
+    outline-offset: -2px;
   }
   .chip {
     padding: 0.25rem 0.875rem;

@@ -79,7 +79,11 @@ export function createCalls(deps: CallsDeps): Calls {
     json,
     async elicitation(call, signal) {
       const reply = await json(call, signal);
-      if (isElicitation(reply)) return reply;
+      if (isElicitation(reply)) {
+        // What was answered is nothing that a page needs again.
+        const { content: _content, ...shown } = reply;
+        return shown;
+      }
       throw new Refusal({ status: 0, code: 'offline', cause: new Error('The reply is not one of Parley') });
     },
   };

@@ -31,7 +31,7 @@ export const ENGLISH: Strings = {
   checking: 'Checking …',
   copyLink: 'Copy link',
   copied: 'Link copied',
-  copyFailed: 'Not copied. The address is selected for you.',
+  copyFailed: 'Not copied. The address is selected.',
   tryAgain: 'Try again',
   newTab: 'opens in a new tab',
 
@@ -43,7 +43,7 @@ export const ENGLISH: Strings = {
       address: 'It has a number instead of a name.',
       port: 'It has an unusual port.',
       not_encrypted: 'It is not encrypted: others can read along.',
-      user_info: 'It has a user name that can look like the site. What counts is highlighted.',
+      user_info: 'It has a user name that can look like the site.',
     })[warning],
   addressRefused,
   lookFirst: 'Please check the address first.',
@@ -98,7 +98,7 @@ export const ENGLISH: Strings = {
         }[fault.format];
       case 'unicode':
       case 'nul':
-        return 'It has a character that cannot be sent. Please enter it again.';
+        return 'It has a character that cannot be sent.';
       default:
         return 'Please pick from the choices.';
     }
@@ -132,17 +132,17 @@ function why({ trigger, tool }: Why): string | undefined {
     case 'credential_required':
       return `It needs access to ${tool ?? 'an account of yours'}.`;
     case 'mcp_elicitation':
-      return `${tool ?? 'A connected server'} needs this to go on.`;
     case 'a2a_input_required':
-      return `${tool ?? 'Another agent'} needs this to go on.`;
+      return `${tool ?? 'Another program'} needs this to go on.`;
     default:
       return tool && `Needed for ${tool}.`;
   }
 }
 
 function addressRefused(reason: AddressRefusal): string {
-  const what = { not_a_url: 'no address', not_web: 'no address of a web page', too_long: 'too long' }[reason];
-  return `This is ${what}, so it is not opened.`;
+  return reason === 'too_long'
+    ? 'This is too long to be opened.'
+    : 'This is no address of a web page, so it is not opened.';
 }
 
 function ended({ status, mode, here, reason }: Ending): string {

@@ -235,7 +235,7 @@ export const cardStyles = css`
     padding: 0;
     color: var(--accent);
   }
-  .button[aria-disabled='true'] {
+  .button[aria-disabled='true']:not(.cancel) {
     border-color: var(--line);
     background: transparent;
     color: var(--quiet);

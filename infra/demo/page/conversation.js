@@ -81,9 +81,14 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       }
     },
 
-    /** After a reload: a turn that still runs is told again from its start. */
+    /** After a reload, or in another tab: a turn that still runs is told again from its start. */
     async takeUp() {
-      if (isRunning()) await follow(last());
+      if (isRunning()) return follow(last());
+      const events = await api.resume(chatId).catch(() => undefined);
+      if (events === undefined) return;
+      const message = messageOf('assistant');
+      messages.push(message);
+      await follow(message, events);
     },
 
     async stop() {

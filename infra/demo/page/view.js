@@ -4,7 +4,7 @@ import { createPartView } from './parts.js';
 
 const ENDINGS = {
   stopped: 'Stopped.',
-  lost: 'The rest of this answer did not reach this page; ask again.',
+  lost: 'The rest of this answer was given while this page was away.',
 };
 
 /** Shows a conversation. The elements of a message are made once: what somebody fills in there is never lost. */
