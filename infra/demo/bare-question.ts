@@ -29,7 +29,7 @@ const QUESTION = {
   },
 } as const;
 
-/** Asks that person, as any service does: over the hub API, with the service's key. Returns the question's id. */
+/** Asks that person over the hub API with the service's key, as services do. Returns the question's id. */
 export async function askBareQuestion(apiUrl: string, serviceKey: string, userId: string): Promise<string> {
   const response = await fetch(`${apiUrl}/v1/elicitations`, {
     method: 'POST',

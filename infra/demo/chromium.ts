@@ -11,18 +11,25 @@ const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-s
 const INSTALL_MS = 300_000;
 
 /** The path of a Chromium: one on the path, or one that playwright has installed. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   const named = NAMES.map((name) => onPath(name)).find((path) => path !== undefined);
   if (named !== undefined) return named;
   const own = chromium.executablePath();
   return existsSync(own) ? own : undefined;
 }
 
+/** The path of a Chromium, installed if there is none; the reason where none can be had. */
+export async function ensureChromium(
+  say: (text: string) => void,
+): Promise<string | { readonly reason: string }> {
+  return findChromium() ?? (await installChromium(say));
+}
+
 /** A running Chromium, installed if there is none; the reason where none can be had. */
 export async function openChromium(
   say: (text: string) => void,
 ): Promise<{ readonly browser: Browser; readonly path: string } | { readonly reason: string }> {
-  const found = findChromium() ?? (await installChromium(say));
+  const found = await ensureChromium(say);
   if (typeof found !== 'string') return found;
   try {
     return { browser: await launchChromium(found), path: found };

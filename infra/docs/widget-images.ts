@@ -10,7 +10,7 @@ import type { Browser } from 'playwright-core';
 import { widgetBuild } from '../../test/browser/widget-site-build.ts';
 import { openGallery } from '../../test/browser/widget-site-gallery.ts';
 import { waitUntil } from '../../test/harness/wait-until.ts';
-import { findChromium, launchChromium } from '../demo/chromium.ts';
+import { openChromium } from '../demo/chromium.ts';
 
 const images = fileURLToPath(new URL('../../docs/images/', import.meta.url));
 const BYTES_MAX = 400_000;
@@ -54,10 +54,10 @@ const keepOnly = (labels: readonly string[]) => `
   scrollTo(0, 0);
 `;
 
-const chromiumPath = findChromium();
-if (chromiumPath === undefined) throw new Error('There is no Chromium on the path');
+const opened = await openChromium((line) => process.stdout.write(`${line}\n`));
+if ('reason' in opened) throw new Error(opened.reason);
+const { browser } = opened;
 const folder = await mkdtemp(join(tmpdir(), 'parley-gallery-'));
-const browser = await launchChromium(chromiumPath);
 try {
   await (await widgetBuild()).buildGallery(folder);
   for (const width of Object.keys(SHOWN).map(Number)) {

@@ -1,18 +1,13 @@
-import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import {
-  type Browser,
-  type BrowserContext,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { launchChromium } from '../../infra/demo/chromium.ts';
 import { LANGUAGES, type Language } from '../../services/api/src/connect/pages/language.ts';
 import { renderPage } from '../../services/api/src/connect/pages/page.ts';
 import type { ConnectView } from '../../services/api/src/connect/pages/view.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
+import { describeInChromium } from '../harness/in-chromium.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { SAMPLES } from '../unit/connect-pages-views.ts';
 import { auditPage } from './connect-pages-audit.ts';
@@ -22,13 +17,6 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** What a page of the test's own has heard so far. */
 declare const heard: { data: unknown; origin: string }[];
-
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-);
-// As with the sdk: the tests do not install a browser, and say so when there is none.
-if (CHROMIUM === undefined)
-  process.stdout.write('not run: the connect pages in a browser: no chromium in /usr/bin\n');
 
 const NONCE = 'bm9uY2Utbm9uY2Utbm9uY2U';
 const LISTENER = `<!doctype html><p>listening</p>
@@ -41,8 +29,7 @@ interface Call {
   readonly fields: Record<string, string>;
 }
 
-// The rules of markup are checked everywhere; this needs a real browser, and its absence is said aloud above.
-describe.skipIf(CHROMIUM === undefined)('a hosted page in a browser', () => {
+await describeInChromium('a hosted page in a browser', (chromium) => {
   let server: Server;
   let browser: Browser;
   /** The pages' own origin, and one that is not. */
@@ -57,7 +44,7 @@ describe.skipIf(CHROMIUM === undefined)('a hosted page in a browser', () => {
     const port = await listenOnFreePort(server);
     ours = `http://127.0.0.1:${port}`;
     other = `http://localhost:${port}`;
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+    browser = await launchChromium(chromium);
   });
   afterAll(async () => {
     await browser?.close();

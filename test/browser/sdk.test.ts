@@ -1,13 +1,14 @@
-import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { ParleyClientError } from '@parley/sdk';
 import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { launchChromium } from '../../infra/demo/chromium.ts';
 import { type ChaosProxy, createChaosProxy } from '../harness/chaos-proxy.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
+import { describeInChromium } from '../harness/in-chromium.ts';
 import { type Pod, startPod } from '../harness/processes.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { colourQuestion, newUser, POD_ENV, serviceAt, tokenOf } from '../integration/sdk-setup.ts';
@@ -21,11 +22,6 @@ declare const parley: Sdk;
 declare const noted: string[];
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
-  existsSync,
-);
-// A browser is the one thing the tests do not install: it is large, and the same client is proven in Node.
-if (CHROMIUM === undefined) process.stdout.write('not run: the sdk in a browser: no chromium in /usr/bin\n');
 
 async function bundle() {
   const built = await build({
@@ -53,8 +49,7 @@ describe('the bundle', () => {
   });
 });
 
-// The bundle above is checked everywhere; a page needs a real browser, and its absence is said aloud above.
-describe.skipIf(CHROMIUM === undefined)('a page of another origin', () => {
+await describeInChromium('a page of another origin', (chromium) => {
   let pages: Server;
   let pagePort: number;
   let pod: Pod;
@@ -72,7 +67,7 @@ describe.skipIf(CHROMIUM === undefined)('a page of another origin', () => {
     pagePort = await listenOnFreePort(pages);
     [pod, browser] = await Promise.all([
       startPod({ ...POD_ENV, PARLEY_CORS_ORIGINS: `http://127.0.0.1:${pagePort}` }),
-      chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] }),
+      launchChromium(chromium),
     ]);
     line = await createChaosProxy({ targetPort: pod.port });
   });

@@ -1,19 +1,15 @@
-import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { launchChromium } from '../../infra/demo/chromium.ts';
+import { describeInChromium } from '../harness/in-chromium.ts';
 import { createForm, type Form, formHost, originOf, startFormSite } from './widget-form-page.ts';
 import { BOUNDED, EVERY_KIND, HOSTILE, PRESET } from './widget-form-schemas.ts';
 
 // A browser takes its time on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync);
-// As with the hosted pages: the tests do not install a browser, and say so when there is none.
-if (CHROMIUM === undefined) process.stdout.write('not run: the form in a browser: no chromium in /usr/bin\n');
-
-// Every kind of control needs a real browser, and its absence is said aloud above.
-describe.skipIf(CHROMIUM === undefined)('the form of a question', () => {
+await describeInChromium('the form of a question', (chromium) => {
   let server: Server;
   let browser: Browser;
   let origin: string;
@@ -21,7 +17,7 @@ describe.skipIf(CHROMIUM === undefined)('the form of a question', () => {
   beforeAll(async () => {
     server = await startFormSite();
     origin = originOf(server);
-    browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
+    browser = await launchChromium(chromium);
   });
   afterAll(async () => {
     await browser?.close();

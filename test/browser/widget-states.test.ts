@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { findChromium } from '../../infra/demo/chromium.ts';
-import { suiteNotRun } from '../harness/not-run.ts';
+import { describeInChromium } from '../harness/in-chromium.ts';
 import { type Person, type Site, startSite } from './widget-site.ts';
 import { formStates } from './widget-states-form.ts';
 import { hostileInput } from './widget-states-hostile.ts';
@@ -10,42 +9,37 @@ import { urlStates } from './widget-states-url.ts';
 // Pods and a browser take their time on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-const CHROMIUM = findChromium();
-
 /** Hands a person to a test, and looks afterwards whether a page had to complain. */
 export type WithPerson = (
   use: (person: Person) => Promise<void>,
   options?: Parameters<Site['person']>[0],
 ) => Promise<void>;
 
-// A page needs a real browser; its absence is said aloud.
-if (CHROMIUM === undefined) suiteNotRun('the card in a browser', 'no Chromium found');
-else
-  describe('the card, over three pods in turn', () => {
-    let site: Site;
-    beforeAll(async () => {
-      site = await startSite(CHROMIUM);
-    });
-    afterAll(async () => {
-      await site?.stop();
-    });
-
-    const withPerson: WithPerson = async (use, options) => {
-      const person = await site.person(options);
-      try {
-        await use(person);
-        expect(person.faults).toEqual([]);
-      } finally {
-        await person.context.close();
-      }
-    };
-
-    describe('with a form', () => formStates(() => site, withPerson));
-    describe('with a page to open', () => urlStates(() => site, withPerson));
-    describe('for all people', () => forPeople(() => site, withPerson));
-    describe('asked by somebody hostile', () => hostileInput(() => site, withPerson));
-
-    it('was served by every pod', () => {
-      expect(site.answeredBy.size).toBe(3);
-    });
+await describeInChromium('the card, over three pods in turn', (chromium) => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await startSite(chromium);
   });
+  afterAll(async () => {
+    await site?.stop();
+  });
+
+  const withPerson: WithPerson = async (use, options) => {
+    const person = await site.person(options);
+    try {
+      await use(person);
+      expect(person.faults).toEqual([]);
+    } finally {
+      await person.context.close();
+    }
+  };
+
+  describe('with a form', () => formStates(() => site, withPerson));
+  describe('with a page to open', () => urlStates(() => site, withPerson));
+  describe('for all people', () => forPeople(() => site, withPerson));
+  describe('asked by somebody hostile', () => hostileInput(() => site, withPerson));
+
+  it('was served by every pod', () => {
+    expect(site.answeredBy.size).toBe(3);
+  });
+});

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { fakeTime } from '../harness/faketime.ts';
+import { suiteNotRun } from '../harness/not-run.ts';
 import { type ManagedProcess, type ProcessOptions, startProcess } from '../harness/processes.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -79,13 +80,8 @@ describe('startProcess', () => {
   });
 });
 
-// Installs it where that is allowed; where it is not, these two have nothing to be about.
-const NO_FAKETIME = (await fakeTime(0)) === undefined;
-if (NO_FAKETIME)
-  process.stdout.write('not run: fakeTime: no faketime on the path, and none can be installed\n');
-
-describe('fakeTime', () => {
-  it.skipIf(NO_FAKETIME)('shifts the clock of one process, either way, and takes signals', async () => {
+function fakeTimeTests(): void {
+  it('shifts the clock of one process, either way, and takes signals', async () => {
     for (const offset of [3_600, -3_600]) {
       const fake = await fakeTime(offset);
       if (!fake) throw new Error('faketime gave no library');
@@ -97,7 +93,7 @@ describe('fakeTime', () => {
     }
   });
 
-  it.skipIf(NO_FAKETIME)('works as a wrapper, too', async () => {
+  it('works as a wrapper, too', async () => {
     const pod = await start({ wrap: ['faketime', '-f', '+3600s'] });
     expect(pod.ready.pid).toBe(pod.pid);
     pod.freeze();
@@ -105,4 +101,9 @@ describe('fakeTime', () => {
     await pod.stop();
     expect(() => process.kill(pod.pid, 0)).toThrow('ESRCH');
   });
-});
+}
+
+// Installed where that is allowed; where it is not, there is nothing to test.
+if ((await fakeTime(0)) === undefined)
+  suiteNotRun('fakeTime', 'no faketime on the path, and none can be installed');
+else describe('fakeTime', fakeTimeTests);

@@ -15,7 +15,7 @@ export function offsetTimeOf(local: string): string | undefined {
   return `${wallClock(at)}${offset < 0 ? '-' : '+'}${away}`;
 }
 
-/** A time with offset as a `datetime-local` control takes it: here, to the second where it has any. */
+/** A time with offset as a `datetime-local` control takes it: here, to the second where it has seconds. */
 export function localOf(rfc3339: string): string {
   const at = new Date(rfc3339.toUpperCase());
   return Number.isNaN(at.getTime()) ? rfc3339 : wallClock(at).replace(/:00$/, '');

@@ -9,7 +9,7 @@ const count = (amount: number, noun: string) =>
 const characters = (amount: number) => count(amount, 'character');
 const choices = (amount: number) => count(amount, 'choice');
 
-/** The texts of the card as they are where neither the page nor another language has any. */
+/** The texts of the card where neither the page nor another language has its own. */
 export const ENGLISH: Strings = {
   lang: EN,
 
