@@ -1,16 +1,31 @@
+import { createDispatch } from '@parley/shared/engine/dispatch';
 import { createEngine } from '@parley/shared/engine/engine';
+import { wakeHandler } from '@parley/shared/engine/wake-run';
 import { createLocalTimers } from '@parley/shared/memory/timers';
+import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { backendSettings, engineSettings, readEnv } from '@parley/shared/runtime/env';
 import { silentObserver } from '@parley/shared/runtime/observer';
 
-/** Parley's engine as a pod wires it, without HTTP and telemetry. */
-export async function openBenchEngine(redisUrl: string) {
+/**
+ * Parley's engine as a pod wires it, without HTTP and telemetry. `instead` stands in for parts of the backend, to measure
+ * what they cost.
+ */
+export async function openBenchEngine(
+  redisUrl: string,
+  instead: (backend: Backend) => Partial<Backend> = () => ({}),
+) {
   const env = readEnv('api', { PARLEY_LIMIT_USER_OPEN: '1000000' });
-  const backend = createRedisBackend({
+  const opened = createRedisBackend({
     location: { kind: 'single', url: redisUrl },
     settings: backendSettings(env),
     timerQueues: 1,
+  });
+  const backend: Backend = { ...opened, ...instead(opened) };
+  const dispatch = createDispatch({
+    outbox: backend.outbox,
+    handlers: { wake: wakeHandler(backend), webhook: async () => 'done' },
+    onFault: (error) => console.error(error),
   });
   const localTimers = createLocalTimers({
     onDue: async (id) => {
@@ -24,6 +39,7 @@ export async function openBenchEngine(redisUrl: string) {
     timers: [localTimers, backend.timers],
     observer: silentObserver,
     settings: engineSettings(env),
+    noted: (task) => void dispatch.now(task),
   });
   for (;;) {
     const { commands, subscription } = await backend.health();
@@ -32,7 +48,7 @@ export async function openBenchEngine(redisUrl: string) {
   }
   // The producer connection comes up beside; the first timer should not be the one that finds it missing.
   await new Promise((resolve) => setTimeout(resolve, 100));
-  return { engine, backend };
+  return { engine, backend, env };
 }
 
 export const TENANT = 'bench';

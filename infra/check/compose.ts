@@ -123,10 +123,19 @@ function referenceProblems(
 }
 
 async function composeConfig(root: string): Promise<Verdict> {
-  const old = findProgram('docker-compose');
-  const docker = findProgram('docker');
-  const [program, ...first] = old !== undefined ? [old] : [docker, 'compose'];
-  if (program === undefined) return notRun('neither docker-compose nor docker is installed');
+  const found = await findCompose();
+  if (found === undefined)
+    return notRun('neither docker-compose nor docker with its compose plugin is installed');
+  const [program, ...first] = found;
   const { code, output } = await run(program, [...first, '-f', composeFile, 'config', '-q'], { cwd: root });
   return judge(code === 0 ? [] : [lastLines(output)]);
+}
+
+async function findCompose(): Promise<readonly [program: string, ...first: string[]] | undefined> {
+  const old = findProgram('docker-compose');
+  if (old !== undefined) return [old];
+  const docker = findProgram('docker');
+  if (docker === undefined) return undefined;
+  const { code } = await run(docker, ['compose', 'version']);
+  return code === 0 ? [docker, 'compose'] : undefined;
 }

@@ -79,7 +79,7 @@ function readSources(root: string): ReadonlyMap<string, Settings> {
 }
 
 function standInFor(name: string): string {
-  return name === 'PARLEY_VAULT_KEYS'
-    ? `default:${Buffer.from(`${'x'.repeat(31)}y`).toString('base64')}`
-    : `default:${'x'.repeat(48)}`;
+  const key = Buffer.from(`${'x'.repeat(31)}y`).toString('base64');
+  if (name === 'PARLEY_VAULT_KEYS') return `default:${key}`;
+  return name === 'PARLEY_WEBHOOK_SECRETS' ? `default:whsec_${key}` : `default:${'x'.repeat(48)}`;
 }

@@ -15,6 +15,7 @@ import { secretAttacks } from './secrets.ts';
 import { slowAftermath, slowAttacks } from './slow.ts';
 import { tokenAttacks } from './tokens.ts';
 import { urlAttacks } from './urls.ts';
+import { webhookAttacks } from './webhooks.ts';
 import { startWorld, type World } from './world.ts';
 
 // One world for all attacks: starting pods is what takes the time.
@@ -26,7 +27,7 @@ afterAll(() => world?.stop());
 
 const attacks = [
   slowAttacks,
-  ...[bodyAttacks, requestAttacks, schemaAttacks, answerAttacks, askAttacks, urlAttacks],
+  ...[bodyAttacks, requestAttacks, schemaAttacks, answerAttacks, askAttacks, urlAttacks, webhookAttacks],
   ...[ownerAttacks, tokenAttacks, pollutionAttacks, injectionAttacks, bombAttacks, fuzzAttacks],
   ...[limitAttacks, slowAftermath, aftermath],
   // Last, because it breaks a row on purpose.

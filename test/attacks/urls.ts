@@ -6,7 +6,7 @@ import { holds } from './seed.ts';
 import { newPerson, type Person, POST_ASK, SERVICE_KEYS, type World } from './world.ts';
 
 /** None of these may ever be shown to a person as a page to open. */
-const BAD_URLS: readonly string[] = [
+export const BAD_URLS: readonly string[] = [
   ...['javascript:alert(1)', 'JaVaScRiPt:alert(1)', ' javascript:alert(1)', '\u0001javascript:alert(1)'],
   ...['java\tscript:alert(1)', 'java\nscript:alert(1)', 'java\r\nscript:alert(1)', 'javascript\t:alert(1)'],
   ...['javascript://example.com/%0aalert(1)', 'jav&#x09;ascript:alert(1)', '\ufeffjavascript:alert(1)'],

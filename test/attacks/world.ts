@@ -13,6 +13,8 @@ export const SERVICE_KEYS = {
   globex: 'globex-service-key-0123456789abcdef',
 } as const;
 export type Tenant = keyof typeof SERVICE_KEYS;
+/** Signs the webhooks of acme; globex has none. */
+export const WEBHOOK_SECRET = 'whsec_YXR0YWNrLXdlYmhvb2stc2VjcmV0LWF0dGFjaw==';
 
 /** Below the defaults, where those would cost too many requests to reach. */
 export const LIMITS = { elicitationAnswers: 40, userOpen: 50 } as const;
@@ -23,6 +25,7 @@ const POD_ENV = {
   PARLEY_API_KEYS: Object.entries(SERVICE_KEYS)
     .map(([tenant, key]) => `${tenant}:${key}`)
     .join(','),
+  PARLEY_WEBHOOK_SECRETS: `acme:${WEBHOOK_SECRET}`,
   PARLEY_LOG_LEVEL: 'debug',
   PARLEY_LIMIT_ELICITATION_ANSWERS: String(LIMITS.elicitationAnswers),
   PARLEY_LIMIT_USER_OPEN: String(LIMITS.userOpen),

@@ -1,5 +1,8 @@
 import type { EngineDeps, EngineSettings } from '@parley/shared/engine/deps';
+import { createDispatch, type Dispatch } from '@parley/shared/engine/dispatch';
 import { createEngine, type Engine } from '@parley/shared/engine/engine';
+import { wakeHandler } from '@parley/shared/engine/wake-run';
+import type { WebhookSettings } from '@parley/shared/engine/webhook-rules';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { EventBus } from '@parley/shared/ports/event-bus';
 import { silentObserver } from '@parley/shared/runtime/observer';
@@ -17,7 +20,7 @@ const SETTINGS: EngineSettings = {
 };
 
 export interface EngineOptions extends Partial<Omit<EngineDeps, 'settings'>> {
-  readonly settings?: Partial<EngineSettings>;
+  readonly settings?: Partial<EngineSettings> & WebhookSettings;
 }
 
 /** An engine on one pod, with timers that never fire unless `options` brings some. */
@@ -31,8 +34,18 @@ export function engineOn(backend: Backend, options: EngineOptions = {}): Engine 
     claims: backend.claims,
     timers: [],
     observer: silentObserver,
+    noted: (task) => void dispatchOn(backend).now(task),
     ...deps,
-    settings: { ...SETTINGS, ...settings },
+    settings: { ...SETTINGS, ...settings } satisfies EngineSettings & WebhookSettings,
+  });
+}
+
+/** The outbox of a backend, with runs that are woken and webhooks that nobody sends. */
+export function dispatchOn(backend: Backend): Dispatch {
+  return createDispatch({
+    outbox: backend.outbox,
+    handlers: { wake: wakeHandler(backend), webhook: async () => 'done' },
+    onFault: () => undefined,
   });
 }
 

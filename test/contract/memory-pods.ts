@@ -1,4 +1,5 @@
 import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { createMemoryDeadLetters } from '@parley/shared/memory/dead-letters';
 import { InProcessEventBus } from '@parley/shared/memory/event-bus';
 import type { Pods, Store, ToolApproval } from './pods.ts';
 
@@ -13,6 +14,10 @@ export const memoryStore: Store = {
       async approvals() {
         const bus = new InProcessEventBus<ToolApproval>();
         return { first: bus, second: bus, close: async () => undefined };
+      },
+      async deadLetters(keepMs) {
+        const letters = createMemoryDeadLetters({ keepMs });
+        return { first: letters, second: letters, close: async () => undefined };
       },
       close: () => backend.close(),
     };

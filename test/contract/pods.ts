@@ -1,4 +1,5 @@
 import type { Backend, BackendSettings } from '@parley/shared/ports/backend';
+import type { DeadLetters } from '@parley/shared/ports/dead-letters';
 import type { EventBus } from '@parley/shared/ports/event-bus';
 
 /** An event family that is not Parley's own: another kind of thing for which an agent may have to wait. */
@@ -17,6 +18,13 @@ export interface ApprovalBuses {
   close(): Promise<void>;
 }
 
+/** One list of dead letters, as two pods see it. */
+export interface DeadLetterLists {
+  readonly first: DeadLetters;
+  readonly second: DeadLetters;
+  close(): Promise<void>;
+}
+
 /** Two pods on one store. */
 export interface Pods {
   readonly backend: Backend;
@@ -24,6 +32,8 @@ export interface Pods {
   readonly second: Backend;
   readonly settings: BackendSettings;
   approvals(): Promise<ApprovalBuses>;
+  /** Dead letters that are kept for so long, in ms. */
+  deadLetters(keepMs: number): Promise<DeadLetterLists>;
   close(): Promise<void>;
 }
 

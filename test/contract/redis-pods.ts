@@ -3,12 +3,13 @@ import type { BackendSettings } from '@parley/shared/ports/backend';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { connectCommands, connectSubscriber } from '@parley/shared/redis/connect';
+import { createRedisDeadLetters } from '@parley/shared/redis/dead-letters';
 import { RedisEventBus } from '@parley/shared/redis/event-bus';
 import { probeChannel } from '@parley/shared/redis/keys';
 import { createSubscriber } from '@parley/shared/redis/subscriber';
 import type { Redis } from 'ioredis';
 import { waitUntil } from '../harness/wait-until.ts';
-import type { ApprovalBuses, Pods, ToolApproval } from './pods.ts';
+import type { ApprovalBuses, DeadLetterLists, Pods, ToolApproval } from './pods.ts';
 
 /** Two pods with connections of their own to the Redis at `location`; resolves when both are usable. */
 export async function openRedisPods(location: RedisLocation, settings: BackendSettings): Promise<Pods> {
@@ -30,7 +31,31 @@ export async function openRedisPods(location: RedisLocation, settings: BackendSe
     await close();
     throw error;
   }
-  return { backend, second, settings, approvals: () => openApprovals(location), close };
+  return {
+    backend,
+    second,
+    settings,
+    approvals: () => openApprovals(location),
+    deadLetters: (keepMs) => openDeadLetters(location, keepMs),
+    close,
+  };
+}
+
+async function openDeadLetters(location: RedisLocation, keepMs: number): Promise<DeadLetterLists> {
+  const connections = [connectCommands(location), connectCommands(location)] as const;
+  for (const redis of connections) redis.on('error', () => undefined);
+  await waitUntil(() => connections.every(({ status }) => status === 'ready'), {
+    what: 'the dead letters to be connected',
+  });
+  const [first, second] = connections.map((redis) => createRedisDeadLetters({ redis, keepMs }));
+  if (first === undefined || second === undefined) throw new Error('There are two.');
+  return {
+    first,
+    second,
+    close: async () => {
+      for (const redis of connections) redis.disconnect();
+    },
+  };
 }
 
 async function openApprovals(location: RedisLocation): Promise<ApprovalBuses> {

@@ -67,7 +67,10 @@ export function turnContract(contract: Contract): void {
       expect((await second.runs.read(other)).run).toBeUndefined();
       const end = { status: 'finished', messages: [HELLO] } as const;
       expect(await backend.runs.write(turn, told(2, 2, { end }))).toBe('written');
-      expect(await second.conversations.read(turn)).toEqual({ messages: [HELLO] });
+      expect(await second.conversations.read(turn)).toEqual({
+        messages: [HELLO],
+        last: { streamRequestId, wasDetached: false },
+      });
       expect(await second.runs.begin(other)).toMatchObject({ type: 'begun' });
     });
 
@@ -193,7 +196,14 @@ export function turnContract(contract: Contract): void {
       const notes = [{ type: 'input', messages } as const];
       expect(await backend.runs.write(turn, { term: 1, firstSeq: 2, events: [], notes })).toBe('written');
       expect((await second.runs.read(turn)).run).toMatchObject({ parent, input: messages });
-      const standing = { conversationId: 'talk', status: 'running', owner: 'pod-a', term: 1 };
+      const standing = {
+        conversationId: 'talk',
+        status: 'running',
+        owner: 'pod-a',
+        term: 1,
+        lapses: 0,
+        parent,
+      };
       expect(await second.runs.standing(turn)).toEqual(standing);
       expect(await second.runs.standing(turnOf(turn))).toBeUndefined();
     });

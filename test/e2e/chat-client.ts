@@ -18,6 +18,7 @@ export interface Said {
   readonly chatId: string;
   readonly pod?: number;
   readonly supports?: string;
+  readonly delivery?: 'hold' | 'detach';
   readonly signal?: AbortSignal;
 }
 
@@ -35,8 +36,10 @@ export function createChatClient(urlOf: (pod: number) => string) {
     new DefaultChatTransport<UIMessage>({ api: `${urlOf(pod)}/run/api/chat`, headers });
   return {
     /** Says something as a stock chat client does. */
-    async say({ authorization, text, chatId, pod = 0, supports = 'true', signal }: Said): Promise<Watched> {
-      const transport = transportTo(pod, { authorization, 'x-supports-elicitation': supports });
+    async say(said: Said): Promise<Watched> {
+      const { authorization, text, chatId, pod = 0, supports = 'true', delivery = 'hold', signal } = said;
+      const headers = { 'x-supports-elicitation': supports, 'x-parley-delivery': delivery };
+      const transport = transportTo(pod, { authorization, ...headers });
       const stream = await transport.sendMessages({
         trigger: 'submit-message',
         chatId,

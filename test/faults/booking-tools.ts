@@ -2,34 +2,50 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { startLocalServer } from '../../infra/demo/stand-ins/issue-tracker-http.ts';
 
+const CallInput = z.object({
+  /** The conversation that calls. */
+  name: z.string(),
+  /** The how-manieth call of this tool there. */
+  round: z.int(),
+});
+
+/** A call as its server sees it. */
+export interface BookingCall extends z.infer<typeof CallInput> {
+  readonly tool: 'book' | 'look';
+  /** True where a second one would do harm. */
+  readonly effect: boolean;
+}
+
 /** A tool server of a test. */
 export interface BookingTools {
   /** The MCP endpoint. */
   readonly url: string;
-  /** What was booked, in order: a name stands there as often as it was booked. */
-  readonly booked: readonly string[];
   stop(): Promise<void>;
 }
 
-/** Starts an MCP server with one tool that has an effect, and one that has none. Both take `workMs`. */
-export async function startBookingTools({ workMs }: { readonly workMs: number }): Promise<BookingTools> {
-  const booked: string[] = [];
-  const input = z.object({ name: z.string() });
-  const worked = () => new Promise((resolve) => setTimeout(resolve, workMs));
+export interface BookingToolsOptions {
+  /** How long a call takes, in ms. */
+  readonly workMs: number;
+  /** Told of each call that arrives; its reply waits for this. */
+  readonly onCall: (call: BookingCall) => Promise<void>;
+}
+
+/** Starts an MCP server with one tool that has an effect, `book`, and one that has none, `look`. */
+export async function startBookingTools({ workMs, onCall }: BookingToolsOptions): Promise<BookingTools> {
   const handler = createMcpHandler(() => {
     const server = new McpServer({ name: 'bookings', version: '1.0.0' });
-    server.registerTool('book', { description: 'Books.', inputSchema: input }, async ({ name }) => {
-      booked.push(name);
-      await worked();
-      return { content: [{ type: 'text', text: `booked for ${name}` }] };
-    });
+    const answer = (call: BookingCall, text: string) => async () => {
+      await onCall(call);
+      await new Promise((resolve) => setTimeout(resolve, workMs));
+      return { content: [{ type: 'text' as const, text }] };
+    };
+    server.registerTool('book', { description: 'Books.', inputSchema: CallInput }, (given) =>
+      answer({ ...given, tool: 'book', effect: true }, `booked for ${given.name}`)(),
+    );
     server.registerTool(
       'look',
-      { description: 'Looks.', inputSchema: input, annotations: { readOnlyHint: true } },
-      async ({ name }) => {
-        await worked();
-        return { content: [{ type: 'text', text: `seen ${name}` }] };
-      },
+      { description: 'Looks.', inputSchema: CallInput, annotations: { readOnlyHint: true } },
+      (given) => answer({ ...given, tool: 'look', effect: false }, `seen ${given.name}`)(),
     );
     return server;
   });
@@ -40,7 +56,6 @@ export async function startBookingTools({ workMs }: { readonly workMs: number })
   });
   return {
     url,
-    booked,
     async stop() {
       await handler.close();
       await server.stop();

@@ -25,6 +25,7 @@ export interface AskMore {
   readonly streamRequestId?: string;
   readonly message?: string;
   readonly timeoutSeconds?: number;
+  readonly webhookUrl?: string;
   readonly idempotencyKey?: string;
 }
 

@@ -98,7 +98,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   bullmq: ['shared/src/redis'],
   express: ['services/api/src'],
   jose: ['services/api/src/http'],
-  ai: ['services/api/src/agents', 'services/api/src/chat'],
+  ai: ['services/api/src/agents', 'services/api/src/chat', 'clients/sdk/src'],
   yaml: ['services/api/src/agents'],
   '@modelcontextprotocol/client': ['services/api/src/agents'],
   'openid-client': ['services/api/src/connect'],

@@ -28,6 +28,7 @@ const complete = {
   PARLEY_REDIS_OPERATOR_PASSWORD: long,
   PARLEY_JWT_SECRET: long,
   PARLEY_API_KEYS: `default:${long}`,
+  PARLEY_WEBHOOK_SECRETS: `default:whsec_${randomBytes(32).toString('base64')}`,
   PARLEY_VAULT_KEYS: `k1:${randomBytes(32).toString('base64')}`,
   PARLEY_CONNECT_OIDC_CLIENT_SECRET: long,
   MODEL_API_KEY: long,
@@ -44,6 +45,11 @@ describe('a filled-in copy of the template', () => {
     ['a development default', { PARLEY_REDIS_PASSWORD: 'development-only-redis-password' }, /placeholder/],
     ['a short secret', { PARLEY_JWT_SECRET: 'only-twenty-letters-' }, /PARLEY_JWT_SECRET is too short/],
     ['one short key among others', { PARLEY_API_KEYS: `a:${long},b:short` }, /PARLEY_API_KEYS is too short/],
+    [
+      'a webhook secret that is none',
+      { PARLEY_WEBHOOK_SECRETS: `default:${long}` },
+      /PARLEY_WEBHOOK_SECRETS/,
+    ],
     ['a vault key that is no key', { PARLEY_VAULT_KEYS: `k1:${long}` }, /entry 1 must hold 32 random bytes/],
   ])('is refused for %s', async (_title, values, complaint) => {
     const verdict = await filledSecretsCheck(fill({ ...complete, ...values })).run(root);

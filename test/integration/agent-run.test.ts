@@ -12,6 +12,7 @@ import type { ModelFault } from '../../infra/demo/stand-ins/scripted-model-fault
 import type { Script } from '../../infra/demo/stand-ins/scripted-model-script.ts';
 import { withdrawLeft } from '../../services/api/src/agents/leftovers.ts';
 import { silentTurnObserver } from '../../services/api/src/agents/observer.ts';
+import { createRest } from '../../services/api/src/agents/rest.ts';
 import { type RunOptions, runTurn } from '../../services/api/src/agents/run.ts';
 import { createRunWriter } from '../../services/api/src/agents/run-writer.ts';
 import type { Tool, ToolCall } from '../../services/api/src/agents/tool.ts';
@@ -75,7 +76,9 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     input,
     stopped: stopping.signal,
     title: 'Helper',
-    handOver: async () => undefined,
+    delivery: 'hold',
+    rest: createRest(300_000, () => undefined),
+    letGo: async () => undefined,
     delegateTo: async () => ({ type: 'failed', message: 'There is nobody to delegate to.' }),
     withdrawLeft: () => withdrawLeft(engine, run, run.streamRequestId),
     onFault: (error) => faults.push(error),

@@ -1,8 +1,8 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiKeyConnector } from '../../services/api/src/connect/connectors/api-key.ts';
-import { createGuardedFetch } from '../../services/api/src/connect/connectors/guarded-fetch.ts';
 import { createBoundIdentity } from '../../services/api/src/connect/identity/bound.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';

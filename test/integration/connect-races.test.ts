@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createApiKeyConnector } from '../../services/api/src/connect/connectors/api-key.ts';
 import type { Connector } from '../../services/api/src/connect/connectors/connector.ts';
-import { createGuardedFetch } from '../../services/api/src/connect/connectors/guarded-fetch.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createApiKeyConnector } from '../../services/api/src/connect/connectors/api-key.ts';
-import { createGuardedFetch } from '../../services/api/src/connect/connectors/guarded-fetch.ts';
 import { canary, findCanary } from '../harness/canary.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { redisCommand } from '../harness/redis-command.ts';

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
   type ApiKeyOptions,
   createApiKeyConnector,
 } from '../../services/api/src/connect/connectors/api-key.ts';
-import { createGuardedFetch } from '../../services/api/src/connect/connectors/guarded-fetch.ts';
 import { canary } from '../harness/canary.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { CONTEXT, sightings } from './connector-sightings.ts';

@@ -1,14 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIPv4 } from 'node:net';
-import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { isLoopbackAddress, isPublicAddress } from '../../services/api/src/connect/connectors/address.ts';
+import { isLoopbackAddress, isPublicAddress } from '@parley/shared/runtime/address';
 import {
   createGuardedFetch,
   type GuardOptions,
+  mayBeCalled,
   pinnedLookup,
   type ResolvedAddress,
-} from '../../services/api/src/connect/connectors/guarded-fetch.ts';
+} from '@parley/shared/runtime/guarded-fetch';
+import fc from 'fast-check';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { canary } from '../harness/canary.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { sightings } from './connector-sightings.ts';
@@ -58,6 +59,7 @@ describe('an address', () => {
     '::1',
     '::ffff:127.0.0.1',
     '::ffff:8.8.8.8',
+    '::ffff:10.0.0.1',
     '::8.8.8.8',
     '64:ff9b::a00:1',
     '64:ff9b:1::1',
@@ -159,6 +161,9 @@ describe('a guarded call', () => {
     ['https://[::1]/', 'refused_address'],
     ['https://[::ffff:127.0.0.1]/', 'refused_address'],
     ['https://[::ffff:a9fe:a9fe]/', 'refused_address'],
+    ['https://[::ffff:10.0.0.1]/', 'refused_address'],
+    ['https://[64:ff9b::a00:1]/', 'refused_address'],
+    ['https://0x7f000001/', 'refused_address'],
     ['https://[fd00:ec2::254]/', 'refused_address'],
     ['https://localhost/', 'refused_address'],
     ['https://169.254.169.254/latest/meta-data', 'refused_address'],
@@ -166,6 +171,7 @@ describe('a guarded call', () => {
     ['https://①②⑦.0.0.1/', 'refused_address'],
   ])('to %s is refused', async (url, code) => {
     await expect(createGuardedFetch()({ url })).rejects.toMatchObject({ code });
+    expect(mayBeCalled(url)).toBe(false);
   });
 
   test.each([
@@ -248,6 +254,32 @@ describe('a guarded call', () => {
     const resolve = () => new Promise<never>(() => undefined);
     const stuck = createGuardedFetch({ resolve, timeoutMs: 300 });
     await expect(stuck({ url: 'https://api.example.com/' })).rejects.toMatchObject({ code: 'timeout' });
+  });
+
+  test('may let a reply stand whose body is too long, or never ends', async () => {
+    const cutting = createGuardedFetch({ allowLoopback: true, partialBody: 'cut', timeoutMs: 700 });
+    const long = await startTarget((_req, res) => res.end('x'.repeat(70_000)));
+    const { status, body } = await cutting({ url: long.url });
+    expect([status, body.length <= 65_536]).toEqual([200, true]);
+    const slow = await startTarget((_req, res) => res.writeHead(202).write('a'));
+    expect((await cutting({ url: slow.url })).status).toBe(202);
+    const broken = await startTarget((_req, res) => {
+      res.writeHead(201, { 'content-length': '10' }).write('a', () => res.destroy());
+    });
+    expect((await cutting({ url: broken.url })).status).toBe(201);
+    // Without a status there is nothing to stand.
+    const silent = await startTarget(() => undefined);
+    await expect(cutting({ url: silent.url })).rejects.toMatchObject({ code: 'timeout' });
+  });
+
+  test('might be made to a name, and in development to loopback', () => {
+    for (const url of ['https://api.example.com/', 'https://8.8.8.8/', 'https://[2606:4700::1111]:8443/'])
+      expect(mayBeCalled(url)).toBe(true);
+    for (const url of ['http://localhost/', 'http://127.0.0.1:8080/', 'https://[::1]/']) {
+      expect(mayBeCalled(url)).toBe(false);
+      expect(mayBeCalled(url, { allowLoopback: true })).toBe(true);
+    }
+    expect(mayBeCalled('https://10.0.0.1/', { allowLoopback: true })).toBe(false);
   });
 
   test('fails with nothing of the call in the error', async () => {

@@ -4,6 +4,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import type { RunRef, Support } from '@parley/shared/domain/run';
 import { turnEventOf } from '@parley/shared/domain/turn-events';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
@@ -20,7 +21,6 @@ import { createToolbox } from '../../services/api/src/agents/toolbox.ts';
 import { createTurns } from '../../services/api/src/agents/turns.ts';
 import { createApiKeyConnector } from '../../services/api/src/connect/connectors/api-key.ts';
 import type { Connector } from '../../services/api/src/connect/connectors/connector.ts';
-import { createGuardedFetch } from '../../services/api/src/connect/connectors/guarded-fetch.ts';
 import { createCredentials } from '../../services/api/src/connect/credentials.ts';
 import { engineOn } from '../contract/engines.ts';
 import { entriesOf } from '../contract/observe.ts';
@@ -102,6 +102,7 @@ connectors:
   const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
   const turns = createTurns({
     delegates: 'same-pod',
+    holdMs: 300_000,
     observer: silentTurnObserver,
     ...backend,
     engine,

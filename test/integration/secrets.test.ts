@@ -109,6 +109,7 @@ mcpServers:
   };
   const turns = createTurns({
     delegates: 'same-pod',
+    holdMs: 300_000,
     observer: silentTurnObserver,
     ...backend,
     engine,
@@ -240,6 +241,7 @@ describe('a call whose arguments refer to secrets', () => {
     ask: async () => Promise.reject(new Error('nobody is asked')),
     delegate: async () => Promise.reject(new Error('nobody is asked')),
     leaving: async () => input,
+    unmade: async () => undefined,
     tell: async () => undefined,
   });
   const owner = newOwner();

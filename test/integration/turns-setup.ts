@@ -42,9 +42,11 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
     engine,
     runs: backend.runs,
     conversations: backend.conversations,
+    feed: backend.feed,
     heartbeats: backend.heartbeats,
     runQueue: backend.runQueue,
     delegates: 'same-pod',
+    holdMs: 300_000,
     agents: {
       find: (id = Object.keys(agents)[0] ?? '') => ({ id, title: `The ${id}` }),
       open: async (id) => ({

@@ -25,7 +25,14 @@ it('works on a Cluster: deadlines over several queues, and maintenance', async (
   const faults: unknown[] = [];
   const onError = (error: unknown) => faults.push(error);
   const worker = await startTestWorker(pod, location, { timerQueues: TIMER_QUEUES, onError });
-  const everyMs = { sweep: 600_000, 'take-over': 200, 'index-check': 200, cleanup: 200, canary: 100 };
+  const everyMs = {
+    sweep: 600_000,
+    outbox: 600_000,
+    'take-over': 200,
+    'index-check': 200,
+    cleanup: 200,
+    canary: 100,
+  };
   const schedules = schedule({ location, everyMs, onError });
   try {
     await schedules.ready();

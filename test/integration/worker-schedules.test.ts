@@ -16,7 +16,14 @@ import {
   type TestPod,
 } from './worker-setup.ts';
 
-const EVERY_MS = { sweep: 200, 'take-over': 200, 'index-check': 400, cleanup: 400, canary: 100 };
+const EVERY_MS = {
+  sweep: 200,
+  outbox: 600_000,
+  'take-over': 200,
+  'index-check': 400,
+  cleanup: 400,
+  canary: 100,
+};
 /** Never within a test: what comes back then does so for another reason. */
 const NEVER_MS = 600_000;
 

@@ -16,6 +16,7 @@ import { startWorkers, type WorkersOptions } from '@parley/shared/redis/workers'
 import { silentObserver } from '@parley/shared/runtime/observer';
 import type { Queue } from 'bullmq';
 import { createJobs } from '../../services/worker/src/jobs.ts';
+import { dispatchOn } from '../contract/engines.ts';
 import { askOf, newStream, serviceOf } from '../contract/questions.ts';
 import { ROOMY } from '../contract/settings.ts';
 import { redisCommand } from '../harness/redis-command.ts';
@@ -155,6 +156,7 @@ export async function startTestWorker(
     processors: createJobs({
       engine: pod.engine,
       audit: pod.audit,
+      dispatch: (signal) => dispatchOn(pod.backend).round(signal),
       offerLapsed: (input) => offerLapsed(pod.backend, input),
       beat: createCanary(redis),
       onIndexReport: () => undefined,

@@ -20,6 +20,7 @@ await startTestWorker(pod, location, {
       return undefined;
     },
     sweep: nothing,
+    outbox: nothing,
     'take-over': nothing,
     'index-check': nothing,
     cleanup: nothing,

@@ -33,7 +33,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   'tool-output-available': ['toolCallId', 'output', 'dynamic'],
   'tool-output-error': ['toolCallId', 'errorText', 'dynamic'],
   error: ['errorText'],
-  finish: ['finishReason'],
+  finish: ['finishReason', 'messageMetadata'],
 };
 /** How a tool call opens. */
 const CALLED = [

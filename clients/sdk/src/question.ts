@@ -16,6 +16,8 @@ export interface QuestionBase {
   readonly sensitive?: boolean;
   /** Why it is asked; `trigger` is a short word such as `agent` or `credential_required`. */
   readonly context?: Readonly<Partial<NonNullable<AskInput['context']>>>;
+  /** Gets a signed POST when the question ends (docs/webhooks.md): https. */
+  readonly webhookUrl?: string;
   /** 1 to 604800. @default 600 */
   readonly timeoutSeconds?: number;
 }

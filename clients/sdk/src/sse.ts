@@ -92,22 +92,34 @@ async function* readConnection(
   }
 }
 
-async function* textOf(
+/** Whether a reply is a stream of events; the reply to an answer is the elicitation as JSON. */
+export function isEventStream(response: Response): boolean {
+  return (response.headers.get('content-type') ?? '').startsWith('text/event-stream');
+}
+
+/**
+ * The text of an event stream as it comes. Returns at its clean end; throws `unavailable` when it breaks, or is silent
+ * for longer than `silenceMsMax`.
+ */
+export async function* textOf(
   response: Response,
   silenceMsMax: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<string, void> {
-  const type = response.headers.get('content-type') ?? '';
-  if (response.body === null || !type.startsWith('text/event-stream')) {
+  if (response.body === null || !isEventStream(response)) {
     const { status } = response;
     throw new ParleyClientError('internal', 'The reply is not an event stream; check baseUrl.', { status });
   }
   const reader = response.body.getReader();
   const decoder = new TextDecoder();
-  for (;;) {
-    const { done, value } = await within(silenceMsMax, signal, () => nextChunk(reader));
-    if (done) return;
-    yield decoder.decode(value, { stream: true });
+  try {
+    for (;;) {
+      const { done, value } = await within(silenceMsMax, signal, () => nextChunk(reader));
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
   }
 }
 

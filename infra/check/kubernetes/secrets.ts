@@ -1,3 +1,4 @@
+import { faultsOfWebhooks } from '@parley/shared/runtime/webhook-env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { type Check, judge } from '../verdict.ts';
 import { loadManifests, readManifests, secretsTemplate, title, workloads } from './load.ts';
@@ -48,16 +49,21 @@ export function filledSecretsCheck(file: string): Check {
       if (secrets.length === 0) found.push('holds no Secret');
       for (const secret of secrets) {
         for (const [key, value] of Object.entries(secret.stringData)) {
-          if (placeholder.test(value)) found.push(`${title(secret)}: ${key} still holds a placeholder`);
-          else if (key === 'PARLEY_VAULT_KEYS') {
-            const { faults = [] } = parseVaultKeys(value.split(',').map((entry) => entry.trim()));
-            found.push(...faults.map((fault) => `${title(secret)}: ${fault}`));
-          } else if (tooShort(key, value)) found.push(`${title(secret)}: ${key} is too short`);
+          found.push(...faultsOf(key, value).map((fault) => `${title(secret)}: ${fault}`));
         }
       }
       return judge(found);
     },
   };
+}
+
+/** What is wrong with a value that is filled in. */
+function faultsOf(key: string, value: string): readonly string[] {
+  if (placeholder.test(value)) return [`${key} still holds a placeholder`];
+  const entries = value.split(',').map((entry) => entry.trim());
+  if (key === 'PARLEY_VAULT_KEYS') return parseVaultKeys(entries).faults ?? [];
+  if (key === 'PARLEY_WEBHOOK_SECRETS') return faultsOfWebhooks({ PARLEY_WEBHOOK_SECRETS: entries });
+  return tooShort(key, value) ? [`${key} is too short`] : [];
 }
 
 /** HS256 wants 32 bytes; a service key is `tenant:secret`, and several stand side by side. */

@@ -12,10 +12,11 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   const messages = JSON.parse(sessionStorage.getItem(storeKey) ?? '[]');
   const save = () => sessionStorage.setItem(storeKey, JSON.stringify(messages));
   const last = () => messages.at(-1);
-  const isRunning = () => last()?.state === 'running';
+  const isRunning = () => ['running', 'waiting'].includes(last()?.state);
 
   /** Takes events until the turn has ended; comes back for the rest when the connection breaks. */
   async function follow(message, first) {
+    message.state = 'running';
     const progress = { retries: 0, lastEventId: undefined };
     let events = first;
     while (message.state === 'running') {
@@ -24,12 +25,12 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
         if (events === undefined) message.state = 'lost';
         else await takeAll(message, events, progress);
       } catch (error) {
-        if (error instanceof Refusal && error.status < 500) fail(message, error.message);
+        if (isFinal(error)) fail(message, error.message);
       }
       events = undefined;
       if (message.state === 'running') await pause(message, ++progress.retries);
     }
-    leaveTools(message);
+    if (message.state !== 'waiting') leaveTools(message);
     save();
     onChange();
   }
@@ -53,7 +54,29 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
 
   async function pause(message, retries) {
     if (retries > RETRIES_MAX) fail(message, 'The connection is gone; reload the page to look again.');
-    else await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    else await aMoment();
+  }
+
+  /** What is told may be the turn before, when the message never arrived. */
+  async function followIfNew(message) {
+    await follow(message);
+    if (!messages.some((other) => other !== message && other.id !== undefined && other.id === message.id))
+      return;
+    forget(message);
+    fail(message, 'Nobody knows whether the message arrived. Look above, and send it again if it did not.');
+    save();
+  }
+
+  /** Sends until it is taken: a pod that leaves, and one that is asked too much, have begun nothing. */
+  async function send(text) {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await api.send(chatId, text);
+      } catch (error) {
+        if (!beganNothing(error) || tries > RETRIES_MAX) throw error;
+        await aMoment();
+      }
+    }
   }
 
   function fail(message, text) {
@@ -72,11 +95,11 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       save();
       onChange();
       try {
-        await follow(message, await api.send(chatId, text));
+        await follow(message, await send(text));
       } catch (error) {
-        if (error instanceof Refusal) fail(message, error.message);
+        if (isFinal(error) || beganNothing(error)) fail(message, error.message);
         // Nobody knows whether it arrived: a turn that runs is found again.
-        else await follow(message);
+        else await followIfNew(message);
         onChange();
       }
     },
@@ -89,6 +112,16 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       const message = messageOf('assistant');
       messages.push(message);
       await follow(message, events);
+      // One that had ended is told again, too.
+      const known = messages.findIndex(({ id }) => id !== undefined && id === message.id);
+      if (messages[known] !== message) messages.splice(known, 1);
+      save();
+      onChange();
+    },
+
+    /** Something was answered that the turn may have waited for: it goes on, and tells more. */
+    async goOn() {
+      if (last()?.state === 'waiting') await follow(last());
     },
 
     async stop() {
@@ -108,4 +141,17 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       onChange();
     },
   };
+}
+
+function aMoment() {
+  return new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+}
+
+/** Refused by Parley, and asking again would not help. */
+function isFinal(error) {
+  return error instanceof Refusal && error.status < 500 && error.status !== 429;
+}
+
+function beganNothing(error) {
+  return error instanceof Refusal && (error.status === 503 || error.status === 429);
 }

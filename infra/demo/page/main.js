@@ -49,6 +49,7 @@ at('fresh').addEventListener('click', () => {
 });
 // Whoever was answering a card is brought back to where the conversation goes on.
 at('history').addEventListener('elicitation-settled', async ({ target }) => {
+  void chats.current.goOn();
   await target.updateComplete;
   if (target.matches(':focus-within')) composer.focus();
 });

@@ -1,7 +1,7 @@
 /**
  * A message as the page keeps and shows it. Parts are `text`, `tool`, `data-elicitation-request` and `note`, in the
- * order they came; `state` is `running`, `finished`, `stopped`, `failed` or `lost`; `pods` tells which pod answered
- * which call.
+ * order they came; `state` is `running`, `waiting` (for an answer, with no stream), `finished`, `stopped`, `failed` or
+ * `lost`; `pods` tells which pod answered which call.
  */
 export function messageOf(role, text) {
   const parts = text === undefined ? [] : [{ type: 'text', id: 'said', text }];
@@ -38,6 +38,9 @@ export const textOf = ({ parts }) =>
     .join(' ');
 
 const HANDLERS = {
+  start(message, { messageId }) {
+    message.id = messageId;
+  },
   'text-start': (message, { id }) => put(message, { type: 'text', id, text: '' }),
   'text-delta'(message, { id, delta }) {
     find(message, 'text', id).text += delta;
@@ -61,7 +64,11 @@ const HANDLERS = {
   error(message, { errorText }) {
     put(message, { type: 'note', id: 'error', text: errorText });
   },
-  finish(message, { finishReason }) {
+  finish(message, { finishReason, messageMetadata }) {
+    if (messageMetadata?.parley?.state === 'waiting') {
+      message.state = 'waiting';
+      return;
+    }
     const stopped = finishReason === 'other';
     message.state = finishReason === 'error' ? 'failed' : stopped ? 'stopped' : 'finished';
   },

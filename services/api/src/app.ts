@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/engine/engine';
+import type { Webhooks } from '@parley/shared/engine/webhooks';
 import express from 'express';
 import type { Turns } from './agents/turns.ts';
 import { chatResponseRoute } from './chat/responses.ts';
@@ -18,11 +19,14 @@ import { docsPageOf } from './hub/docs-page.ts';
 import { elicitationRoutes, type HasConnectPage, responseRoute } from './hub/elicitations.ts';
 import { openApiOf } from './hub/openapi.ts';
 import { streamRoutes } from './hub/streams.ts';
+import { webhookRoutes } from './hub/webhooks.ts';
 
 export interface AppDeps extends HealthDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
   readonly serve: Serve;
+  /** The webhooks of askers; absent where none are delivered. */
+  readonly webhooks?: Webhooks;
   /** The turns of agents; absent where no agents are configured. */
   readonly turns?: Turns;
   /** Whether there is a hosted page for a tool's id; for none when absent. */
@@ -57,6 +61,7 @@ export function createApp(deps: AppDeps): App {
     ...elicitationRoutes(engine, deps.hasConnectPage ?? (() => false)),
     answer,
     ...streamRoutes(engine, limits),
+    ...(deps.webhooks === undefined ? [] : webhookRoutes(deps.webhooks)),
     chatAnswer,
     ...(deps.turns === undefined ? [] : turnRoutes({ engine, limits, turns: deps.turns, admitAnswer })),
   ];

@@ -1,4 +1,5 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import type {
   ApiKeyConnector,
   Connector as ConnectorEntry,
@@ -8,7 +9,6 @@ import type {
 import type { LoadedAgentsConfig } from './agents/config/load.ts';
 import { createApiKeyConnector } from './connect/connectors/api-key.ts';
 import type { Connector } from './connect/connectors/connector.ts';
-import { createGuardedFetch } from './connect/connectors/guarded-fetch.ts';
 import { createNangoConnector } from './connect/connectors/nango.ts';
 import { createOAuth2Connector } from './connect/connectors/oauth2.ts';
 import { createSecretConnector, SECRET_CONNECTOR_ID } from './connect/connectors/secret.ts';

@@ -2,10 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { createEngine, type Engine } from '@parley/shared/engine/engine';
+import { createWebhooks } from '@parley/shared/engine/webhooks';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
+import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import {
   backendSettings,
   type Env,
@@ -65,8 +67,11 @@ export async function wirePod(env: Env): Promise<Pod> {
     },
     timersMax: env.PARLEY_LIMIT_LOCAL_TIMERS,
   });
+  const dispatch = createProcessDispatch({ env, backend, log, metrics });
   const engine = createEngine({
     ...backend,
+    // What goes out of the house is the worker's.
+    noted: (task) => void (task.kind === 'wake' && dispatch.now(task)),
     timers: [localTimers, backend.timers],
     observer: createObserver({ log, tracer: telemetry.tracer, metrics, context: telemetry.context }),
     settings: engineSettings(env),
@@ -104,6 +109,16 @@ export async function wirePod(env: Env): Promise<Pod> {
       log.warn({ err: error }, 'sweep failed; the next one follows');
     },
   });
+  // Alone, a pod is its own worker.
+  const stopDelivering =
+    redisLocation(env) === undefined
+      ? startSweeper({
+          sweep: (signal) => dispatch.round(signal),
+          everyMs: env.PARLEY_OUTBOX_MS,
+          onError: (error) =>
+            log.warn({ err: error }, 'the outbox could not be read; the next round follows'),
+        })
+      : async () => undefined;
   return {
     app: (req, res) => telemetry.continuing(req.headers, () => app(req, res)),
     metrics: telemetry.metricsHandler,
@@ -118,7 +133,7 @@ export async function wirePod(env: Env): Promise<Pod> {
     async release() {
       await agents?.close();
       localTimers.close();
-      await stopSweeping();
+      await Promise.all([stopSweeping(), stopDelivering()]);
       await backend.close();
       await telemetry.shutdown();
     },
@@ -194,6 +209,7 @@ function createPodApp(parts: AppParts): App {
     serve,
     corsOrigins: env.PARLEY_CORS_ORIGINS,
     version,
+    webhooks: createWebhooks({ ...backend, retentionMs: backendSettings(env).retentionMs }),
     health: () => backend.health(),
     draining,
     ...(agents !== undefined && { turns: agents.turns }),

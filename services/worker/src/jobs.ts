@@ -8,6 +8,8 @@ const FULL_ROUND = 15;
 
 export interface JobsDeps {
   readonly engine: Pick<Engine, 'expire' | 'sweep'>;
+  /** Does what has still to happen after elicitations ended. */
+  readonly dispatch: (signal: AbortSignal) => Promise<unknown>;
   readonly audit: Audit;
   /** Offers the turns of dead pods to the living ones. */
   readonly offerLapsed: (input: OfferLapsedInput) => Promise<number>;
@@ -27,6 +29,7 @@ export function createJobs(deps: JobsDeps): Processors {
       return result.type === 'early' ? { againInMs: result.remainingMs } : undefined;
     },
     sweep: alone(({ signal }) => engine.sweep(signal)),
+    outbox: alone(({ signal }) => deps.dispatch(signal)),
     'take-over': alone(async ({ signal }) => {
       rounds += 1;
       await deps.offerLapsed({ evenIfNobodyDied: rounds % FULL_ROUND === 0, signal });

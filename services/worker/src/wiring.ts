@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dispatch } from '@parley/shared/engine/dispatch';
 import { createEngine, type Engine } from '@parley/shared/engine/engine';
 import { offerLapsed } from '@parley/shared/engine/offer-lapsed';
 import type { CleanupReport, IndexReport } from '@parley/shared/ports/audit';
@@ -11,6 +13,7 @@ import { createCanary } from '@parley/shared/redis/canary';
 import { connectCommands } from '@parley/shared/redis/connect';
 import { schedule } from '@parley/shared/redis/schedules';
 import { startWorkers } from '@parley/shared/redis/workers';
+import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import { backendSettings, type Env, engineSettings, otlpOf } from '@parley/shared/runtime/env';
 import { createReleasers, type Releasers } from '@parley/shared/runtime/lifecycle';
 import { createLog, type Log } from '@parley/shared/runtime/log';
@@ -54,14 +57,17 @@ export async function wireWorker(env: Env, location: RedisLocation): Promise<Wor
     onError: () => metrics.redisCommandErrors.add(1),
   });
   held.add(() => backend.close());
+  const onError = createFaultLog(log);
+  const dispatch = createProcessDispatch({ env, backend, log, metrics });
   const engine = createEngine({
     ...backend,
+    noted: (task) => void (task.kind === 'wake' && dispatch.now(task)),
     // An expiry ends with the job it ran in; the jobs of what the sweep expired find it ended.
     timers: [],
     observer: createObserver({ log, tracer: telemetry.tracer, metrics }),
     settings: engineSettings(env),
   });
-  const untilReady = takeJobs({ env, location, engine, backend, log, metrics, held });
+  const untilReady = takeJobs({ env, location, engine, backend, dispatch, onError, log, metrics, held });
   let working = false;
   held.add(() => {
     working = false;
@@ -86,18 +92,20 @@ interface WorkerParts {
   readonly location: RedisLocation;
   readonly engine: Engine;
   readonly backend: Backend;
+  readonly dispatch: Dispatch;
+  readonly onError: (error: unknown, job?: string) => void;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly held: Releasers;
 }
 
 /** Starts taking jobs and keeping the schedules; resolves once both go. */
-async function takeJobs({ env, location, engine, backend, log, metrics, held }: WorkerParts): Promise<void> {
+async function takeJobs(parts: WorkerParts): Promise<void> {
+  const { env, location, engine, backend, onError, log, metrics, held } = parts;
   const onCommandError = () => metrics.redisCommandErrors.add(1);
   const redis = connectCommands(location);
   redis.on('error', () => undefined);
   held.add(() => redis.disconnect());
-  const onError = createFaultLog(log);
   const workers = startWorkers({
     location,
     timerQueues: env.PARLEY_TIMER_QUEUES,
@@ -110,10 +118,15 @@ async function takeJobs({ env, location, engine, backend, log, metrics, held }: 
         retentionMs: backendSettings(env).retentionMs,
         onError: onCommandError,
       }),
+      dispatch: (signal) => parts.dispatch.round(signal),
       offerLapsed: (input) => offerLapsed(backend, input),
       beat: createCanary(redis, onCommandError),
       ...reportTo({ log, metrics, backend, freshMs: REPORT_ROUNDS * env.PARLEY_INDEX_CHECK_MS }),
     }),
+  });
+  // After the workers: they begin no more by then.
+  held.add(async () => {
+    await Promise.race([parts.dispatch.idle(), sleep(env.PARLEY_DRAIN_MS / 4, undefined, { ref: false })]);
   });
   held.add(() => workers.close(env.PARLEY_DRAIN_MS / 2));
   const schedules = schedule({
@@ -121,6 +134,7 @@ async function takeJobs({ env, location, engine, backend, log, metrics, held }: 
     onError,
     everyMs: {
       sweep: env.PARLEY_SWEEP_MS,
+      outbox: env.PARLEY_OUTBOX_MS,
       'take-over': env.PARLEY_TAKE_OVER_MS,
       'index-check': env.PARLEY_INDEX_CHECK_MS,
       cleanup: env.PARLEY_CLEANUP_MS,

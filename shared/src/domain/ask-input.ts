@@ -51,6 +51,10 @@ export const AskInput = z
       .strictObject({ content: z.record(z.string(), z.unknown()) })
       .optional()
       .describe('form mode: what the run goes on with when the question cannot be shown; never an answer'),
+    webhookUrl: z
+      .string()
+      .optional()
+      .describe('https URL that gets a signed POST when it ends (docs/webhooks.md). No reply shows it.'),
     timeoutSeconds: z.int().min(1).max(TIMEOUT_SECONDS_MAX).default(600),
   })
   .meta({ id: 'AskInput' });

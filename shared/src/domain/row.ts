@@ -16,6 +16,8 @@ export interface Definition extends StreamRef {
   readonly completion?: Completion;
   readonly sensitive?: true;
   readonly onUnavailable?: OnUnavailable;
+  /** Where its end is told. It may hold a secret of the asker: nobody is ever shown it. */
+  readonly webhookUrl?: string;
   readonly context: Context;
   readonly timeoutSeconds: number;
   /** W3C traceparent of the asking span, so that answer and resume can link to it from any pod. */
@@ -49,6 +51,7 @@ export function toWire(row: Row, options: WireOptions): Elicitation {
     traceparent: _trace,
     // The asker's own default is for its run alone: on a card it would read as somebody's answer.
     onUnavailable: _fallback,
+    webhookUrl: _webhookUrl,
     ...asked
   } = row.definition;
   const settled = row.settlement;

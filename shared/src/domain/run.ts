@@ -91,6 +91,13 @@ export type Commission = z.infer<typeof Commission>;
 /** The owner of a run that waits for a pod: one that never beats. */
 export const NOBODY = 'nobody';
 
+/** The owner of a run that no pod holds, because it waits for its person; the answer has it taken over. */
+export const DETACHED = 'detached';
+
+/** What becomes of a turn that waits for its person: its pod holds it for a while, or lets go of it at once. */
+export const DELIVERIES = ['hold', 'detach'] as const;
+export type Delivery = (typeof DELIVERIES)[number];
+
 export const RUN_STATUSES = ['running', 'finished', 'failed', 'stopped'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
@@ -101,16 +108,19 @@ export interface RunStanding {
   /** The pod that writes it, and the how-manieth owner that is. Writes under an older term are refused. */
   readonly owner: string;
   readonly term: number;
+  /** How often it was taken over from a pod that had not let go of it. */
+  readonly lapses: number;
+  /** The call of another run that it is for; absent for a turn of a person's. */
+  readonly parent?: ParentCall;
 }
 
 /** One turn of an agent, kept so that any pod can tell how it stands and go on with it. */
 export interface Run extends RunRef, RunStanding {
   readonly agent: string;
-  /** Absent for a turn of a person's. */
-  readonly parent?: ParentCall;
   /** Of a delegate's run. */
   readonly commission?: Commission;
   readonly support: Support;
+  readonly delivery: Delivery;
   /** Number of the last event its writer appended; the next write goes on from it. */
   readonly writerSeq: number;
   readonly startedAt: number;

@@ -52,6 +52,10 @@ const ToolAuthRequired = z.looseObject({
 /** A delegate's run waits for its person, so often at once; the clocks of whoever delegated stand still until none is left. */
 const RunPaused = z.looseObject({ type: z.literal('run-paused'), waits: z.int().positive() });
 const RunResumed = z.looseObject({ type: z.literal('run-resumed'), waits: z.int().nonnegative() });
+/** No pod holds the turn any more: it waits for its person. Readers end here; the answer has a pod go on. */
+const TurnDetached = z.looseObject({ type: z.literal('turn-detached') });
+/** A pod goes on with a turn that was detached. */
+const TurnAttached = z.looseObject({ type: z.literal('turn-attached') });
 const Usage = z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() });
 const TurnFinished = z.looseObject({
   type: z.literal('turn-finished'),
@@ -83,6 +87,8 @@ export const TurnEvent = z.discriminatedUnion('type', [
   ToolAuthRequired,
   RunPaused,
   RunResumed,
+  TurnDetached,
+  TurnAttached,
   TurnFinished,
   TurnFailed,
 ]);

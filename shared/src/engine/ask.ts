@@ -84,7 +84,8 @@ async function claimKey(deps: EngineDeps, request: AskRequest, key: string, mint
   const held = await deps.claims.claim(
     { family: 'idempotency', tenant: request.tenant, name: key },
     JSON.stringify({ digest, ...minted }),
-    deps.settings.retentionMs,
+    // A run may come back to its question as long as that may stay open.
+    deps.settings.retentionMs + (request.keyDecides === true ? TIMEOUT_SECONDS_MAX * 1000 : 0),
   );
   const claim = JSON.parse(held) as Minted & { digest: string };
   if (claim.digest !== digest && request.keyDecides !== true) {

@@ -8,6 +8,7 @@ import type { Definition } from '../domain/row.ts';
 import { faultOfProse } from '../domain/text.ts';
 import { faultOfUrl } from '../domain/url.ts';
 import type { EngineSettings } from './deps.ts';
+import { faultOfWebhook, type WebhookSettings } from './webhook-rules.ts';
 
 const CONTEXT_BYTES_MAX = 8 * 1024;
 
@@ -16,7 +17,7 @@ const CONTEXT_BYTES_MAX = 8 * 1024;
  * `url` in url mode is for Parley's own connect page; whoever knows its id adds the address (`withConnectUrl`).
  */
 export function define(
-  settings: EngineSettings,
+  settings: EngineSettings & WebhookSettings,
   tenant: string,
   input: AskInput & { readonly streamRequestId: string },
 ): Definition {
@@ -27,6 +28,7 @@ export function define(
   const context = input.context ?? { trigger: 'agent' };
   note('message', faultOfProse(input.message, settings.messageCharactersMax));
   note('context', faultOfContext(context));
+  note('webhookUrl', faultOfWebhook(settings, tenant, input));
   const asked =
     input.mode === 'form' ? formPart(settings, input, issues) : urlPart(settings, input, context, note);
   if (issues.length > 0) {
@@ -43,6 +45,7 @@ export function define(
     ...(input.description !== undefined && { description: input.description }),
     ...asked,
     ...(input.sensitive === true && { sensitive: true as const }),
+    ...(input.webhookUrl !== undefined && { webhookUrl: input.webhookUrl }),
     context,
     timeoutSeconds: input.timeoutSeconds,
   };

@@ -4,10 +4,12 @@ import type { Elicitations } from '../ports/elicitations.ts';
 import type { EventBus } from '../ports/event-bus.ts';
 import type { Feed } from '../ports/feed.ts';
 import type { Observer } from '../ports/observer.ts';
+import type { OutboxTask } from '../ports/outbox.ts';
 import type { Timers } from '../ports/timers.ts';
+import type { WebhookSettings } from './webhook-rules.ts';
 
 /** Bounds and rhythms of the engine; every one has a default in runtime/env.ts. */
-export interface EngineSettings {
+export interface EngineSettings extends WebhookSettings {
   /** How long ended rows, feeds and claims stay, in ms. */
   readonly retentionMs: number;
   readonly messageCharactersMax: number;
@@ -34,4 +36,6 @@ export interface EngineDeps {
   readonly timers: readonly Timers[];
   readonly observer: Observer;
   readonly settings: EngineSettings;
+  /** Told at once of what an end left to do; the outbox has it, too. Never throws. */
+  readonly noted?: (task: OutboxTask) => void;
 }

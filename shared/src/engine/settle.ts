@@ -22,6 +22,7 @@ export async function settle(deps: EngineDeps, caller: Caller, read: Seen, comma
     if (result.row === undefined || !maySee(caller, result.row)) throw notFound();
     seen = { row: result.row, now: result.now };
     if (!result.committed) continue;
+    for (const task of result.noted ?? []) deps.noted?.(task);
     if (isTerminal(seen.row.status)) afterSettling(deps, seen.row);
     if (decision.type === 'commit') return seen;
   }

@@ -2,11 +2,13 @@ import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { createMemoryClaims } from './claims.ts';
 import { createMemoryConnectStore } from './connect-store.ts';
+import { createMemoryDeadLetters } from './dead-letters.ts';
 import { createMemoryElicitations } from './elicitations.ts';
 import { InProcessEventBus } from './event-bus.ts';
 import { createMemoryFeed } from './feed.ts';
 import { createMemoryHeartbeats } from './heartbeats.ts';
 import { createMemoryLimits } from './limits.ts';
+import { createMemoryOutbox } from './outbox.ts';
 import { createMemoryRunQueue } from './run-queue.ts';
 import { createMemoryRuns } from './runs.ts';
 import { createMemoryVaultStore } from './vault-store.ts';
@@ -16,16 +18,15 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
   const feed = createMemoryFeed(settings.feedEventsMax);
   const wakes = new InProcessEventBus<Wake>();
   const inboxWakes = new InProcessEventBus<ElicitationWake>();
+  const outbox = createMemoryOutbox();
+  const elicitations = createMemoryElicitations({ feed, wakes, inboxWakes, outbox, settings });
   return {
-    elicitations: createMemoryElicitations({
-      feed,
-      wakes,
-      inboxWakes,
-      settings,
-    }),
+    elicitations,
     feed,
     heartbeats: createMemoryHeartbeats(),
-    ...createMemoryRuns({ feed, wakes, settings }),
+    ...createMemoryRuns({ feed, wakes, elicitations, settings }),
+    outbox,
+    deadLetters: createMemoryDeadLetters({ keepMs: settings.deadLetterMs }),
     runQueue: createMemoryRunQueue(),
     wakes,
     inboxWakes,

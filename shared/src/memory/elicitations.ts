@@ -6,24 +6,35 @@ import type { Step } from '../domain/transition.ts';
 import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { Elicitations, PageRequest } from '../ports/elicitations.ts';
+import type { OutboxTask } from '../ports/outbox.ts';
 import type { InProcessEventBus } from './event-bus.ts';
 import type { MemoryFeed } from './feed.ts';
+import type { MemoryOutbox } from './outbox.ts';
 
 export interface MemoryElicitationsDeps {
   readonly feed: MemoryFeed;
   readonly wakes: InProcessEventBus<Wake>;
   readonly inboxWakes: InProcessEventBus<ElicitationWake>;
+  readonly outbox: Pick<MemoryOutbox, 'note'>;
   readonly settings: BackendSettings;
+}
+
+/** The rows, with the door by which runs of the same process wait for them. */
+export interface MemoryElicitations extends Elicitations {
+  isOpen(id: string): boolean;
+  /** Notes the task in the outbox once the row ends. */
+  onEnd(id: string, task: OutboxTask): void;
 }
 
 interface Held {
   row: Row;
   /** When an ended row leaves, in ms. */
   until: number;
+  readonly onEnd: readonly OutboxTask[];
 }
 
 /** The rows in one process. One turn of the event loop is the atomic step that a script is on Redis. */
-export function createMemoryElicitations(deps: MemoryElicitationsDeps): Elicitations {
+export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryElicitations {
   const { settings } = deps;
   const rows = new Map<string, Held>();
   const byOwner = new Map<string, Set<string>>();
@@ -89,7 +100,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): Elicitat
         createdAt: now,
         expiresAt: now + timeoutMs,
       };
-      rows.set(id, { row, until: Number.POSITIVE_INFINITY });
+      rows.set(id, { row, until: Number.POSITIVE_INFINITY, onEnd: [] });
       byOwner.set(ownerKey(definition), (byOwner.get(ownerKey(definition)) ?? new Set()).add(id));
       const event = {
         type: 'elicitation-request',
@@ -131,16 +142,22 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): Elicitat
           settledAt: now,
         }),
       };
+      const { onEnd = [] } = rows.get(row.id) ?? {};
+      const keptMs =
+        row.definition.webhookUrl === undefined ? settings.retentionMs : settings.keptForWebhookMs;
       rows.set(row.id, {
         row: next,
-        until: terminal ? now + settings.retentionMs : Number.POSITIVE_INFINITY,
+        until: terminal ? now + keptMs : Number.POSITIVE_INFINITY,
+        onEnd: terminal ? [] : onEnd,
       });
       if (terminal) {
         trimHistory(row.definition, now);
-        setTimeout(() => rowAt(row.id, Date.now()), Math.min(settings.retentionMs + 1, 0x7fffffff)).unref();
+        setTimeout(() => rowAt(row.id, Date.now()), Math.min(keptMs + 1, 0x7fffffff)).unref();
       }
+      const noted = terminal ? [...webhookOf(row), ...onEnd] : [];
+      for (const task of noted) deps.outbox.note(task);
       tell(next, step.event, now, settings.retentionMs);
-      return { committed: true, row: next, now };
+      return { committed: true, row: next, now, ...(noted.length > 0 && { noted }) };
     },
 
     async page(request) {
@@ -164,8 +181,34 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): Elicitat
         .map(({ id }) => id);
     },
 
+    async keep(id, forMs) {
+      const held = rows.get(id);
+      if (held !== undefined && isTerminal(held.row.status)) held.until = Date.now() + forMs;
+    },
+
     async forget() {},
+
+    isOpen(id) {
+      const row = rowAt(id, Date.now());
+      return row !== undefined && !isTerminal(row.status);
+    },
+
+    onEnd(id, task) {
+      const held = rows.get(id);
+      if (held === undefined) return;
+      const others = held.onEnd.filter((one) => !isSameRun(one, task));
+      rows.set(id, { ...held, onEnd: [...others, task] });
+    },
   };
+}
+
+function isSameRun(one: OutboxTask, other: OutboxTask): boolean {
+  if (one.kind !== 'wake' || other.kind !== 'wake') return false;
+  return one.stream.streamRequestId === other.stream.streamRequestId;
+}
+
+function webhookOf({ id, definition }: Row): OutboxTask[] {
+  return definition.webhookUrl === undefined ? [] : [{ kind: 'webhook', elicitationId: id }];
 }
 
 function isDue(row: Row, now: number): boolean {

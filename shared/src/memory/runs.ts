@@ -1,11 +1,21 @@
 import { TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
 import { formatFeedPosition } from '../domain/events.ts';
-import type { CallRecord, ConversationRef, Message, PauseRecord, Run, RunRef } from '../domain/run.ts';
+import {
+  type CallRecord,
+  type ConversationRef,
+  DETACHED,
+  type Message,
+  NOBODY,
+  type PauseRecord,
+  type Run,
+  type RunRef,
+} from '../domain/run.ts';
 import type { TurnEvent } from '../domain/turn-events.ts';
 import type { Wake } from '../domain/wake.ts';
 import type { BackendSettings } from '../ports/backend.ts';
-import type { Conversations } from '../ports/conversations.ts';
+import type { Conversations, LastTurn } from '../ports/conversations.ts';
 import type { RunNote, Runs, RunWrite, WriteResult } from '../ports/runs.ts';
+import type { MemoryElicitations } from './elicitations.ts';
 import type { InProcessEventBus } from './event-bus.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import { type MemoryFeed, streamKey } from './feed.ts';
@@ -13,6 +23,7 @@ import { type MemoryFeed, streamKey } from './feed.ts';
 export interface MemoryRunsDeps {
   readonly feed: MemoryFeed;
   readonly wakes: InProcessEventBus<Wake>;
+  readonly elicitations: Pick<MemoryElicitations, 'isOpen' | 'onEnd'>;
   readonly settings: BackendSettings;
 }
 
@@ -20,10 +31,14 @@ interface Held {
   run: Run;
   bytes: number;
   stopping: boolean;
+  wasDetached: boolean;
 }
+
+type Detaching = NonNullable<RunWrite['detach']>;
 
 interface Talk {
   running?: string;
+  last?: LastTurn;
   messages: Message[];
 }
 
@@ -44,20 +59,53 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
   }
 
   /** Frees the run's conversation and adds to its history. */
-  function leave(run: RunRef, said: readonly Message[]): void {
+  function leave(run: RunRef, said: readonly Message[], wasDetached: boolean): void {
     const { running, messages } = talks.get(talkKey(run)) ?? { messages: [] };
+    const last = { streamRequestId: run.streamRequestId, wasDetached };
     const talk: Talk = {
+      last,
       ...(running !== undefined && running !== run.streamRequestId && { running }),
       messages: [...messages, ...structuredClone(said)].slice(-settings.historyMessagesMax),
     };
     talks.set(talkKey(run), talk, Date.now() + settings.conversationTtlMs);
   }
 
+  function refusal(held: Held, { end, detach }: RunWrite, bytes: number): WriteResult | undefined {
+    if (detach !== undefined) return mayDetach(held, detach) ? undefined : 'roused';
+    return bytes > settings.turnBytesMax && end === undefined ? 'full' : undefined;
+  }
+
+  function nextOf(run: Run, write: RunWrite, now: number): Run {
+    const { notes = [], end, detach } = write;
+    const writerSeq = Math.max(run.writerSeq, lastSeqOf(write));
+    const noted = notes.reduce(withNote, { ...run, writerSeq });
+    if (detach !== undefined) return detached(noted, detach);
+    return end === undefined ? noted : { ...noted, status: end.status, endedAt: now };
+  }
+
+  function mayDetach({ run, stopping }: Held, { questions, runs: delegates }: Detaching): boolean {
+    const isDetached = (streamRequestId: string) =>
+      runs.get(streamKey({ ...run, streamRequestId }))?.run.owner === DETACHED;
+    return !stopping && questions.every(deps.elicitations.isOpen) && delegates.every(isDetached);
+  }
+
+  function detached(run: Run, { questions }: Detaching): Run {
+    const { tenant, userId, streamRequestId } = run;
+    const term = run.term + 1;
+    const task = { kind: 'wake', stream: { tenant, userId, streamRequestId }, term } as const;
+    for (const id of questions) deps.elicitations.onEnd(id, task);
+    return { ...run, owner: DETACHED, term };
+  }
+
   return {
     conversations: {
       async read(conversation) {
-        const { running, messages = [] } = talks.get(talkKey(conversation)) ?? {};
-        return { ...(running !== undefined && { running }), messages: structuredClone(messages) };
+        const { running, last, messages = [] } = talks.get(talkKey(conversation)) ?? {};
+        return {
+          ...(running !== undefined && { running }),
+          ...(last !== undefined && { last }),
+          messages: structuredClone(messages),
+        };
       },
     },
     runs: {
@@ -77,15 +125,21 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         }
         const run: Run = {
           ...structuredClone(given),
+          delivery: given.delivery ?? 'hold',
           status: 'running',
           term: 1,
+          lapses: 0,
           writerSeq: 1,
           startedAt: now,
           steps: [],
           calls: [],
           pauses: [],
         };
-        runs.set(streamKey(run), { run, bytes: bytesOf([event]), stopping: false }, now + lifeMs);
+        runs.set(
+          streamKey(run),
+          { run, bytes: bytesOf([event]), stopping: false, wasDetached: false },
+          now + lifeMs,
+        );
         talks.set(talkKey(run), { ...talk, running: run.streamRequestId }, now + settings.conversationTtlMs);
         tell(run, [event], now, lifeMs);
         return { type: 'begun', term: 1, writerSeq: 1 };
@@ -94,13 +148,13 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       async standing(stream) {
         const run = runs.get(streamKey(stream))?.run;
         if (run === undefined) return undefined;
-        const { conversationId, status, owner, term } = run;
-        return { conversationId, status, owner, term };
+        const { conversationId, status, owner, term, lapses, parent } = run;
+        return { conversationId, status, owner, term, lapses, ...(parent !== undefined && { parent }) };
       },
 
       async *ownedBy(owners) {
         for (const { run } of runs.values()) {
-          if (run.status !== 'running' || !owners.has(run.owner)) continue;
+          if (run.status !== 'running' || run.owner === DETACHED || !owners.has(run.owner)) continue;
           const { tenant, userId, streamRequestId, term } = run;
           yield { stream: { tenant, userId, streamRequestId }, term };
         }
@@ -115,20 +169,16 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         const held = runs.get(streamKey(ref));
         if (held === undefined) return 'gone';
         const { run } = held;
-        const { events, notes = [], end } = write;
-        const settled = standing(run, write);
-        if (settled !== undefined) return settled;
+        const { events, end } = write;
         const fresh = events.slice(Math.max(0, run.writerSeq - write.firstSeq + 1));
         const bytes = held.bytes + bytesOf(fresh);
-        if (bytes > settings.turnBytesMax && end === undefined) return 'full';
-        const noted = notes.reduce(withNote, {
-          ...run,
-          writerSeq: Math.max(run.writerSeq, lastSeqOf(write)),
-        });
-        const next: Run = end === undefined ? noted : { ...noted, status: end.status, endedAt: now };
+        const settled = standing(run, write) ?? refusal(held, write, bytes);
+        if (settled !== undefined) return settled;
+        const next = nextOf(run, write, now);
         const ttlMs = end === undefined ? lifeMs : settings.retentionMs;
-        runs.set(streamKey(run), { ...held, run: next, bytes }, now + ttlMs);
-        if (end !== undefined) leave(run, end.messages);
+        const wasDetached = held.wasDetached || write.detach !== undefined;
+        runs.set(streamKey(run), { ...held, run: next, bytes, wasDetached }, now + ttlMs);
+        if (end !== undefined) leave(run, end.messages, held.wasDetached);
         tell(run, fresh, now, ttlMs);
         if (end !== undefined) deps.feed.leaveAt(run, now + ttlMs);
         return held.stopping && end === undefined ? 'stopping' : 'written';
@@ -146,7 +196,9 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         if (held?.run.status !== 'running') return undefined;
         if (held.run.term === term + 1 && held.run.owner === owner) return held.run.term;
         if (held.run.term !== term) return undefined;
-        held.run = { ...held.run, term: term + 1, owner };
+        const isLapse = ![held.run.owner, owner].some((one) => one === NOBODY || one === DETACHED);
+        const lapses = held.run.lapses + (isLapse ? 1 : 0);
+        held.run = { ...held.run, term: term + 1, owner, lapses };
         return term + 1;
       },
     },

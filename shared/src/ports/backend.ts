@@ -2,11 +2,13 @@ import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { Claims } from './claims.ts';
 import type { ConnectStore } from './connect-store.ts';
 import type { Conversations } from './conversations.ts';
+import type { DeadLetters } from './dead-letters.ts';
 import type { Elicitations } from './elicitations.ts';
 import type { EventBus } from './event-bus.ts';
 import type { Feed } from './feed.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import type { Limits } from './limits.ts';
+import type { Outbox } from './outbox.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Runs } from './runs.ts';
 import type { Timers } from './timers.ts';
@@ -24,6 +26,10 @@ export interface BackendHealth {
 export interface BackendSettings {
   /** How long ended rows and feeds stay, in ms. */
   readonly retentionMs: number;
+  /** How long ended rows stay whose asker is told by a webhook, in ms: until it got through, at most. */
+  readonly keptForWebhookMs: number;
+  /** How long a webhook that could not be delivered is listed, in ms. */
+  readonly deadLetterMs: number;
   readonly openPerUserMax: number;
   readonly historyPerUserMax: number;
   readonly feedEventsMax: number;
@@ -41,6 +47,8 @@ export interface Backend {
   readonly feed: Feed;
   readonly runs: Runs;
   readonly runQueue: RunQueue;
+  readonly outbox: Outbox;
+  readonly deadLetters: DeadLetters;
   readonly conversations: Conversations;
   readonly heartbeats: Heartbeats;
   readonly wakes: EventBus<Wake>;

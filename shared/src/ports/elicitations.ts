@@ -2,6 +2,7 @@ import type { Owner } from '../domain/ids.ts';
 import type { Definition, Row } from '../domain/row.ts';
 import type { Status } from '../domain/status.ts';
 import type { Step } from '../domain/transition.ts';
+import type { OutboxTask } from './outbox.ts';
 
 /** A row together with the clock it was read under. */
 export interface Reading {
@@ -20,6 +21,8 @@ export interface CreateResult extends Reading {
 export interface CommitResult extends Reading {
   /** False when the row moved on or the guard did not hold; `row` and `now` then say how it stands. */
   readonly committed: boolean;
+  /** What the commit noted in the outbox; absent when that is nothing. */
+  readonly noted?: readonly OutboxTask[];
 }
 
 export interface PageRequest {
@@ -40,7 +43,8 @@ export interface Page {
 
 /**
  * The rows of all elicitations. Every change is one atomic step that also appends the stream request's feed, keeps
- * the inbox, the history and the deadline index, and publishes the wakes last.
+ * the inbox, the history and the deadline index, notes in the outbox what an end leaves to do, and publishes the wakes
+ * last.
  */
 export interface Elicitations {
   /** Creates the row unless `id` exists; stamps createdAt and expiresAt. Nothing when the owner has too many open. */
@@ -55,6 +59,8 @@ export interface Elicitations {
   page(request: PageRequest): Promise<Page>;
   /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first, after the first `skip` of them. */
   due(bucket: number, limit: number, skip?: number): Promise<string[]>;
+  /** Lets an ended row stay for so long from now, in ms, and then leave. */
+  keep(id: string, forMs: number): Promise<void>;
   /** Removes an index entry that leads to no row, as a lost write may leave behind. */
   forget(id: string): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** The jobs that come round again and again, on whichever worker is free. */
-export const MAINTENANCE_JOBS = ['sweep', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
+export const MAINTENANCE_JOBS = ['sweep', 'outbox', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
 export type MaintenanceJob = (typeof MAINTENANCE_JOBS)[number];
 
 /** Every kind of job there is. `expire` is one per elicitation and carries its id as the job's. */

@@ -2,6 +2,7 @@ import type { StreamRef } from '../domain/ids.ts';
 import type {
   CallRecord,
   Commission,
+  Delivery,
   Message,
   ParentCall,
   PauseRecord,
@@ -23,6 +24,8 @@ export interface NewRun extends RunRef {
   readonly parent?: ParentCall;
   readonly commission?: Commission;
   readonly support: Support;
+  /** `hold` when absent. */
+  readonly delivery?: Delivery;
   readonly input: readonly Message[];
   /** Told in the feed as its first event. */
   readonly event: TurnEvent & { readonly type: 'turn-started' };
@@ -55,6 +58,11 @@ export interface RunWrite {
   readonly notes?: readonly RunNote[];
   /** Ends the run: frees its conversation, whose history gains `messages`. */
   readonly end?: { readonly status: Exclude<RunStatus, 'running'>; readonly messages: readonly Message[] };
+  /**
+   * Lets go of the run until one of these ends: then the outbox has it woken. They are open questions of the same
+   * person, and runs that are detached themselves.
+   */
+  readonly detach?: { readonly questions: readonly string[]; readonly runs: readonly string[] };
 }
 
 export type WriteResult =
@@ -66,6 +74,8 @@ export type WriteResult =
   | 'fenced'
   /** The feed may not grow further. Nothing was written; only an end is still taken. */
   | 'full'
+  /** One of what the run was to be detached for has ended already. Nothing was written. */
+  | 'roused'
   /** There is no such run. */
   | 'gone';
 

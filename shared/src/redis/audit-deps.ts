@@ -50,6 +50,6 @@ export function createAuditDeps({ redis, retentionMs, onError }: RedisAuditOptio
         return 0;
       }
     },
-    leaves: ({ lifeMs }) => lifeMs >= 0 && lifeMs <= retentionMs,
+    leaves: ({ lifeMs, keptMs = retentionMs }) => lifeMs >= 0 && lifeMs <= keptMs,
   };
 }

@@ -5,12 +5,14 @@ import { createRedisClaims } from './claims.ts';
 import { type Commands, connectCommands, connectProducer, connectSubscriber } from './connect.ts';
 import { createRedisConnectStore } from './connect-store.ts';
 import { createRedisConversations } from './conversations.ts';
+import { createRedisDeadLetters } from './dead-letters.ts';
 import { createRedisElicitations } from './elicitations.ts';
 import { RedisEventBus } from './event-bus.ts';
 import { createRedisFeed } from './feed.ts';
 import { createRedisHeartbeats } from './heartbeats.ts';
 import { canaryKey, probeChannel } from './keys.ts';
 import { createRedisLimits } from './limits.ts';
+import { createRedisOutbox } from './outbox.ts';
 import { createQueueRuns } from './run-queue.ts';
 import { createRedisRuns } from './runs.ts';
 import { createSubscriber } from './subscriber.ts';
@@ -60,6 +62,12 @@ export function createRedisBackend({
     feed: createRedisFeed(redis, onError),
     runs: createRedisRuns({ redis, settings, ...(onError !== undefined && { onError }) }),
     runQueue,
+    outbox: createRedisOutbox(redis, onError),
+    deadLetters: createRedisDeadLetters({
+      redis,
+      keepMs: settings.deadLetterMs,
+      ...(onError !== undefined && { onError }),
+    }),
     conversations: createRedisConversations(redis, onError),
     heartbeats: createRedisHeartbeats(redis, onError),
     wakes: new RedisEventBus({ redis, subscriber, family: 'stream', encode: encodeWake, decode: decodeWake }),

@@ -6,7 +6,7 @@
 --     10 how long a run may last with what follows, in ms   11 how long a conversation stays, in ms
 --     12 a stream request whose run is known to be gone, or ''   13 JSON of the call it is for, or ''
 --     14 JSON of what a delegate needs of its turn, or ''
---     15 JSON of what its client can show   16 field among the running turns
+--     15 JSON of what its client can show   16 field among the running turns   17 what becomes of it while it waits
 -- Returns {1, term, writer's sequence} when begun, also by an earlier call of the same;
 --         {0, stream request} when another turn runs.
 
@@ -18,7 +18,8 @@ if running and running ~= ARGV[12] then return { 0, running } end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 redis.call('HSET', KEYS[1], 'status', 'running', 'owner', ARGV[2], 'term', 1, 'writerSeq', 1, 'bytes', #ARGV[7],
-  'agent', ARGV[3], 'conversationId', ARGV[4], 'startedAt', now, 'input', ARGV[5], 'support', ARGV[15])
+  'agent', ARGV[3], 'conversationId', ARGV[4], 'startedAt', now, 'input', ARGV[5], 'support', ARGV[15],
+  'delivery', ARGV[17])
 if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'parent', ARGV[13]) end
 if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'commission', ARGV[14]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[10])

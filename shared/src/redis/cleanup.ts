@@ -49,7 +49,7 @@ async function sendOff(deps: AuditDeps, name: KeyName): Promise<number> {
 }
 
 /** For how long, in ms, anything of a family may be wanted at most; nothing for families that may stay. */
-function lifeOf({ retentionMs }: AuditDeps, { family, rest }: KeyName): number | undefined {
+function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undefined {
   switch (family) {
     case 'feed':
       // Somebody may have asked on it just now.
@@ -57,7 +57,7 @@ function lifeOf({ retentionMs }: AuditDeps, { family, rest }: KeyName): number |
     case 'history':
       return retentionMs;
     case 'claim':
-      return rest.startsWith('idempotency:') ? retentionMs : retentionMs + LONGEST_TIMEOUT_MS;
+      return retentionMs + LONGEST_TIMEOUT_MS;
     case 'limit':
       return LIMIT_MS;
     default:

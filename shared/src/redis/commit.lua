@@ -1,7 +1,8 @@
--- One atomic step of one elicitation: compare, write the row, append the feed, keep the indexes, publish the wakes.
+-- One atomic step of one elicitation: compare, write the row, append the feed, keep the indexes, note what its end
+-- leaves to do, publish the wakes.
 -- The rules live in TypeScript (domain/transition.ts); this script only compares, stamps the time and appends.
 --
--- KEYS 1 row (hash)  2 feed (stream)  3 inbox (zset)  4 history (zset)  5 deadlines (zset)
+-- KEYS 1 row (hash)  2 feed (stream)  3 inbox (zset)  4 history (zset)  5 deadlines (zset)  6 outbox (zset)
 -- ARGV 1 revision the caller decided on; 0 creates
 --      2 guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored when creating
 --      3 elicitation id     4 new status     5 '1' when the status is terminal
@@ -10,15 +11,16 @@
 --     11 retention in ms   12 feed events to keep, about
 --     creating:  13 timeout in ms   14 definition JSON   15 open elicitations per owner, at most
 --     settling:  13 settlement JSON 14 ended elicitations per owner, at most
--- Returns {1, now, position} when committed; {0, now, row fields...} when the row is not as the caller thought or the
---      guard does not hold; {-1, now} when the owner has too many open.
+--                15 how long the ended row stays, in ms   16 a task for the outbox, or ''
+-- Returns {1, now, position, detached runs that waited for it, a line each} when committed; {0, now, row fields...} when
+--      the row is not as the caller thought or the guard does not hold; {-1, now} when the owner has too many open.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local expected = tonumber(ARGV[1])
 local id = ARGV[3]
 
-local stands = redis.call('HMGET', KEYS[1], 'revision', 'expiresAt', 'createdAt')
+local stands = redis.call('HMGET', KEYS[1], 'revision', 'expiresAt', 'createdAt', 'wakes')
 local revision = tonumber(stands[1]) or 0
 local function asItStands()
   local reply = redis.call('HGETALL', KEYS[1])
@@ -48,7 +50,10 @@ else
     redis.call('ZADD', KEYS[4], stands[3], id)
     redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -1 - tonumber(ARGV[14]))
     redis.call('PEXPIRE', KEYS[4], ARGV[11])
-    redis.call('PEXPIRE', KEYS[1], ARGV[11])
+    redis.call('PEXPIRE', KEYS[1], ARGV[15])
+    if ARGV[15] ~= ARGV[11] then redis.call('HSET', KEYS[1], 'keptMs', ARGV[15]) end
+    if ARGV[16] ~= '' then redis.call('ZADD', KEYS[6], now, ARGV[16]) end
+    for run in string.gmatch(stands[4] or '', '[^\n]+') do redis.call('ZADD', KEYS[6], now, 'wake ' .. run) end
   else
     redis.call('HSET', KEYS[1], 'status', ARGV[4], 'revision', expected + 1)
   end
@@ -75,4 +80,4 @@ end
 local wake = position .. ' ' .. now .. ' ' .. ARGV[8]
 redis.call('PUBLISH', ARGV[9], wake)
 redis.call('PUBLISH', ARGV[10], wake)
-return { 1, now, position }
+return { 1, now, position, stands[4] or '' }

@@ -8,16 +8,17 @@ import { orUnavailable } from './unavailable.ts';
 export function createRedisConversations(redis: Commands, onError?: (error: unknown) => void): Conversations {
   return {
     async read(conversation) {
-      const [running, messages] = await orUnavailable(
+      const [[running = null, last = null, detached = null], messages] = await orUnavailable(
         () =>
           Promise.all([
-            redis.hget(conversationKey(conversation), 'running'),
+            redis.hmget(conversationKey(conversation), 'running', 'last', 'lastDetached'),
             redis.lrange(messagesKey(conversation), 0, -1),
           ]),
         onError,
       );
       return {
         ...(running !== null && { running }),
+        ...(last !== null && { last: { streamRequestId: last, wasDetached: detached === '1' } }),
         messages: messages.map((message) => Message.parse(JSON.parse(message))),
       };
     },

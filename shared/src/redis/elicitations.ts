@@ -4,8 +4,10 @@ import { isTerminal } from '../domain/status.ts';
 import type { Step } from '../domain/transition.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { CommitResult, CreateResult, Elicitations, Reading } from '../ports/elicitations.ts';
+import type { OutboxTask } from '../ports/outbox.ts';
 import type { Commands } from './connect.ts';
 import { type CommitNames, commitNames, deadlinesKey, elicitationKey } from './keys.ts';
+import { nameOfTask, taskOfName } from './outbox-names.ts';
 import { pageOf } from './page.ts';
 import { rowOf } from './row-codec.ts';
 import { loadScript } from './script.ts';
@@ -25,6 +27,7 @@ const TOO_MANY_OPEN = -1;
 export function createRedisElicitations({ redis, settings, onError }: RedisElicitationsDeps): Elicitations {
   const commitScript = loadScript(redis, 'commit', onError);
   const readScript = loadScript(redis, 'read', onError);
+  const keepScript = loadScript(redis, 'keep', onError);
   // One for every bucket, every few seconds: its caller tells of an outage once, not 64 times.
   const dueScript = loadScript(redis, 'due');
 
@@ -92,6 +95,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     const { event, settlement, status, guard } = step;
     const terminal = isTerminal(status);
     const names = commitNames(row.id, row.definition);
+    const webhook = terminal ? webhookOf(row) : undefined;
     const reply = (await commitScript(names.keys, [
       row.revision,
       guard,
@@ -103,13 +107,20 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
       feedEventsMax(row.definition),
       JSON.stringify(settlement ?? {}),
       settings.historyPerUserMax,
+      webhook === undefined ? settings.retentionMs : settings.keptForWebhookMs,
+      webhook === undefined ? '' : nameOfTask(webhook),
     ])) as unknown[];
     const [code, time, ...fields] = reply;
     const now = Number(time);
     if (code !== COMMITTED) return { committed: false, row: rowOf(row.id, fields), now };
+    const noted = [
+      ...(webhook === undefined ? [] : [webhook]),
+      ...(terminal ? wakesIn(String(fields[1] ?? '')) : []),
+    ];
     return {
       committed: true,
       now,
+      ...(noted.length > 0 && { noted }),
       row: {
         ...row,
         status,
@@ -128,11 +139,27 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     async due(bucket, limit, skip = 0) {
       return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit, skip])) as string[];
     },
+    async keep(id, forMs) {
+      await keepScript([elicitationKey(id)], [Math.ceil(forMs), settings.retentionMs]);
+    },
     async forget(id) {
       const bucket = bucketOfElicitationId(id);
       if (bucket !== undefined) await orUnavailable(() => redis.zrem(deadlinesKey(bucket), id), onError);
     },
   };
+}
+
+/** What the end of a row has to tell its asker by. */
+function webhookOf({ id, definition }: Row): OutboxTask | undefined {
+  return definition.webhookUrl === undefined ? undefined : { kind: 'webhook', elicitationId: id };
+}
+
+/** The tasks of detached runs, from the lines that a row keeps of them. */
+function wakesIn(lines: string): OutboxTask[] {
+  return lines
+    .split('\n')
+    .map((line) => taskOfName(`wake ${line}`))
+    .filter((task) => task !== undefined);
 }
 
 /** The clock when there is no row to read it with. */

@@ -133,6 +133,7 @@ export function commitNames(elicitationId: string, stream: StreamRef): CommitNam
       `${root}inbox:${owner}`,
       `${root}history:${owner}`,
       `${root}deadlines`,
+      `${root}outbox`,
     ],
     streamChannel: `${root}stream:${turn}`,
     inboxChannel: `${root}inbox:${owner}`,
@@ -161,10 +162,18 @@ export function runningField(stream: StreamRef): string {
 
 /** The turn that such a field names; nothing for any other text. */
 export function streamOfField(field: string): StreamRef | undefined {
-  const [tenant, userId, streamRequestId, ...rest] = field.split('/').map(decodeURIComponent);
+  const [tenant, userId, streamRequestId, ...rest] = field.split('/').map(decoded);
   if (tenant === undefined || userId === undefined || streamRequestId === undefined || rest.length > 0)
     return undefined;
   return { tenant, userId, streamRequestId };
+}
+
+function decoded(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Channel: a pod's own, over which it probes its subscription. */

@@ -7,12 +7,13 @@
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local id, retention = ARGV[1], tonumber(ARGV[2])
-local fields = redis.pcall('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'settledAt')
+local fields = redis.pcall('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'settledAt', 'keptMs')
 if fields.err then fields = {} end
 local row = { createdAt = fields[1], expiresAt = fields[2] }
 local settledAt = tonumber(fields[3] or nil)
 local exists = row.createdAt and true or false
 local open = exists and not settledAt
+retention = tonumber(fields[4] or nil) or retention
 local fixed = 0
 
 for index = 2, #KEYS do

@@ -12,6 +12,8 @@ export interface SurveyedRow {
   readonly expiresAt: number;
   /** How long it will live, in ms; -1 for ever. */
   readonly lifeMs: number;
+  /** How long it is kept once it ended, in ms, where that is not the retention. */
+  readonly keptMs?: number;
   /** Whose it is; of open rows only, and only when it can be read. */
   readonly owner?: Pick<Definition, 'tenant' | 'userId'>;
 }
@@ -39,7 +41,14 @@ const BATCH = 50;
 
 type RowReply =
   | []
-  | [createdAt: string, expiresAt: string, settledAt: string, lifeMs: number, definition: string];
+  | [
+      createdAt: string,
+      expiresAt: string,
+      settledAt: string,
+      lifeMs: number,
+      definition: string,
+      keptMs: string,
+    ];
 
 /** Looks at rows in batches and repairs them one by one. */
 export function createRowAudit(
@@ -93,7 +102,7 @@ function batchesOf(ids: readonly string[]): readonly (readonly string[])[] {
 
 function rowOf(id: string, reply: RowReply): SurveyedRow {
   if (reply.length === 0) return { id, state: 'none', createdAt: 0, expiresAt: 0, lifeMs: 0 };
-  const [createdAt, expiresAt, settledAt, lifeMs, definition] = reply;
+  const [createdAt, expiresAt, settledAt, lifeMs, definition, keptMs] = reply;
   const owner = ownerOf(definition);
   return {
     id,
@@ -101,6 +110,7 @@ function rowOf(id: string, reply: RowReply): SurveyedRow {
     createdAt: Number(createdAt),
     expiresAt: Number(expiresAt),
     lifeMs,
+    ...(keptMs !== '' && { keptMs: Number(keptMs) }),
     ...(owner !== undefined && { owner }),
   };
 }

@@ -1,6 +1,13 @@
 import { TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
 import { BUCKET_COUNT, bucketOf, type StreamRef } from '../domain/ids.ts';
-import type { RunRef, RunStanding, RunStatus } from '../domain/run.ts';
+import {
+  DETACHED,
+  NOBODY,
+  ParentCall,
+  type RunRef,
+  type RunStanding,
+  type RunStatus,
+} from '../domain/run.ts';
 import type { TurnEvent } from '../domain/turn-events.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { BeginResult, NewRun, Runs, RunWrite, WriteResult } from '../ports/runs.ts';
@@ -8,6 +15,7 @@ import type { Commands } from './connect.ts';
 import {
   channelName,
   conversationKey,
+  elicitationKey,
   feedKey,
   messagesKey,
   runKey,
@@ -57,6 +65,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         run.commission === undefined ? '' : JSON.stringify(run.commission),
         JSON.stringify(run.support),
         runningField(run),
+        run.delivery ?? 'hold',
       ],
     )) as [number, ...unknown[]];
     if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };
@@ -69,10 +78,19 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   }
 
   async function write(run: RunRef, given: RunWrite): Promise<WriteResult> {
-    const { notes = [], events, end } = given;
+    const { notes = [], events, end, detach } = given;
+    const { questions = [], runs: delegates = [] } = detach ?? {};
     const messages = end?.messages ?? [];
     return (await writeScript(
-      [runKey(run), feedKey(run), conversationKey(run), messagesKey(run), runningKey(bucketOf(run))],
+      [
+        runKey(run),
+        feedKey(run),
+        conversationKey(run),
+        messagesKey(run),
+        runningKey(bucketOf(run)),
+        ...questions.map(elicitationKey),
+        ...delegates.map((streamRequestId) => runKey({ ...run, streamRequestId })),
+      ],
       [
         run.streamRequestId,
         given.term,
@@ -89,6 +107,8 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         events.length,
         messages.length,
         runningField(run),
+        detach === undefined ? '' : DETACHED,
+        questions.length,
         ...notes.flatMap(fieldOf),
         ...events.flatMap(eventArgs),
         ...messages.map((message) => JSON.stringify(message)),
@@ -97,12 +117,19 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   }
 
   async function standing(stream: StreamRef): Promise<RunStanding | undefined> {
-    const [conversationId, status, owner, term] = await orUnavailable(
-      () => redis.hmget(runKey(stream), 'conversationId', 'status', 'owner', 'term'),
+    const [conversationId, status, owner, term, parent, lapses] = await orUnavailable(
+      () => redis.hmget(runKey(stream), 'conversationId', 'status', 'owner', 'term', 'parent', 'lapses'),
       onError,
     );
     if (conversationId == null || status == null || owner == null) return undefined;
-    return { conversationId, status: status as RunStatus, owner, term: Number(term) };
+    return {
+      conversationId,
+      status: status as RunStatus,
+      owner,
+      term: Number(term),
+      lapses: Number(lapses ?? 0),
+      ...(parent != null && { parent: ParentCall.parse(JSON.parse(parent)) }),
+    };
   }
 
   /** How a turn of the index stands that is to belong to one of these; what does not run any more leaves the index. */
@@ -147,7 +174,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
     async takeOver(stream, term, owner) {
       const keys = [runKey(stream), runningKey(bucketOf(stream))];
-      const reply = Number(await takeOverScript(keys, [term, owner, runningField(stream)]));
+      const reply = Number(await takeOverScript(keys, [term, owner, runningField(stream), NOBODY, DETACHED]));
       return reply === 0 ? undefined : reply;
     },
   };

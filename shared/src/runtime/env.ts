@@ -1,10 +1,12 @@
 import { faultOfUrl } from '../domain/url.ts';
+import { WEBHOOK_KEEP_MS } from '../domain/webhook-schedule.ts';
 import type { EngineSettings } from '../engine/deps.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { parseVaultKeys } from '../vault/key-ring.ts';
 import { faultsOfConnect } from './connect-env.ts';
 import { type Env, Variables } from './variables.ts';
+import { faultsOfWebhooks, webhookRules } from './webhook-env.ts';
 
 export type { Env } from './variables.ts';
 
@@ -56,6 +58,7 @@ export function readEnv(
     ...faultsOfVault(parsed.data),
     ...faultsOfConnect(parsed.data),
     ...faultsOfPublicUrl(parsed.data),
+    ...faultsOfWebhooks(parsed.data),
     ...(service === 'api' ? faultsOfDrain(parsed.data) : []),
     ...(parsed.data.NODE_ENV === 'production' ? faultsOfProduction(parsed.data, service) : []),
   ];
@@ -208,6 +211,8 @@ export function vaultLocation(env: Env): RedisLocation | undefined {
 export function backendSettings(env: Env): BackendSettings {
   return {
     retentionMs: env.PARLEY_RETENTION_SECONDS * 1000,
+    keptForWebhookMs: Math.max(env.PARLEY_RETENTION_SECONDS * 1000, WEBHOOK_KEEP_MS),
+    deadLetterMs: env.PARLEY_DEAD_LETTER_SECONDS * 1000,
     openPerUserMax: env.PARLEY_LIMIT_USER_OPEN,
     historyPerUserMax: env.PARLEY_LIMIT_USER_HISTORY,
     feedEventsMax: env.PARLEY_LIMIT_FEED_EVENTS,
@@ -226,6 +231,7 @@ export function engineSettings(env: Env): EngineSettings {
     schemaPropertiesMax: env.PARLEY_LIMIT_SCHEMA_PROPERTIES,
     allowLoopbackHttp: env.NODE_ENV !== 'production',
     ...(env.PARLEY_PUBLIC_URL !== undefined && { connectBaseUrl: `${env.PARLEY_PUBLIC_URL}/auth/connect/` }),
+    webhooks: webhookRules(env),
     graceMs: env.PARLEY_GRACE_MS,
     recheckMs: env.PARLEY_RECHECK_MS,
   };

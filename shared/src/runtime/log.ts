@@ -14,7 +14,7 @@ const DEPTH_MAX = 4;
 
 /** Names whose values are never written. Callers do not log them either; this is the second net. */
 const SECRET_NAMES = [
-  ...['message', 'title', 'description', 'requestedSchema', 'url', 'onUnavailable'],
+  ...['message', 'title', 'description', 'requestedSchema', 'url', 'webhookUrl', 'onUnavailable'],
   ...['answer', 'content', 'settlement', 'responseId', 'body', 'messages', 'traceparent'],
   ...['token', 'accessToken', 'access_token', 'refreshToken', 'refresh_token', 'idToken', 'id_token'],
   ...['authorization', 'Authorization', 'cookie', 'headers', 'apiKey', 'api_key', 'code_verifier'],

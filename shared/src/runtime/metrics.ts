@@ -1,6 +1,7 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 import { MODES, type Mode, STATUSES, type TerminalStatus } from '../domain/status.ts';
 import type { WakeSource } from '../ports/observer.ts';
+import { WEBHOOK_OUTCOMES, type WebhookOutcome } from '../ports/webhook-observer.ts';
 
 /** Label values are bounded, so that no caller can grow the number of series. Ids and users are never labels. */
 const TRIGGERS = [
@@ -16,7 +17,7 @@ const SURFACES = ['api', 'chat', 'connect', 'mcp', 'a2a', 'acp', 'slack', 'widge
 const LIMITS = ['service-calls', 'user-writes', 'answers', 'streams', 'open'] as const;
 const SOURCES = ['push', 'read', 'sweep'] as const satisfies readonly WakeSource[];
 const REFRESHES = ['refreshed', 'refused', 'failed', 'overtaken'] as const;
-const TURN_ENDS = ['finished', 'stopped', 'failed', 'handed_over'] as const;
+const TURN_ENDS = ['finished', 'stopped', 'failed', 'handed_over', 'detached'] as const;
 const OUTCOMES = STATUSES.slice(2) as TerminalStatus[];
 const ANSWERS = ['accepted', 'declined', 'cancelled'] as const satisfies readonly TerminalStatus[];
 
@@ -95,6 +96,11 @@ export function createMetrics(meter: Meter) {
     sweepExpired: make.counter('sweep_expired', 'Questions that the sweep had to expire.'),
     indexRepairs: make.counter('index_repairs', 'Index entries that had to be repaired.'),
     cleanupRemoved: make.counter('cleanup_removed', 'Leftovers the cleanup had to remove.'),
+    webhookDeliveries: make.counter<{ outcome: WebhookOutcome }>(
+      'webhook_deliveries',
+      'Attempts at webhooks, by what came of them.',
+      WEBHOOK_OUTCOMES.map((outcome) => ({ outcome })),
+    ),
     /** `route` is the pattern of the route, never the path; `status` the code. */
     httpRequests: make.counter<{ route: string; method: string; status: number }>(
       'http_requests',

@@ -106,6 +106,16 @@ export const Variables = z.object({
   ),
   PARLEY_CORS_ORIGINS: list('Origins of pages that may call from a browser, comma separated.'),
 
+  PARLEY_WEBHOOK_SECRETS: list(
+    'Secrets that sign webhooks, `tenant:whsec_<base64 of 24 to 64 bytes>` comma separated; the same on every api and worker. All of a tenant sign, the newest first, so that one can replace another. Without one a tenant cannot ask with a webhookUrl.',
+  ),
+  PARLEY_DEAD_LETTER_SECONDS: integer(
+    2_592_000,
+    60,
+    31_536_000,
+    'How long a webhook that could not be delivered stays in the list of dead letters, and its elicitation with it.',
+  ),
+
   PARLEY_VAULT_KEYS: list(
     'Master keys of the credential vault, `id:base64 of 32 bytes` comma separated. The first seals; the others open what they sealed until `npm run rekey` is through.',
   ),
@@ -198,6 +208,18 @@ export const Variables = z.object({
     'How long a pod may be silent before its turns are taken over; it gives four signs of life in that time.',
   ),
   PARLEY_TAKE_OVER_MS: integer(2_000, 100, 600_000, 'How often the worker looks for turns of dead pods.'),
+  PARLEY_HOLD_SECONDS: integer(
+    300,
+    1,
+    604_800,
+    'How long a pod holds a turn, and its stream, of which all waits for the person; then the answer has another pod go on.',
+  ),
+  PARLEY_OUTBOX_MS: integer(
+    1_000,
+    100,
+    600_000,
+    'How often the worker looks for what has still to happen after an elicitation ended.',
+  ),
   PARLEY_CANARY_MS: integer(5_000, 100, 600_000, 'How often the timer canary comes round.'),
 
   PARLEY_LIMIT_USER_WRITES: integer(300, 1, 1e9, 'Writes of one user in 10 s.'),

@@ -14,7 +14,7 @@ export interface OpenAgent {
   readonly model: LanguageModel;
   readonly instructions: string;
   /** Its tools as they are now; a server that cannot be reached offers none. */
-  readonly tools: (signal: AbortSignal) => Promise<readonly Tool[]>;
+  readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
   readonly settings: ModelSettings;
   readonly limits: RunLimits;
 }
@@ -56,7 +56,7 @@ export function createAgents({ loaded, toolsOf }: AgentsDeps): Agents {
       return {
         ...model,
         instructions: agent.instructions,
-        tools: (signal) => toolsOf(agent, { tenant, userId }, signal),
+        tools: (signal, called) => toolsOf(agent, { tenant, userId }, signal, called),
         limits: limitsOf(agent),
       };
     },

@@ -1,76 +1,16 @@
 import { isParleyError } from '@parley/shared/domain/errors';
-import type { CallRecord, Message, RunRef, Support } from '@parley/shared/domain/run';
+import type { CallRecord } from '@parley/shared/domain/run';
 import type { TurnEvent } from '@parley/shared/domain/turn-events';
-import type { Engine } from '@parley/shared/engine/engine';
-import type { Budget } from './budget.ts';
+import { endLeftOpen } from './leftovers.ts';
 import type { RequestedCall } from './model-step.ts';
-import type { TurnObserver } from './observer.ts';
 import { type AskOutcome, askPerson, type Question } from './question.ts';
+import type { Rest } from './rest.ts';
 import { isInterrupted } from './run-end.ts';
-import type { RunWriter } from './run-writer.ts';
 import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
-import type { WorkClock } from './work-clock.ts';
+import type { Working } from './working.ts';
 
 // Shorter than the end of a run waits for its calls.
 const COMING_BACK_MS = 3_000;
-
-/** What the runs of one turn share: its own, and those of the agents it delegates to. */
-export interface TurnScope {
-  /** The turn's own run: its stream request and its conversation take every question. */
-  readonly run: RunRef;
-  readonly support: Support;
-  /** Tells the turn's readers something, soon. */
-  readonly tell: (event: TurnEvent) => Promise<void>;
-  /** Resolves once all of that is told. */
-  readonly told: () => Promise<void>;
-  /** Looks whether the turn was asked to stop. */
-  readonly look: () => Promise<void>;
-  /** Questions that were begun and have not come to an end. */
-  asking: number;
-}
-
-/** A run at work. */
-export interface Working {
-  readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
-  readonly turn: TurnScope;
-  readonly run: RunRef;
-  readonly writer: RunWriter;
-  readonly clock: WorkClock;
-  readonly budget: Budget;
-  /** Ids of its tool calls so far; on the turn's stream those of a delegate begin with the call that delegated. */
-  readonly callIds: Set<string>;
-  /** Ids of the questions that this run has open. */
-  readonly open: Set<string>;
-  /** The agent that works, as the configuration and as people know it; questions name it. */
-  readonly id: string;
-  readonly title: string;
-  readonly observer: Pick<TurnObserver, 'called' | 'chat'>;
-  /** The delegate whose calls are told on the turn's stream too; absent for a run that its own feed tells of. */
-  readonly delegate?: { readonly agent: string; readonly callId: string };
-  /** How many agents stand between this one and the person. */
-  readonly depth: number;
-  readonly delegateTo: Delegate;
-  readonly signal: AbortSignal;
-  readonly onFault: (error: unknown) => void;
-}
-
-/** What a delegate has from whoever delegated, on this pod or on another one. */
-export type Delegator = Pick<
-  Working,
-  'engine' | 'turn' | 'clock' | 'budget' | 'observer' | 'depth' | 'delegateTo' | 'signal' | 'onFault'
->;
-
-/** A call by which a run delegates. */
-export interface DelegatingCall {
-  readonly from: Working;
-  readonly toolCallId: string;
-  /** Stream request of the run that was to do it, where another pod had begun the call. */
-  readonly before?: string;
-  /** Notes which run does it, before that begins. */
-  readonly note: (streamRequestId: string) => Promise<void>;
-}
-
-export type Delegate = (call: DelegatingCall, agent: string, task: string) => Promise<ToolOutcome>;
 
 /** A call of a round; `before` is what is known of it when another pod had begun it. */
 export type Call = RequestedCall & {
@@ -128,7 +68,8 @@ export async function callTool(
   };
   const startedAt = performance.now();
   const signal = callSignal(working.signal, () => record.state === 'left');
-  const outcome = await outcomeFrom(tool, call, () => ({ ...doorFor(working, call, note), signal }));
+  const door = doorFor(working, call, note, () => record.state === 'left');
+  const outcome = await outcomeFrom(tool, call, () => ({ ...door, signal }));
   working.observer.called(working.run, {
     agent: working.id,
     tool: tool?.name ?? 'unknown',
@@ -136,13 +77,19 @@ export async function callTool(
     durationMs: Math.round(performance.now() - startedAt),
   });
   signal.throwIfAborted();
-  if (outcome.type === 'returned') {
-    await tell(working, { type: 'tool-returned', toolCallId, output: outcome.shown ?? outcome.output });
-    await note({ state: 'returned', output: outcome.output });
-  } else {
-    await tell(working, { type: 'tool-failed', toolCallId, message: outcome.message });
-    await note({ state: 'failed', output: outcome.message });
-  }
+  if (before !== undefined) await endLeftOpen(working, toolCallId);
+  // In one write: whoever goes on with the run tells again what was told without being kept.
+  await Promise.all(
+    outcome.type === 'returned'
+      ? [
+          tell(working, { type: 'tool-returned', toolCallId, output: outcome.shown ?? outcome.output }),
+          note({ state: 'returned', output: outcome.output }),
+        ]
+      : [
+          tell(working, { type: 'tool-failed', toolCallId, message: outcome.message }),
+          note({ state: 'failed', output: outcome.message }),
+        ],
+  );
   working.signal.throwIfAborted();
   return outcome;
 }
@@ -211,6 +158,7 @@ function doorFor(
   working: Working,
   { toolCallId, input, before }: Call,
   note: (more: Partial<CallRecord>) => Promise<void>,
+  hasLeft: () => boolean,
 ): Omit<ToolCall, 'signal'> {
   const { run, turn, clock } = working;
   return {
@@ -222,11 +170,14 @@ function doorFor(
       await note({ state: 'left' });
       return input;
     },
+    unmade: () => note({ state: 'intended' }),
     tell: (event) => tell(working, event),
-    ask: (ordinal, question, shared) =>
-      clock.waiting(() =>
-        ask(working, { toolCallId, ordinal, ...(shared !== undefined && { shared }) }, question),
-      ),
+    ask: (ordinal, question, shared) => {
+      const place = { toolCallId, ordinal, ...(shared !== undefined && { shared }) };
+      // What has left answers to this pod only, which has to stay with it.
+      const waiting: Rest['waiting'] = hasLeft() ? (wait) => wait() : turn.rest.waiting;
+      return clock.waiting(() => ask(working, place, question, waiting));
+    },
     delegate: (agent, task) =>
       working.delegateTo(
         {
@@ -242,9 +193,10 @@ function doorFor(
 }
 
 async function ask(
-  { engine, turn, run, writer, open, title, signal }: Working,
+  { engine, turn, run, writer, open, leftOpen, title, signal }: Working,
   place: { readonly toolCallId: string; readonly ordinal: number; readonly shared?: string },
   question: Question,
+  waiting: Rest['waiting'],
 ): Promise<AskOutcome> {
   // A question is shown behind the call that asks it.
   await turn.told();
@@ -254,7 +206,11 @@ async function ask(
       {
         engine,
         keep: (pause) => writer.keep([{ type: 'pause', pause }]),
-        onAsked: (id) => open.add(id),
+        onAsked(id) {
+          open.add(id);
+          leftOpen.delete(id);
+        },
+        waiting,
         isShown: turn.support[question.mode],
       },
       { run, turn: turn.run, ...place },
@@ -272,22 +228,4 @@ async function ask(
     if (isParleyError(error)) turn.asking -= 1;
     throw error;
   }
-}
-
-/** The results as the model reads them: one message that answers every call of the round. */
-export function resultsOf(calls: readonly Call[], outcomes: readonly ToolOutcome[]): Message {
-  const content = calls.map(({ modelCallId, toolName }, index) => ({
-    type: 'tool-result',
-    toolCallId: modelCallId,
-    toolName,
-    output: outputOf(outcomes[index] ?? failed('There is no result.')),
-  }));
-  return { role: 'tool', content };
-}
-
-function outputOf(outcome: ToolOutcome): Record<string, unknown> {
-  if (outcome.type === 'failed') return { type: 'error-text', value: outcome.message };
-  return typeof outcome.output === 'string'
-    ? { type: 'text', value: outcome.output }
-    : { type: 'json', value: outcome.output };
 }

@@ -1,4 +1,4 @@
-import type { CallRecord, Message, Run, StepRecord } from '@parley/shared/domain/run';
+import type { CallRecord, Message, PauseRecord, Run, StepRecord } from '@parley/shared/domain/run';
 import type { Call } from './call-tool.ts';
 
 /** Where a run stands: what it goes on from. */
@@ -13,8 +13,8 @@ export interface Checkpoint {
   readonly round?: Round;
   /** The last round, where the model had nothing more to call: only the end is left to write. */
   readonly last?: StepRecord;
-  /** Questions that were asked and had not come to an end. */
-  readonly asking: number;
+  /** Waits for questions that had not come to an end, as the run knew. */
+  readonly pauses: readonly PauseRecord[];
   /** Ids of all calls so far. */
   readonly callIds: readonly string[];
   readonly used: NonNullable<StepRecord['used']>;
@@ -32,11 +32,16 @@ export const BEGINNING: Checkpoint = {
   said: [],
   step: 0,
   isRestarted: false,
-  asking: 0,
+  pauses: [],
   callIds: [],
   used: {},
   workedMs: 0,
 };
+
+/** The waits that whoever goes on may take up, by their question. */
+export function leftOpenIn({ pauses }: Checkpoint): Map<string, PauseRecord> {
+  return new Map(pauses.map((pause) => [pause.elicitationId, pause]));
+}
 
 /** Where a run stands, as its record has it. */
 export function checkpointOf({ steps, calls, pauses }: Run): Checkpoint {
@@ -52,7 +57,7 @@ export function checkpointOf({ steps, calls, pauses }: Run): Checkpoint {
     isRestarted: true,
     ...(open !== undefined && { round: { record: open, calls: callsOf(open, calls, step) } }),
     ...(isOver && { last: newest }),
-    asking: pauses.filter(({ resumedAt }) => resumedAt === undefined).length,
+    pauses: pauses.filter(({ resumedAt }) => resumedAt === undefined),
     callIds: calls.map(({ toolCallId }) => toolCallId),
     used: newest?.used ?? {},
     workedMs: newest?.workedMs ?? 0,

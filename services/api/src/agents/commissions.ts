@@ -2,18 +2,19 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Commission, Run, RunRef } from '@parley/shared/domain/run';
 import { untilBack } from '@parley/shared/engine/outage';
 import { createBudget } from './budget.ts';
-import type { Delegate, Delegator, Working } from './call-tool.ts';
 import { checkpointOf } from './checkpoint.ts';
 import { createDelegate, type DelegateDeps } from './delegate.ts';
 import { type Delegated, runDelegate } from './delegate-run.ts';
 import { withdrawAsked } from './leftovers.ts';
 import { lookRegularly } from './look.ts';
 import type { TurnObserver } from './observer.ts';
-import { breakTurn, isInterrupted, TurnInterruptedError } from './run-end.ts';
+import { createRest, type Rest, type RestDeps, restMs } from './rest.ts';
+import { breakTurn, isInterrupted, TurnDetachedError, TurnInterruptedError } from './run-end.ts';
 import { createRunWriter, type RunWriter } from './run-writer.ts';
 import type { WorkClock } from './work-clock.ts';
+import type { Delegate, Delegator, Working } from './working.ts';
 
-export interface CommissionDeps extends DelegateDeps {
+export interface CommissionDeps extends DelegateDeps, RestDeps {
   readonly engine: Working['engine'] & DelegateDeps['engine'];
   readonly observer: TurnObserver;
   readonly onFault: (error: unknown, run: StreamRef) => void;
@@ -29,24 +30,27 @@ export interface Commissioned {
 export async function workOnCommission(
   deps: CommissionDeps,
   { run, term }: Commissioned,
-  stopped: AbortSignal,
+  stopping: AbortController,
 ): Promise<boolean> {
   const { agents, runs } = deps;
+  const stopped = stopping.signal;
   const onFault = (error: unknown) => deps.onFault(error, run);
   const writer = createRunWriter({ runs, run, term, writerSeq: run.writerSeq });
   const signal = AbortSignal.any([stopped, writer.stopped]);
   const clock = tellingClock(writer);
+  const rest = createRest(restMs(deps, run.delivery), () => stopping.abort(new TurnDetachedError()));
   const stopLooking = lookRegularly(writer, clock);
   const isLeft = () => isInterrupted(stopped) || writer.lost.aborted;
   try {
     // Whoever held the run before had their own waits, which are over.
     await writer.tell({ type: 'run-resumed', waits: 0 });
+    await writer.tell({ type: 'turn-attached' });
     if (!(await isWanted(deps, run))) throw new TurnInterruptedError();
     const { id, title } = agents.find(run.agent);
     const agent = await agents.open(id, run, AbortSignal.any([signal, writer.lost]));
     const from = checkpointOf(run);
     const given: Delegated = { ...agent, id, title, run, writer, input: run.input, from };
-    await runDelegate(deps, delegatorOf(deps, run, { writer, clock, signal, onFault }), given);
+    await runDelegate(deps, delegatorOf(deps, run, { writer, clock, rest, signal, onFault }), given);
   } catch (error) {
     // Whoever was stopped has written its end already; whoever goes away leaves that to the next.
     if (writer.outcome === undefined && !isLeft()) {
@@ -55,6 +59,7 @@ export async function workOnCommission(
     }
   } finally {
     stopLooking();
+    rest.stop();
   }
   return writer.outcome !== undefined || isLeft();
 }
@@ -70,6 +75,7 @@ async function isWanted({ runs }: Pick<CommissionDeps, 'runs'>, run: Run): Promi
 interface Here {
   readonly writer: RunWriter;
   readonly clock: WorkClock;
+  readonly rest: Rest;
   readonly signal: AbortSignal;
   readonly onFault: (error: unknown) => void;
 }
@@ -78,7 +84,7 @@ interface Here {
 function delegatorOf(
   deps: CommissionDeps,
   run: Commissioned['run'],
-  { writer, clock, signal, onFault }: Here,
+  { writer, clock, rest, signal, onFault }: Here,
 ): Delegator {
   const { commission } = run;
   const turn: RunRef = { ...commission.turn, tenant: run.tenant, userId: run.userId };
@@ -87,6 +93,8 @@ function delegatorOf(
     turn: {
       run: turn,
       support: run.support,
+      delivery: run.delivery,
+      rest,
       tell: (event) => writer.tell(event),
       told: () => writer.keep([]),
       look: () => writer.look(),
@@ -111,8 +119,8 @@ function tellingClock(writer: RunWriter): WorkClock {
     },
     async waiting(wait) {
       waits += 1;
-      await writer.tell({ type: 'run-paused', waits });
       try {
+        await writer.tell({ type: 'run-paused', waits });
         return await wait();
       } finally {
         waits -= 1;

@@ -1,21 +1,22 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
-import type { RunRef } from '@parley/shared/domain/run';
+import { DETACHED, type Run, type RunRef } from '@parley/shared/domain/run';
 import { type TurnEvent, turnEventOf } from '@parley/shared/domain/turn-events';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { Runs } from '@parley/shared/ports/runs';
-import { type DelegatingCall, isCallEvent, retold, turnCallId, type Working } from './call-tool.ts';
+import { isCallEvent, retold, turnCallId } from './call-tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './delegate-outcome.ts';
 import { withdrawAsked } from './leftovers.ts';
 import { isLeftToOthers } from './run-end.ts';
 import type { ToolOutcome } from './tool.ts';
+import type { DelegatingCall, Working } from './working.ts';
 
 // How long whoever delegated waits for a delegate that was told to end.
 const LEAVING_MS = 5_000;
 
 export interface FollowDeps {
   readonly engine: Pick<Engine, 'withdraw' | 'watch'>;
-  readonly runs: Pick<Runs, 'read' | 'stop'>;
+  readonly runs: Pick<Runs, 'read' | 'standing' | 'stop'>;
   /** Has a run taken over whose pod dies, until that is called off. */
   readonly attend: (run: RunRef) => () => void;
 }
@@ -68,7 +69,7 @@ export async function followDelegate(
 }
 
 async function untilItsEnd(
-  { engine, attend }: FollowDeps,
+  { engine, runs, attend }: FollowDeps,
   { from, toolCallId }: DelegatingCall,
   { run, id }: Followed,
   signal: AbortSignal,
@@ -83,7 +84,8 @@ async function untilItsEnd(
       // Only now does the pod own it that works on it.
       leave ??= attend(run);
       if (event.type === 'turn-finished' || event.type === 'turn-failed') return event;
-      if (event.type === 'run-paused' || event.type === 'run-resumed') pauses.stand(event.waits);
+      if (event.type === 'turn-detached' && (await isDetached(runs, run, signal))) pauses.leave();
+      else if (event.type === 'run-paused' || event.type === 'run-resumed') pauses.stand(event.waits);
       else if (isCallEvent(event)) await from.turn.tell(retold(event, id, callId));
     }
     return { type: 'turn-failed', code: 'interrupted', message: 'Its feed ended without its end.' };
@@ -96,11 +98,23 @@ async function untilItsEnd(
   }
 }
 
-/** Lets the clock of whoever delegated stand still while their delegate waits for anybody. */
-function createPauses({ clock }: Working) {
+/** False for a run that was woken since and is not yet at work: whoever let go for it would be roused, again and again. */
+async function isDetached(runs: Pick<Runs, 'standing'>, run: RunRef, signal: AbortSignal): Promise<boolean> {
+  const standing = await untilBack(() => runs.standing(run), signal);
+  return standing?.owner === DETACHED;
+}
+
+/**
+ * Lets the clock of whoever delegated stand still while their delegate waits for anybody; and the turn rest while no
+ * pod holds the delegate.
+ */
+function createPauses({ clock, turn }: Working) {
   let goOn: (() => void) | undefined;
+  let isAway = false;
 
   function over(): void {
+    if (isAway) turn.rest.comeBack();
+    isAway = false;
     goOn?.();
     goOn = undefined;
   }
@@ -109,7 +123,15 @@ function createPauses({ clock }: Working) {
     /** `waits` is how many waits are under way. */
     stand(waits: number) {
       if (waits === 0) return over();
-      if (goOn === undefined) void clock.waiting(() => new Promise<void>((resolve) => (goOn = resolve)));
+      if (goOn !== undefined) return;
+      // Whoever cannot be told any more hears of that by their own writes.
+      clock.waiting(() => new Promise<void>((resolve) => (goOn = resolve))).catch(() => undefined);
+    },
+    /** No pod holds the delegate; whoever goes on with it says that nobody waits. */
+    leave() {
+      this.stand(1);
+      if (!isAway) turn.rest.goAway();
+      isAway = true;
     },
     over,
   };
@@ -123,14 +145,17 @@ async function stopUnlessLost(deps: FollowDeps, { writer, onFault }: Working, ru
 
 /** Has a delegate end, wherever it works; what it waits for is taken back, so that it hears of it at once. */
 async function stopDelegate(
-  { engine, runs }: FollowDeps,
-  run: RunRef,
+  deps: FollowDeps,
+  run: StreamRef,
   onFault: (error: unknown) => void,
 ): Promise<void> {
+  const { engine, runs } = deps;
   try {
     await untilBack(() => runs.stop(run));
     const { run: record } = await untilBack(() => runs.read(run));
-    if (record !== undefined) await untilBack(() => withdrawAsked(engine, record));
+    if (record === undefined) return;
+    await Promise.all(delegatesOf(record).map((delegate) => stopDelegate(deps, delegate, onFault)));
+    await untilBack(() => withdrawAsked(engine, record));
   } catch (error) {
     onFault(error);
   }
@@ -139,12 +164,16 @@ async function stopDelegate(
 /** Asks whoever a run has delegated to to stop as well, and so on. Throws `unavailable`; may be repeated. */
 export async function stopDelegates(runs: Pick<Runs, 'read' | 'stop'>, stream: StreamRef): Promise<void> {
   const { run } = await runs.read(stream);
-  const { tenant, userId } = stream;
-  for (const { run: streamRequestId, state } of run?.calls ?? []) {
-    if (streamRequestId === undefined || state !== 'left') continue;
-    const delegate = { tenant, userId, streamRequestId };
+  for (const delegate of run === undefined ? [] : delegatesOf(run)) {
     if (await runs.stop(delegate)) await stopDelegates(runs, delegate);
   }
+}
+
+/** The runs that a run waits for, as its record has it. */
+function delegatesOf({ tenant, userId, calls }: Run): StreamRef[] {
+  return calls.flatMap(({ run: streamRequestId, state }) =>
+    streamRequestId === undefined || state !== 'left' ? [] : [{ tenant, userId, streamRequestId }],
+  );
 }
 
 function leaveSoon(leaving: AbortController): void {

@@ -2,15 +2,15 @@ import type { Message, RunRef } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import { createBudget } from './budget.ts';
-import type { Delegator, Working } from './call-tool.ts';
-import { BEGINNING, type Checkpoint } from './checkpoint.ts';
+import { BEGINNING, type Checkpoint, leftOpenIn } from './checkpoint.ts';
 import { delegateFailed, delegateOutcome, textOf } from './delegate-outcome.ts';
-import { type HandOverDeps, handOver } from './hand-over.ts';
+import { type LetGoDeps, letGo } from './let-go.ts';
 import { breakTurn, finishTurn, isLeftToOthers, TurnTooLongError, wordsFor } from './run-end.ts';
 import { type RunAgent, runSteps } from './run-steps.ts';
 import type { RunWriter } from './run-writer.ts';
 import type { ToolOutcome } from './tool.ts';
 import { startWorkClock } from './work-clock.ts';
+import { type Delegator, type Working, waitsOf } from './working.ts';
 
 /** An agent with the task that it was given, and the run that was begun for it. */
 export interface Delegated extends RunAgent {
@@ -28,7 +28,7 @@ export interface Delegated extends RunAgent {
   readonly from?: Checkpoint;
 }
 
-export interface DelegateRunDeps extends HandOverDeps {
+export interface DelegateRunDeps extends LetGoDeps {
   readonly engine: Pick<Engine, 'withdraw'>;
 }
 
@@ -51,6 +51,8 @@ export async function runDelegate(
     budget,
     callIds: new Set(from.callIds),
     open: new Set(),
+    delegated: new Set(),
+    leftOpen: leftOpenIn(from),
     id,
     title,
     ...(given.callId !== undefined && { delegate: { agent: id, callId: given.callId } }),
@@ -65,8 +67,13 @@ export async function runDelegate(
   } catch (error) {
     ending.abort(error);
     if (isLeftToOthers(by.signal)) {
-      await handOver(deps, run, writer).catch(by.onFault);
-      throw by.signal.reason;
+      const { reason } = by.signal;
+      await letGo(deps, run, writer, { reason, waits: waitsOf(working) }).catch(async (fault: unknown) => {
+        by.onFault(fault);
+        if (!writer.lost.aborted)
+          await breakTurn({ writer, stopped: by.signal, onFault: by.onFault }, [], fault);
+      });
+      throw reason;
     }
     // Another pod does it now: what it asks is that pod's.
     if (writer.lost.aborted) throw error;

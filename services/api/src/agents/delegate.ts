@@ -4,12 +4,13 @@ import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { RunQueue } from '@parley/shared/ports/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs';
-import { type Delegate, type DelegatingCall, turnCallId } from './call-tool.ts';
+import { turnCallId } from './call-tool.ts';
 import { type FollowDeps, followDelegate } from './delegate-follow.ts';
 import { runDelegate } from './delegate-run.ts';
 import type { RunAgent } from './run-steps.ts';
 import { createRunWriter } from './run-writer.ts';
 import { failed, type ToolOutcome } from './tool.ts';
+import type { Delegate, DelegatingCall } from './working.ts';
 
 // The configuration allows no circles; what is longer than this is none that anybody wants.
 const DEPTH_MAX = 5;
@@ -49,7 +50,10 @@ export function createDelegate(deps: DelegateDeps): Delegate {
     const task: Task = { run, id, title, input: [{ role: 'user', content: words }] };
     if (call.before === undefined) await call.note(streamRequestId);
     const isHere = deps.delegates === 'same-pod' && call.before === undefined;
-    return isHere ? workHere(deps, call, task) : workAnywhere(deps, call, task);
+    from.delegated.add(streamRequestId);
+    const outcome = await (isHere ? workHere(deps, call, task) : workAnywhere(deps, call, task));
+    from.delegated.delete(streamRequestId);
+    return outcome;
   };
 }
 
@@ -111,6 +115,7 @@ function newRunOf({ from, toolCallId }: DelegatingCall, { run, id, input }: Task
       tokens: from.budget.left,
     },
     support: turn.support,
+    delivery: turn.delivery,
     input,
     event: {
       type: 'turn-started',

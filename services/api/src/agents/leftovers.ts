@@ -2,6 +2,8 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import type { ConversationRef, Run } from '@parley/shared/domain/run';
 import { OPEN_STATUSES } from '@parley/shared/domain/status';
 import type { Engine } from '@parley/shared/engine/engine';
+import { untilBack } from '@parley/shared/engine/outage';
+import type { Working } from './working.ts';
 
 const PAGE = 200;
 
@@ -39,6 +41,22 @@ export async function withdrawAsked(
       engine.withdraw({ caller, id, reason: 'run_stopped' }).catch(unlessEnded),
     ),
   );
+}
+
+/** Ends what a call had asked on another pod and, decided without it, asks no more; the record says so. */
+export async function endLeftOpen(
+  { engine, run, writer, leftOpen }: Pick<Working, 'engine' | 'run' | 'writer' | 'leftOpen'>,
+  toolCallId: string,
+): Promise<void> {
+  const caller = { kind: 'service', tenant: run.tenant } as const;
+  for (const pause of [...leftOpen.values()].filter((one) => one.toolCallId === toolCallId)) {
+    const { elicitationId: id } = pause;
+    leftOpen.delete(id);
+    await untilBack(() => engine.withdraw({ caller, id, reason: 'run_stopped' }).catch(unlessEnded));
+    await writer.keep([
+      { type: 'pause', pause: { ...pause, resumedAt: pause.pausedAt, outcome: 'passed_over' } },
+    ]);
+  }
 }
 
 function unlessEnded(error: unknown): void {

@@ -1,17 +1,20 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import { NOBODY, type Run, type RunStanding } from '@parley/shared/domain/run';
+import { DETACHED, NOBODY, type Run, type RunStanding } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import type { RunQueue } from '@parley/shared/ports/run-queue';
 import type { Runs } from '@parley/shared/ports/runs';
 import { checkpointOf } from './checkpoint.ts';
+import { wakeIfForgotten } from './forgotten.ts';
 import { withdrawAsked, withdrawLeft } from './leftovers.ts';
 import { INTERRUPTED } from './run-end.ts';
 
 const LOOKS_AT_ONCE = 50;
+// Its answer wakes it; this is for the answer whose wake was lost.
+const DETACHED_LOOK_MS = 30_000;
 
 export interface LostRunsDeps {
-  readonly engine: Pick<Engine, 'list' | 'withdraw'>;
+  readonly engine: Pick<Engine, 'list' | 'read' | 'withdraw'>;
   readonly runs: Runs;
   readonly runQueue: Pick<RunQueue, 'offer'>;
   /** This pod as an owner of runs; what it owns and does not work on is lost. */
@@ -27,6 +30,8 @@ export interface LostRuns {
   look(stream: StreamRef): Promise<boolean>;
   /** True for a run that nobody can be working on. Throws `unavailable`. */
   isLost(stream: StreamRef, standing: RunStanding): Promise<boolean>;
+  /** True for a detached run that waits; one that only should go on is woken. Throws `unavailable`. */
+  isWaiting(stream: StreamRef): Promise<boolean>;
   /** Ends a run in place of its owner, as interrupted: one that no pod can go on with. */
   end(stream: StreamRef, term: number): Promise<void>;
   /** Remembers a run of this pod whose end may not be written, until it is. */
@@ -42,6 +47,7 @@ interface Attended {
   readers: number;
   /** As of the last look. */
   owner?: string;
+  lookedAt: number;
 }
 
 /** Makes the eye that a pod keeps on runs. */
@@ -54,13 +60,15 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 
   async function isLost({ streamRequestId }: StreamRef, { owner }: RunStanding): Promise<boolean> {
     if (owner === NOBODY) return true;
+    if (owner === DETACHED) return false;
     return owner === self ? !isHere(streamRequestId) : deps.isDead(owner);
   }
 
   async function look(stream: StreamRef): Promise<boolean> {
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running') return false;
-    if (await isLost(stream, standing)) await deps.runQueue.offer(stream, standing.term);
+    if (standing.owner === DETACHED) await wakeIfForgotten(deps, stream, standing.term);
+    else if (await isLost(stream, standing)) await deps.runQueue.offer(stream, standing.term);
     return true;
   }
 
@@ -75,7 +83,10 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
   async function visit(entry: Attended, isDead: (owner: string) => Promise<boolean>): Promise<void> {
     const { stream, owner } = entry;
     if (isHere(stream.streamRequestId)) return;
-    if (owner !== undefined && owner !== NOBODY && !(await isDead(owner))) return;
+    if (owner === DETACHED && performance.now() - entry.lookedAt < DETACHED_LOOK_MS) return;
+    const isPods = owner !== undefined && owner !== NOBODY && owner !== DETACHED && owner !== self;
+    if (isPods && !(await isDead(owner))) return;
+    entry.lookedAt = performance.now();
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running') return;
     entry.owner = standing.owner;
@@ -87,8 +98,14 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     if (!isParleyError(error, 'unavailable')) deps.onFault(error, stream);
   };
 
+  async function isWaiting(stream: StreamRef): Promise<boolean> {
+    const standing = await runs.standing(stream);
+    return standing?.owner === DETACHED && wakeIfForgotten(deps, stream, standing.term);
+  }
+
   return {
     look,
+    isWaiting,
     isLost,
     end,
     owe(stream, term) {
@@ -97,7 +114,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     },
     attend(stream) {
       const { streamRequestId } = stream;
-      const entry = attended.get(streamRequestId) ?? { stream, readers: 0 };
+      const entry = attended.get(streamRequestId) ?? { stream, readers: 0, lookedAt: 0 };
       entry.readers += 1;
       attended.set(streamRequestId, entry);
       return () => {

@@ -3,7 +3,7 @@ import type { RunRef } from '@parley/shared/domain/run';
 /** How a turn ended; nothing of what was said in it. */
 export interface TurnEnd {
   readonly agent: string;
-  readonly outcome: 'finished' | 'stopped' | 'failed' | 'handed_over';
+  readonly outcome: 'finished' | 'stopped' | 'failed' | 'handed_over' | 'detached';
   readonly durationMs: number;
 }
 

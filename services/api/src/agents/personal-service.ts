@@ -110,6 +110,8 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
       refusedEntry = refreshed;
     }
     await giveUp(refusedEntry, call.signal);
+    // The person may take long, and the pod need not wait with them.
+    await call.unmade();
     // Whoever has just connected is not asked to do it again.
     const reconnected = first.isNew ? undefined : await enter(call);
     if (reconnected?.type !== 'entered') return reconnected ?? UNAUTHENTICATED;

@@ -14,6 +14,8 @@ export interface PersonalToolsOptions {
   /** How long one call may take, in ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Names of tools that a round calls already: they stay, whatever has changed since. */
+  readonly called?: ReadonlySet<string>;
 }
 
 /**
@@ -21,14 +23,15 @@ export interface PersonalToolsOptions {
  * offered, and the first call of any has them connect; where nothing was announced, one tool that has them connect.
  */
 export async function personalTools(
-  { id, service, announced, allow, timeoutMs, signal }: PersonalToolsOptions,
+  { id, service, announced, allow, timeoutMs, signal, called }: PersonalToolsOptions,
   onFailure: (failure: McpFailure) => void,
 ): Promise<Tool[]> {
   const list = await service.list(signal);
   if (list !== undefined && list.type !== 'tools') onFailure(list);
   const isKnown = list?.type === 'tools';
   if (!isKnown && announced.length === 0) return list === undefined ? [connectTool(id, service)] : [];
-  return allowed(isKnown ? list.tools : announced, allow).map((tool) =>
+  const connect = called?.has(connectName(id)) === true ? [connectTool(id, service)] : [];
+  const tools = allowed(isKnown ? list.tools : announced, allow).map((tool) =>
     toolOf(tool, async (call) => {
       const { signal: ending } = call;
       const result = await service.call({ ...call, toolName: tool.modelName }, (server, input) =>
@@ -37,11 +40,14 @@ export async function personalTools(
       return result.type === 'not_connected' ? failed(result) : outcomeOf(service.title, result);
     }),
   );
+  return [...connect, ...tools];
 }
+
+const connectName = (id: string) => modelToolName(id, 'connect');
 
 /** Stands in for tools that nobody knows yet. */
 function connectTool(id: string, service: PersonalService): Tool {
-  const name = modelToolName(id, 'connect');
+  const name = connectName(id);
   const { title } = service;
   return {
     name,

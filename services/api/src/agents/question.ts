@@ -32,6 +32,8 @@ export interface QuestionDeps {
   readonly keep: (pause: PauseRecord) => Promise<void>;
   /** Told of the question once it is open. */
   readonly onAsked: (elicitationId: string) => void;
+  /** Runs the wait itself, once it is kept: from then on the run may be let go of. */
+  readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
   /** False when the person's client cannot show the question. */
   readonly isShown: boolean;
 }
@@ -53,7 +55,7 @@ export interface QuestionPlace {
  * outage of Redis. Throws what `ask` throws (`invalid_request`, `rate_limited`), and the signal's reason when aborted.
  */
 export async function askPerson(
-  { engine, keep, onAsked, isShown }: QuestionDeps,
+  { engine, keep, onAsked, waiting, isShown }: QuestionDeps,
   place: QuestionPlace,
   question: Question,
   signal: AbortSignal,
@@ -85,7 +87,11 @@ export async function askPerson(
   await keep(pause);
   const caller = { kind: 'service', tenant: turn.tenant } as const;
   if (!isShown) await untilBack(() => takeBack(engine, caller, asked.row.id), signal);
-  const ended = await untilBack(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
+  const wait = () => untilBack(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
+  // One that has ended, or is about to, is no wait.
+  const ended = isTerminal(asked.row.status) ? asked : await (isShown ? waiting(wait) : wait());
+  // Whoever goes on with a run that was let go of meanwhile is to find it as it was.
+  signal.throwIfAborted();
   await keep({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);
 }

@@ -14,13 +14,21 @@ export class TurnTooLongError extends Error {
 
 /** The reason of `stopped` when it is the pod that stops, not the person. */
 export class TurnInterruptedError extends Error {
-  constructor() {
-    super('The pod that ran the turn is going away.');
+  constructor(message = 'The pod that ran the turn is going away.') {
+    super(message);
     this.name = 'TurnInterruptedError';
   }
 }
 
-/** True when it is the pod that stops. */
+/** The reason of `stopped` when all of the turn waits for its person, and no pod is to hold it meanwhile. */
+export class TurnDetachedError extends TurnInterruptedError {
+  constructor() {
+    super('The turn waits for its person.');
+    this.name = 'TurnDetachedError';
+  }
+}
+
+/** True when it is the pod that stops, or lets go of the turn. */
 export function isInterrupted(stopped: AbortSignal): boolean {
   return stopped.reason instanceof TurnInterruptedError;
 }

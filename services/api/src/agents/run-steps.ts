@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message, StepRecord } from '@parley/shared/domain/run';
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/turn-events';
+import { untilBack } from '@parley/shared/engine/outage';
 import type { LanguageModel } from 'ai';
-import { announce, callTool, recordOf, resultsOf, type Working } from './call-tool.ts';
+import { resultsOf } from './call-results.ts';
+import { announce, callTool, recordOf } from './call-tool.ts';
 import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
 import { type ModelSettings, modelStep, type RequestedCall } from './model-step.ts';
 import type { Tool } from './tool.ts';
+import type { Working } from './working.ts';
 
 // How long the end of a run waits for calls that were told to end.
 const LEAVING_MS = 5_000;
@@ -23,8 +26,11 @@ export interface RunLimits {
 export interface RunAgent {
   readonly model: LanguageModel;
   readonly instructions: string;
-  /** The tools as they are now; looked up anew for every step, for a person may connect an account in between. */
-  readonly tools: (signal: AbortSignal) => Promise<readonly Tool[]>;
+  /**
+   * The tools as they are now; looked up anew for every step, for a person may connect an account in between. `called`
+   * are those that the round calls already.
+   */
+  readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
   readonly settings: ModelSettings;
   readonly limits: RunLimits;
 }
@@ -60,7 +66,7 @@ export async function runSteps(
     if (known === undefined && from.isRestarted && index === from.step)
       await writer.tell({ type: 'step-restarted', step: index });
     if (known === undefined) await writer.tell({ type: 'step-started', step: index });
-    tools = await toolsNow(working, agent, tools);
+    tools = await (known === undefined ? toolsNow(working, agent, tools) : toolsOf(working, agent, known));
     const { record, calls } =
       known ?? (await newRound(working, { ...agent, tools }, [...heard, ...said], index));
     if (calls.length === 0) {
@@ -68,9 +74,11 @@ export async function runSteps(
       await writer.tell({ type: 'step-finished', step: index });
       return reasonOf(record);
     }
-    const outcomes = await together(
-      calls.map((call) => callTool(working, tools, call, index)),
-      abandon,
+    const outcomes = await atRest(working, calls.length, (each) =>
+      together(
+        calls.map((call) => callTool(working, tools, call, index).finally(each)),
+        abandon,
+      ),
     );
     const messages = [...record.messages, resultsOf(calls, outcomes)];
     said.push(...messages);
@@ -119,6 +127,12 @@ function standing({ budget, clock }: Working, record: StepRecord): StepRecord {
   return { ...record, ...(used !== undefined && { used }), workedMs: Math.round(clock.workedMs) };
 }
 
+/** The tools for a round that another pod had begun: without them its calls would fail that are only to be taken up. */
+function toolsOf({ signal }: Working, { tools }: RunAgent, { calls }: Round): Promise<readonly Tool[]> {
+  const called = new Set(calls.map(({ toolName }) => toolName));
+  return untilBack(() => tools(signal, called), signal);
+}
+
 /** The tools for the next step; those of the last one when they cannot be listed. */
 async function toolsNow(
   { signal, onFault }: Working,
@@ -140,6 +154,20 @@ function uniqueId(known: Set<string>, { modelCallId }: RequestedCall, step: numb
   for (let attempt = 0; known.has(id); attempt += 1) id = `${modelCallId}.${step}.${attempt}`;
   known.add(id);
   return id;
+}
+
+/** Waits for calls that are at work themselves, each until it has told so; the loop is not, meanwhile. */
+async function atRest<T>(
+  { turn }: Working,
+  calls: number,
+  wait: (each: () => void) => Promise<T>,
+): Promise<T> {
+  turn.rest.add(calls - 1);
+  try {
+    return await wait(() => turn.rest.add(-1));
+  } finally {
+    turn.rest.add(1);
+  }
 }
 
 /** All results; or the first fault, once the others have heard of it and come to an end themselves. */

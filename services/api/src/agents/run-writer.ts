@@ -16,6 +16,9 @@ export class RunLostError extends Error {
   }
 }
 
+/** Something that the run was to be detached for has ended. */
+class RousedError extends Error {}
+
 /** The turn has told as much as a turn may tell (`PARLEY_LIMIT_TURN_BYTES`). */
 export class TurnTooLargeError extends Error {
   constructor() {
@@ -34,6 +37,9 @@ export interface RunWriterOptions {
 
 export type End = NonNullable<RunWrite['end']>;
 
+/** What a last write does besides telling and keeping. */
+type Last = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEvent };
+
 /**
  * What a run tells and keeps, written in order, several things at a time. Rides out an outage of Redis. Every method
  * rejects with RunLostError once the run is lost, and with TurnTooLargeError once it has told too much; `end` still
@@ -49,6 +55,8 @@ export interface RunWriter {
    * `ageMs` ago.
    */
   look(ageMs?: number): Promise<void>;
+  /** Lets go of the run until one of these ends, and tells readers so. False when one has ended already. */
+  detach(waits: NonNullable<RunWrite['detach']>): Promise<boolean>;
   /** Ends the run with its last event. */
   end(event: TurnEvent, end: End): Promise<void>;
   /** Under which the run is written. */
@@ -76,26 +84,21 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   let outcome: End['status'] | undefined;
 
   /** One write after the other; each takes all that is queued when its turn comes. */
-  function flush(end?: End, evenIfEmpty = end !== undefined): Promise<void> {
+  function flush(last: Last = {}, evenIfEmpty = last.end !== undefined): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    const done = writing.then(() => writeQueued(end, evenIfEmpty));
+    const done = writing.then(() => writeQueued(last, evenIfEmpty));
     // The next write has its own say; what failed is told to those who wait for it.
     writing = done.catch(() => undefined);
     return done;
   }
 
-  async function writeQueued(end: End | undefined, evenIfEmpty: boolean): Promise<void> {
-    if (fault !== undefined && (end === undefined || fault instanceof RunLostError)) throw fault;
-    const write: RunWrite = {
-      term,
-      firstSeq: nextSeq,
-      // What could not be kept before is not told after.
-      events: fault === undefined ? queue : queue.slice(-1),
-      notes,
-      ...(end !== undefined && { end }),
-    };
+  async function writeQueued(last: Last, evenIfEmpty: boolean): Promise<void> {
+    const isLast = last.end !== undefined || last.detach !== undefined;
+    if (fault !== undefined && (!isLast || fault instanceof RunLostError)) throw fault;
+    const write = writeOf(last);
     if (write.events.length === 0 && notes.length === 0 && !evenIfEmpty) return;
+    const given = { queue, notes };
     queue = [];
     notes = [];
     // Also while it is under way: no second look is to wait behind one that an outage holds.
@@ -103,9 +106,12 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     try {
       refuseUnlessWritten(await untilBack(() => runs.write(run, write)));
       nextSeq += write.events.length;
-      outcome ??= end?.status;
+      outcome ??= last.end?.status;
     } catch (error) {
-      fault = error;
+      if (error instanceof RousedError) {
+        queue = [...given.queue, ...queue];
+        notes = [...given.notes, ...notes];
+      } else fault = error;
       if (error instanceof RunLostError) lost.abort(error);
       throw error;
     } finally {
@@ -113,9 +119,22 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     }
   }
 
+  function writeOf({ event, ...last }: Last): RunWrite {
+    // What could not be kept before is not told after.
+    const events = fault === undefined ? queue : [];
+    return {
+      term,
+      firstSeq: nextSeq,
+      events: event === undefined ? events : [...events, event],
+      notes,
+      ...last,
+    };
+  }
+
   function refuseUnlessWritten(result: WriteResult): void {
     if (result === 'full') throw new TurnTooLargeError();
     if (result === 'fenced' || result === 'gone') throw new RunLostError();
+    if (result === 'roused') throw new RousedError();
     if (result === 'stopping') stopped.abort();
   }
 
@@ -140,14 +159,23 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     },
     async look(ageMs = 0) {
       if (ageMs > 0 && performance.now() - wroteAt < ageMs) return;
-      await flush(undefined, true);
+      await flush({}, true);
     },
     get outcome() {
       return outcome;
     },
+    async detach(waits) {
+      try {
+        await flush({ event: { type: 'turn-detached' }, detach: waits }, true);
+      } catch (error) {
+        if (error instanceof RousedError) return false;
+        // Detached by a write whose reply was lost, or another pod's: either way it is let go of.
+        if (!(error instanceof RunLostError)) throw error;
+      }
+      return true;
+    },
     end(event, end) {
-      queue.push(event);
-      return flush(end);
+      return flush({ event, end });
     },
   };
 }

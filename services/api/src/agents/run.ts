@@ -1,14 +1,16 @@
-import type { Message, RunRef, Support } from '@parley/shared/domain/run';
+import type { Delivery, Message, RunRef, Support } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import { createBudget } from './budget.ts';
-import type { Delegate, Working } from './call-tool.ts';
-import { BEGINNING, type Checkpoint } from './checkpoint.ts';
+import { BEGINNING, type Checkpoint, leftOpenIn } from './checkpoint.ts';
+import type { Waits } from './let-go.ts';
 import { lookRegularly } from './look.ts';
 import type { TurnObserver } from './observer.ts';
+import type { Rest } from './rest.ts';
 import { breakTurn, finishTurn, isInterrupted, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps } from './run-steps.ts';
 import { RunLostError, type RunWriter } from './run-writer.ts';
 import { startWorkClock } from './work-clock.ts';
+import { type Delegate, type Working, waitsOf } from './working.ts';
 
 export interface RunOptions extends RunAgent {
   readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
@@ -27,8 +29,10 @@ export interface RunOptions extends RunAgent {
   readonly delegateTo: Delegate;
   /** Where the run goes on, when another pod had begun it. */
   readonly from?: Checkpoint;
-  /** Lets another pod go on with the run. */
-  readonly handOver: () => Promise<void>;
+  readonly delivery: Delivery;
+  readonly rest: Rest;
+  /** Lets another pod go on with the run. Rejects when that fails: then its end is still this pod's. */
+  readonly letGo: (waits: Waits) => Promise<void>;
   /** Takes back what the turn asked and nobody waits for any more. */
   readonly withdrawLeft: () => Promise<void>;
   /** Told of what ended a turn in an error, for logs. */
@@ -36,11 +40,12 @@ export interface RunOptions extends RunAgent {
 }
 
 /**
- * Runs one turn to its end. Resolves when the turn has ended or another pod owns it; never rejects. By then its calls
+ * Runs one turn to its end. Resolves when the turn has ended or another pod owns it; rejects when it could not be let
+ * go of. By then its calls
  * and its delegates have ended too, and what they asked is taken back.
  */
 export async function runTurn(options: RunOptions): Promise<void> {
-  const { run, writer, stopped, support, history, input, onFault, limits } = options;
+  const { run, writer, stopped, support, delivery, rest, history, input, onFault, limits } = options;
   const { from = BEGINNING } = options;
   const clock = startWorkClock(limits.workMs, from.workedMs);
   const ending = new AbortController();
@@ -49,10 +54,12 @@ export async function runTurn(options: RunOptions): Promise<void> {
   const turn = {
     run,
     support,
+    delivery,
+    rest,
     tell: (event) => writer.tell(event),
     told: () => writer.keep([]),
     look: () => writer.look(),
-    asking: from.asking,
+    asking: from.pauses.length,
   } satisfies Working['turn'];
   const working: Working = {
     ...options,
@@ -61,6 +68,8 @@ export async function runTurn(options: RunOptions): Promise<void> {
     budget,
     callIds: new Set(from.callIds),
     open: new Set(),
+    delegated: new Set(),
+    leftOpen: leftOpenIn(from),
     depth: 0,
     signal: AbortSignal.any([stopped, writer.stopped, writer.lost, clock.over, ending.signal]),
   };
@@ -76,7 +85,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     await finishTurn(options, [...input, ...said], reason, budget.used);
   } catch (error) {
     ending.abort(error);
-    if (isInterrupted(stopped)) return await options.handOver().catch(onFault);
+    if (isInterrupted(stopped)) return await options.letGo(waitsOf(working));
     await withdrawLeft();
     if (error instanceof RunLostError) return;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;

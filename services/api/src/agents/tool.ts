@@ -32,6 +32,8 @@ export interface ToolCall {
   ask(ordinal: number, question: Question, shared?: string): Promise<AskOutcome>;
   /** To be awaited right before anything leaves that may have effects. */
   leaving(): Promise<unknown>;
+  /** To be awaited when what left came back without having been done: it may be made again, also by another pod. */
+  unmade(): Promise<void>;
   /** Hands a task to another agent, as a run of its own; what it answers is the outcome. */
   delegate(agent: string, task: string): Promise<ToolOutcome>;
   /** Tells the turn's readers something beside the call's own events, such as `tool-auth-required`. */

@@ -15,7 +15,12 @@ import { serverOf } from './servers.ts';
 import type { Tool } from './tool.ts';
 
 /** The tools of an agent for one person as they are now; a server that cannot be reached offers none. */
-export type ToolsOf = (agent: Agent, principal: Owner, signal: AbortSignal) => Promise<Tool[]>;
+export type ToolsOf = (
+  agent: Agent,
+  principal: Owner,
+  signal: AbortSignal,
+  called?: ReadonlySet<string>,
+) => Promise<Tool[]>;
 
 export interface ToolboxDeps {
   readonly loaded: LoadedAgentsConfig;
@@ -46,7 +51,7 @@ export function createToolbox({ loaded, mcp, credentials, secrets, onServerFailu
     agent: Agent,
     { server: id, allow }: Agent['tools'][number],
     principal: Owner,
-    signal: AbortSignal,
+    { signal, called }: { readonly signal: AbortSignal; readonly called?: ReadonlySet<string> },
   ): Promise<Offer> {
     const server = servers.get(id);
     if (server === undefined) return { service: id, tools: [] };
@@ -68,13 +73,15 @@ export function createToolbox({ loaded, mcp, credentials, secrets, onServerFailu
       agent: agent.title,
       questionTimeoutSeconds: agent.limits.questionTimeoutSeconds,
     });
-    const tools = await personalTools({ id, service, announced, ...rules }, onFailure);
+    const given = { id, service, announced, ...rules, ...(called !== undefined && { called }) };
+    const tools = await personalTools(given, onFailure);
     return { service: target.title, tools };
   }
 
-  return async (agent, principal, signal) => {
-    const offers = await Promise.all(agent.tools.map((source) => offerOf(agent, source, principal, signal)));
-    const called = offers
+  return async (agent, principal, signal, called) => {
+    const now = { signal, ...(called !== undefined && { called }) };
+    const offers = await Promise.all(agent.tools.map((source) => offerOf(agent, source, principal, now)));
+    const offered = offers
       .flatMap(({ tools }) => tools)
       .map((tool) => (secrets === undefined ? tool : redeeming(tool, secrets, principal)));
     const takers = secrets === undefined ? [] : offers.flatMap(takersOf);
@@ -83,7 +90,7 @@ export function createToolbox({ loaded, mcp, credentials, secrets, onServerFailu
     const delegates = agent.delegates.map(({ agent: id, description }) =>
       createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description }),
     );
-    return [...own, ...delegates, ...called];
+    return [...own, ...delegates, ...offered];
   };
 }
 

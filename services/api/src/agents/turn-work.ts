@@ -1,4 +1,4 @@
-import type { ConversationRef, Message, Run, RunRef, Support } from '@parley/shared/domain/run';
+import type { ConversationRef, Delivery, Message, Run, RunRef, Support } from '@parley/shared/domain/run';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { Conversations } from '@parley/shared/ports/conversations';
 import type { BeginResult } from '@parley/shared/ports/runs';
@@ -6,10 +6,11 @@ import { BEGINNING, type Checkpoint, checkpointOf } from './checkpoint.ts';
 import { type CommissionDeps, workOnCommission } from './commissions.ts';
 import { createDelegate } from './delegate.ts';
 import { stopDelegates } from './delegate-follow.ts';
-import { handOver } from './hand-over.ts';
 import { withdrawLeft } from './leftovers.ts';
+import { letGo, type Waits } from './let-go.ts';
+import { createRest, restMs } from './rest.ts';
 import { runTurn } from './run.ts';
-import { breakTurn, isInterrupted } from './run-end.ts';
+import { breakTurn, isInterrupted, TurnDetachedError } from './run-end.ts';
 import { createRunWriter, type RunWriter } from './run-writer.ts';
 
 export interface TurnRequest {
@@ -20,6 +21,8 @@ export interface TurnRequest {
   /** What was said before, for a conversation that Parley does not know yet. */
   readonly before: readonly Message[];
   readonly support: Support;
+  /** What becomes of the turn while it waits for its person; `hold` when absent. */
+  readonly delivery?: Delivery;
 }
 
 export interface TurnWorkDeps extends CommissionDeps {
@@ -35,14 +38,14 @@ export interface BegunTurn {
   readonly start: Begun;
   readonly agent: { readonly id: string; readonly title: string };
   readonly request: TurnRequest;
-  readonly stopped: AbortSignal;
+  readonly stopping: AbortController;
 }
 
 /** A run that this pod has taken over. */
 export interface TakenRun {
   readonly run: Run;
   readonly term: number;
-  readonly stopped: AbortSignal;
+  readonly stopping: AbortController;
 }
 
 /**
@@ -51,40 +54,52 @@ export interface TakenRun {
  */
 export async function workOnTurn(
   deps: TurnWorkDeps,
-  { run, start, agent, request, stopped }: BegunTurn,
+  { run, start, agent, request, stopping }: BegunTurn,
 ): Promise<boolean> {
   deps.observer.began(run);
   const writer = createRunWriter({ runs: deps.runs, run, ...start });
-  return workOn(deps, { ...request, run, writer, agent, stopped, from: BEGINNING });
+  const { delivery = 'hold' } = request;
+  return workOn(deps, { ...request, delivery, run, writer, agent, stopping, from: BEGINNING });
 }
 
 /** Goes on with a run that another pod had begun, whoever it is for. As `workOnTurn`. */
-export async function workOnTaken(deps: TurnWorkDeps, { run, term, stopped }: TakenRun): Promise<boolean> {
-  const { commission, support, input, writerSeq } = run;
-  if (commission !== undefined) return workOnCommission(deps, { run: { ...run, commission }, term }, stopped);
+export async function workOnTaken(deps: TurnWorkDeps, { run, term, stopping }: TakenRun): Promise<boolean> {
+  const { commission, support, delivery, input, writerSeq } = run;
+  if (commission !== undefined)
+    return workOnCommission(deps, { run: { ...run, commission }, term }, stopping);
   deps.observer.resumed(run, term);
   const writer = createRunWriter({ runs: deps.runs, run, term, writerSeq });
   const agent = { id: run.agent, title: run.agent };
-  return workOn(deps, { run, writer, agent, stopped, support, input, before: [], from: checkpointOf(run) });
+  const from = checkpointOf(run);
+  return workOn(deps, { run, writer, agent, stopping, support, delivery, input, before: [], from });
 }
 
+const NO_WAITS: Waits = { questions: [], runs: [] };
+
 interface Work extends Pick<TurnRequest, 'support' | 'input' | 'before'> {
+  readonly delivery: Delivery;
   readonly run: RunRef;
   readonly writer: RunWriter;
   readonly agent: { readonly id: string; readonly title: string };
-  readonly stopped: AbortSignal;
+  readonly stopping: AbortController;
   readonly from: Checkpoint;
 }
 
 async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
   const { engine, agents, observer } = deps;
-  const { run, writer, stopped, support, from } = work;
+  const { run, writer, stopping, support, delivery, from } = work;
+  const stopped = stopping.signal;
   const startedAt = performance.now();
   const onFault = (error: unknown) => deps.onFault(error, run);
-  const letGo = () => handOver(deps, run, writer);
+  let left: 'detached' | 'handed_over' | undefined;
+  const leave = async (waits: Waits) => {
+    left = await letGo(deps, run, writer, { reason: stopped.reason, waits });
+  };
+  const rest = createRest(restMs(deps, delivery), () => stopping.abort(new TurnDetachedError()));
   let { input } = work;
   try {
     const signal = AbortSignal.any([stopped, writer.lost]);
+    if (from.isRestarted) await writer.tell({ type: 'turn-attached' });
     const agent = agents.find(work.agent.id);
     const { messages } = await untilBack(() => deps.conversations.read(run), signal);
     const history = fromFirstUser(messages);
@@ -99,30 +114,35 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
       title: agent.title,
       observer,
       support,
+      delivery,
+      rest,
       history,
       input,
       stopped,
       from,
-      handOver: letGo,
+      letGo: leave,
       delegateTo: createDelegate(deps),
       withdrawLeft: () => untilBack(() => withdrawUnlessTaken(deps, run, writer)),
       onFault,
     });
   } catch (error) {
-    if (isInterrupted(stopped)) await letGo().catch(onFault);
-    else {
+    // What could not be let go of is handed over as it stands; what cannot be handed over is ended.
+    const isLeft = isInterrupted(stopped) && (await leave(NO_WAITS).then(() => true, onFault));
+    if (isLeft !== true && !writer.lost.aborted) {
       if (from.isRestarted) await untilBack(() => endAsking(deps, run, writer)).catch(onFault);
       await breakTurn({ writer, stopped, onFault }, input, error);
     }
+  } finally {
+    rest.stop();
   }
-  const isLeft = writer.outcome === undefined && (isInterrupted(stopped) || writer.lost.aborted);
+  if (writer.lost.aborted) left ??= 'handed_over';
   const durationMs = Math.round(performance.now() - startedAt);
   observer.ended(run, {
     agent: work.agent.id,
-    outcome: isLeft ? 'handed_over' : (writer.outcome ?? 'failed'),
+    outcome: writer.outcome ?? left ?? 'failed',
     durationMs,
   });
-  return isLeft || writer.outcome !== undefined;
+  return (writer.outcome ?? left) !== undefined;
 }
 
 /** What its client tells of the time before, for a conversation that Parley does not know: it is kept with the turn. */

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import type { FeedPosition } from '@parley/shared/domain/events';
 import { mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
 import { type ConversationRef, NOBODY, type RunRef } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { Conversations } from '@parley/shared/ports/conversations';
+import type { Feed } from '@parley/shared/ports/feed';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
 import type { RunQueue } from '@parley/shared/ports/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs';
@@ -14,23 +16,27 @@ import { withdrawLeft } from './leftovers.ts';
 import { createLostRuns } from './lost-runs.ts';
 import type { TurnObserver } from './observer.ts';
 import { RHYTHM, type Rhythm, startPulse } from './pulse.ts';
+import { findResumable } from './resumable.ts';
 import { TurnInterruptedError } from './run-end.ts';
 import { type Begun, type TurnRequest, type TurnWorkDeps, workOnTaken, workOnTurn } from './turn-work.ts';
 
 const BEGIN_TRIES = 5;
 const FIRST_TERM = 1;
-// A run that takes one pod after the other down with it has to end; one that waits through deploys has not.
-const TERMS_MAX = 200;
+// A run that takes one pod after the other down with it has to end.
+const LAPSES_MAX = 100;
 
 export interface TurnsDeps {
   readonly engine: Engine;
   readonly runs: Runs;
   readonly conversations: Conversations;
+  readonly feed: Pick<Feed, 'read'>;
   readonly heartbeats: Pick<Heartbeats, 'beat' | 'alive'>;
   /** Runs that wait for a pod: this one takes them, and offers what it cannot go on with. */
   readonly runQueue: RunQueue;
   /** Whether a delegate works on the pod of whoever delegates, or on any. */
   readonly delegates: 'same-pod' | 'any-pod';
+  /** How long this pod holds a turn that waits for its person, in ms; then it is detached. */
+  readonly holdMs: number;
   readonly agents: Agents;
   readonly observer: TurnObserver;
   /** Name of this pod, for people; each start of it is an owner of its own. */
@@ -46,6 +52,10 @@ export interface Turns {
   begin(request: TurnRequest): Promise<RunRef>;
   /** The turn that runs in a conversation, on whichever pod; also one whose pod died, with which another goes on. */
   running(conversation: ConversationRef): Promise<StreamRef | undefined>;
+  /** The turn that a reader is to be told who has all up to `after`, or nothing; also one that has ended since. */
+  resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
+  /** True for a detached turn that waits; one that only should go on is woken. Throws `unavailable`. */
+  isWaiting(stream: StreamRef): Promise<boolean>;
   /** Stops the running turn, on whichever pod; its open questions are withdrawn. False when none runs. */
   stop(conversation: ConversationRef): Promise<boolean>;
   /**
@@ -98,7 +108,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     const stopping = new AbortController();
     const begun = beginUnlessRunning(newRunOf(run, agent.id, owner, request));
     const work = begun
-      .then((start) => workOnTurn(host, { run, start, agent, request, stopped: stopping.signal }))
+      .then((start) => workOnTurn(host, { run, start, agent, request, stopping }))
       .then(
         (ended) => ended,
         (error: unknown) => isParleyError(error, 'turn_running'),
@@ -114,7 +124,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     if (closing) throw goingAway();
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running' || !(await lost.isLost(stream, standing))) return;
-    if (standing.term > TERMS_MAX) return lost.end(stream, standing.term);
+    if (standing.lapses > LAPSES_MAX) return lost.end(stream, standing.term);
     // Handed out twice, it is taken once.
     if (busy.has(stream.streamRequestId)) return;
     const release = host.keepBusy(stream);
@@ -138,7 +148,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     here.get(stream.streamRequestId)?.stopping.abort(new TurnInterruptedError());
     const stopping = new AbortController();
     if (closing) stopping.abort(new TurnInterruptedError());
-    hold(stream, term, stopping, workOnTaken(host, { run, term, stopped: stopping.signal }));
+    hold(stream, term, stopping, workOnTaken(host, { run, term, stopping }));
   }
 
   /** Knows a run as this pod's until its work is done. Whoever could not write its end owes that. */
@@ -175,6 +185,9 @@ export function createTurns(deps: TurnsDeps): Turns {
   return {
     begin,
     running: find,
+    resumable: (conversation, after) =>
+      findResumable({ ...deps, look: (stream) => lost.look(stream) }, conversation, after),
+    isWaiting: (stream) => lost.isWaiting(stream),
     async stop(conversation) {
       const stream = await find(conversation);
       if (stream === undefined || !(await runs.stop(stream))) return false;
@@ -197,7 +210,8 @@ export function createTurns(deps: TurnsDeps): Turns {
   };
 }
 
-function newRunOf(run: RunRef, agent: string, owner: string, { input, support }: TurnRequest): NewRun {
+function newRunOf(run: RunRef, agent: string, owner: string, request: TurnRequest): NewRun {
+  const { input, support, delivery = 'hold' } = request;
   const { streamRequestId, conversationId } = run;
   const messageId = `msg_${streamRequestId.slice(3)}`;
   return {
@@ -205,6 +219,7 @@ function newRunOf(run: RunRef, agent: string, owner: string, { input, support }:
     agent,
     owner,
     support,
+    delivery,
     input,
     event: { type: 'turn-started', conversationId, messageId, agent },
   };

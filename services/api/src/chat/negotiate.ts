@@ -1,4 +1,5 @@
-import type { Support } from '@parley/shared/domain/run';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { DELIVERIES, type Delivery, type Support } from '@parley/shared/domain/run';
 import type { Caller } from '@parley/shared/engine/caller';
 
 const NONE: Support = { form: false, url: false };
@@ -13,4 +14,14 @@ export function supportOf(header: string | undefined, caller: Caller, streams: b
   const words = header.split(',').map((word) => word.trim().toLowerCase());
   const all = words.includes('true');
   return { form: all || words.includes('form'), url: all || words.includes('url') };
+}
+
+/** What a caller wants of a turn that waits for its person (`x-parley-delivery`). Throws `invalid_request`. */
+export function deliveryOf(header: string | undefined): Delivery {
+  const word = header?.trim().toLowerCase() ?? 'hold';
+  const delivery = DELIVERIES.find((known) => known === word);
+  if (delivery === undefined) {
+    throw new ParleyError('invalid_request', `X-Parley-Delivery must be ${DELIVERIES.join(' or ')}.`);
+  }
+  return delivery;
 }

@@ -12,9 +12,9 @@ import { answerIn, beforeOf, ChatInput, type ChatMessage, CompletionInput, input
 import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoders/ai-sdk.ts';
 import { completionOf, createBufferedTurn, type Failed } from './encoders/buffered.ts';
 import { createOpenAiEncoder } from './encoders/openai.ts';
-import { supportOf } from './negotiate.ts';
+import { deliveryOf, supportOf } from './negotiate.ts';
 import { answerFromChat } from './responses.ts';
-import { streamTurn, supersededIn, type TurnStreamDeps, wholeTurn } from './turn-stream.ts';
+import { scanOf, streamTurn, type TurnStreamDeps, wholeTurn } from './turn-stream.ts';
 
 export interface TurnRoutesDeps extends TurnStreamDeps {
   readonly turns: Turns;
@@ -25,6 +25,7 @@ export interface TurnRoutesDeps extends TurnStreamDeps {
 const NOBODY = '\u0000service';
 const CONVERSATION_HEADER = 'x-conversation-id';
 const SUPPORT_HEADER = 'x-supports-elicitation';
+const DELIVERY_HEADER = 'x-parley-delivery';
 const Events = { description: 'Server-sent events', events: true } as const;
 
 /** The chat API under /run: one turn in, one stream out, in two formats; resume and stop. */
@@ -42,6 +43,8 @@ function chatRoute(deps: TurnRoutesDeps): Route {
       'An AI SDK UI message stream, for `useChat` and others. A part `data-elicitation-response` in the last message answers a question instead.',
     headers: {
       'X-Supports-Elicitation': '`true`, `form`, `url` or `form,url`: questions the client can show.',
+      'X-Parley-Delivery':
+        '`detach` ends the stream once all of the turn waits for the person; the answer has it go on, and the client resumes. `hold` (the default) keeps the stream for a while first.',
     },
     body: ChatInput,
     replies: { 200: Events },
@@ -84,11 +87,12 @@ function completionsRoute(deps: TurnRoutesDeps): Route {
       const asked = { conversationId, messages, agent: model, streams };
       if (!streams) return buffered(deps, call, asked);
       return streamTurn(deps, call, async () => {
-        const { run, support } = await begin(deps, call, asked);
+        const { run, support, delivery } = await begin(deps, call, asked);
         const encoder = createOpenAiEncoder({
           model,
           created: secondsNow(),
           envelopes: support.form || support.url,
+          detaches: delivery === 'detach',
           usage: options?.include_usage === true,
         });
         return { stream: run, encoder, headers: { [CONVERSATION_HEADER]: run.conversationId } };
@@ -98,15 +102,16 @@ function completionsRoute(deps: TurnRoutesDeps): Route {
 }
 
 function resumeRoute(deps: TurnRoutesDeps): Route {
-  const { turns, engine } = deps;
+  const { turns } = deps;
   return route({
     method: 'GET',
     path: '/run/api/chat/:conversationId/stream',
     who: ['user'],
     summary: 'Resume the running turn of a conversation',
-    description: 'From its start, or after Last-Event-ID, on any pod. 204 when no turn runs.',
+    description:
+      'From its start, or after Last-Event-ID, on any pod; also the end of a turn that has ended since, and all of one that was detached. 204 when there is nothing to tell.',
     headers: { 'Last-Event-ID': 'Nothing up to this event is sent again.' },
-    replies: { 200: Events, 204: { description: 'No turn runs' } },
+    replies: { 200: Events, 204: { description: 'Nothing to tell' } },
     async handle(call) {
       const conversation = conversationOf(call.caller, call.params.conversationId);
       const lastEventId = call.header('last-event-id') ?? '';
@@ -115,13 +120,13 @@ function resumeRoute(deps: TurnRoutesDeps): Route {
         throw new ParleyError('invalid_request', 'Last-Event-ID must be the id of an event of this stream.');
       }
       await call.admitted;
-      const stream = await turns.running(conversation);
+      const stream = await turns.resumable(conversation, after);
       if (stream === undefined) return { type: 'empty', status: 204 };
       return streamTurn(deps, call, async () => {
-        const superseded = await supersededIn(engine, stream);
+        const facts = await scanOf(deps, stream);
         return {
           stream,
-          encoder: createAiSdkEncoder({ superseded, ...(after !== undefined && { after }) }),
+          encoder: createAiSdkEncoder({ ...facts, ...(after !== undefined && { after }) }),
           headers: { ...AI_SDK_HEADERS, [CONVERSATION_HEADER]: conversation.conversationId },
         };
       });
@@ -167,14 +172,16 @@ async function begin({ turns }: TurnRoutesDeps, call: Call, asked: Asked) {
   await call.admitted;
   const conversationId = asked.conversationId ?? `conv_${randomUUID()}`;
   const support = supportOf(call.header(SUPPORT_HEADER), call.caller, asked.streams);
+  const delivery = deliveryOf(call.header(DELIVERY_HEADER));
   const run = await turns.begin({
     conversation: { ...principalOf(call.caller), conversationId },
     ...(asked.agent !== undefined && { agent: asked.agent }),
     input,
     before: beforeOf(asked.messages),
     support,
+    delivery,
   });
-  return { run, support };
+  return { run, support, delivery };
 }
 
 async function buffered(deps: TurnRoutesDeps, call: Call, asked: Asked): Promise<Reply> {

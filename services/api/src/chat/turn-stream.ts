@@ -7,6 +7,7 @@ import { onLeaving } from '../http/leaving.ts';
 import type { CallLimits } from '../http/limits.ts';
 import type { Call, Reply } from '../http/route.ts';
 import type { Frame } from '../http/sse.ts';
+import { createDetachmentScan, type Detachment } from './encoders/detachment.ts';
 import { type Encoder, encodeTurn } from './encoders/encoder.ts';
 import { createSupersededScan, type Superseded } from './encoders/superseded.ts';
 
@@ -64,11 +65,27 @@ async function* framesOf(
   }
 }
 
-/** What a replay of a turn must leave out: it is known before the first of it is sent. */
-export async function supersededIn(engine: Engine, stream: StreamRef): Promise<Superseded> {
-  const scan = createSupersededScan();
-  for await (const entry of engine.replay(stream)) scan.see(entry);
-  return scan;
+/** What a replay of a turn has to know before the first of it is sent. */
+export interface ReplayFacts {
+  readonly superseded: Superseded;
+  readonly detachment?: Detachment;
+}
+
+/** Reads a turn's feed as far as it goes; and then, where that may be, whether the turn waits. */
+export async function scanOf(
+  { engine, turns }: { readonly engine: Engine; readonly turns: Pick<Turns, 'isWaiting'> },
+  stream: StreamRef,
+): Promise<ReplayFacts> {
+  const superseded = createSupersededScan();
+  const scan = createDetachmentScan();
+  for await (const entry of engine.replay(stream)) {
+    superseded.see(entry);
+    scan.see(entry);
+  }
+  const { until, mayWait } = scan;
+  if (until === undefined) return { superseded };
+  // In this order: what has ended since was not told yet, and the reader stays for it.
+  return { superseded, detachment: { until, isWaiting: mayWait && (await turns.isWaiting(stream)) } };
 }
 
 /** The items of a turn for a caller that waits for all of it. */

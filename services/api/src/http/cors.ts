@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const METHODS = 'GET, POST, DELETE';
 const REQUEST_HEADERS =
-  'authorization, content-type, idempotency-key, last-event-id, x-request-id, x-supports-elicitation';
+  'authorization, content-type, idempotency-key, last-event-id, x-parley-delivery, x-request-id, x-supports-elicitation';
 const RESPONSE_HEADERS = 'idempotent-replayed, retry-after, x-conversation-id, x-request-id';
 
 /**

@@ -1,3 +1,4 @@
+import { WebhookEvent } from '@parley/shared/domain/webhook';
 import { z } from 'zod';
 import { STATUS_OF } from '../http/problem.ts';
 import type { Route } from '../http/route.ts';
@@ -37,11 +38,30 @@ export function openApiOf(routes: readonly Route[], version: string): OpenApi {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     paths,
+    webhooks: { 'elicitation-ended': { post: webhookOperation() } },
     components: {
       schemas: componentsOf(),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
     security: [{ bearer: [] }],
+  };
+}
+
+/** The call that Parley makes, rather than takes. */
+function webhookOperation(): Record<string, unknown> {
+  return {
+    summary: 'An elicitation that was asked with a webhookUrl has ended',
+    description:
+      'Signed as Standard Webhooks says, and sent until it is answered with 2xx; see docs/webhooks.md.',
+    security: [],
+    parameters: ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) => ({
+      name,
+      in: 'header',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    requestBody: { required: true, content: { 'application/json': { schema: referenceTo(WebhookEvent) } } },
+    responses: { '2XX': { description: 'Taken' }, 410: { description: 'Send no more of it' } },
   };
 }
 

@@ -19,6 +19,8 @@ const FINISH: Readonly<Record<FinishReason, NonNullable<FinishChunk['finishReaso
 export interface AiSdkChunks {
   turn(event: TurnEvent): readonly Chunk[];
   elicitation(elicitation: Elicitation): readonly Chunk[];
+  /** The turn was detached, and went on: its reader may hold that it waits. */
+  passDetached(): void;
   /** True when this step, or a later one, has shown something: its reader cannot be told to forget it. */
   hasShown(step: number): boolean;
 }
@@ -37,6 +39,7 @@ export function createAiSdkChunks(respondUrl: string): AiSdkChunks {
   let step = 0;
   let stepOpen = false;
   let shownStep = -1;
+  let wasDetached = false;
 
   function begin(messageId?: string): Chunk[] {
     if (early === undefined) return [];
@@ -94,7 +97,14 @@ export function createAiSdkChunks(respondUrl: string): AiSdkChunks {
       case 'turn-started':
       case 'run-paused':
       case 'run-resumed':
+      case 'turn-attached':
         return [];
+      case 'turn-detached':
+        wasDetached = true;
+        return [
+          ...closeStep(),
+          { type: 'finish', finishReason: 'other', messageMetadata: { parley: { state: 'waiting' } } },
+        ];
       case 'step-started':
         return openStep(event.step);
       case 'step-finished':
@@ -125,10 +135,19 @@ export function createAiSdkChunks(respondUrl: string): AiSdkChunks {
       case 'tool-auth-required':
         return showing([{ type: 'data-tool-auth-required', id: event.toolCallId, data: shownNotice(event) }]);
       case 'turn-finished':
-        return [...closeStep(), { type: 'finish', finishReason: FINISH[event.reason] }];
+        return [...closeStep(), { type: 'finish', finishReason: FINISH[event.reason], ...gone() }];
       case 'turn-failed':
-        return [...closeStep(), ...failureChunks(event.code, event.message)];
+        return [
+          ...closeStep(),
+          ...failureChunks(event.code, event.message),
+          { type: 'finish', finishReason: 'error', ...gone() },
+        ];
     }
+  }
+
+  /** A client merges metadata into what it has. */
+  function gone(): Pick<FinishChunk, 'messageMetadata'> {
+    return wasDetached ? { messageMetadata: { parley: { state: 'finished' } } } : {};
   }
 
   return {
@@ -140,6 +159,9 @@ export function createAiSdkChunks(respondUrl: string): AiSdkChunks {
       if (early === undefined) return [questionChunk(elicitation, respondUrl)];
       early.push(elicitation);
       return [];
+    },
+    passDetached() {
+      wasDetached = true;
     },
     hasShown: (restarted) => shownStep >= restarted,
   };
@@ -167,6 +189,5 @@ function failureChunks(code: string, message: string): Chunk[] {
   return [
     { type: 'data-turn-failed', data: { v: 1, code, message }, transient: true },
     { type: 'error', errorText: message },
-    { type: 'finish', finishReason: 'error' },
   ];
 }

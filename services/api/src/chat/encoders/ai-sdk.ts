@@ -3,6 +3,7 @@ import { endsTurn, turnEventOf } from '@parley/shared/domain/turn-events';
 import type { StreamItem } from '@parley/shared/engine/watch';
 import type { UIMessageChunk } from 'ai';
 import { createAiSdkChunks } from './ai-sdk-chunks.ts';
+import type { Detachment } from './detachment.ts';
 import { DONE, type Encoded, type Encoder, framesOf, silent } from './encoder.ts';
 import { jsonLine } from './plain.ts';
 import { RESPOND_URL } from './shown.ts';
@@ -20,6 +21,8 @@ export interface AiSdkOptions {
   readonly after?: FeedPosition;
   /** What to leave out of a replay; nothing for the reader that began the turn. */
   readonly superseded?: Superseded;
+  /** For a reader that comes back; the one that began the turn ends wherever it is detached. */
+  readonly detachment?: Detachment;
 }
 
 type Item = Exclude<StreamItem, { type: 'reset' }>;
@@ -34,7 +37,7 @@ type Item = Exclude<StreamItem, { type: 'reset' }>;
  * turn from its start: it must forget what it has.
  */
 export function createAiSdkEncoder(options: AiSdkOptions = {}): Encoder {
-  const { respondUrl = RESPOND_URL, superseded } = options;
+  const { respondUrl = RESPOND_URL, superseded, detachment } = options;
   let chunks = createAiSdkChunks(respondUrl);
   let after = options.after;
   let lastId = after && formatFeedPosition(after);
@@ -51,18 +54,42 @@ export function createAiSdkEncoder(options: AiSdkOptions = {}): Encoder {
     return position.epoch !== after.epoch || isVoid(after);
   }
 
-  function told(item: Item, found: readonly UIMessageChunk[], ends: boolean): Encoded {
-    const position = parseFeedPosition(item.id);
+  /** Up to where the reader came to, a detachment is no end; there it is, while the turn waits. */
+  function isPassed(position: FeedPosition | undefined): boolean {
+    const until = detachment?.until;
+    return position !== undefined && position.epoch === until?.epoch && position.seq <= until.seq;
+  }
+
+  function endsAsWaiting(position: FeedPosition | undefined): boolean {
+    return detachment?.isWaiting === true && isPassed(position) && position?.seq === detachment.until.seq;
+  }
+
+  /** Whoever comes back to a turn that still waits is told so again, whatever they have. */
+  function waitingLines(has: boolean): string[] {
+    const end = chunks.turn({ type: 'turn-detached' });
+    return (has ? end.slice(-1) : end).map(jsonLine);
+  }
+
+  /** True for a reader that must forget what it has; from then on it has nothing. */
+  function forgets(position: FeedPosition | undefined): boolean {
     const stale = isStale(position);
     if (stale) {
       after = undefined;
       lastId = undefined;
     }
+    return stale;
+  }
+
+  function told(item: Item, found: readonly UIMessageChunk[], ends: boolean): Encoded {
+    const position = parseFeedPosition(item.id);
+    const waits = endsAsWaiting(position);
+    const stale = forgets(position);
     const has = after !== undefined && position !== undefined && position.seq <= after.seq;
     const lines = has ? [] : found.map(jsonLine);
     if (stale) lines.unshift(jsonLine({ type: 'data-stream-reset', data: { v: 1 }, transient: true }));
-    if (ends) over = 'end';
-    if (ends && !has) lines.push(DONE);
+    if (waits) lines.push(...waitingLines(has));
+    if (ends || waits) over = 'end';
+    if (waits || (ends && !has)) lines.push(DONE);
     // The id of a void event is proof that its reader has void text: a question among them goes under the id before.
     const id = isVoid(position) ? lastId : item.id;
     const frames = framesOf(lines, id, lastId);
@@ -75,12 +102,16 @@ export function createAiSdkEncoder(options: AiSdkOptions = {}): Encoder {
 
   function other(item: Extract<Item, { type: 'other' }>): Encoded {
     const event = turnEventOf(item.event);
-    if (event === undefined || isVoid(parseFeedPosition(item.id))) return told(item, [], false);
+    const position = parseFeedPosition(item.id);
+    if (event === undefined || isVoid(position)) return told(item, [], false);
     if (event.type === 'step-restarted' && chunks.hasShown(event.step)) {
       over = 'cut';
       return silent(over);
     }
-    return told(item, chunks.turn(event), endsTurn(event));
+    if (event.type !== 'turn-detached') return told(item, chunks.turn(event), endsTurn(event));
+    if (!isPassed(position)) return told(item, chunks.turn(event), true);
+    chunks.passDetached();
+    return told(item, [], false);
   }
 
   return {

@@ -23,6 +23,8 @@ export interface OpenAiOptions {
   readonly created: number;
   /** The caller understands envelopes: questions, notices and tool activity as JSON in `delta.content`. */
   readonly envelopes: boolean;
+  /** The caller wants the reply to end when the turn is detached; else it stays, for this format has no other way back. */
+  readonly detaches?: boolean;
   /** The caller asked for a last chunk with the tokens used (`stream_options.include_usage`). */
   readonly usage: boolean;
   /**
@@ -35,6 +37,7 @@ export interface OpenAiOptions {
   readonly superseded?: Superseded;
 }
 
+type Finished = Extract<TurnEvent, { type: 'turn-finished' }>;
 type Line = ChatCompletionChunk | OpenAiError;
 type Delta = ChatCompletionChunk['choices'][number]['delta'];
 
@@ -83,12 +86,12 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder {
       : [...begin(undefined), ...contents.map((content) => deltaOf({ content }))];
   }
 
-  function finish(event: Extract<TurnEvent, { type: 'turn-finished' }>): Line[] {
-    const usage = options.usage ? openAiUsage(event.usage) : undefined;
+  function finish({ reason, usage: used }: Pick<Finished, 'reason' | 'usage'>): Line[] {
+    const usage = options.usage ? openAiUsage(used) : undefined;
     return [
       ...saying(step.end()),
       ...begin(undefined),
-      chunkOf([{ index: 0, delta: {}, finish_reason: OPENAI_FINISH[event.reason] }]),
+      chunkOf([{ index: 0, delta: {}, finish_reason: OPENAI_FINISH[reason] }]),
       ...(usage === undefined ? [] : [chunkOf([], usage)]),
     ];
   }
@@ -120,7 +123,10 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder {
         return [...saying(step.end()), openAiError(event.code, event.message)];
       case 'run-paused':
       case 'run-resumed':
+      case 'turn-attached':
         return [];
+      case 'turn-detached':
+        return over ? finish({ reason: 'stop' }) : [];
       default:
         return options.envelopes ? saying(step.envelope(jsonLine(envelopeOf(event)))) : [];
     }
@@ -132,7 +138,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder {
     if (event === undefined || (position !== undefined && superseded?.covers(position) === true)) {
       return silent('more');
     }
-    over = endsTurn(event);
+    over = endsTurn(event) || (event.type === 'turn-detached' && options.detaches === true);
     return send(linesOf(event), item.id);
   }
 

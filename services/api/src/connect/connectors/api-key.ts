@@ -1,4 +1,5 @@
 import type { Credential } from '@parley/shared/domain/credential';
+import type { GuardedFetch } from '@parley/shared/ports/guarded-fetch';
 import {
   type Connector,
   type ConnectorFailure,
@@ -6,7 +7,6 @@ import {
   failure,
   foreignCredential,
 } from './connector.ts';
-import type { GuardedFetch } from './guarded-fetch.ts';
 import { isHeaderSafe } from './secret-text.ts';
 
 export interface ApiKeyOptions {

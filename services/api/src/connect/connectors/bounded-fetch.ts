@@ -1,6 +1,6 @@
 import { faultOfUrl } from '@parley/shared/domain/url';
 
-/** Bounds on calls to servers that the deployer configured. For addresses that others name: `guarded-fetch.ts`. */
+/** Bounds on calls to servers that the deployer configured. For addresses that others name: `runtime/guarded-fetch.ts`. */
 export interface OutboundBounds {
   readonly timeoutMs: number;
   readonly responseBytesMax: number;

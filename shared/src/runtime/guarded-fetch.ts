@@ -2,6 +2,12 @@ import { lookup as dnsLookup } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import type {
+  GuardedFetch,
+  GuardedFetchFault,
+  GuardedReply,
+  GuardedRequest,
+} from '../ports/guarded-fetch.ts';
 import { isLoopbackAddress, isPublicAddress } from './address.ts';
 
 /** An address as the resolver gives it. */
@@ -20,34 +26,14 @@ export interface GuardOptions {
   readonly timeoutMs?: number;
   /** 64 kB unless told. */
   readonly responseBytesMax?: number;
+  /**
+   * What becomes of a reply whose body is too long, or breaks off. `fail` (unless told): the call fails. `cut`: it stands
+   * with what was read of it, for callers to whom the status says all.
+   */
+  readonly partialBody?: 'fail' | 'cut';
   /** The system's resolver unless told. */
   readonly resolve?: Resolver;
 }
-
-export interface GuardedRequest {
-  readonly url: string;
-  readonly method?: 'GET' | 'POST';
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
-}
-
-export interface GuardedReply {
-  /** A 3xx is a reply like any other: redirects are never followed. */
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Buffer;
-}
-
-/** Calls a URL that somebody else chose. Rejects with `GuardedFetchError` only. */
-export type GuardedFetch = (request: GuardedRequest) => Promise<GuardedReply>;
-
-export type GuardedFetchFault =
-  | 'refused_url'
-  | 'refused_address'
-  | 'unresolved'
-  | 'timeout'
-  | 'too_large'
-  | 'failed';
 
 /** Why a guarded call came to nothing. The text names neither URL, headers nor content. */
 export class GuardedFetchError extends Error {
@@ -69,7 +55,7 @@ const RESPONSE_BYTES_MAX = 64 * 1024;
  */
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
   const { allowLoopback = false, timeoutMs = TIMEOUT_MS } = options;
-  const responseBytesMax = options.responseBytesMax ?? RESPONSE_BYTES_MAX;
+  const { responseBytesMax = RESPONSE_BYTES_MAX, partialBody = 'fail' } = options;
   const resolve = options.resolve ?? ((host: string) => dnsLookup(host, { all: true }));
 
   return async (request) => {
@@ -80,12 +66,29 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     // One bad address among good ones is refused whole: which of them a connection takes is chance.
     if (!addresses.every(({ address }) => mayCall(address))) throw new GuardedFetchError('refused_address');
     try {
-      return await send({ url, request, addresses, signal, responseBytesMax });
+      return await send({ url, request, addresses, signal, responseBytesMax, partialBody });
     } catch (error) {
       if (error instanceof GuardedFetchError) throw error;
       throw new GuardedFetchError(signal.aborted ? 'timeout' : 'failed');
     }
   };
+}
+
+/**
+ * False for a URL that a guarded fetch refuses whatever its name resolves to: not https, with user information, or with
+ * the address of a private place in any of its spellings.
+ */
+export function mayBeCalled(
+  text: string,
+  { allowLoopback = false }: Pick<GuardOptions, 'allowLoopback'> = {},
+): boolean {
+  try {
+    const url = checkedUrl(text, allowLoopback);
+    const host = bareHost(url);
+    return isIP(host) === 0 || isLoopbackHost(url) || isPublicAddress(host);
+  } catch {
+    return false;
+  }
 }
 
 /** A look-up for `net.connect` that knows only the addresses that were checked. */
@@ -140,9 +143,11 @@ interface Sending {
   readonly addresses: readonly ResolvedAddress[];
   readonly signal: AbortSignal;
   readonly responseBytesMax: number;
+  readonly partialBody: 'fail' | 'cut';
 }
 
-async function send({ url, request, addresses, signal, responseBytesMax }: Sending): Promise<GuardedReply> {
+async function send(sending: Sending): Promise<GuardedReply> {
+  const { url, request, addresses, signal } = sending;
   const start = url.protocol === 'https:' ? requestHttps : requestHttp;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const { method = 'GET', headers, body } = request;
@@ -156,15 +161,25 @@ async function send({ url, request, addresses, signal, responseBytesMax }: Sendi
     });
     outgoing.once('response', resolve).once('error', reject).end(body);
   });
+  const body = await bodyOf(response, sending);
+  return { status: response.statusCode ?? 0, headers: response.headers, body };
+}
+
+async function bodyOf(
+  response: IncomingMessage,
+  { responseBytesMax, partialBody }: Sending,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > responseBytesMax) {
-      response.destroy();
-      throw new GuardedFetchError('too_large');
+  try {
+    // Leaving the loop early destroys the response, and with it the connection.
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > responseBytesMax) throw new GuardedFetchError('too_large');
+      chunks.push(chunk);
     }
-    chunks.push(chunk);
+  } catch (error) {
+    if (partialBody === 'fail') throw error;
   }
-  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
+  return Buffer.concat(chunks);
 }

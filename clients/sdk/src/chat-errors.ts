@@ -1,0 +1,36 @@
+import { isParleyClientError, ParleyClientError } from './errors.ts';
+
+/**
+ * Why a chat's stream broke off.
+ *
+ * - `outcome-unknown`: the reply to the message was lost and no turn runs. Nobody knows whether there was one; what the
+ *   person wrote was not sent again. Let the person decide.
+ * - `ended-unseen`: the turn ended while there was no connection, and its end can no longer be read.
+ * - `stream-reset`: what was told is void, and nobody was there to take it back (`attach`). `reconnectToStream`, or
+ *   `resumeStream()` of a chat, tells the turn again from its start.
+ * - `unreachable`: no pod could be reached for `giveUpMs`. The turn goes on; `resumeStream()` finds it.
+ */
+export type ChatStreamReason = 'outcome-unknown' | 'ended-unseen' | 'stream-reset' | 'unreachable';
+
+const MESSAGES: Readonly<Record<ChatStreamReason, string>> = {
+  'outcome-unknown': 'The connection was lost; nobody knows whether the message arrived.',
+  'ended-unseen': 'The reply ended while the connection was lost; its end is missing.',
+  'stream-reset': 'The reply has to be read again from its start.',
+  unreachable: 'The server cannot be reached; the reply goes on without its reader.',
+};
+
+/** A ParleyClientError with the code `unavailable`: a turn's stream ended before the turn did. */
+export class ChatStreamError extends ParleyClientError {
+  readonly reason: ChatStreamReason;
+
+  constructor(reason: ChatStreamReason, cause?: unknown) {
+    super('unavailable', MESSAGES[reason], { cause });
+    this.reason = reason;
+  }
+}
+
+/** Recognises a ChatStreamError by its shape, so that it also holds across two copies of this package. */
+export function isChatStreamError(error: unknown, reason?: ChatStreamReason): error is ChatStreamError {
+  if (!isParleyClientError(error) || !('reason' in error)) return false;
+  return reason === undefined || error.reason === reason;
+}

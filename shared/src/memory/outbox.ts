@@ -1,0 +1,62 @@
+import { bucketOf, bucketOfElicitationId } from '../domain/ids.ts';
+import type { Outbox, OutboxEntry, OutboxTask } from '../ports/outbox.ts';
+
+/** The outbox of one process, with the door by which its other parts note tasks. */
+export interface MemoryOutbox extends Outbox {
+  /** As `add`, within the atomic step of whoever calls. */
+  note(task: OutboxTask): void;
+}
+
+interface Noted {
+  readonly task: OutboxTask;
+  readonly bucket: number | undefined;
+  dueAt: number;
+  lease: number;
+  tries: number;
+}
+
+/** What has still to happen, in one process. */
+export function createMemoryOutbox(): MemoryOutbox {
+  const noted = new Map<string, Noted>();
+
+  function note(task: OutboxTask): void {
+    const bucket = task.kind === 'wake' ? bucketOf(task.stream) : bucketOfElicitationId(task.elicitationId);
+    noted.set(JSON.stringify(task), { task, bucket, dueAt: Date.now(), lease: 0, tries: 0 });
+  }
+
+  /** The task as it is noted, if this is the hand-out that counts. */
+  function current({ task, lease }: OutboxEntry): Noted | undefined {
+    const entry = noted.get(JSON.stringify(task));
+    return entry?.lease === lease ? entry : undefined;
+  }
+
+  return {
+    note,
+    add: async (task) => note(task),
+    async take(bucket, limit, leaseMs) {
+      const now = Date.now();
+      const due = [...noted.values()]
+        .filter((entry) => entry.bucket === bucket && entry.dueAt <= now)
+        .sort((a, b) => a.dueAt - b.dueAt)
+        .slice(0, Math.max(0, limit));
+      return due.map((entry) => {
+        entry.dueAt = now + leaseMs;
+        entry.lease += 1;
+        return { task: entry.task, lease: entry.lease, attempt: entry.tries + 1 };
+      });
+    },
+    async done(entry) {
+      if (current(entry) !== undefined) noted.delete(JSON.stringify(entry.task));
+    },
+    async again(entry, inMs) {
+      const known = current(entry);
+      if (known === undefined) return;
+      known.tries += 1;
+      known.dueAt = Date.now() + inMs;
+    },
+    async giveBack(entry, inMs) {
+      const known = current(entry);
+      if (known !== undefined) known.dueAt = Date.now() + inMs;
+    },
+  };
+}

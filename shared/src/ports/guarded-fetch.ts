@@ -1,0 +1,29 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface GuardedRequest {
+  readonly url: string;
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+export interface GuardedReply {
+  /** A 3xx is a reply like any other: redirects are never followed. */
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** Calls a URL that somebody else chose. Rejects with `GuardedFetchError` only (runtime/guarded-fetch.ts). */
+export type GuardedFetch = (request: GuardedRequest) => Promise<GuardedReply>;
+
+/** Why a guarded call came to nothing; the first two stand for good, whenever it is tried again. */
+export const GUARDED_FETCH_FAULTS = [
+  'refused_url',
+  'refused_address',
+  'unresolved',
+  'timeout',
+  'too_large',
+  'failed',
+] as const;
+export type GuardedFetchFault = (typeof GUARDED_FETCH_FAULTS)[number];

@@ -1,0 +1,42 @@
+import type { Outbox, OutboxEntry, OutboxTask } from '../ports/outbox.ts';
+import type { Commands } from './connect.ts';
+import { bucketOfTask, nameOfTask, outboxKey, outboxTriesKey, taskOfName } from './outbox-names.ts';
+import { loadScript } from './script.ts';
+
+/** The outbox in Redis: a sorted set per bucket, into which commit.lua notes what an ended elicitation leaves to do. */
+export function createRedisOutbox(redis: Commands, onError?: (error: unknown) => void): Outbox {
+  const takeScript = loadScript(redis, 'outbox-take', onError);
+  const putScript = loadScript(redis, 'outbox-put', onError);
+
+  function put(task: OutboxTask, what: 'add' | 'done' | 'again' | 'back', lease: number, inMs = 0) {
+    const bucket = bucketOfTask(task);
+    return putScript([outboxKey(bucket), outboxTriesKey(bucket)], [nameOfTask(task), what, lease, inMs]);
+  }
+
+  return {
+    async add(task) {
+      await put(task, 'add', 0);
+    },
+    async take(bucket, limit, leaseMs) {
+      const keys = [outboxKey(bucket), outboxTriesKey(bucket)];
+      const reply = (await takeScript(keys, [limit, leaseMs])) as unknown[];
+      const entries: OutboxEntry[] = [];
+      for (let at = 0; at + 2 < reply.length; at += 3) {
+        const task = taskOfName(String(reply[at]));
+        // A newer pod may have noted what only its like can do: it comes again when its lease is over.
+        if (task === undefined) continue;
+        entries.push({ task, lease: Number(reply[at + 1]), attempt: Number(reply[at + 2]) + 1 });
+      }
+      return entries;
+    },
+    async done({ task, lease }) {
+      await put(task, 'done', lease);
+    },
+    async again({ task, lease }, inMs) {
+      await put(task, 'again', lease, inMs);
+    },
+    async giveBack({ task, lease }, inMs) {
+      await put(task, 'back', lease, inMs);
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import type { GuardedReply } from '../ports/guarded-fetch.ts';
+import type { SendWebhook, WebhookReply, WebhookRequest } from '../ports/webhook-sender.ts';
+import { createGuardedFetch, GuardedFetchError, type GuardOptions } from './guarded-fetch.ts';
+import { signatureOf } from './webhook-signature.ts';
+
+/** How long a receiver may take, name look-up included, ms. Whoever lends out a delivery must lend it for longer. */
+export const WEBHOOK_TIMEOUT_MS = 15_000;
+
+// A receiver says all with its status; what else it writes is read so that it is not cut off, and thrown away.
+const REPLY_BYTES_MAX = 16 * 1024;
+
+export type WebhookSenderOptions = Pick<GuardOptions, 'allowLoopback' | 'resolve' | 'timeoutMs'>;
+
+/** Sends webhooks as Standard Webhooks 1.0 says, to public addresses only. */
+export function createWebhookSender(options: WebhookSenderOptions = {}): SendWebhook {
+  const guardedFetch = createGuardedFetch({
+    timeoutMs: WEBHOOK_TIMEOUT_MS,
+    responseBytesMax: REPLY_BYTES_MAX,
+    partialBody: 'cut',
+    ...options,
+  });
+  return async (request) => {
+    const { url, body } = request;
+    try {
+      const reply = await guardedFetch({ url, method: 'POST', headers: headersOf(request), body });
+      return replyOf(reply, request.now);
+    } catch (error) {
+      return { type: 'failed', fault: faultOf(error) };
+    }
+  };
+}
+
+function headersOf({ webhookId, body, secrets, now }: WebhookRequest): Readonly<Record<string, string>> {
+  const timestamp = Math.floor(now / 1000);
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Parley',
+    'webhook-id': webhookId,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatureOf({ webhookId, timestamp, body, secrets }),
+  };
+}
+
+function replyOf({ status, headers }: GuardedReply, now: number): WebhookReply {
+  const retryAfterMs = retryAfterOf(headers['retry-after'], now);
+  return { type: 'replied', status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+}
+
+/** Seconds, or a date (RFC 9110, 10.2.3); nothing for any other text. */
+function retryAfterOf(text: string | undefined, now: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^[0-9]{1,10}$/.test(text)) return Number(text) * 1000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+function faultOf(error: unknown): (WebhookReply & { type: 'failed' })['fault'] {
+  // What is read of a reply is cut, never too large.
+  if (!(error instanceof GuardedFetchError) || error.code === 'too_large') return 'failed';
+  return error.code;
+}

@@ -1,0 +1,21 @@
+import { createHmac } from 'node:crypto';
+
+export interface SignatureInput {
+  readonly webhookId: string;
+  /** Whole seconds since 1970. */
+  readonly timestamp: number;
+  /** Exactly what is sent. */
+  readonly body: string;
+  readonly secrets: readonly Uint8Array[];
+}
+
+/**
+ * The value of `webhook-signature`: one `v1` signature (HMAC-SHA256, base64) for each secret, in their order, so that a
+ * receiver which knows any of them can verify (Standard Webhooks 1.0, symmetric signatures).
+ */
+export function signatureOf({ webhookId, timestamp, body, secrets }: SignatureInput): string {
+  const signed = `${webhookId}.${timestamp}.${body}`;
+  return secrets
+    .map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`)
+    .join(' ');
+}

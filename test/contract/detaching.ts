@@ -1,0 +1,287 @@
+import { randomUUID } from 'node:crypto';
+import { bucketOf } from '@parley/shared/domain/ids';
+import { DETACHED, NOBODY } from '@parley/shared/domain/run';
+import { createDispatch, type Dispatch } from '@parley/shared/engine/dispatch';
+import type { OutboxTask } from '@parley/shared/ports/outbox';
+import type { NewRun } from '@parley/shared/ports/runs';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../harness/wait-until.ts';
+import type { Contract } from './contract.ts';
+import { dispatchOn, engineOn } from './engines.ts';
+import { answerOf, askOf, newStream, serviceOf } from './questions.ts';
+
+/** Runs that no pod holds, and what the end of their questions leaves to do. */
+export function detachingContract(contract: Contract): void {
+  const newTurn = (stream = newStream()): NewRun => ({
+    ...stream,
+    conversationId: stream.streamRequestId,
+    agent: 'helper',
+    owner: 'pod-a',
+    delivery: 'detach',
+    support: { form: true, url: true },
+    input: [{ role: 'user', content: 'Hello' }],
+    event: {
+      type: 'turn-started',
+      conversationId: stream.streamRequestId,
+      messageId: 'msg',
+      agent: 'helper',
+    },
+  });
+
+  /** Engines that leave the outbox alone, as one that dies at once does. */
+  const bare = () => engineOn(contract.pods.backend, { noted: () => undefined });
+
+  async function asking(turn: NewRun, engine = bare()): Promise<string> {
+    return (await askOf(engine, turn)).row.id;
+  }
+
+  /** Begins a run and detaches it for these questions. */
+  async function detached(turn: NewRun, questions: readonly string[], runs: readonly string[] = []) {
+    await contract.pods.backend.runs.begin(turn);
+    return detach(turn, questions, runs);
+  }
+
+  function detach(turn: NewRun, questions: readonly string[], runs: readonly string[] = [], term = 1) {
+    return contract.pods.backend.runs.write(turn, {
+      term,
+      firstSeq: 2,
+      events: [{ type: 'turn-detached' }],
+      detach: { questions, runs },
+    });
+  }
+
+  const noted = async (turn: NewRun): Promise<readonly OutboxTask[]> => {
+    const entries = await contract.pods.second.outbox.take(bucketOf(turn), 100, 0);
+    return entries
+      .map(({ task }) => task)
+      .filter((task) => task.kind === 'wake' && task.stream.streamRequestId === turn.streamRequestId);
+  };
+
+  const wakeOf = ({ tenant, userId, streamRequestId }: NewRun, term: number): OutboxTask => ({
+    kind: 'wake',
+    stream: { tenant, userId, streamRequestId },
+    term,
+  });
+
+  const dispatched = async (dispatch: Dispatch) => {
+    await dispatch.round();
+    await dispatch.idle();
+  };
+
+  const owned = async (owner: string) => {
+    const found: string[] = [];
+    for await (const { stream } of contract.pods.second.runs.ownedBy(new Set([owner])))
+      found.push(stream.streamRequestId);
+    return found;
+  };
+
+  describe('a detached run', () => {
+    it('belongs to no pod, is in no index, and is fenced off from whoever had it', async () => {
+      const turn = newTurn();
+      expect(await detached(turn, [await asking(turn)])).toBe('written');
+      const { runs } = contract.pods.second;
+      expect(await runs.standing(turn)).toMatchObject({ status: 'running', owner: DETACHED, term: 2 });
+      expect((await runs.read(turn)).run?.delivery).toBe('detach');
+      expect(await owned('pod-a')).not.toContain(turn.streamRequestId);
+      expect(await owned(DETACHED)).not.toContain(turn.streamRequestId);
+      expect(await runs.write(turn, { term: 1, firstSeq: 3, events: [] })).toBe('fenced');
+      expect(await noted(turn)).toEqual([]);
+    });
+
+    it('is noted to be woken in the commit that ends its question, however that ends', async () => {
+      const engine = bare();
+      for (const end of ['answer', 'withdraw'] as const) {
+        const turn = newTurn();
+        const id = await asking(turn);
+        await detached(turn, [id]);
+        if (end === 'answer') await answerOf(engine, turn, id, 'decline');
+        else await engine.withdraw({ caller: serviceOf(turn), id, reason: 'superseded' });
+        expect(await noted(turn)).toEqual([wakeOf(turn, 2)]);
+      }
+    });
+
+    it('is known to its conversation as one that readers left, once it has ended', async () => {
+      const { second } = contract.pods;
+      const turn = newTurn();
+      await detached(turn, [await asking(turn)]);
+      expect(await second.runs.takeOver(turn, 2, 'pod-b')).toBe(3);
+      const event = { type: 'turn-finished', reason: 'stop' } as const;
+      const end = { status: 'finished', messages: [] } as const;
+      expect(await second.runs.write(turn, { term: 3, firstSeq: 3, events: [event], end })).toBe('written');
+      const { streamRequestId } = turn;
+      expect(await second.conversations.read(turn)).toMatchObject({
+        last: { streamRequestId, wasDetached: true },
+      });
+    });
+
+    it('counts a take-over from a pod that had not let go, and no other change of owner', async () => {
+      const { runs } = contract.pods.second;
+      const turn = newTurn();
+      await detached(turn, [await asking(turn)]);
+      await runs.takeOver(turn, 2, NOBODY);
+      await runs.takeOver(turn, 3, 'pod-b');
+      expect(await runs.standing(turn)).toMatchObject({ lapses: 0 });
+      await runs.takeOver(turn, 4, 'pod-c');
+      expect(await runs.standing(turn)).toMatchObject({ lapses: 1, term: 5 });
+    });
+
+    it('is not detached for a question that has ended, nor for a run that is not', async () => {
+      const turn = newTurn();
+      const engine = bare();
+      const [open, ended] = [await asking(turn), await asking(turn)];
+      await answerOf(engine, turn, ended, 'decline');
+      expect(await detached(turn, [open, ended])).toBe('roused');
+      const other = newTurn(newStream(turn));
+      await contract.pods.backend.runs.begin(other);
+      expect(await detach(turn, [open], [other.streamRequestId])).toBe('roused');
+      expect(await contract.pods.second.runs.standing(turn)).toMatchObject({ owner: 'pod-a', term: 1 });
+      expect(await detach(other, [open])).toBe('written');
+      expect(await detach(turn, [open], [other.streamRequestId])).toBe('written');
+    });
+
+    it('is not detached when somebody asked it to stop', async () => {
+      const turn = newTurn();
+      const id = await asking(turn);
+      await contract.pods.backend.runs.begin(turn);
+      await contract.pods.second.runs.stop(turn);
+      expect(await detach(turn, [id])).toBe('roused');
+    });
+
+    it('is handed to a pod once its question ends, with the run that waits for it', async () => {
+      const { backend, second } = contract.pods;
+      const boss = newTurn();
+      const delegate: NewRun = {
+        ...newTurn(newStream(boss)),
+        parent: { streamRequestId: boss.streamRequestId, toolCallId: 'call' },
+      };
+      const id = await asking(delegate);
+      await detached(delegate, [id]);
+      await detached(boss, [], [delegate.streamRequestId]);
+      const handed = new Set<string>();
+      const consumer = second.runQueue.consume(async ({ streamRequestId }) => {
+        handed.add(streamRequestId);
+      });
+      await answerOf(engineOn(backend), boss, id, 'decline');
+      await waitUntil(() => handed.has(boss.streamRequestId) && handed.has(delegate.streamRequestId), {
+        what: 'both runs',
+      });
+      expect(await second.runs.standing(boss)).toMatchObject({ owner: NOBODY, term: 3 });
+      expect(await second.runs.standing(delegate)).toMatchObject({ owner: NOBODY, term: 3 });
+      await consumer.close();
+    });
+
+    it('is woken although whoever ended its question died at once', async () => {
+      const { second } = contract.pods;
+      const turn = newTurn();
+      const id = await asking(turn);
+      await detached(turn, [id]);
+      await answerOf(bare(), turn, id, 'decline');
+      await dispatched(dispatchOn(second));
+      expect(await second.runs.standing(turn)).toMatchObject({ owner: NOBODY, term: 3 });
+      expect(await noted(turn)).toEqual([]);
+    });
+
+    it('is not woken by a question of an earlier wait', async () => {
+      const { backend, second } = contract.pods;
+      const turn = newTurn();
+      const [first, other] = [await asking(turn), await asking(turn)];
+      await detached(turn, [first, other]);
+      await answerOf(bare(), turn, first, 'decline');
+      await dispatched(dispatchOn(second));
+      expect(await backend.runs.takeOver(turn, 3, 'pod-b')).toBe(4);
+      await answerOf(bare(), turn, other, 'decline');
+      await dispatched(dispatchOn(second));
+      expect(await second.runs.standing(turn)).toMatchObject({ owner: 'pod-b', term: 4 });
+    });
+  });
+
+  describe('the outbox', () => {
+    const task = (): OutboxTask => wakeOf(newTurn(), 2);
+    const takenOf = async (one: OutboxTask, leaseMs: number) => {
+      if (one.kind !== 'wake') throw new Error('Only wakes are used here.');
+      const entries = await contract.pods.second.outbox.take(bucketOf(one.stream), 100, leaseMs);
+      return entries.find((entry) => JSON.stringify(entry.task) === JSON.stringify(one));
+    };
+    const taken = async (one: OutboxTask) => {
+      const entry = await takenOf(one, 600_000);
+      if (entry === undefined) throw new Error('It was not handed out.');
+      return entry;
+    };
+
+    it('hands a task out until it is done, and counts what was tried', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      await outbox.add(one);
+      // Whoever had it first died with it.
+      expect(await takenOf(one, 0)).toMatchObject({ attempt: 1 });
+      const second = await taken(one);
+      expect(second.attempt).toBe(1);
+      expect(await takenOf(one, 0)).toBeUndefined();
+      await outbox.again(second, 0);
+      const third = await taken(one);
+      expect(third.attempt).toBe(2);
+      await outbox.giveBack(third, 0);
+      const fourth = await taken(one);
+      expect(fourth.attempt).toBe(2);
+      await outbox.done(fourth);
+      await outbox.again(fourth, 0);
+      expect(await takenOf(one, 0)).toBeUndefined();
+    });
+
+    it('lets nobody cross off what was handed to another since, or added anew', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      await outbox.add(one);
+      const slow = await takenOf(one, 0);
+      const fast = await taken(one);
+      if (slow !== undefined) await outbox.done(slow);
+      await outbox.again(fast, 0);
+      const last = await taken(one);
+      expect(last.attempt).toBe(2);
+      // As a redrive does while the last attempt is not yet over.
+      await outbox.add(one);
+      await outbox.done(last);
+      const anew = await taken(one);
+      expect(anew.attempt).toBe(1);
+      await outbox.done(anew);
+    });
+
+    it('hands out nothing where there is no room, and no more than there is', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      await outbox.add(one);
+      if (one.kind !== 'wake') throw new Error('Only wakes are used here.');
+      for (const room of [0, -3]) expect(await outbox.take(bucketOf(one.stream), room, 0)).toEqual([]);
+      await outbox.done(await taken(one));
+    });
+
+    it('keeps a task whose handler fails, and does the others', async () => {
+      const { backend } = contract.pods;
+      const [bad, good] = [task(), task()];
+      for (const one of [bad, good]) await backend.outbox.add(one);
+      const marker = randomUUID();
+      const faults: unknown[] = [];
+      const done: OutboxTask[] = [];
+      await dispatched(
+        createDispatch({
+          outbox: backend.outbox,
+          handlers: {
+            webhook: async () => 'done',
+            async wake(one) {
+              if (JSON.stringify(one) === JSON.stringify(bad)) throw new Error(marker);
+              done.push(one);
+              return 'done';
+            },
+          },
+          onFault: (error) => faults.push(error),
+        }),
+      );
+      expect(done).toContainEqual(good);
+      expect(faults).toContainEqual(new Error(marker));
+      // It was put off, not crossed off.
+      const left = await waitUntil(() => takenOf(bad, 600_000), { what: 'its second try' });
+      expect(left.attempt).toBe(2);
+      await backend.outbox.done(left);
+    });
+  });
+}

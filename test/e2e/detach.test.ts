@@ -1,0 +1,117 @@
+import OpenAI from 'openai';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
+import type { SitePod } from '../faults/site.ts';
+import { createChatClient, person, questionIn, questionsIn, textOf } from './chat-client.ts';
+import { type ChatSite, openChatSite } from './chat-transport-site.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const WAITING = { parley: { state: 'waiting' } };
+
+let chats: ChatSite;
+/** A pod that holds turns for a second. */
+let held: SitePod | undefined;
+
+function line({ results }: Turn): ScriptedReply {
+  if (results.length > 0) return { text: `Heard ${results.map(({ text }) => text).join(' and ')}.` };
+  return {
+    text: 'One moment. ',
+    calls: [{ name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } }],
+  };
+}
+
+beforeAll(async () => {
+  chats = await openChatSite({ script: [line], delayMs: 1 });
+});
+afterAll(() => chats?.stop());
+
+const { say, resume, post } = createChatClient((pod) => chats.pods[pod]?.url ?? held?.url ?? '');
+
+async function answer(pod: number, authorization: string, conversationId: string, elicitationId: string) {
+  const body = { conversationId, elicitationId, action: 'accept', content: { answer: 'green' } };
+  const reply = await post(pod, '/run/api/elicitation-responses', authorization, body);
+  expect(reply.status).toBe(200);
+}
+
+it('a detached turn ends its stream with its question; asked on one pod, that dies; answered on another; told on a third', async () => {
+  const { authorization } = await person();
+  const chat = await say({ authorization, text: 'ask', chatId: 'detach-1', delivery: 'detach' });
+  const message = await chat.done;
+  const question = questionIn(message);
+  expect(question).toMatchObject({ status: 'pending', message: 'Which colour?' });
+  expect(message?.metadata).toEqual(WAITING);
+  await chats.replace(0, 'SIGKILL');
+
+  const still = await resume(2, authorization, 'detach-1');
+  expect((await still?.done)?.metadata).toEqual(WAITING);
+  expect(questionsIn(still?.seen.message)).toHaveLength(1);
+
+  await answer(1, authorization, 'detach-1', question?.elicitationId ?? '');
+  const after = await (await resume(2, authorization, 'detach-1'))?.done;
+  expect(textOf(after)).toMatch(/^One moment\. Heard .*green.*\.$/);
+  expect(after?.id).toBe(message?.id);
+  expect(after?.metadata).toEqual({ parley: { state: 'finished' } });
+  expect(questionsIn(after).map(({ status }) => status)).toEqual(['accepted']);
+  // Whoever had no stream while it went on is told all the same, on any pod.
+  const later = await (await resume(1, authorization, 'detach-1'))?.done;
+  expect([later?.id, textOf(later)]).toEqual([message?.id, textOf(after)]);
+});
+
+it('whoever reads a detached turn as its answer comes is told the rest, and the next message is a turn of its own', async () => {
+  const { authorization } = await person();
+  const first = await (await say({ authorization, text: 'ask', chatId: 'detach-2', delivery: 'detach' }))
+    .done;
+  const refused = await post(1, '/run/api/chat', authorization, {
+    id: 'detach-2',
+    messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello?' }] }],
+  });
+  expect(refused.status).toBe(409);
+  expect(await refused.json()).toMatchObject({ code: 'turn_running' });
+  await answer(0, authorization, 'detach-2', questionIn(first)?.elicitationId ?? '');
+  const after = await (await resume(1, authorization, 'detach-2'))?.done;
+  expect(after?.metadata).toEqual({ parley: { state: 'finished' } });
+  const next = await say({ authorization, text: 'ask', chatId: 'detach-2', pod: 1, delivery: 'detach' });
+  expect(questionIn(await next.done)?.status).toBe('pending');
+  expect((await post(2, '/run/api/chat/detach-2/stop', authorization)).status).toBe(200);
+});
+
+it('a reply in the OpenAI format ends there too, when it is asked to, and says a wrong word is one', async () => {
+  const { authorization } = await person();
+  const client = (delivery: string) =>
+    new OpenAI({
+      baseURL: `${chats.pods[1]?.url}/run/v1`,
+      apiKey: authorization.slice('Bearer '.length),
+      maxRetries: 0,
+      defaultHeaders: { 'x-supports-elicitation': 'true', 'x-parley-delivery': delivery },
+    });
+  const chunks = await client('detach').chat.completions.create({
+    model: 'helper',
+    messages: [{ role: 'user', content: 'ask' }],
+    stream: true,
+  });
+  let text = '';
+  let reason: unknown;
+  for await (const { choices } of chunks) {
+    text += choices[0]?.delta.content ?? '';
+    reason = choices[0]?.finish_reason ?? reason;
+  }
+  expect(reason).toBe('stop');
+  expect(text).toContain('Which colour?');
+  const wrong = client('later').chat.completions.create({
+    model: 'helper',
+    messages: [{ role: 'user', content: 'ask' }],
+    stream: true,
+  });
+  await expect(wrong).rejects.toMatchObject({ status: 400 });
+});
+
+it('a held turn is detached after the time that pods hold turns', async () => {
+  const { authorization } = await person();
+  held = await chats.site.pod({ ...chats.env, PARLEY_HOLD_SECONDS: '1' });
+  const chat = await say({ authorization, text: 'ask', chatId: 'detach-4', pod: 3 });
+  expect((await chat.done)?.metadata).toEqual(WAITING);
+  await answer(1, authorization, 'detach-4', questionIn(chat.seen.message)?.elicitationId ?? '');
+  const after = await (await resume(0, authorization, 'detach-4'))?.done;
+  expect(textOf(after)).toContain('green');
+});

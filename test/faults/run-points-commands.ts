@@ -1,0 +1,86 @@
+/** What a pod does to a run, or to a question of one, as a command to Redis says it. `userId` tells whose it is. */
+export type RunCommand =
+  | { readonly type: 'begin'; readonly userId: string; readonly run: string; readonly owner: string }
+  | {
+      readonly type: 'write';
+      readonly userId: string;
+      readonly run: string;
+      readonly term: number;
+      readonly notes: readonly RunNoteSent[];
+      /** Names of the events. */
+      readonly events: readonly string[];
+      /** Status that it ends with. */
+      readonly ends?: string;
+    }
+  | {
+      readonly type: 'take';
+      readonly userId: string;
+      readonly run: string;
+      readonly term: number;
+      readonly owner: string;
+    }
+  | { readonly type: 'commit'; readonly userId: string; readonly revision: number; readonly status: string };
+
+/** A field of a run's record, and its value. */
+export interface RunNoteSent {
+  readonly field: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** A key of Parley's that belongs to somebody. */
+export interface OwnedKey {
+  readonly family: string;
+  readonly userId: string;
+  /** What follows the owner, such as a stream request. */
+  readonly rest: string;
+}
+
+const KEY = /^parley:\{[^}]*\}:([a-z-]+):([^/]*)\/([^/]*)(?:\/(.*))?$/;
+
+/** Reads a key; nothing when it belongs to nobody. */
+export function ownedKeyOf(key: string | undefined): OwnedKey | undefined {
+  const [, family, , userId, rest = ''] = KEY.exec(key ?? '') ?? [];
+  return family === undefined || userId === undefined ? undefined : { family, userId, rest };
+}
+
+/** Tells what a command is by the keys that its script is given; nothing for any other command. */
+export function runCommandOf(args: readonly string[]): RunCommand | undefined {
+  const [name = '', , count] = args;
+  if (!/^eval(sha)?$/i.test(name)) return undefined;
+  const end = 3 + Number(count);
+  const keys = args.slice(3, end);
+  const given = args.slice(end);
+  const owned = keys.map(ownedKeyOf);
+  const [first, , third, fourth] = owned;
+  if (first?.family === 'run') {
+    const { userId, rest: run } = first;
+    // With what the run is detached for behind its own five.
+    if (keys.length >= 5) return writeOf(userId, run, given);
+    if (keys.length === 4) return { type: 'begin', userId, run, owner: given[1] ?? '' };
+    if (keys.length !== 2) return undefined;
+    return { type: 'take', userId, run, term: Number(given[0]) + 1, owner: given[1] ?? '' };
+  }
+  if (third?.family !== 'inbox' || fourth?.family !== 'history') return undefined;
+  return { type: 'commit', userId: third.userId, revision: Number(given[0]), status: given[3] ?? '' };
+}
+
+// Where the notes of a write begin among what its script is given.
+const NOTES_AT = 17;
+
+function writeOf(userId: string, run: string, given: readonly string[]): RunCommand {
+  const [noteCount = 0, eventCount = 0] = [Number(given[11]), Number(given[12])];
+  const eventsAt = NOTES_AT + 2 * noteCount;
+  const ends = given[7] ?? '';
+  return {
+    type: 'write',
+    userId,
+    run,
+    term: Number(given[1]),
+    notes: Array.from({ length: noteCount }, (_, at) => ({
+      field: given[NOTES_AT + 2 * at] ?? '',
+      value: JSON.parse(given[NOTES_AT + 2 * at + 1] ?? '{}') as Record<string, unknown>,
+    })),
+    events: Array.from({ length: eventCount }, (_, at) => given[eventsAt + 2 * at] ?? ''),
+    ...(ends !== '' && { ends }),
+  };
+}
