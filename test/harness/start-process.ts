@@ -18,7 +18,7 @@ export type ProcessOptions = {
   nodeArgs?: string[];
   /** Runs on what `npm run build` wrote, as the image does, instead of on the sources. */
   build?: boolean;
-  /** A command to run node under, such as `['faketime', '-f', '+3600s']`. */
+  /** A command to run node under, such as what `fakeTime` gives. */
   wrap?: string[];
   /** 60,000 unless told: a busy machine takes its time to compile. */
   readyTimeoutMs?: number;
