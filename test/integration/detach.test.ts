@@ -206,7 +206,9 @@ function detachingOn(name: string, store: Store): void {
       });
       for (const task of settled.noted ?? []) await pods.second.outbox.done({ task, attempt: 1, lease: 0 });
       const other = join('other');
-      expect(await other.turns.running(conversation)).toMatchObject({ streamRequestId: run.streamRequestId });
+      expect(await other.turns.resumable(conversation, undefined)).toMatchObject({
+        streamRequestId: run.streamRequestId,
+      });
       if (questions === 2) {
         await isDetached(run, 2);
         await answerOf(other.engine, conversation, asked[1]?.id ?? '', 'decline');
@@ -319,7 +321,7 @@ function detachingOn(name: string, store: Store): void {
       expect(await other.turns.isWaiting(run)).toBe(false);
       const { streamRequestId } = run;
       expect(await other.turns.resumable(conversation, undefined)).toMatchObject({ streamRequestId });
-      expect(await other.turns.running(conversation)).toBeUndefined();
+      expect((await pods.second.conversations.read(conversation)).running).toBeUndefined();
       const positions = (await entriesOf(pods.second.feed, run)).map(({ position }) => position);
       expect(await other.turns.resumable(conversation, positions.at(-2))).toMatchObject({ streamRequestId });
       expect(await other.turns.resumable(conversation, positions.at(-1))).toBeUndefined();

@@ -157,7 +157,7 @@ describe('a turn that is taken over', () => {
     await backend.runs.write(left, { term: 1, firstSeq: 2, events: [], notes });
     const pod = podOn(backend, model, { rhythm: { beatMs: 20, aliveMs: 200 }, ...options });
     closing.push(() => pod.turns.close());
-    await pod.turns.running(conversation);
+    await pod.turns.resumable(conversation, undefined);
     const record = await waitUntil(
       async () => {
         const { run } = await backend.runs.read(left);

@@ -143,14 +143,16 @@ describe('a run that nobody works on', () => {
       const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
       state.dead = true;
       await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
-      expect((await living.turns.running(conversation))?.streamRequestId).toBe(run.streamRequestId);
+      expect((await living.turns.resumable(conversation, undefined))?.streamRequestId).toBe(
+        run.streamRequestId,
+      );
       if (how === 'resume') continue;
       expect(await living.turns.stop(conversation)).toBe(true);
       await waitUntil(async () => (await backend.runs.standing(run))?.status === 'stopped', {
         what: 'the stop',
       });
       expect(await openOf(living.engine, conversation)).toEqual([]);
-      expect(await living.turns.running(conversation)).toBeUndefined();
+      expect(await living.turns.resumable(conversation, undefined)).toBeUndefined();
     }
   });
 
@@ -159,7 +161,7 @@ describe('a run that nobody works on', () => {
     const left = lostRun(conversation);
     await backend.runs.begin(left);
     for (let term = 1; term <= 200; term += 1) await backend.runs.takeOver(left, term, `died-${term}`);
-    await pod().turns.running(conversation);
+    await pod().turns.resumable(conversation, undefined);
     await waitUntil(async () => (await backend.runs.standing(left))?.status === 'failed', {
       what: 'the end',
     });
@@ -181,7 +183,9 @@ describe('a run that nobody works on', () => {
     await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
     near.state.outage = false;
     await waitUntil(() => near.state.heardAgain > 0, { what: 'a beat of the other pod' });
-    expect(await other.turns.running(conversation)).toMatchObject({ streamRequestId: run.streamRequestId });
+    expect(await other.turns.resumable(conversation, undefined)).toMatchObject({
+      streamRequestId: run.streamRequestId,
+    });
     expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', term: 1 });
     far.state.outage = false;
     await waitUntil(() => backend.heartbeats.alive(owner), { what: 'a beat' });

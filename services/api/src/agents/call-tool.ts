@@ -206,6 +206,7 @@ async function ask(
       {
         engine,
         keep: (pause) => writer.keep([{ type: 'pause', pause }]),
+        note: (pause) => writer.note([{ type: 'pause', pause }]),
         onAsked(id) {
           open.add(id);
           leftOpen.delete(id);

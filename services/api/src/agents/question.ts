@@ -28,8 +28,10 @@ export interface AskOutcome {
 
 export interface QuestionDeps {
   readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
-  /** Keeps that the run pauses, and that it goes on. */
+  /** Keeps that the run pauses. */
   readonly keep: (pause: PauseRecord) => Promise<void>;
+  /** Keeps that it goes on, with what is kept next: the question itself says how it ended. */
+  readonly note: (pause: PauseRecord) => Promise<void>;
   /** Told of the question once it is open. */
   readonly onAsked: (elicitationId: string) => void;
   /** Runs the wait itself, once it is kept: from then on the run may be let go of. */
@@ -55,7 +57,7 @@ export interface QuestionPlace {
  * outage of Redis. Throws what `ask` throws (`invalid_request`, `rate_limited`), and the signal's reason when aborted.
  */
 export async function askPerson(
-  { engine, keep, onAsked, waiting, isShown }: QuestionDeps,
+  { engine, keep, note, onAsked, waiting, isShown }: QuestionDeps,
   place: QuestionPlace,
   question: Question,
   signal: AbortSignal,
@@ -92,7 +94,7 @@ export async function askPerson(
   const ended = isTerminal(asked.row.status) ? asked : await (isShown ? waiting(wait) : wait());
   // Whoever goes on with a run that was let go of meanwhile is to find it as it was.
   signal.throwIfAborted();
-  await keep({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
+  await note({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);
 }
 

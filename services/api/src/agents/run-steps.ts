@@ -44,8 +44,8 @@ export interface Talk {
 }
 
 /**
- * A round of the model, its tool calls side by side, the next round, until it has nothing more to call. Every step is
- * kept before the next begins, and every call before it leaves. `abandon` ends the calls that are under way when one
+ * A round of the model, its tool calls side by side, the next round, until it has nothing more to call. What the model
+ * said and what came of its calls is kept before anything follows from it, and every call before it leaves. `abandon` ends the calls that are under way when one
  * of them, or the run, cannot go on.
  */
 export async function runSteps(
@@ -83,7 +83,8 @@ export async function runSteps(
     const messages = [...record.messages, resultsOf(calls, outcomes)];
     said.push(...messages);
     await writer.tell({ type: 'step-finished', step: index });
-    await writer.keep([{ type: 'step', index, step: standing(working, { ...record, messages }) }]);
+    // No write of its own: the results are kept with their calls.
+    await writer.note([{ type: 'step', index, step: standing(working, { ...record, messages }) }]);
     if (budget.isSpent) return 'step-limit';
   }
   return 'step-limit';

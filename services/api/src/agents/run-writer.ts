@@ -50,6 +50,8 @@ export interface RunWriter {
   tell(event: TurnEvent): Promise<void>;
   /** Keeps notes and tells all that was to be told before them; resolves once both are kept. */
   keep(notes: readonly RunNote[]): Promise<void>;
+  /** Keeps notes soon, with what is written next: such as whoever goes on with the run would come to by itself. */
+  note(notes: readonly RunNote[]): Promise<void>;
   /**
    * Writes what is queued, and hears how the run stands even when that is nothing; unless a write told that less than
    * `ageMs` ago.
@@ -156,6 +158,11 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     keep(given) {
       notes.push(...given);
       return flush();
+    },
+    async note(given) {
+      if (fault !== undefined) throw fault;
+      notes.push(...given);
+      soon();
     },
     async look(ageMs = 0) {
       if (ageMs > 0 && performance.now() - wroteAt < ageMs) return;

@@ -50,8 +50,6 @@ export interface TurnsDeps {
 export interface Turns {
   /** Begins a turn, which goes on whether or not anybody listens. Throws `turn_running` while another one runs. */
   begin(request: TurnRequest): Promise<RunRef>;
-  /** The turn that runs in a conversation, on whichever pod; also one whose pod died, with which another goes on. */
-  running(conversation: ConversationRef): Promise<StreamRef | undefined>;
   /** The turn that a reader is to be told who has all up to `after`, or nothing; also one that has ended since. */
   resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
   /** True for a detached turn that waits; one that only should go on is woken. Throws `unavailable`. */
@@ -174,7 +172,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     throw new ParleyError('turn_running', 'A turn is running in this conversation; wait for it or stop it.');
   }
 
-  async function find(conversation: ConversationRef): Promise<StreamRef | undefined> {
+  async function findRunning(conversation: ConversationRef): Promise<StreamRef | undefined> {
     const { tenant, userId } = conversation;
     const { running: streamRequestId } = await conversations.read(conversation);
     if (streamRequestId === undefined) return undefined;
@@ -184,12 +182,11 @@ export function createTurns(deps: TurnsDeps): Turns {
 
   return {
     begin,
-    running: find,
     resumable: (conversation, after) =>
       findResumable({ ...deps, look: (stream) => lost.look(stream) }, conversation, after),
     isWaiting: (stream) => lost.isWaiting(stream),
     async stop(conversation) {
-      const stream = await find(conversation);
+      const stream = await findRunning(conversation);
       if (stream === undefined || !(await runs.stop(stream))) return false;
       here.get(stream.streamRequestId)?.stopping.abort();
       // On whichever pods they work: so nobody goes on when their questions come back.
