@@ -2,12 +2,14 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { ensurePrograms } from './harness/ensure-programs.ts';
 import { findRedis } from './harness/find-redis.ts';
 import { redisVersion } from './harness/redis-command.ts';
 
 /**
  * `npm test`: every proof at a size for every day. `npm run soak`: the same proofs at full size, with a report under
- * docs/reports. Finds a Redis first and says which; what cannot run here says "not run" and never passes for it.
+ * docs/reports. Finds a Redis first, and the programs that judge the shipped files, and says which; what cannot run
+ * here says "not run" and never passes for it.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const soak = process.argv.includes('--soak');
@@ -73,6 +75,7 @@ async function main(): Promise<number> {
   const startedAt = Date.now();
   mkdirSync(`${root}.tmp`, { recursive: true });
   rmSync(results, { force: true });
+  await ensurePrograms((text) => process.stdout.write(`${text}\n`));
   const redis = await findRedis();
   if ('notRun' in redis) {
     process.stderr.write(

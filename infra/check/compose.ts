@@ -131,7 +131,8 @@ async function composeConfig(root: string): Promise<Verdict> {
   return judge(code === 0 ? [] : [lastLines(output)]);
 }
 
-async function findCompose(): Promise<readonly [program: string, ...first: string[]] | undefined> {
+/** The command that reads compose files, whichever of the two there is. */
+export async function findCompose(): Promise<readonly [program: string, ...first: string[]] | undefined> {
   const old = findProgram('docker-compose');
   if (old !== undefined) return [old];
   const docker = findProgram('docker');

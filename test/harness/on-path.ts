@@ -21,7 +21,7 @@ export function onPath(name: string, path: string | undefined = process.env.PATH
 
 /**
  * Installs a Debian package without asking anything. Gives undefined when it is there afterwards, else the reason
- * it is not: no root, no apt-get, or apt's own last words. Service starts are not waited for.
+ * it is not: no root, no apt-get, or apt's own last words. Services that come with it are not started.
  */
 export async function aptInstall(
   pkg: string,
@@ -30,7 +30,7 @@ export async function aptInstall(
   if (process.getuid?.() !== 0) return 'not root, so apt-get is not tried';
   const apt = onPath('apt-get', path);
   if (!apt) return 'there is no apt-get';
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', SYSTEMD_OFFLINE: '1' };
   try {
     // Package lists that are a little old, or being fetched by someone else, may still do.
     await run(apt, ['update', '-qq'], { env, timeout: 180_000 }).catch(() => undefined);

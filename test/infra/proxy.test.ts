@@ -83,29 +83,30 @@ describe.each(programs)('the shipped configuration of %s', (program) => {
     expect(proxy.log()).not.toContain('canary-4711');
   });
 
-  it.runIf(program === 'haproxy')(
-    'gives a pod that is not ready no calls, and leaves its streams alone',
-    async () => {
-      const response = await fetch(`${proxy.url}/v1/streams/sr_2/events`);
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-      await reader?.read();
-      const pod = proxy.pods.find((each) => each.seen.length > 0);
-      if (pod === undefined) throw new Error('no pod has the stream');
-      const beat = setInterval(() => pod.streams.at(-1)?.write(': hb\n\n'), 200);
-      pod.ready = false;
-      await waitUntil(
-        async () => {
-          const names = await Promise.all(
-            [1, 2, 3, 4].map(async () => (await post(`${proxy.url}/any`)).text()),
-          );
-          return !names.includes(pod.name);
-        },
-        { what: 'the pod to be left out' },
-      );
-      expect((await reader?.read())?.done).toBe(false);
-      clearInterval(beat);
-      pod.ready = true;
-      await reader?.cancel();
-    },
-  );
+  // Open-source nginx cannot ask pods whether they are ready.
+  if (program === 'haproxy')
+    it('gives a pod that is not ready no calls, and leaves its streams alone', leavesOutPodsThatAreNotReady);
+
+  async function leavesOutPodsThatAreNotReady(): Promise<void> {
+    const response = await fetch(`${proxy.url}/v1/streams/sr_2/events`);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    await reader?.read();
+    const pod = proxy.pods.find((each) => each.seen.length > 0);
+    if (pod === undefined) throw new Error('no pod has the stream');
+    const beat = setInterval(() => pod.streams.at(-1)?.write(': hb\n\n'), 200);
+    pod.ready = false;
+    await waitUntil(
+      async () => {
+        const names = await Promise.all(
+          [1, 2, 3, 4].map(async () => (await post(`${proxy.url}/any`)).text()),
+        );
+        return !names.includes(pod.name);
+      },
+      { what: 'the pod to be left out' },
+    );
+    expect((await reader?.read())?.done).toBe(false);
+    clearInterval(beat);
+    pod.ready = true;
+    await reader?.cancel();
+  }
 });
