@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { bucketOf } from '@parley/shared/domain/ids';
+import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
 import { DETACHED, NOBODY } from '@parley/shared/domain/run';
 import { createDispatch, type Dispatch } from '@parley/shared/engine/dispatch';
 import type { OutboxTask } from '@parley/shared/ports/outbox';
@@ -9,6 +9,8 @@ import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';
 import { dispatchOn, engineOn } from './engines.ts';
 import { answerOf, askOf, newStream, serviceOf } from './questions.ts';
+
+const ROOM = { wake: 100, webhook: 100 };
 
 /** Runs that no pod holds, and what the end of their questions leaves to do. */
 export function detachingContract(contract: Contract): void {
@@ -51,7 +53,7 @@ export function detachingContract(contract: Contract): void {
   }
 
   const noted = async (turn: NewRun): Promise<readonly OutboxTask[]> => {
-    const entries = await contract.pods.second.outbox.take(bucketOf(turn), 100, 0);
+    const entries = await contract.pods.second.outbox.take(bucketOf(turn), ROOM, 0);
     return entries
       .map(({ task }) => task)
       .filter((task) => task.kind === 'wake' && task.stream.streamRequestId === turn.streamRequestId);
@@ -199,7 +201,7 @@ export function detachingContract(contract: Contract): void {
     const task = (): OutboxTask => wakeOf(newTurn(), 2);
     const takenOf = async (one: OutboxTask, leaseMs: number) => {
       if (one.kind !== 'wake') throw new Error('Only wakes are used here.');
-      const entries = await contract.pods.second.outbox.take(bucketOf(one.stream), 100, leaseMs);
+      const entries = await contract.pods.second.outbox.take(bucketOf(one.stream), ROOM, leaseMs);
       return entries.find((entry) => JSON.stringify(entry.task) === JSON.stringify(one));
     };
     const taken = async (one: OutboxTask) => {
@@ -243,16 +245,54 @@ export function detachingContract(contract: Contract): void {
       await outbox.done(last);
       const anew = await taken(one);
       expect(anew.attempt).toBe(1);
+      // No first hand-out is like the first one after it was added anew, or noted anew once it was crossed off.
+      if (slow !== undefined) await outbox.done(slow);
       await outbox.done(anew);
+      await outbox.add(one);
+      const third = await taken(one);
+      for (const old of [slow, anew]) if (old !== undefined) await outbox.done(old);
+      await outbox.again(third, 0);
+      const fourth = await taken(one);
+      expect(fourth.attempt).toBe(2);
+      await outbox.done(fourth);
+      expect(await takenOf(one, 0)).toBeUndefined();
     });
 
-    it('hands out nothing where there is no room, and no more than there is', async () => {
+    it('hands out nothing where there is no room, and of each kind no more than there is', async () => {
       const { outbox } = contract.pods.backend;
       const one = task();
-      await outbox.add(one);
-      if (one.kind !== 'wake') throw new Error('Only wakes are used here.');
-      for (const room of [0, -3]) expect(await outbox.take(bucketOf(one.stream), room, 0)).toEqual([]);
-      await outbox.done(await taken(one));
+      if (one.kind !== 'wake') throw new Error('It is a wake.');
+      const webhooks = Array.from({ length: 3 }, () => ({
+        kind: 'webhook' as const,
+        elicitationId: mintElicitationId(one.stream),
+      }));
+      for (const each of [...webhooks, one]) await outbox.add(each);
+      const bucket = bucketOf(one.stream);
+      for (const none of [0, -3])
+        expect(await outbox.take(bucket, { wake: none, webhook: none }, 0)).toEqual([]);
+      const two = await outbox.take(bucket, { wake: 0, webhook: 2 }, 600_000);
+      expect(two.map((entry) => entry.task.kind)).toEqual(['webhook', 'webhook']);
+      const rest = await outbox.take(bucket, { wake: 0, webhook: 100 }, 600_000);
+      const all = [...two, ...rest];
+      expect(all.map((entry) => entry.task)).toEqual(expect.arrayContaining(webhooks));
+      expect(all.every((entry) => entry.task.kind === 'webhook')).toBe(true);
+      for (const entry of all) await outbox.done(entry);
+      const wake = await taken(one);
+      await outbox.done(wake);
+    });
+
+    it('says for how long the first task that nobody has begun has been due', async () => {
+      const { backend, second } = contract.pods;
+      const one = task();
+      await backend.outbox.add(one);
+      await waitUntil(async () => (await second.outbox.lagMs()) > 1_000, { what: 'it to be late' });
+      const entry = await taken(one);
+      // Other tests leave none behind.
+      expect(await second.outbox.lagMs()).toBe(0);
+      await backend.outbox.again(entry, 600_000);
+      expect(await second.outbox.lagMs()).toBe(0);
+      const later = { ...entry, attempt: 2 };
+      await backend.outbox.done(later);
     });
 
     it('keeps a task whose handler fails, and does the others', async () => {
@@ -278,9 +318,9 @@ export function detachingContract(contract: Contract): void {
       );
       expect(done).toContainEqual(good);
       expect(faults).toContainEqual(new Error(marker));
-      // It was put off, not crossed off.
-      const left = await waitUntil(() => takenOf(bad, 600_000), { what: 'its second try' });
-      expect(left.attempt).toBe(2);
+      // It was put off, not crossed off; that it could not be tried is no try.
+      const left = await waitUntil(() => takenOf(bad, 600_000), { what: 'it to be due again' });
+      expect(left.attempt).toBe(1);
       await backend.outbox.done(left);
     });
   });

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { isIPv4 } from 'node:net';
 import { isLoopbackAddress, isPublicAddress } from '@parley/shared/runtime/address';
@@ -256,20 +257,56 @@ describe('a guarded call', () => {
     await expect(stuck({ url: 'https://api.example.com/' })).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  test('may let a reply stand whose body is too long, or never ends', async () => {
-    const cutting = createGuardedFetch({ allowLoopback: true, partialBody: 'cut', timeoutMs: 700 });
-    const long = await startTarget((_req, res) => res.end('x'.repeat(70_000)));
-    const { status, body } = await cutting({ url: long.url });
-    expect([status, body.length <= 65_536]).toEqual([200, true]);
-    const slow = await startTarget((_req, res) => res.writeHead(202).write('a'));
-    expect((await cutting({ url: slow.url })).status).toBe(202);
-    const broken = await startTarget((_req, res) => {
-      res.writeHead(201, { 'content-length': '10' }).write('a', () => res.destroy());
-    });
-    expect((await cutting({ url: broken.url })).status).toBe(201);
+  test('may leave the body alone: the call is over once its status is there', async () => {
+    const guarded = createGuardedFetch({ allowLoopback: true, body: 'ignored', timeoutMs: 100_000 });
+    const left: Promise<unknown>[] = [];
+    const answers = [
+      [200, (res: ServerResponse) => res.end('x'.repeat(70_000))],
+      [202, (res: ServerResponse) => res.writeHead(202).write('a')],
+      [
+        201,
+        (res: ServerResponse) =>
+          res.writeHead(201, { 'content-length': '10' }).write('a', () => res.destroy()),
+      ],
+    ] as const;
+    for (const [status, answer] of answers) {
+      const target = await startTarget((_req, res) => {
+        left.push(once(res, 'close'));
+        answer(res);
+      });
+      const reply = await guarded({ url: target.url });
+      expect([reply.status, reply.body.length]).toEqual([status, 0]);
+    }
+    // Nothing goes on being sent to nobody.
+    await Promise.all(left);
     // Without a status there is nothing to stand.
+    const impatient = createGuardedFetch({ allowLoopback: true, body: 'ignored', timeoutMs: 300 });
     const silent = await startTarget(() => undefined);
-    await expect(cutting({ url: silent.url })).rejects.toMatchObject({ code: 'timeout' });
+    await expect(impatient({ url: silent.url })).rejects.toMatchObject({ code: 'timeout' });
+  });
+
+  test.each(['read', 'ignored'] as const)(
+    'ends when the answer is that another protocol is spoken from here on (body %s)',
+    async (body) => {
+      const target = await startTarget((_req, res) => {
+        res.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+      });
+      const guarded = createGuardedFetch({ allowLoopback: true, body, timeoutMs: 100_000 });
+      await expect(guarded({ url: target.url })).rejects.toMatchObject({ code: 'failed' });
+    },
+  );
+
+  test('tells who looks a name up when that is no longer asked for', async () => {
+    let lookUp: AbortSignal | undefined;
+    const guarded = createGuardedFetch({
+      timeoutMs: 200,
+      resolve: (_host, signal) => {
+        lookUp = signal;
+        return new Promise<never>(() => undefined);
+      },
+    });
+    await expect(guarded({ url: 'https://api.example.com/' })).rejects.toMatchObject({ code: 'timeout' });
+    expect(lookUp?.aborted).toBe(true);
   });
 
   test('might be made to a name, and in development to loopback', () => {

@@ -138,7 +138,7 @@ describe('S6 a webhook to a private address', () => {
   it('by a name that is public when it is looked at and private when it is called: the first holds', async () => {
     const answers = [['93.184.216.34'], ['127.0.0.1'], ['127.0.0.1']];
     let asked = 0;
-    const site = await productionSite((host) => resolvingTo(...(answers[asked++] ?? []))(host));
+    const site = await productionSite((...named) => resolvingTo(...(answers[asked++] ?? []))(...named));
     const inside = await startInside();
     const tried = watchConnections('rebind.example');
     const { owner, row } = await site.ask(`https://rebind.example:${inside.port}/`);

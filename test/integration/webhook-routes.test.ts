@@ -52,6 +52,7 @@ const routes = webhookRoutes(
     deadLetters,
     elicitations: backend.elicitations,
     retentionMs: ROOMY.retentionMs,
+    deadLetterMs: 30 * 86_400_000,
     outbox: { add: async (task) => void (task.kind === 'webhook' && outbox.push(task.elicitationId)) },
   }),
 );

@@ -4,6 +4,7 @@ import { mintElicitationId, type Owner } from '@parley/shared/domain/ids';
 import type { Row } from '@parley/shared/domain/row';
 import { type DeliverWebhookDeps, deliverWebhook } from '@parley/shared/engine/deliver-webhook';
 import type { Engine } from '@parley/shared/engine/engine';
+import { createReceivers } from '@parley/shared/engine/receivers';
 import { createWebhooks, type Webhooks } from '@parley/shared/engine/webhooks';
 import type { DeadLetters } from '@parley/shared/ports/dead-letters';
 import type { Elicitations } from '@parley/shared/ports/elicitations';
@@ -120,6 +121,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
     deadLetters: letters.second,
     send: createWebhookSender({ allowLoopback: true, ...sender }),
     secretsOf: () => site.secrets.map(bytesOf),
+    receivers: createReceivers(),
     observer: { attempted: (attempt) => void told.push(attempt) },
     retentionMs: ROOMY.retentionMs,
     deadLetterMs: DEAD_LETTER_MS,
@@ -132,6 +134,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
       deadLetters: letters.first,
       elicitations,
       retentionMs: ROOMY.retentionMs,
+      deadLetterMs: DEAD_LETTER_MS,
       outbox: {
         async add(task) {
           outbox.push(task);
@@ -149,6 +152,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
       for (let attempt = 1; ; attempt += 1) {
         const result = await site.deliver(elicitationId, attempt);
         if (result === 'done') return pauses;
+        if ('laterInMs' in result) throw new Error('The receiver had no place for it.');
         pauses.push(result.againInMs);
       }
     },

@@ -109,12 +109,18 @@ describe('a scrape', () => {
     const metrics = createMetrics(telemetry.meter);
     const scrape = await scraper(telemetry);
     expect(await scrape()).toContain('elicitation_pending NaN\n');
-    metrics.observe({ pending: async () => 3, oldestPendingAge: () => 4.5, timerCanaryAge: () => 6 });
+    metrics.observe({
+      pending: async () => 3,
+      oldestPendingAge: () => 4.5,
+      timerCanaryAge: () => 6,
+      outboxLag: () => 7,
+    });
     const told = await scrape();
     for (const sample of [
       'elicitation_pending 3',
       'elicitation_oldest_pending_age 4.5',
       'timer_canary_age 6',
+      'outbox_lag 7',
     ])
       expect(told).toContain(`${sample}\n`);
     metrics.observe({

@@ -70,8 +70,7 @@ export async function wirePod(env: Env): Promise<Pod> {
   const dispatch = createProcessDispatch({ env, backend, log, metrics });
   const engine = createEngine({
     ...backend,
-    // What goes out of the house is the worker's.
-    noted: (task) => void (task.kind === 'wake' && dispatch.now(task)),
+    noted: (task) => void dispatch.now(task),
     timers: [localTimers, backend.timers],
     observer: createObserver({ log, tracer: telemetry.tracer, metrics, context: telemetry.context }),
     settings: engineSettings(env),
@@ -209,7 +208,7 @@ function createPodApp(parts: AppParts): App {
     serve,
     corsOrigins: env.PARLEY_CORS_ORIGINS,
     version,
-    webhooks: createWebhooks({ ...backend, retentionMs: backendSettings(env).retentionMs }),
+    webhooks: createWebhooks({ ...backend, ...backendSettings(env) }),
     health: () => backend.health(),
     draining,
     ...(agents !== undefined && { turns: agents.turns }),

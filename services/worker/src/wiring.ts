@@ -61,7 +61,7 @@ export async function wireWorker(env: Env, location: RedisLocation): Promise<Wor
   const dispatch = createProcessDispatch({ env, backend, log, metrics });
   const engine = createEngine({
     ...backend,
-    noted: (task) => void (task.kind === 'wake' && dispatch.now(task)),
+    noted: (task) => void dispatch.now(task),
     // An expiry ends with the job it ran in; the jobs of what the sweep expired find it ended.
     timers: [],
     observer: createObserver({ log, tracer: telemetry.tracer, metrics }),
@@ -163,6 +163,7 @@ function reportTo(deps: ReportDeps): Pick<JobsDeps, 'onIndexReport' | 'onCleanup
     pending: () => fresh()?.open,
     oldestPendingAge: () => seconds(fresh()?.oldestAgeMs),
     timerCanaryAge: async () => seconds((await backend.health()).timerCanaryAgeMs),
+    outboxLag: async () => seconds(await backend.outbox.lagMs()),
   });
   return {
     onIndexReport(report: IndexReport) {

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { Elicitation } from './elicitation.ts';
 import { bucketOfElicitationId } from './ids.ts';
 import { type Row, toWire } from './row.ts';
-import { isTerminal, STATUSES, type TerminalStatus } from './status.ts';
+import { isTerminal, STATUSES } from './status.ts';
 
 /** What webhooks tell: `elicitation.` and how it ended. */
 export const WEBHOOK_TYPES = STATUSES.filter(isTerminal).map((status) => `elicitation.${status}` as const);
-export type WebhookType = `elicitation.${TerminalStatus}`;
 
 /** The body of a webhook (Standard Webhooks 1.0): the same, byte for byte, at every attempt. */
 export const WebhookEvent = z

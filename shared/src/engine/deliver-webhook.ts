@@ -1,11 +1,12 @@
 import type { Row } from '../domain/row.ts';
 import { type WebhookFault, webhookEventOf, webhookIdOf } from '../domain/webhook.ts';
-import { pauseAfter } from '../domain/webhook-schedule.ts';
+import { pauseAfter, WEBHOOK_KEEP_MS } from '../domain/webhook-schedule.ts';
 import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { Elicitations } from '../ports/elicitations.ts';
 import type { OutboxResult } from '../ports/outbox.ts';
 import type { WebhookObserver } from '../ports/webhook-observer.ts';
-import type { SendWebhook, WebhookReply } from '../ports/webhook-sender.ts';
+import type { SendWebhook, WebhookReply, WebhookRequest } from '../ports/webhook-sender.ts';
+import type { Receivers } from './receivers.ts';
 
 export interface DeliverWebhookDeps {
   readonly elicitations: Pick<Elicitations, 'read' | 'keep'>;
@@ -18,6 +19,8 @@ export interface DeliverWebhookDeps {
   readonly retentionMs: number;
   /** How long a dead letter stays, in ms; its elicitation has to be there as long, or nothing could be sent again. */
   readonly deadLetterMs: number;
+  /** Has a place for each receiver that answers, and few for those that do not. */
+  readonly receivers: Receivers;
   /** 0 to 1, for the jitter of the schedule. */
   readonly random?: () => number;
 }
@@ -39,6 +42,8 @@ type Verdict =
       readonly retryAfterMs?: number;
     };
 
+// A receiver that hangs has as many at it as it may.
+const LATER_MS = 5_000;
 // Trying again would come to the same, or is not wanted.
 const FINAL_FAULTS: ReadonlySet<WebhookFault> = new Set(['refused_url', 'refused_address', 'gone']);
 
@@ -63,10 +68,23 @@ export async function deliverWebhook(
   const verdict =
     secrets.length === 0
       ? failed('no_secret')
-      : verdictOf(await deps.send({ url, webhookId, body: JSON.stringify(event), secrets, now }));
+      : await sent(deps, { url, webhookId, body: JSON.stringify(event), secrets, now });
+  if (verdict === undefined) return { laterInMs: LATER_MS * (1 + (deps.random ?? Math.random)()) };
   return verdict.type === 'delivered'
     ? delivered(deps, row, attempt, verdict.status)
     : again(deps, row, attempt, verdict);
+}
+
+/** What came of sending it; nothing when its receiver has no place for it now. */
+async function sent(
+  { send, receivers }: DeliverWebhookDeps,
+  request: WebhookRequest,
+): Promise<Verdict | undefined> {
+  const leave = receivers.enter(request.url);
+  if (leave === undefined) return undefined;
+  const reply = await send(request);
+  leave(reply);
+  return verdictOf(reply);
 }
 
 function verdictOf(reply: WebhookReply): Verdict {
@@ -106,6 +124,8 @@ async function again(
   const againInMs = final ? undefined : pauseAfter({ attempt, retryAfterMs, random });
   const told = { elicitationId: id, tenant, attempt, fault, ...(status !== undefined && { status }) };
   if (againInMs !== undefined) {
+    // From now on: workers may be away for long before the next attempt.
+    await deps.elicitations.keep(id, Math.max(deps.retentionMs, WEBHOOK_KEEP_MS));
     deps.observer.attempted({ ...told, outcome: 'again', againInMs });
     return { againInMs };
   }

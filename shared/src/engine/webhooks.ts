@@ -17,6 +17,8 @@ export interface WebhooksDeps {
   readonly outbox: Pick<Outbox, 'add'>;
   /** How long an ended elicitation stays, in ms. */
   readonly retentionMs: number;
+  /** How long a dead letter stays, in ms: as long as its elicitation. */
+  readonly deadLetterMs: number;
 }
 
 export interface RedriveInput {
@@ -43,7 +45,7 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
 }
 
 async function redrive(
-  { deadLetters, elicitations, outbox, retentionMs }: WebhooksDeps,
+  { deadLetters, elicitations, outbox, retentionMs, deadLetterMs }: WebhooksDeps,
   { tenant, deliveryId }: RedriveInput,
 ): Promise<DeadLetter> {
   if (!isWebhookId(deliveryId)) throw notFound();
@@ -52,7 +54,8 @@ async function redrive(
   const { elicitationId, diedAt } = letter;
   const { row } = await elicitations.read(elicitationId);
   if (row !== undefined) {
-    await elicitations.keep(elicitationId, Math.max(retentionMs, WEBHOOK_KEEP_MS));
+    // Never shorter than before: should this end here, the letter can be sent again for as long as it is listed.
+    await elicitations.keep(elicitationId, Math.max(retentionMs, WEBHOOK_KEEP_MS, deadLetterMs));
     await outbox.add({ kind: 'webhook', elicitationId });
   }
   // After it: dying in between leaves a letter too many, never one too few. One that came since stays.

@@ -11,6 +11,9 @@ import type { InProcessEventBus } from './event-bus.ts';
 import type { MemoryFeed } from './feed.ts';
 import type { MemoryOutbox } from './outbox.ts';
 
+// The longest that a timer can wait.
+const TIMER_MS_MAX = 0x7fffffff;
+
 export interface MemoryElicitationsDeps {
   readonly feed: MemoryFeed;
   readonly wakes: InProcessEventBus<Wake>;
@@ -45,6 +48,14 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
     if (held.until > now) return held.row;
     remove(held.row);
     return undefined;
+  }
+
+  function leaveAfter(id: string, forMs: number): void {
+    const waitMs = Math.min(forMs + 1, TIMER_MS_MAX);
+    const leave = () => {
+      if (rowAt(id, Date.now()) !== undefined && waitMs < forMs) leaveAfter(id, forMs - waitMs);
+    };
+    setTimeout(leave, waitMs).unref();
   }
 
   function remove(row: Row): void {
@@ -152,7 +163,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       });
       if (terminal) {
         trimHistory(row.definition, now);
-        setTimeout(() => rowAt(row.id, Date.now()), Math.min(keptMs + 1, 0x7fffffff)).unref();
+        leaveAfter(row.id, keptMs);
       }
       const noted = terminal ? [...webhookOf(row), ...onEnd] : [];
       for (const task of noted) deps.outbox.note(task);
@@ -183,7 +194,9 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
 
     async keep(id, forMs) {
       const held = rows.get(id);
-      if (held !== undefined && isTerminal(held.row.status)) held.until = Date.now() + forMs;
+      if (held === undefined || !isTerminal(held.row.status)) return;
+      held.until = Date.now() + forMs;
+      leaveAfter(id, forMs);
     },
 
     async forget() {},

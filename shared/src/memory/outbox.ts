@@ -7,6 +7,8 @@ export interface MemoryOutbox extends Outbox {
   note(task: OutboxTask): void;
 }
 
+const KINDS = ['wake', 'webhook'] as const satisfies readonly OutboxTask['kind'][];
+
 interface Noted {
   readonly task: OutboxTask;
   readonly bucket: number | undefined;
@@ -18,6 +20,7 @@ interface Noted {
 /** What has still to happen, in one process. */
 export function createMemoryOutbox(): MemoryOutbox {
   const noted = new Map<string, Noted>();
+  let leases = 0;
 
   function note(task: OutboxTask): void {
     const bucket = task.kind === 'wake' ? bucketOf(task.stream) : bucketOfElicitationId(task.elicitationId);
@@ -33,15 +36,18 @@ export function createMemoryOutbox(): MemoryOutbox {
   return {
     note,
     add: async (task) => note(task),
-    async take(bucket, limit, leaseMs) {
+    async take(bucket, room, leaseMs) {
       const now = Date.now();
       const due = [...noted.values()]
         .filter((entry) => entry.bucket === bucket && entry.dueAt <= now)
-        .sort((a, b) => a.dueAt - b.dueAt)
-        .slice(0, Math.max(0, limit));
-      return due.map((entry) => {
+        .sort((a, b) => a.dueAt - b.dueAt);
+      const fitting = KINDS.flatMap((kind) =>
+        due.filter(({ task }) => task.kind === kind).slice(0, Math.max(0, room[kind])),
+      );
+      return fitting.map((entry) => {
         entry.dueAt = now + leaseMs;
-        entry.lease += 1;
+        leases += 1;
+        entry.lease = leases;
         return { task: entry.task, lease: entry.lease, attempt: entry.tries + 1 };
       });
     },
@@ -57,6 +63,10 @@ export function createMemoryOutbox(): MemoryOutbox {
     async giveBack(entry, inMs) {
       const known = current(entry);
       if (known !== undefined) known.dueAt = Date.now() + inMs;
+    },
+    async lagMs() {
+      const now = Date.now();
+      return [...noted.values()].reduce((lag, { dueAt }) => Math.max(lag, now - dueAt), 0);
     },
   };
 }

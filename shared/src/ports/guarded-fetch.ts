@@ -18,7 +18,7 @@ export interface GuardedReply {
 export type GuardedFetch = (request: GuardedRequest) => Promise<GuardedReply>;
 
 /** Why a guarded call came to nothing; the first two stand for good, whenever it is tried again. */
-export const GUARDED_FETCH_FAULTS = [
+const GUARDED_FETCH_FAULTS = [
   'refused_url',
   'refused_address',
   'unresolved',

@@ -15,19 +15,30 @@ export interface OutboxEntry {
   readonly lease: number;
 }
 
-/** What came of a task: it is done, or it has to be tried again after so many ms. */
-export type OutboxResult = 'done' | { readonly againInMs: number };
+/**
+ * What came of a task: it is done; it was tried, and is due again after so many ms; or it could not be tried, and is due
+ * later, which does not count.
+ */
+export type OutboxResult = 'done' | { readonly againInMs: number } | { readonly laterInMs: number };
+
+/** How many tasks of each kind. */
+export type OutboxRoom = Readonly<Record<OutboxTask['kind'], number>>;
 
 /** What has still to happen, by bucket. A task stays until it is done; equal tasks are one. */
 export interface Outbox {
   /** Notes a task that no commit notes, to be done at once, as if it had never been tried. */
   add(task: OutboxTask): Promise<void>;
-  /** Tasks of a bucket that are due on the Redis clock, longest due first; nobody else is given them for `leaseMs`. */
-  take(bucket: number, limit: number, leaseMs: number): Promise<readonly OutboxEntry[]>;
+  /**
+   * Tasks of a bucket that are due on the Redis clock, of each kind at most so many, longest due first; nobody else is
+   * given them for `leaseMs`.
+   */
+  take(bucket: number, room: OutboxRoom, leaseMs: number): Promise<readonly OutboxEntry[]>;
   /** Crosses a task off, unless it was handed out again or added anew since. */
   done(entry: OutboxEntry): Promise<void>;
   /** Puts a task off that was tried, unless it was crossed off, handed out again or added anew since. */
   again(entry: OutboxEntry, inMs: number): Promise<void>;
-  /** Hands a task back that was not tried. */
+  /** Puts a task off that was not tried, under the same conditions. */
   giveBack(entry: OutboxEntry, inMs: number): Promise<void>;
+  /** For how long the task has been due that is due the longest and handed out to nobody, in ms; 0 when none is. */
+  lagMs(): Promise<number>;
 }

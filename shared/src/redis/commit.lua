@@ -2,7 +2,8 @@
 -- leaves to do, publish the wakes.
 -- The rules live in TypeScript (domain/transition.ts); this script only compares, stamps the time and appends.
 --
--- KEYS 1 row (hash)  2 feed (stream)  3 inbox (zset)  4 history (zset)  5 deadlines (zset)  6 outbox (zset)
+-- KEYS 1 row (hash)  2 feed (stream)  3 inbox (zset)  4 history (zset)  5 deadlines (zset)
+--      6 outbox of wakes (zset)  7 outbox of webhooks (zset)
 -- ARGV 1 revision the caller decided on; 0 creates
 --      2 guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored when creating
 --      3 elicitation id     4 new status     5 '1' when the status is terminal
@@ -11,7 +12,7 @@
 --     11 retention in ms   12 feed events to keep, about
 --     creating:  13 timeout in ms   14 definition JSON   15 open elicitations per owner, at most
 --     settling:  13 settlement JSON 14 ended elicitations per owner, at most
---                15 how long the ended row stays, in ms   16 a task for the outbox, or ''
+--                15 how long the ended row stays, in ms   16 the webhook to send, or ''
 -- Returns {1, now, position, detached runs that waited for it, a line each} when committed; {0, now, row fields...} when
 --      the row is not as the caller thought or the guard does not hold; {-1, now} when the owner has too many open.
 
@@ -52,7 +53,7 @@ else
     redis.call('PEXPIRE', KEYS[4], ARGV[11])
     redis.call('PEXPIRE', KEYS[1], ARGV[15])
     if ARGV[15] ~= ARGV[11] then redis.call('HSET', KEYS[1], 'keptMs', ARGV[15]) end
-    if ARGV[16] ~= '' then redis.call('ZADD', KEYS[6], now, ARGV[16]) end
+    if ARGV[16] ~= '' then redis.call('ZADD', KEYS[7], now, ARGV[16]) end
     for run in string.gmatch(stands[4] or '', '[^\n]+') do redis.call('ZADD', KEYS[6], now, 'wake ' .. run) end
   else
     redis.call('HSET', KEYS[1], 'status', ARGV[4], 'revision', expected + 1)

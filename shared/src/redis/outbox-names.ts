@@ -2,12 +2,12 @@ import { bucketOf, bucketOfElicitationId } from '../domain/ids.ts';
 import type { OutboxTask } from '../ports/outbox.ts';
 import { runningField, streamOfField, tagOf } from './keys.ts';
 
-/** Sorted set: what has still to happen for the elicitations of a bucket, by when it is due. */
-export function outboxKey(bucket: number): string {
-  return `parley:{${tagOf(bucket)}}:outbox`;
+/** Sorted set: what of one kind has still to happen for the elicitations of a bucket, by when it is due. */
+export function outboxKey(bucket: number, kind: OutboxTask['kind']): string {
+  return `parley:{${tagOf(bucket)}}:outbox:${kind}`;
 }
 
-/** Hash: how often each of these was handed out, and tried. */
+/** Hash: to whom each of these was handed out last, and how often it was tried. */
 export function outboxTriesKey(bucket: number): string {
   return `parley:{${tagOf(bucket)}}:outbox-tries`;
 }

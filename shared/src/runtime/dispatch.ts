@@ -1,5 +1,6 @@
 import { deliverWebhook } from '../engine/deliver-webhook.ts';
 import { createDispatch, type Dispatch } from '../engine/dispatch.ts';
+import { createReceivers } from '../engine/receivers.ts';
 import { wakeHandler } from '../engine/wake-run.ts';
 import type { Backend } from '../ports/backend.ts';
 import { backendSettings } from './env.ts';
@@ -26,6 +27,7 @@ export function createProcessDispatch({ env, backend, log, metrics }: ProcessDis
     deadLetterMs,
     send: createWebhookSender({ allowLoopback: env.NODE_ENV !== 'production' }),
     secretsOf: webhookSecretsOf(env),
+    receivers: createReceivers(),
     observer: createWebhookObserver({ log, metrics }),
   };
   return createDispatch({

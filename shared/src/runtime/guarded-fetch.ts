@@ -1,4 +1,4 @@
-import { lookup as dnsLookup } from 'node:dns/promises';
+import { Resolver as DnsResolver, lookup as systemLookup } from 'node:dns/promises';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -16,8 +16,8 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** Every address of a host name. */
-export type Resolver = (host: string) => Promise<readonly ResolvedAddress[]>;
+/** Every address of a host name; none when it has none. Ends its work when aborted. */
+export type Resolver = (host: string, signal: AbortSignal) => Promise<readonly ResolvedAddress[]>;
 
 export interface GuardOptions {
   /** Allow http and https to `localhost` and loopback addresses, for development. */
@@ -26,12 +26,9 @@ export interface GuardOptions {
   readonly timeoutMs?: number;
   /** 64 kB unless told. */
   readonly responseBytesMax?: number;
-  /**
-   * What becomes of a reply whose body is too long, or breaks off. `fail` (unless told): the call fails. `cut`: it stands
-   * with what was read of it, for callers to whom the status says all.
-   */
-  readonly partialBody?: 'fail' | 'cut';
-  /** The system's resolver unless told. */
+  /** Whether the body of a reply is read. When not, the call is over once status and headers are there. Read unless told. */
+  readonly body?: 'read' | 'ignored';
+  /** The name servers of the system, asked directly, unless told. */
   readonly resolve?: Resolver;
 }
 
@@ -55,18 +52,18 @@ const RESPONSE_BYTES_MAX = 64 * 1024;
  */
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
   const { allowLoopback = false, timeoutMs = TIMEOUT_MS } = options;
-  const { responseBytesMax = RESPONSE_BYTES_MAX, partialBody = 'fail' } = options;
-  const resolve = options.resolve ?? ((host: string) => dnsLookup(host, { all: true }));
+  const { responseBytesMax = RESPONSE_BYTES_MAX, body = 'read' } = options;
+  const resolve = options.resolve ?? resolveByName;
 
   return async (request) => {
     const url = checkedUrl(request.url, allowLoopback);
     const signal = AbortSignal.timeout(timeoutMs);
-    const addresses = await withinTime(signal, addressesOf(url, resolve));
+    const addresses = await withinTime(signal, addressesOf(url, resolve, signal));
     const mayCall = isLoopbackHost(url) ? isLoopbackAddress : isPublicAddress;
     // One bad address among good ones is refused whole: which of them a connection takes is chance.
     if (!addresses.every(({ address }) => mayCall(address))) throw new GuardedFetchError('refused_address');
     try {
-      return await send({ url, request, addresses, signal, responseBytesMax, partialBody });
+      return await withinTime(signal, send({ url, request, addresses, signal, responseBytesMax, body }));
     } catch (error) {
       if (error instanceof GuardedFetchError) throw error;
       throw new GuardedFetchError(signal.aborted ? 'timeout' : 'failed');
@@ -121,14 +118,37 @@ function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/gu, '');
 }
 
-async function addressesOf(url: URL, resolve: Resolver): Promise<readonly ResolvedAddress[]> {
+async function addressesOf(
+  url: URL,
+  resolve: Resolver,
+  signal: AbortSignal,
+): Promise<readonly ResolvedAddress[]> {
   const host = bareHost(url);
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
-  const addresses = await resolve(host).catch(() => []);
+  const addresses = await resolve(host, signal).catch(() => []);
   if (addresses.length === 0) throw new GuardedFetchError('unresolved');
   return addresses;
 }
+
+/**
+ * Asks the name servers themselves. The system's look-up works on the few threads that all of this process shares, so
+ * names that are slow to resolve would keep everything else waiting.
+ */
+const resolveByName: Resolver = async (host, signal) => {
+  // Of the hosts file, and not of the name servers.
+  if (host === 'localhost') return systemLookup(host, { all: true });
+  const resolver = new DnsResolver();
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  const none = () => [];
+  const [v4, v6] = await Promise.all([
+    resolver.resolve4(host).catch(none),
+    resolver.resolve6(host).catch(none),
+  ]);
+  signal.removeEventListener('abort', cancel);
+  return [...v4.map((address) => ({ address, family: 4 })), ...v6.map((address) => ({ address, family: 6 }))];
+};
 
 async function withinTime<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const late = new Promise<never>((_resolve, reject) => {
@@ -143,7 +163,7 @@ interface Sending {
   readonly addresses: readonly ResolvedAddress[];
   readonly signal: AbortSignal;
   readonly responseBytesMax: number;
-  readonly partialBody: 'fail' | 'cut';
+  readonly body: 'read' | 'ignored';
 }
 
 async function send(sending: Sending): Promise<GuardedReply> {
@@ -159,27 +179,30 @@ async function send(sending: Sending): Promise<GuardedReply> {
       signal,
       lookup: pinnedLookup(addresses),
     });
-    outgoing.once('response', resolve).once('error', reject).end(body);
+    // A reply that asks for another protocol is neither a response nor an error: the connection just closes.
+    outgoing
+      .once('response', resolve)
+      .once('error', reject)
+      .once('close', () => reject(new Error('closed')));
+    outgoing.end(body);
   });
-  const body = await bodyOf(response, sending);
+  const body = sending.body === 'read' ? await bodyOf(response, sending) : leftUnread(response);
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-async function bodyOf(
-  response: IncomingMessage,
-  { responseBytesMax, partialBody }: Sending,
-): Promise<Buffer> {
+async function bodyOf(response: IncomingMessage, { responseBytesMax }: Sending): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    // Leaving the loop early destroys the response, and with it the connection.
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > responseBytesMax) throw new GuardedFetchError('too_large');
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    if (partialBody === 'fail') throw error;
+  // Leaving the loop early destroys the response, and with it the connection.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > responseBytesMax) throw new GuardedFetchError('too_large');
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+function leftUnread(response: IncomingMessage): Buffer {
+  response.destroy();
+  return Buffer.alloc(0);
 }

@@ -49,6 +49,7 @@ export interface GaugeSources {
   readonly pending?: GaugeSource;
   readonly oldestPendingAge?: GaugeSource;
   readonly timerCanaryAge?: GaugeSource;
+  readonly outboxLag?: GaugeSource;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -181,6 +182,7 @@ function observeGauges(meter: Meter): (sources: GaugeSources) => void {
     ['pending', 'elicitation_pending', 'Open questions in Redis.', ''],
     ['oldestPendingAge', 'elicitation_oldest_pending_age', 'Since the oldest open question was asked.', 's'],
     ['timerCanaryAge', 'timer_canary_age', 'Since a canary timer last went through the queue.', 's'],
+    ['outboxLag', 'outbox_lag', 'Since the first task of the outbox that nobody has begun fell due.', 's'],
   ] as const;
   for (const [source, name, description, unit] of gauges) {
     meter.createObservableGauge(name, { description, unit }).addCallback(async (result) => {

@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<WebhookOutcome, string>> = {
   delivered: 'webhook delivered',
   again: 'webhook failed, tried again later',
   dead: 'webhook failed for good, see the dead letters',
-  dropped: 'no webhook to deliver any more',
+  dropped: 'webhook lost: its elicitation left before it was delivered',
 };
 
 /** Counts the attempts at webhooks and writes a line for each. */
@@ -20,7 +20,7 @@ export function createWebhookObserver({ log, metrics }: WebhookObserverDeps): We
     attempted(attempt) {
       const { outcome } = attempt;
       metrics.webhookDeliveries.add(1, { outcome });
-      if (outcome === 'dead') log.warn(attempt, WORDS[outcome]);
+      if (outcome === 'dead' || outcome === 'dropped') log.warn(attempt, WORDS[outcome]);
       else log.info(attempt, WORDS[outcome]);
     },
   };

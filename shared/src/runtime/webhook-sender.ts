@@ -3,11 +3,8 @@ import type { SendWebhook, WebhookReply, WebhookRequest } from '../ports/webhook
 import { createGuardedFetch, GuardedFetchError, type GuardOptions } from './guarded-fetch.ts';
 import { signatureOf } from './webhook-signature.ts';
 
-/** How long a receiver may take, name look-up included, ms. Whoever lends out a delivery must lend it for longer. */
-export const WEBHOOK_TIMEOUT_MS = 15_000;
-
-// A receiver says all with its status; what else it writes is read so that it is not cut off, and thrown away.
-const REPLY_BYTES_MAX = 16 * 1024;
+// For a delivery, name look-up included; well within the lease of the outbox.
+const WEBHOOK_TIMEOUT_MS = 15_000;
 
 export type WebhookSenderOptions = Pick<GuardOptions, 'allowLoopback' | 'resolve' | 'timeoutMs'>;
 
@@ -15,8 +12,8 @@ export type WebhookSenderOptions = Pick<GuardOptions, 'allowLoopback' | 'resolve
 export function createWebhookSender(options: WebhookSenderOptions = {}): SendWebhook {
   const guardedFetch = createGuardedFetch({
     timeoutMs: WEBHOOK_TIMEOUT_MS,
-    responseBytesMax: REPLY_BYTES_MAX,
-    partialBody: 'cut',
+    // A receiver says all with its status.
+    body: 'ignored',
     ...options,
   });
   return async (request) => {
@@ -55,7 +52,7 @@ function retryAfterOf(text: string | undefined, now: number): number | undefined
 }
 
 function faultOf(error: unknown): (WebhookReply & { type: 'failed' })['fault'] {
-  // What is read of a reply is cut, never too large.
+  // Nothing is read of a body that could be too large.
   if (!(error instanceof GuardedFetchError) || error.code === 'too_large') return 'failed';
   return error.code;
 }
