@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { mintElicitationId } from '@parley/shared/domain/ids';
 import { toWire } from '@parley/shared/domain/row';
 import { webhookIdOf } from '@parley/shared/domain/webhook';
@@ -261,6 +262,27 @@ describe('a receiver that misbehaves', () => {
     const { id } = await answered(receiver.url);
     expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
     expect(site.told).toMatchObject([{ outcome: 'again', fault: 'timeout' }]);
+  });
+
+  it('leaves a receiver that hangs few places: the rest is put off, without counting, until it answers', async () => {
+    await site.close();
+    site = await openSite(redis.url, { timeoutMs: 300 });
+    const silent: ServerResponse[] = [];
+    let answers = false;
+    const receiver = await startReceiver(
+      (res) => void (answers ? res.writeHead(204).end() : silent.push(res)),
+    );
+    const ids = [];
+    for (let count = 0; count < 3; count += 1) ids.push((await answered(receiver.url)).id);
+    const [first = '', second = '', third = ''] = ids;
+    expect(await site.deliver(first)).toEqual({ againInMs: 5_000 });
+    const two = [site.deliver(first, 2), site.deliver(second)];
+    await waitUntil(() => silent.length === 3, { what: 'both to be there' });
+    expect(await site.deliver(third)).toEqual({ laterInMs: 5_000 });
+    await Promise.all(two);
+    expect(site.told.map(({ outcome }) => outcome)).toEqual(['again', 'again', 'again']);
+    answers = true;
+    expect(await site.deliver(third)).toBe('done');
   });
 
   it('has taken it once it says so, however much it goes on to say, and is cut off', async () => {
