@@ -1,4 +1,5 @@
-import { mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import { randomUUID } from 'node:crypto';
+import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { Message, RunRef } from '@parley/shared/domain/run';
 import type { TurnEvent } from '@parley/shared/domain/turn-events';
 import type { Backend } from '@parley/shared/ports/backend';
@@ -23,6 +24,11 @@ function turnOf(owner: Owner, conversationId = 'talk', podId = 'pod-a'): NewRun 
     input: [HELLO],
     event: { type: 'turn-started', conversationId, messageId: 'msg_1', agent: 'helper' },
   };
+}
+
+/** The turn as one call of its own asks for it. */
+function asking(digest: string, turn: NewRun): NewRun {
+  return { ...turn, asked: { digest, nonce: randomUUID() } };
 }
 
 function deltas(from: number, to: number): TurnEvent[] {
@@ -111,6 +117,99 @@ export function turnContract(contract: Contract): void {
       await backend.runs.write(turn, told(2, 4));
       expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 4 });
       expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
+    });
+
+    it('asked for under a key is begun by one call: others find it, whoever has it and however it stands', async () => {
+      const { backend, second } = contract.pods;
+      const turn = asking('a', turnOf(newOwner()));
+      const again = () => asking('a', { ...turn, conversationId: 'minted', owner: 'pod-b' });
+      const known = { type: 'known', conversationId: 'talk' };
+      expect(await backend.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 1 });
+      await backend.runs.write(turn, told(2, 3));
+      expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 3 });
+      expect(await second.runs.begin(again())).toEqual(known);
+      expect(await backend.runs.begin({ ...again(), owner: turn.owner })).toEqual(known);
+      expect(await second.runs.standing(turn)).toMatchObject({ begunBy: turn.asked?.nonce, owner: 'pod-a' });
+      await second.runs.takeOver(turn, 1, 'pod-c');
+      expect(await backend.runs.begin(turn)).toEqual(known);
+      expect(await second.runs.begin(again())).toEqual(known);
+      const end = { status: 'failed', messages: [HELLO] } as const;
+      expect(await backend.runs.write(turn, told(4, 4, { term: 2, end }))).toBe('written');
+      expect(await backend.runs.begin(turn)).toEqual(known);
+      expect(await second.runs.begin(again())).toEqual(known);
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
+      expect(
+        (await second.conversations.read({ ...turn, conversationId: 'minted' })).running,
+      ).toBeUndefined();
+    });
+
+    it('asked for under a key of something else is refused, running or ended, and changes nothing', async () => {
+      const { backend, second } = contract.pods;
+      const turn = asking('a', turnOf(newOwner()));
+      const other = asking('b', { ...turn, conversationId: 'other' });
+      await backend.runs.begin(turn);
+      expect(await second.runs.begin(other)).toEqual({ type: 'mismatch' });
+      expect(await second.runs.begin(asking('b', turn))).toEqual({ type: 'mismatch' });
+      await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      expect(await second.runs.begin(other)).toEqual({ type: 'mismatch' });
+      expect(await second.conversations.read(other)).toEqual({ messages: [] });
+      expect((await second.runs.read(turn)).run).toMatchObject({
+        conversationId: 'talk',
+        status: 'finished',
+      });
+    });
+
+    it('asked for under a key waits for another turn of its conversation, and is known before that', async () => {
+      const { backend, second } = contract.pods;
+      const first = asking('a', turnOf(newOwner()));
+      const next = asking('b', { ...first, streamRequestId: mintStreamRequestId() });
+      await backend.runs.begin(first);
+      expect(await second.runs.begin(next)).toMatchObject({ type: 'running' });
+      await backend.runs.write(first, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      expect(await second.runs.begin(next)).toMatchObject({ type: 'begun' });
+      expect(await backend.runs.begin(asking('a', first))).toMatchObject({ type: 'known' });
+    });
+
+    it('of twenty repeats of a request at once, one begins it', async () => {
+      const { backend, second } = contract.pods;
+      const turn = turnOf(newOwner());
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? backend : second).runs.begin({
+            ...asking('a', turn),
+            owner: `pod-${index % 3}`,
+          }),
+        ),
+      );
+      const types = results.map(({ type }) => type).sort();
+      expect(types).toEqual(['begun', ...Array.from({ length: 19 }, () => 'known')]);
+      expect(await textsOf(second, turn)).toEqual(['turn-started']);
+    });
+
+    it('under the same key of another person is another turn', async () => {
+      const { backend } = contract.pods;
+      const owner = newOwner();
+      const others = [owner, { ...owner, userId: `${owner.userId}-2` }, { ...owner, tenant: 'other' }];
+      const ids = await Promise.all(others.map((other) => keyedStreamRequestId(other, 'a key')));
+      expect(new Set(ids).size).toBe(3);
+      expect(ids[0]).toMatch(/^sr_[A-Za-z0-9_-]{22}$/);
+      expect(await keyedStreamRequestId({ ...owner }, 'a key')).toBe(ids[0]);
+      expect(await keyedStreamRequestId(owner, 'another key')).not.toBe(ids[0]);
+      for (const [index, other] of others.entries()) {
+        const turn = { ...turnOf(other), streamRequestId: ids[index] ?? '' };
+        expect(await backend.runs.begin(asking('a', turn))).toMatchObject({ type: 'begun' });
+      }
+    });
+
+    it('leaves its key free again with its retention', async () => {
+      const { backend } = await contract.openWith({ retentionMs: 300 });
+      const turn = asking('a', turnOf(newOwner()));
+      await backend.runs.begin(turn);
+      await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      expect(await backend.runs.begin(asking('a', turn))).toMatchObject({ type: 'known' });
+      await waitUntil(async () => (await backend.runs.begin(asking('b', turn))).type === 'begun', {
+        what: 'the end of its retention',
+      });
     });
 
     it('tells its events once and in order, however often and however cut a write is repeated', async () => {
@@ -362,6 +461,23 @@ export function turnContract(contract: Contract): void {
       await backend.heartbeats.beat(pod, 300);
       expect(await second.heartbeats.alive(pod)).toBe(true);
       await waitUntil(async () => !(await second.heartbeats.alive(pod)), { what: 'the beat to lapse' });
+    });
+
+    it('keeps its conversation while it runs or waits, however soon that is forgotten after it', async () => {
+      const { backend } = await contract.openWith({ conversationTtlMs: 700 });
+      const over = { end: { status: 'finished', messages: [HELLO] } } as const;
+      const idle = await begun(backend);
+      const first = await begun(backend);
+      const next = { ...first, streamRequestId: `${first.streamRequestId}-next` };
+      await backend.runs.write(first, told(2, 2, over));
+      await backend.runs.begin(next);
+      await backend.runs.write(idle, told(2, 2, over));
+      const isGone = async () => (await backend.conversations.read(idle)).messages.length === 0;
+      await waitUntil(isGone, { what: 'a conversation in which nothing runs' });
+      const stands = { running: next.streamRequestId, messages: [HELLO] };
+      expect(await backend.conversations.read(next)).toMatchObject(stands);
+      await backend.runs.write(next, { ...told(2, 2), detach: { questions: [], runs: [] } });
+      expect(await backend.conversations.read(next)).toMatchObject(stands);
     });
 
     it('leaves with its retention, and its conversation with its own', async () => {

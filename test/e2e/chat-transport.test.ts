@@ -112,6 +112,76 @@ describe.each([
   });
 });
 
+describe('ours: a message', () => {
+  /** A chat whose first message reaches the server, while its reply does not come back: first `meanwhile` happens. */
+  async function chatThatLosesAReply(meanwhile: (url: string, authorization: string) => Promise<void>) {
+    const { authorization } = await person();
+    const { url } = chats.balancer;
+    let posts = 0;
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const response = await globalThis.fetch(input, init);
+      if (init?.method !== 'POST') return response;
+      posts += 1;
+      if (posts > 1) return response;
+      await response.body?.cancel();
+      await meanwhile(url, authorization);
+      throw new TypeError('The reply was lost.');
+    };
+    const token = authorization.slice('Bearer '.length);
+    const transport = createChatTransport({ baseUrl: url, token, fetch, retry: { firstDelayMs: 50 } });
+    const chat = new PlainChat({ id: 'c1', transport });
+    transport.attach(chat);
+    talks += 1;
+    return { chat, text: `talk ${talks}`, posts: () => posts };
+  }
+
+  async function untilOver(url: string, authorization: string): Promise<void> {
+    const isOver = async () => {
+      const { status, body } = await fetch(`${url}/run/api/chat/c1/stream`, { headers: { authorization } });
+      await body?.cancel();
+      return status === 204;
+    };
+    await waitUntil(isOver, { what: 'the end of the turn' });
+  }
+
+  it.each([
+    ['runs', async () => undefined],
+    ['has ended', untilOver],
+  ])('whose reply was lost leads to its one turn, told whole, while it %s', async (_when, meanwhile) => {
+    const { chat, text, posts } = await chatThatLosesAReply(meanwhile);
+    await chat.sendMessage({ text });
+    await chat.untilSettled();
+    expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', wholeOf(1), []]);
+    expect([posts(), tellings.get(text), chat.messages.length]).toEqual([2, 1, 2]);
+  });
+
+  it('is taken after six turns with tool outputs of 48 kB', async () => {
+    const { authorization } = await person();
+    const chat = ourChat(chats.balancer.url, authorization);
+    chat.messages = Array.from({ length: 6 }, (_, n): UIMessage[] => [
+      { id: `u${n}`, role: 'user', parts: [{ type: 'text', text: 'list' }] },
+      {
+        id: `m${n}`,
+        role: 'assistant',
+        parts: [
+          {
+            type: 'dynamic-tool',
+            toolName: 'list',
+            toolCallId: `call${n}`,
+            state: 'output-available',
+            input: {},
+            output: 'x'.repeat(48_000),
+          },
+          { type: 'text', text: 'Listed.' },
+        ],
+      },
+    ]).flat();
+    talks += 1;
+    await chat.sendMessage({ text: `talk ${talks}` });
+    expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', wholeOf(1), []]);
+  });
+});
+
 describe('a turn that is detached while it asks', () => {
   const inStock = (url: string, authorization: string) =>
     new PlainChat({

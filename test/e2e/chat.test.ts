@@ -25,6 +25,8 @@ import {
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
+const ANSWER = { type: 'data-elicitation-response', data: { elicitationId: 'el_1', action: 'decline' } };
+
 let site: Site;
 let model: ScriptedModel;
 let echo: Awaited<ReturnType<typeof startEchoTools>>;
@@ -284,6 +286,8 @@ describe('a chat over three pods', () => {
       { messages: [{ role: 'user', content: 'hello' }], agent: 'nobody' },
       { messages: [{ role: 'user', content: 'hello' }], id: 'sr_mine' },
       { messages: [{ role: 'user', parts: [{ type: 'data-elicitation-response', data: {} }] }], id: 'c' },
+      { messages: [{ role: 'user', parts: [ANSWER, ANSWER] }], id: 'c' },
+      { messages: [{ role: 'user', parts: [ANSWER, { type: 'text', text: 'and more' }] }], id: 'c' },
     ]) {
       const reply = await post(0, '/run/api/chat', authorization, body);
       expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([

@@ -51,12 +51,11 @@ export function runCommandOf(args: readonly string[]): RunCommand | undefined {
   const keys = args.slice(3, end);
   const given = args.slice(end);
   const owned = keys.map(ownedKeyOf);
-  const [first, , third, fourth] = owned;
+  const [first, , third, fourth, fifth] = owned;
   if (first?.family === 'run') {
     const { userId, rest: run } = first;
-    // With what the run is detached for behind its own five.
-    if (keys.length >= 5) return writeOf(userId, run, given);
-    if (keys.length === 4) return { type: 'begin', userId, run, owner: given[1] ?? '' };
+    if (fourth?.family === 'messages') return writeOf(userId, run, given);
+    if (fifth?.family === 'messages') return { type: 'begin', userId, run, owner: given[1] ?? '' };
     if (keys.length !== 2) return undefined;
     return { type: 'take', userId, run, term: Number(given[0]) + 1, owner: given[1] ?? '' };
   }

@@ -121,7 +121,7 @@ describe('each event becomes', () => {
   test.each([
     ['stop', 'stop'],
     ['length', 'length'],
-    ['step-limit', 'other'],
+    ['step-limit', 'tool-calls'],
     ['content-filter', 'content-filter'],
     ['stopped', 'other'],
   ] as const)('the end %s: %s', (reason, finishReason) => {

@@ -100,6 +100,56 @@ export function refuse(status: number, code: string, retryAfter?: string): Move 
   };
 }
 
+/** What becomes of a message's reply once its turn has begun. */
+export type Telling = 'whole' | 'lost' | 'no event';
+
+/** The turns of a server that keeps what it was sent. */
+export interface KeptTurns {
+  /** How many messages began one. */
+  readonly begun: number;
+  /** Another tab's turn runs: nothing begins meanwhile. */
+  isBusy: boolean;
+  /**
+   * Takes a message as the server does: the same key leads to the same turn, told whole from its first event, also when
+   * it has ended; another body under the same key is refused.
+   */
+  take(telling: Telling): Move;
+}
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+/** Keeps turns by their idempotency key; each is told by what `linesOf` gives for its number. */
+export function keepTurns(linesOf: (turn: number) => readonly Line[]): KeptTurns {
+  const kept = new Map<string, { readonly body: string; readonly turn: number }>();
+
+  function refusalOf(key: string, body: string): Move | undefined {
+    const known = kept.get(key);
+    if (!KEY.test(key)) return refuse(400, 'invalid_request');
+    if (known === undefined) return turns.isBusy ? refuse(409, 'turn_running') : undefined;
+    return known.body === body ? undefined : refuse(409, 'idempotency_mismatch');
+  }
+
+  const turns: KeptTurns = {
+    get begun() {
+      return kept.size;
+    },
+    isBusy: false,
+    take: (telling) => (res, call) => {
+      const key = String(call.headers['idempotency-key'] ?? '');
+      const body = JSON.stringify(call.body);
+      const refused = refusalOf(key, body);
+      if (refused !== undefined) return refused(res, call);
+      if (kept.has(key)) res.setHeader('idempotent-replayed', 'true');
+      const { turn } = kept.get(key) ?? { turn: kept.size + 1 };
+      kept.set(key, { body, turn });
+      if (telling === 'lost') return loseReply(res, call);
+      if (telling === 'no event') return stream('', 'cut')(res, call);
+      stream(textOfLines(linesOf(turn)))(res, call);
+    },
+  };
+  return turns;
+}
+
 export function reply(value: unknown): Move {
   return (res) => {
     res.writeHead(200, { 'content-type': 'application/json' });

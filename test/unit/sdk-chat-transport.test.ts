@@ -1,19 +1,13 @@
-import type { ServerResponse } from 'node:http';
 import { isParleyClientError } from '@parley/sdk';
-import {
-  type ChatStreamReason,
-  type ChatTransportOptions,
-  createChatTransport,
-  isChatStreamError,
-} from '@parley/sdk/chat';
+import { type ChatStreamReason, type ChatTransportOptions, isChatStreamError } from '@parley/sdk/chat';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { waitUntil } from '../harness/wait-until.ts';
-import { PlainChat } from './sdk-chat-chat.ts';
 import {
   type ChatServer,
+  keepTurns,
   type Line,
   loseReply,
+  type Move,
   nothingRuns,
   refuse,
   reply,
@@ -21,6 +15,27 @@ import {
   stream,
   textOfLines,
 } from './sdk-chat-server.ts';
+import {
+  callsAfter,
+  chunksIn,
+  chunksOf,
+  end,
+  errorOf,
+  failureOf,
+  get,
+  hello,
+  IMPATIENT,
+  POST,
+  QUICK,
+  reset,
+  said,
+  sent,
+  start,
+  startStep,
+  transportTo,
+  whole,
+  world,
+} from './sdk-chat-turn.ts';
 
 let server: ChatServer;
 beforeAll(async () => {
@@ -28,65 +43,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const QUICK = { firstDelayMs: 0, delayMsMax: 0 };
-
-function transportWith(more: Partial<ChatTransportOptions> = {}) {
-  return createChatTransport({ baseUrl: server.url, token: 'a-token', retry: QUICK, ...more });
-}
-
-const start: Line = { id: '9-1', data: { type: 'start', messageId: 'm1' } };
-const startStep: Line = { id: '9-2', data: { type: 'start-step' } };
-/** One event of the feed: only its last frame carries its id. */
-const hello: readonly Line[] = [
-  { id: '9-2', data: { type: 'text-start', id: 't' } },
-  { id: '9-3', data: { type: 'text-delta', id: 't', delta: 'Hello' } },
-];
-const world: Line = { id: '9-4', data: { type: 'text-delta', id: 't', delta: ' world' } };
-const end: readonly Line[] = [
-  { id: '9-4', data: { type: 'text-end', id: 't' } },
-  { id: '9-4', data: { type: 'finish-step' } },
-  { id: '9-4', data: { type: 'finish', finishReason: 'stop' } },
-  { id: '9-5', data: '[DONE]' },
-];
-const whole = [start, startStep, ...hello, world, ...end];
-
-const said: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello' }] };
-const sent = {
-  trigger: 'submit-message' as const,
-  chatId: 'c1',
-  messageId: undefined,
-  messages: [said],
-  abortSignal: undefined,
-};
-
-async function read(chunks: ReadableStream<UIMessageChunk> | null): Promise<UIMessageChunk[]> {
-  const all: UIMessageChunk[] = [];
-  for await (const chunk of chunks ?? []) all.push(chunk);
-  return all;
-}
+const transportWith = (more: Partial<ChatTransportOptions> = {}) => transportTo(server, more);
 
 /** Reads one message's stream to its end. */
-async function told(more: Partial<ChatTransportOptions> = {}): Promise<UIMessageChunk[]> {
-  return read(await transportWith(more).sendMessages(sent));
+async function replyWith(more: Partial<ChatTransportOptions> = {}): Promise<UIMessageChunk[]> {
+  return chunksIn(await transportWith(more).sendMessages(sent));
 }
 
-function callsAfter(before: number) {
-  return server.calls.slice(before).map(({ method, path, headers }) => {
-    return [method, path, headers['last-event-id']];
-  });
-}
-
-const chunksOf = (lines: readonly Line[]) =>
-  lines.map(({ data }) => data).filter((data) => data !== '[DONE]');
-const POST = ['POST', '/run/api/chat', undefined];
-const get = (id?: string) => ['GET', '/run/api/chat/c1/stream', id];
-
-async function failureOf(call: Promise<unknown>): Promise<unknown> {
-  return call.then(
-    () => 'no failure',
-    (error: unknown) => (isChatStreamError(error) ? error.reason : error),
-  );
-}
+const proxyPage: Move = (res) => res.writeHead(502).end('bad gateway');
 
 describe('a stream that is cut', () => {
   const upTo = (text: string) => {
@@ -99,20 +63,19 @@ describe('a stream that is cut', () => {
     ['within a chunk', upTo('world'), '9-3', whole.slice(4)],
     ['between two chunks', firstOf(5), '9-4', whole.slice(5)],
     ['within an event of several chunks', firstOf(3), '9-2', whole.slice(2)],
-    ['before its first chunk', '', undefined, whole],
     ['before its finish', firstOf(7), '9-4', whole.slice(5)],
   ])('%s goes on after the last whole event', async (_where, before, lastEventId, rest) => {
     const calls = server.calls.length;
     server.will(stream(before, 'cut'), stream(textOfLines(rest)));
-    expect(await told()).toEqual(chunksOf(whole));
-    expect(callsAfter(calls)).toEqual([POST, get(lastEventId)]);
+    expect(await replyWith()).toEqual(chunksOf(whole));
+    expect(callsAfter(server, calls)).toEqual([POST, get(lastEventId)]);
   });
 
   it('between its finish and its end is over all the same', async () => {
     const calls = server.calls.length;
     server.will(stream(firstOf(whole.length - 1), 'cut'));
-    expect(await told()).toEqual(chunksOf(whole));
-    expect(callsAfter(calls)).toEqual([POST]);
+    expect(await replyWith()).toEqual(chunksOf(whole));
+    expect(callsAfter(server, calls)).toEqual([POST]);
   });
 
   it('does not take a clean end for the end of the turn, nor events that it has', async () => {
@@ -120,7 +83,7 @@ describe('a stream that is cut', () => {
       stream(firstOf(5), 'end'),
       stream(textOfLines([start, ...hello.slice(1), ...whole.slice(5)])),
     );
-    expect(await told()).toEqual(chunksOf(whole));
+    expect(await replyWith()).toEqual(chunksOf(whole));
   });
 
   it('comes back through 503, 429, 502 and a lost connection, to its end', async () => {
@@ -128,48 +91,60 @@ describe('a stream that is cut', () => {
       stream(firstOf(5), 'cut'),
       refuse(503, 'unavailable', '0'),
       refuse(429, 'rate_limited'),
-      (res) => res.writeHead(502).end('bad gateway'),
+      proxyPage,
       loseReply,
       stream(textOfLines(whole.slice(5))),
     );
-    expect(await told()).toEqual(chunksOf(whole));
+    expect(await replyWith()).toEqual(chunksOf(whole));
   });
 
   it('comes back when the server says, and gives up when it says too late', async () => {
-    const retry = { firstDelayMs: 600_000, giveUpMs: 60_000 };
     server.will(stream(`retry: 1\n\n${firstOf(5)}`, 'cut'), stream(textOfLines(whole.slice(5))));
-    expect(await told({ retry })).toEqual(chunksOf(whole));
+    expect(await replyWith({ retry: IMPATIENT })).toEqual(chunksOf(whole));
     server.will(stream(firstOf(5), 'cut'), refuse(503, 'unavailable', '3600'));
-    expect(await failureOf(told({ retry: { ...QUICK, giveUpMs: 30_000 } }))).toBe('unreachable');
+    const error = await errorOf(replyWith({ retry: { ...QUICK, giveUpMs: 30_000 } }));
+    expect(error).toMatchObject({ reason: 'unreachable', cause: { status: 503 } });
   });
 
   it('is given up when it falls silent', async () => {
     server.will(stream(firstOf(5), 'open'), stream(textOfLines(whole.slice(5))));
-    expect(await told({ heartbeatTimeoutMs: 50 })).toEqual(chunksOf(whole));
+    expect(await replyWith({ heartbeatTimeoutMs: 50 })).toEqual(chunksOf(whole));
   });
 
   it.each<[string, Line['data'] | undefined, ChatStreamReason]>([
     ['no turn runs any more', undefined, 'ended-unseen'],
     ['another turn runs', { type: 'start', messageId: 'm2' }, 'ended-unseen'],
-  ])('says so when %s', async (_when, other, reason) => {
-    const reset: Line = { data: { type: 'data-stream-reset', data: { v: 1 }, transient: true } };
+  ])('says so when %s, and what the trouble was', async (_when, other, reason) => {
     const next = other === undefined ? nothingRuns : stream(textOfLines([reset, { id: '8-1', data: other }]));
-    server.will(stream(firstOf(5), 'cut'), next);
-    expect(await failureOf(told())).toBe(reason);
+    server.will(stream(firstOf(5), 'cut'), refuse(500, 'internal'), next);
+    expect(await errorOf(replyWith())).toMatchObject({ reason, cause: { code: 'internal', status: 500 } });
   });
 
   it('says so when a reader has lost its right to it', async () => {
     server.will(stream(firstOf(5), 'cut'), refuse(401, 'unauthenticated'));
-    expect(await failureOf(told())).toMatchObject({ code: 'unauthenticated', status: 401 });
+    expect(await failureOf(replyWith())).toMatchObject({ code: 'unauthenticated', status: 401 });
   });
 });
 
 describe('a message', () => {
-  it('is sent again when nothing was begun', async () => {
+  /** The server keeps one turn for each message. */
+  const keep = () => keepTurns(() => whole);
+
+  const keysAfter = (before: number) =>
+    server.calls.slice(before).map(({ headers }) => headers['idempotency-key']);
+
+  it.each<[string, Move[]]>([
+    ['nothing was begun', [refuse(503, 'unavailable', '0'), refuse(429, 'rate_limited')]],
+    ['the server failed', [refuse(500, 'internal')]],
+    ['a proxy lost its pod', [proxyPage, (res) => res.writeHead(503).end('no healthy upstream')]],
+    ['it was lost', [loseReply]],
+  ])('is sent again with the same key when %s', async (_why, troubles) => {
     const calls = server.calls.length;
-    server.will(refuse(503, 'unavailable', '0'), refuse(429, 'rate_limited'), stream(textOfLines(whole)));
-    expect(await told()).toEqual(chunksOf(whole));
-    expect(callsAfter(calls)).toEqual([POST, POST, POST]);
+    const turns = keep();
+    server.will(...troubles, turns.take('whole'));
+    expect(await replyWith()).toEqual(chunksOf(whole));
+    expect(callsAfter(server, calls)).toEqual(Array(troubles.length + 1).fill(POST));
+    expect([new Set(keysAfter(calls)).size, turns.begun]).toEqual([1, 1]);
   });
 
   it('is sent again when it never left', async () => {
@@ -181,58 +156,99 @@ describe('a message', () => {
     };
     const calls = server.calls.length;
     server.will(stream(textOfLines(whole)));
-    expect(await told({ fetch })).toEqual(chunksOf(whole));
-    expect(callsAfter(calls)).toEqual([POST]);
+    expect(await replyWith({ fetch })).toEqual(chunksOf(whole));
+    expect(callsAfter(server, calls)).toEqual([POST]);
   });
 
-  it('fails when the server says that it is too early for too long', async () => {
-    server.will(refuse(503, 'unavailable', '3600'));
-    const call = told({ retry: { ...QUICK, giveUpMs: 30_000 } });
-    expect(await failureOf(call)).toMatchObject({ code: 'unavailable', status: 503 });
+  it('leads to its one turn, told once and whole, when replies and streams were lost', async () => {
+    const calls = server.calls.length;
+    const turns = keep();
+    server.will(turns.take('lost'), turns.take('no event'), turns.take('lost'), turns.take('whole'));
+    expect(await replyWith()).toEqual(chunksOf(whole));
+    expect([turns.begun, ...callsAfter(server, calls)]).toEqual([1, POST, POST, POST, POST]);
+  });
+
+  it('that is cut within its first event is sent again: nothing of it was told', async () => {
+    const turns = keepTurns(() => [{ data: { type: 'start', messageId: 'm1' } }, ...whole]);
+    const first = textOfLines(whole).slice(0, 20);
+    const calls = server.calls.length;
+    server.will(stream(first, 'cut'), turns.take('whole'));
+    expect((await replyWith()).at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
+    expect(callsAfter(server, calls)).toEqual([POST, POST]);
+  });
+
+  it('that was lost reads nothing of the turn that another tab runs', async () => {
+    const calls = server.calls.length;
+    const turns = keep();
+    turns.isBusy = true;
+    server.will(loseReply, turns.take('whole'));
+    server.always(stream(textOfLines([{ id: '8-1', data: { type: 'start', messageId: 'other' } }])));
+    expect(await failureOf(replyWith())).toMatchObject({ code: 'turn_running', status: 409 });
+    expect([turns.begun, ...callsAfter(server, calls)]).toEqual([0, POST, POST]);
+  });
+
+  it('that arrived before another tab could begin a turn gets its own', async () => {
+    const turns = keep();
+    const thenBusy: Move = (res, call) => {
+      turns.take('lost')(res, call);
+      turns.isBusy = true;
+    };
+    server.will(thenBusy, turns.take('whole'));
+    expect(await replyWith()).toEqual(chunksOf(whole));
+    expect(turns.begun).toBe(1);
+  });
+
+  it('goes out as it was, whatever its chat changes meanwhile, and the next has a key of its own', async () => {
+    const calls = server.calls.length;
+    const turns = keep();
+    const changed: UIMessage = structuredClone(said);
+    const changeIt: Move = (res, call) => {
+      changed.parts = [{ type: 'text', text: 'something else' }];
+      turns.take('lost')(res, call);
+    };
+    server.will(changeIt, turns.take('whole'), turns.take('whole'));
+    const transport = transportWith();
+    await chunksIn(await transport.sendMessages({ ...sent, messages: [changed] }));
+    await chunksIn(await transport.sendMessages(sent));
+    expect(turns.begun).toBe(2);
+    expect(new Set(keysAfter(calls)).size).toBe(2);
   });
 
   it.each([
-    ['its reply was lost', loseReply],
-    ['a proxy lost its reply', refuse(502, 'unavailable')],
-    ['a proxy lost its pod', (res: ServerResponse) => res.writeHead(503).end('no healthy upstream')],
-  ])('is never sent twice when %s: its turn is resumed', async (_why, lost) => {
+    [
+      'it is too early for too long',
+      refuse(503, 'unavailable', '3600'),
+      { code: 'unavailable', status: 503 },
+    ],
+    ['it fails for too long', refuse(500, 'internal'), { code: 'internal', status: 500 }],
+    ['its reply is lost for too long', loseReply, { code: 'unavailable', status: undefined }],
+  ])('has an unknown outcome, with the last trouble as its cause, when %s', async (_why, move, cause) => {
+    server.will(move);
+    const error = await errorOf(replyWith({ retry: IMPATIENT }));
+    expect(isChatStreamError(error, 'outcome-unknown')).toBe(true);
+    expect(error).toMatchObject({ cause });
+  });
+
+  it('whose stream never tells anything is not sent for ever', async () => {
+    server.will();
+    server.always(stream('', 'cut'));
+    expect(await failureOf(replyWith({ retry: { firstDelayMs: 20, giveUpMs: 200 } }))).toBe('unreachable');
+  });
+
+  it.each([
+    [400, 'invalid_request'],
+    [401, 'unauthenticated'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [409, 'turn_running'],
+    [409, 'idempotency_mismatch'],
+    [413, 'too_large'],
+  ] as const)('is refused at once with %i %s', async (status, code) => {
     const calls = server.calls.length;
-    server.will(lost, stream(textOfLines(whole)));
-    expect(await told()).toEqual(chunksOf(whole));
-    expect(callsAfter(calls)).toEqual([POST, get()]);
-  });
-
-  it('has an unknown outcome when its reply was lost and the turn before is told again', async () => {
-    const earlier: UIMessage = { id: 'm1', role: 'assistant', parts: [] };
-    server.will(loseReply, stream(textOfLines(whole)));
-    const telling = transportWith().sendMessages({ ...sent, messages: [earlier, ...sent.messages] });
-    expect(await failureOf(telling.then(read))).toBe('outcome-unknown');
-  });
-
-  it('has an unknown outcome when its reply was lost and no turn runs', async () => {
-    const calls = server.calls.length;
-    server.will(loseReply, refuse(503, 'unavailable'), nothingRuns);
-    expect(await failureOf(told())).toBe('outcome-unknown');
-    expect(callsAfter(calls)).toEqual([POST, get(), get()]);
-  });
-
-  it('is refused while a turn runs', async () => {
-    server.will(refuse(409, 'turn_running'));
+    server.will(refuse(status, code));
     const refused = await failureOf(transportWith().sendMessages(sent));
-    expect(isParleyClientError(refused, 'turn_running')).toBe(true);
-  });
-
-  it('that answers a question begins no turn, and may be sent twice', async () => {
-    const calls = server.calls.length;
-    const data = { elicitationId: 'el_1', action: 'decline', responseId: 'r1' };
-    const answer: UIMessage = {
-      id: 'u2',
-      role: 'user',
-      parts: [{ type: 'data-elicitation-response', data }],
-    };
-    server.will(loseReply, reply({ elicitationId: 'el_1', status: 'declined' }));
-    expect(await read(await transportWith().sendMessages({ ...sent, messages: [answer] }))).toEqual([]);
-    expect(callsAfter(calls)).toEqual([POST, POST]);
+    expect(isParleyClientError(refused, code)).toBe(true);
+    expect(callsAfter(server, calls)).toEqual([POST]);
   });
 
   it('goes out with what it was given, and so does each reconnect', async () => {
@@ -245,117 +261,63 @@ describe('a message', () => {
       delivery: 'detach',
     });
     server.will(stream(textOfLines(whole.slice(0, 5)), 'cut'), stream(textOfLines(whole.slice(5))));
-    await read(await transport.sendMessages({ ...sent, headers: { 'x-more': '1' }, body: { extra: true } }));
+    const extras = { headers: { 'x-more': '1' }, body: { extra: true } };
+    await chunksIn(await transport.sendMessages({ ...sent, ...extras }));
     const [post, resume] = server.calls.slice(calls);
-    expect(post?.body).toEqual({
-      agent: 'helper',
-      extra: true,
-      id: 'c1',
-      messages: [said],
-      trigger: 'submit-message',
-    });
+    expect(post?.body).toEqual({ agent: 'helper', extra: true, id: 'c1', messages: [said] });
     const both = { 'x-supports-elicitation': 'url', 'x-parley-delivery': 'detach', 'x-more': '1' };
     expect(post?.headers).toMatchObject({ ...both, authorization: 'Bearer token-1' });
     expect(resume?.headers).toMatchObject({ ...both, authorization: 'Bearer token-2' });
+    expect(resume?.headers).not.toHaveProperty('idempotency-key');
   });
 
   it('says that its chat shows questions unless told otherwise', async () => {
     server.will(stream(textOfLines(whole)));
-    await told();
+    await replyWith();
     expect(server.calls.at(-1)?.headers).toMatchObject({ 'x-supports-elicitation': 'true' });
     expect(server.calls.at(-1)?.headers).not.toHaveProperty('x-parley-delivery');
   });
+
+  it.each([
+    ['a header', { headers: { 'x-secret': 'top\nsecret' } }],
+    ['the body', { body: { secret: 1n } }],
+  ])(
+    'that cannot go out fails without a request when it is %s, and repeats no value',
+    async (_what, more) => {
+      const calls = server.calls.length;
+      const failure = await errorOf(replyWith(more));
+      expect(isParleyClientError(failure, 'invalid_request')).toBe(true);
+      expect(String(failure)).not.toContain('secret');
+      expect((failure as Error).cause).toBeUndefined();
+      expect(server.calls).toHaveLength(calls);
+    },
+  );
 });
 
-describe('a chat', () => {
-  const reset: Line = { data: { type: 'data-stream-reset', data: { v: 1 }, transient: true } };
-  const anew: readonly Line[] = [
-    reset,
-    start,
-    { id: '9-7', data: { type: 'text-start', id: 't' } },
-    { id: '9-8', data: { type: 'text-delta', id: 't', delta: 'Good morning' } },
-    ...end.map((line): Line => ({ ...line, id: line.data === '[DONE]' ? '9-9' : '9-8' })),
-  ];
-  const half = textOfLines([start, startStep, ...hello]);
+describe('an answer to a question', () => {
+  const data = { elicitationId: 'el_1', action: 'decline', responseId: 'r1' };
+  const answer: UIMessage = { id: 'u2', role: 'user', parts: [{ type: 'data-elicitation-response', data }] };
+  const answering = () => transportWith().sendMessages({ ...sent, messages: [said, answer] });
 
-  it('that is attached takes back what was told in vain', async () => {
+  it('begins no turn, goes out whole, and may be sent twice', async () => {
     const calls = server.calls.length;
-    server.will(stream(half, 'cut'), stream(textOfLines(anew)));
-    const transport = transportWith();
-    const chat = new PlainChat({ id: 'c1', transport });
-    const leave = transport.attach(chat);
-    await chat.sendMessage({ text: 'hello' });
-    await chat.untilSettled();
-    expect(chat.shown.filter((text) => text !== '')).toEqual(['Hello', 'Good morning']);
-    expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
-    expect(chat.errors).toEqual([]);
-    expect(chat.finishes.map(({ isAbort }) => isAbort)).toEqual([true, false]);
-    expect(callsAfter(calls)).toEqual([POST, get('9-3')]);
-    leave();
+    server.will(loseReply, reply({ elicitationId: 'el_1', status: 'declined' }));
+    expect(await chunksIn(await answering())).toEqual([]);
+    expect(callsAfter(server, calls)).toEqual([POST, POST]);
+    expect(server.calls.at(-1)?.body).toMatchObject({ messages: [{ role: 'user' }, answer] });
   });
 
-  it('that is not attached is told, and mends it by resuming, also when the turn is over by then', async () => {
-    const calls = server.calls.length;
-    server.will(stream(half, 'cut'), stream(textOfLines(anew)));
-    const chat = new PlainChat({ id: 'c1', transport: transportWith() });
-    await chat.sendMessage({ text: 'hello' });
-    expect(isChatStreamError(chat.error, 'stream-reset')).toBe(true);
-    await chat.resumeStream();
-    expect([chat.status, chat.reply, chat.messages.length]).toEqual(['ready', 'Good morning', 2]);
-    expect(callsAfter(calls)).toEqual([POST, get('9-3')]);
+  it.each<[string, Move]>([
+    ['a page', (res) => res.writeHead(200, { 'content-type': 'text/html' }).end('<html>')],
+    ['JSON of somebody else', reply({ ok: true })],
+    ['a stream', stream(textOfLines([startStep, world, ...end]))],
+  ])('is not recorded when the reply is %s', async (_what, move) => {
+    server.will(move);
+    expect(await failureOf(answering())).toMatchObject({ code: 'internal' });
   });
 
-  it('takes nothing back when nothing was shown', async () => {
-    server.will(stream(textOfLines([start]), 'cut'), stream(textOfLines(anew)));
-    const chat = new PlainChat({ id: 'c1', transport: transportWith() });
-    await chat.sendMessage({ text: 'hello' });
-    expect([chat.reply, chat.errors.length, chat.finishes.length]).toEqual(['Good morning', 0, 1]);
-  });
-
-  it('that stops reading closes its connection, and stops no turn', async () => {
-    const calls = server.calls.length;
-    let isClosed = false;
-    server.will((res, call) => {
-      res.on('close', () => {
-        isClosed = true;
-      });
-      stream(half, 'open')(res, call);
-    });
-    const chat = new PlainChat({ id: 'c1', transport: transportWith() });
-    const sending = chat.sendMessage({ text: 'hello' });
-    await waitUntil(() => chat.reply === 'Hello', { what: 'the first text' });
-    await chat.stop();
-    await sending;
-    await waitUntil(() => isClosed, { what: 'the end of the connection' });
-    expect(chat.finishes).toEqual([{ isAbort: true, isError: false, isDisconnect: false }]);
-    expect(callsAfter(calls)).toEqual([POST]);
-  });
-
-  it('that stops reading while there is no connection asks no more', async () => {
-    const calls = server.calls.length;
-    server.will(stream(half, 'cut'));
-    const chat = new PlainChat({
-      id: 'c1',
-      transport: transportWith({ retry: { firstDelayMs: 600_000, giveUpMs: 6_000_000 } }),
-    });
-    const sending = chat.sendMessage({ text: 'hello' });
-    await waitUntil(() => chat.reply === 'Hello', { what: 'the first text' });
-    await chat.stop();
-    await sending;
-    expect([chat.status, ...callsAfter(calls)]).toEqual(['ready', POST]);
-  });
-
-  it('resumes a running turn from its start, and nothing where none runs', async () => {
-    server.will(nothingRuns, stream(textOfLines(whole)));
-    const transport = transportWith();
-    expect(await transport.reconnectToStream({ chatId: 'c1' })).toBeNull();
-    expect(await read(await transport.reconnectToStream({ chatId: 'c1' }))).toEqual(chunksOf(whole));
-    expect(callsAfter(server.calls.length - 2)).toEqual([get(), get()]);
-  });
-
-  it('stops its turn on the server', async () => {
-    server.will(refuse(503, 'unavailable'), reply({ stopped: true }));
-    expect(await transportWith().stopTurn('c1')).toBe(true);
-    expect(server.calls.at(-1)).toMatchObject({ method: 'POST', path: '/run/api/chat/c1/stop' });
+  it('that the server refuses fails as the server says', async () => {
+    server.will(refuse(409, 'already_settled'));
+    expect(await failureOf(answering())).toMatchObject({ code: 'already_settled', status: 409 });
   });
 });

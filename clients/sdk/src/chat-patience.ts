@@ -8,7 +8,7 @@ export interface Patience {
   /** Changes the first pause, in ms. */
   startFrom(firstDelayMs: number): void;
   /** Waits before the next try; false when `giveUpMs` is over since things last went well. Rejects on abort. */
-  wait(error: ParleyClientError | undefined, signal: AbortSignal): Promise<boolean>;
+  wait(error: ParleyClientError | undefined, signal: AbortSignal | undefined): Promise<boolean>;
 }
 
 export function createPatience(retry: RetrySettings): Patience {

@@ -1,4 +1,4 @@
-import type { UIMessage } from 'ai';
+import { headersFrom } from './transport.ts';
 
 export type HeaderSource = Readonly<Record<string, string>> | Headers;
 
@@ -14,24 +14,20 @@ export interface ChatRequestExtras {
   readonly body?: object;
 }
 
-const ANSWER = 'data-elicitation-response';
-
-/** The headers of a chat's request, their names in lower case. */
-export function chatHeaders(source: ChatRequestSource, { headers }: ChatRequestExtras) {
+/** The headers of a chat's request, their names in lower case. Throws `invalid_request` for what can be none. */
+export function chatHeaders(
+  source: ChatRequestSource,
+  { headers }: ChatRequestExtras,
+): Record<string, string> {
   const own = typeof source.headers === 'function' ? source.headers() : source.headers;
-  const all = new Headers({ 'x-supports-elicitation': 'true' });
-  for (const more of [own, headers]) for (const [name, value] of new Headers(more)) all.set(name, value);
+  const all = headersFrom({ 'x-supports-elicitation': 'true' });
+  for (const more of [own, headers]) for (const [name, value] of headersFrom(more)) all.set(name, value);
   if (source.delivery !== undefined) all.set('x-parley-delivery', source.delivery);
   return { ...Object.fromEntries(all), accept: 'text/event-stream' };
 }
 
-/** The body of a message; what the chat says of it comes before what is added to it. */
-export function chatBody(source: ChatRequestSource, { body }: ChatRequestExtras, said: object): object {
+/** What was added to the body of a chat's message. */
+export function chatExtras(source: ChatRequestSource, { body }: ChatRequestExtras): object {
   const own = typeof source.body === 'function' ? source.body() : source.body;
-  return { ...own, ...body, ...said };
-}
-
-/** Whether the last message answers a question; an equal answer may be sent twice. */
-export function isAnswer(messages: readonly UIMessage[]): boolean {
-  return messages.at(-1)?.parts.some(({ type }) => type === ANSWER) === true;
+  return { ...own, ...body };
 }

@@ -1,74 +1,71 @@
 import type { UIMessageChunk } from 'ai';
 import { ChatStreamError } from './chat-errors.ts';
-import type { Frame } from './chat-frames.ts';
+import type { SseEvent } from './connection.ts';
 import { ParleyClientError } from './errors.ts';
 
-/** Something to hand on. After `reset` the message is told from its start: what was told before is void. */
-export type Told =
+/** Something to hand on. After `reset` the message begins again: what was handed on before is void. */
+export type TurnItem =
   | { readonly type: 'chunk'; readonly chunk: UIMessageChunk }
-  | { readonly type: 'reset'; readonly messageId: string | undefined };
+  | { readonly type: 'reset' };
 
 /** What has been told of one turn, over as many connections as it takes. */
 export interface Telling {
   /** The last event that was handed on whole: the next connection begins after it. */
   readonly lastEventId: string | undefined;
+  /** Whether anything was handed on. */
+  readonly isBegun: boolean;
   /** Whether the turn was told to its end. */
   readonly isOver: boolean;
-  /** Takes the next frame; gives what can be handed on. Throws ChatStreamError, and `internal` for what is no chunk. */
-  take(frame: Frame): readonly Told[];
+  /** Takes the next event; gives what can be handed on. Throws ChatStreamError, and `internal` for what is no chunk. */
+  take(event: Pick<SseEvent, 'id' | 'data'>): readonly TurnItem[];
   /** The connection is gone; gives what can be handed on all the same. */
-  leave(): readonly Told[];
+  disconnected(): readonly TurnItem[];
 }
 
 const DONE = '[DONE]';
 const RESET = 'data-stream-reset';
 
 /**
- * Makes a valid stream of chunks out of connections that were cut anywhere. An event may be several frames, and only its
- * last one carries its id: frames are held until then, so that an event that comes again was never begun. A turn whose
- * message is one of `earlier` is not the one that was asked for.
+ * Makes a valid stream of chunks out of connections that were cut anywhere. An event of the feed may be several chunks,
+ * and only its last one carries its id: chunks are held until then, so that an event that comes again was never begun.
  */
-export function createTelling(earlier?: ReadonlySet<string>): Telling {
+export function createTelling(): Telling {
   let lastEventId: string | undefined;
   let held: UIMessageChunk[] = [];
   let messageId: string | undefined;
-  let isBegun = false;
+  let hasStart = false;
   let isShown = false;
   let isOver = false;
 
-  function begin(chunk: Extract<UIMessageChunk, { type: 'start' }>): Told[] {
-    const isAgain = isBegun;
+  function begin(chunk: Extract<UIMessageChunk, { type: 'start' }>): TurnItem[] {
+    const isAgain = hasStart;
     const wasShown = isShown;
-    if (!isAgain && earlier?.has(chunk.messageId ?? '') === true)
-      throw new ChatStreamError('outcome-unknown');
     // Another turn runs by now, so the end of this one was missed.
     if (isAgain && chunk.messageId !== messageId) throw new ChatStreamError('ended-unseen');
-    isBegun = true;
+    hasStart = true;
     isShown = false;
     messageId = chunk.messageId;
     if (!isAgain) return [{ type: 'chunk', chunk }];
-    return wasShown
-      ? [
-          { type: 'reset', messageId },
-          { type: 'chunk', chunk },
-        ]
-      : [];
+    return wasShown ? [{ type: 'reset' }, { type: 'chunk', chunk }] : [];
   }
 
-  function tell(chunk: UIMessageChunk): Told[] {
+  function tell(chunk: UIMessageChunk): TurnItem[] {
     if (chunk.type === 'start') return begin(chunk);
     isShown = true;
     if (chunk.type === 'finish') isOver = true;
     return [{ type: 'chunk', chunk }];
   }
 
-  function release(): Told[] {
+  function release(): TurnItem[] {
     return held.splice(0).flatMap(tell);
   }
 
   return {
     get lastEventId() {
       return lastEventId;
+    },
+    get isBegun() {
+      return hasStart || isShown;
     },
     get isOver() {
       return isOver;
@@ -88,13 +85,13 @@ export function createTelling(earlier?: ReadonlySet<string>): Telling {
       if (isKnown(id, lastEventId)) return [];
       const isWhole = id !== undefined && id !== lastEventId;
       // Told twice it is the same, so it need not wait: the question of a void step carries no id of its own.
-      if (!isWhole && held.length === 0 && isBegun && isReplaceable(chunk)) return tell(chunk);
+      if (!isWhole && held.length === 0 && hasStart && isReplaceable(chunk)) return tell(chunk);
       held.push(chunk);
       if (!isWhole) return [];
       lastEventId = id;
       return release();
     },
-    leave() {
+    disconnected() {
       if (held.some(({ type }) => type === 'finish')) return release();
       held = [];
       return [];

@@ -1,20 +1,13 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
-import { type AttachableChat, readAgain } from './chat-attach.ts';
-import { createParking } from './chat-parking.ts';
-import { chatBody, chatHeaders, type HeaderSource, isAnswer } from './chat-request.ts';
-import { streamOf, type Turn } from './chat-stream.ts';
-import {
-  beginTurn,
-  type Connection,
-  findTurn,
-  pathOf,
-  type TurnDeps,
-  type TurnSource,
-  tellTurn,
-} from './chat-turn.ts';
+import type { AttachableChat } from './chat-attach.ts';
+import { chatBody, isAnswer } from './chat-body.ts';
+import { createChatRecords } from './chat-records.ts';
+import { chatExtras, chatHeaders, type HeaderSource } from './chat-request.ts';
+import { beginTurn, CHAT_PATH, findTurn, pathOf } from './chat-turn.ts';
+import { mintToken } from './mint.ts';
+import { elicitationIn } from './reply.ts';
 import { RETRY_DEFAULTS, type RetryOptions } from './retry.ts';
-import { isEventStream } from './sse.ts';
-import { createTransport, type TokenSource, type Transport } from './transport.ts';
+import { createTransport, type TokenSource } from './transport.ts';
 
 export interface ChatTransportOptions {
   /** Where Parley is, with a path if it lies below one. In a browser it may be relative to the page. */
@@ -50,21 +43,25 @@ export interface ParleyChatTransport<Message extends UIMessage = UIMessage> exte
    * const chat = useChat({ transport });
    * useEffect(() => transport.attach(chat), [chat.id]);
    */
-  attach(chat: AttachableChat<Message>): () => void;
+  attach(chat: AttachableChat): () => void;
   /**
    * Stops the running turn on the server, on whichever pod; its open questions are withdrawn. False when none runs.
-   * A chat's own `stop()` only ends the reading. Rejects with ParleyClientError.
+   * A chat's own `stop()` only ends the reading. Tries for half a minute, then rejects with ParleyClientError.
    */
   stopTurn(chatId: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
 }
 
 const HEARTBEAT_TIMEOUT_MS = 45_000;
 const GIVE_UP_MS = 300_000;
+const STOP_GIVE_UP_MS = 30_000;
+const JSON_TYPE = 'application/json';
 
 /**
  * Makes a transport for `useChat` and `Chat` of the AI SDK, version 6. One stream lasts as long as its turn: through
- * lost connections and restarted pods it goes on after the last event that was handed on. Errors are ParleyClientError,
- * those of a stream that broke off ChatStreamError. A message is never sent twice. Opens nothing until it is used.
+ * lost connections and restarted pods it goes on after the last event that was handed on. A message is sent again until
+ * it is known to have arrived, and counts once. A chat has one reader: reading it anew ends the reading before. Errors
+ * are ParleyClientError, those of a stream that broke off ChatStreamError; what functions of yours throw, and the reason
+ * of an aborted signal, are passed on. Opens nothing until it is used.
  *
  * @example
  * const transport = createChatTransport({ baseUrl: 'https://parley.example.com', token: userToken });
@@ -80,80 +77,37 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
   const fetch: typeof globalThis.fetch = (input, init) => (options.fetch ?? globalThis.fetch)(input, init);
   const transport = createTransport({ baseUrl, token, fetch, retry });
   const deps = { transport, retry, heartbeatTimeoutMs };
-  const chats = new Map<string, AttachableChat<Message>>();
-  const parking = createParking();
-
-  function read(chatId: string, turn: Turn, signal: AbortSignal | undefined): ReadableStream<UIMessageChunk> {
-    return streamOf(turn, signal, async (again, messageId) => {
-      parking.put(chatId, again);
-      const chat = chats.get(chatId);
-      if (chat === undefined) return;
-      await readAgain(chat, messageId).catch(() => undefined);
-      parking.clear(chatId, again);
-    });
-  }
+  const records = createChatRecords();
 
   return {
     resumeStreamIsReplay: true,
-    async sendMessages({ chatId, messages, abortSignal, trigger, messageId, ...extras }) {
+    async sendMessages({ chatId, messages, abortSignal: signal, ...extras }) {
       const headers = chatHeaders(options, extras);
-      const body = chatBody(options, extras, { id: chatId, messages, trigger, messageId });
-      const call = { method: 'POST', path: '/run/api/chat', headers, body } as const;
-      const answers = isAnswer(messages);
-      const begun = await beginTurn(deps, call, answers, signalOf(abortSignal));
-      if (answers && begun !== 'unsure' && !isEventStream(begun.response)) return answered(begun);
-      parking.clear(chatId);
-      const earlier = new Set(messages.map(({ id }) => id));
-      return read(chatId, turnOf(deps, { chatId, headers, begun, earlier }), abortSignal);
+      const body = chatBody(chatId, messages, chatExtras(options, extras));
+      if (isAnswer(messages)) {
+        // No turn begins: the reply is the elicitation. An equal answer may be sent twice.
+        const call = { method: 'POST', path: CHAT_PATH, headers, body, signal } as const;
+        elicitationIn(await transport.request({ ...call, headers: { ...headers, accept: JSON_TYPE } }));
+        return noChunks();
+      }
+      const message = { body, idempotencyKey: mintToken() };
+      const turn = await beginTurn(deps, { chatId, headers, message }, signal);
+      return records.read(chatId, turn, signal);
     },
-    async reconnectToStream({ chatId, abortSignal, ...extras }) {
-      const parked = parking.take(chatId);
-      if (parked !== undefined) return read(chatId, parked, abortSignal);
+    async reconnectToStream({ chatId, abortSignal: signal, ...extras }) {
       const headers = chatHeaders(options, extras);
-      const begun = await findTurn(deps, { chatId, headers }, signalOf(abortSignal));
-      if (begun === undefined) return null;
-      return read(chatId, turnOf(deps, { chatId, headers, begun }), abortSignal);
+      const turn = records.waitingTurn(chatId) ?? (await findTurn(deps, { chatId, headers }, signal));
+      return turn === undefined ? null : records.read(chatId, turn, signal);
     },
-    attach(chat) {
-      chats.set(chat.id, chat);
-      return () => {
-        if (chats.get(chat.id) === chat) chats.delete(chat.id);
-      };
-    },
-    stopTurn: (chatId, { signal } = {}) => stopTurn(transport, chatId, signal),
-  };
-}
-
-function turnOf(deps: TurnDeps, source: TurnSource): Turn {
-  const life = new AbortController();
-  const told = tellTurn(deps, source, life.signal);
-  return {
-    told,
-    end() {
-      life.abort();
-      // One that waits to be read on is not roused by the signal, and one that was never read has closed nothing.
-      told.return().catch(() => undefined);
-      if (source.begun !== 'unsure') source.begun.close();
+    attach: records.attach,
+    async stopTurn(chatId, { signal } = {}) {
+      const call = { method: 'POST', path: pathOf(chatId, 'stop'), body: {}, signal } as const;
+      const reply = await transport.request(call, STOP_GIVE_UP_MS);
+      return (reply as { readonly stopped?: unknown } | null)?.stopped === true;
     },
   };
 }
 
-async function stopTurn(
-  transport: Transport,
-  chatId: string,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const path = pathOf(chatId, 'stop');
-  const reply = await transport.request({ method: 'POST', path, body: {}, signal });
-  return (reply as { readonly stopped?: unknown } | null)?.stopped === true;
-}
-
-function signalOf(signal: AbortSignal | undefined): AbortSignal {
-  return signal ?? new AbortController().signal;
-}
-
-/** The reply to an answer is the elicitation; no turn begins. */
-function answered({ response }: Connection): ReadableStream<UIMessageChunk> {
-  response.body?.cancel().catch(() => undefined);
+function noChunks(): ReadableStream<UIMessageChunk> {
   return new ReadableStream({ start: (controller) => controller.close() });
 }

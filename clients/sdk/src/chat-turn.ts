@@ -1,179 +1,179 @@
-import { ChatStreamError, isChatStreamError } from './chat-errors.ts';
-import { readFrames } from './chat-frames.ts';
+import { ChatStreamError, type ChatStreamReason, isChatStreamError } from './chat-errors.ts';
 import { createPatience, type Patience } from './chat-patience.ts';
-import { createTelling, type Telling, type Told } from './chat-telling.ts';
+import { createTelling, type Telling, type TurnItem } from './chat-telling.ts';
+import { type Connection, type ConnectionDeps, connect, readConnection } from './connection.ts';
 import { isPassing, type ParleyClientError } from './errors.ts';
-import { type RetrySettings, within } from './retry.ts';
-import { type Call, segmentOf, type Transport } from './transport.ts';
+import { type Call, segmentOf } from './transport.ts';
 
-export interface TurnDeps {
-  readonly transport: Transport;
-  readonly retry: RetrySettings;
+export interface TurnDeps extends ConnectionDeps {
   readonly heartbeatTimeoutMs: number;
 }
 
-/** A reply whose head is in; `close` ends it. */
-export interface Connection {
-  readonly response: Response;
-  close(): void;
+/** A message that begins a turn. Sent with the same key it leads to the same turn, however often. */
+export interface TurnMessage {
+  readonly body: object;
+  readonly idempotencyKey: string;
 }
-
-/** How a message was received: `begun` with the stream of its turn, or `unsure` when the reply was lost. */
-export type Begun = Connection | 'unsure';
 
 export interface TurnSource {
   readonly chatId: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly begun: Begun;
-  /** Messages that the chat had when its own was sent: whichever of these is told, it is not the reply. */
-  readonly earlier?: ReadonlySet<string>;
+  /** Without it the turn is one that runs already. */
+  readonly message?: TurnMessage;
 }
 
+/** A turn on its way to one reader after the other. */
+export interface Turn {
+  readonly items: AsyncIterator<TurnItem, void>;
+  /** Ends its reading; the turn itself goes on. */
+  end(): void;
+}
+
+export const CHAT_PATH = '/run/api/chat';
 const NO_CONTENT = 204;
 const STEADY_MS = 1_000;
-/** Failures of a connection that was never made (Node); browsers do not tell. */
-const NEVER_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN'];
 
-/** Where the stream of a chat's running turn is. */
+/** Where more of a chat is. */
 export function pathOf(chatId: string, rest: 'stream' | 'stop'): string {
-  return `/run/api/chat/${segmentOf(chatId)}/${rest}`;
+  return `${CHAT_PATH}/${segmentOf(chatId)}/${rest}`;
 }
 
 /**
- * Sends a message until it is known to be taken, or may have been. A refusal that began nothing (429, Parley's 503, no
- * connection) is tried again; `mayRepeat` says that this holds for every failure. Throws ParleyClientError.
+ * Sends a message until it is known to have begun its turn. Throws ParleyClientError, and the signal's reason; when
+ * `giveUpMs` is over, ChatStreamError.
  */
 export async function beginTurn(
   deps: TurnDeps,
-  call: Call,
-  mayRepeat: boolean,
-  signal: AbortSignal,
-): Promise<Begun> {
-  const patience = createPatience(deps.retry);
-  for (;;) {
-    try {
-      return await connect(deps, call, signal);
-    } catch (error) {
-      if (!isPassing(error)) throw error;
-      if (!mayRepeat && !beganNothing(error)) return 'unsure';
-      if (!(await patience.wait(error, signal))) throw error;
-    }
-  }
+  source: TurnSource & { readonly message: TurnMessage },
+  signal: AbortSignal | undefined,
+): Promise<Turn> {
+  return turnOf(deps, source, await open(deps, source, 'outcome-unknown', signal));
 }
 
-/** Finds the running turn of a chat, from its start; nothing when none runs. Throws ParleyClientError. */
+/** Finds the running turn of a chat, from its start; nothing when none runs. Throws as `beginTurn` does. */
 export async function findTurn(
   deps: TurnDeps,
-  { chatId, headers }: Omit<TurnSource, 'begun'>,
-  signal: AbortSignal,
-): Promise<Connection | undefined> {
+  source: Omit<TurnSource, 'message'>,
+  signal: AbortSignal | undefined,
+): Promise<Turn | undefined> {
+  const progress = await open(deps, source, 'unreachable', signal);
+  if (!isEmpty(progress.connection)) return turnOf(deps, source, progress);
+  progress.connection.close();
+  return undefined;
+}
+
+/** How far a turn has come. */
+interface Progress {
+  readonly connection: Connection;
+  readonly telling: Telling;
+  readonly patience: Patience;
+}
+
+async function open(
+  deps: TurnDeps,
+  source: TurnSource,
+  failure: ChatStreamReason,
+  signal: AbortSignal | undefined,
+): Promise<Progress> {
   const patience = createPatience(deps.retry);
+  const telling = createTelling();
   for (;;) {
     try {
-      return await reconnect(deps, chatId, headers, signal);
+      const connection = await connect(deps, nextCall(source, telling), signal);
+      return { connection, telling, patience };
     } catch (error) {
       if (!isPassing(error)) throw error;
-      if (!(await patience.wait(error, signal))) throw new ChatStreamError('unreachable', error);
+      if (!(await patience.wait(error, signal))) throw new ChatStreamError(failure, error);
     }
   }
 }
 
-/**
- * Tells one turn to its end, over as many connections as it takes, each beginning after the last event that was handed
- * on. Throws ParleyClientError, and the signal's reason.
- */
-export async function* tellTurn(
+function turnOf(deps: TurnDeps, source: TurnSource, progress: Progress): Turn {
+  const life = new AbortController();
+  const items = tellTurn(deps, source, progress, life.signal);
+  return {
+    items,
+    end() {
+      life.abort();
+      // One that waits to be read on is not roused by the signal, and one that was never read has closed nothing.
+      items.return().catch(() => undefined);
+      progress.connection.close();
+    },
+  };
+}
+
+/** Tells one turn to its end, over as many connections as it takes. Throws ParleyClientError, and the signal's reason. */
+async function* tellTurn(
   deps: TurnDeps,
-  { chatId, headers, begun, earlier }: TurnSource,
+  source: TurnSource,
+  progress: Progress,
   signal: AbortSignal,
-): AsyncGenerator<Told, void> {
-  const telling = createTelling(earlier);
-  const patience = createPatience(deps.retry);
-  let connection = begun === 'unsure' ? undefined : begun;
+): AsyncGenerator<TurnItem, void> {
+  const { telling, patience } = progress;
+  let connection: Connection | undefined = progress.connection;
+  let lastTrouble: ParleyClientError | undefined;
   for (;;) {
     let trouble: ParleyClientError | undefined;
-    let since = Number.POSITIVE_INFINITY;
     try {
-      connection ??= await reconnect(deps, chatId, headersAfter(telling, headers), signal);
-      if (connection === undefined) throw lost(telling, begun);
-      since = performance.now();
-      yield* readConnection(deps, connection, telling, patience, signal);
+      connection ??= await connect(deps, nextCall(source, telling), signal);
+      if (!isToBeSent(source, telling) && isEmpty(connection)) throw new ChatStreamError('ended-unseen');
+      yield* tellConnection(deps, { connection, telling, patience }, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (isChatStreamError(error) || !isPassing(error)) throw error;
+      if (isChatStreamError(error)) throw new ChatStreamError(error.reason, lastTrouble);
+      if (!isPassing(error)) throw error;
       trouble = error;
+      lastTrouble = error;
     } finally {
       connection?.close();
       connection = undefined;
     }
-    yield* telling.leave();
+    yield* telling.disconnected();
     if (telling.isOver) return;
-    // A turn that waits for a person has nothing to tell; that its stream has lasted is a sign of health, too.
-    if (performance.now() - since > STEADY_MS) patience.well();
-    if (!(await patience.wait(trouble, signal))) throw new ChatStreamError('unreachable', trouble);
+    if (!(await patience.wait(trouble, signal))) throw new ChatStreamError('unreachable', lastTrouble);
   }
 }
 
-async function* readConnection(
+async function* tellConnection(
   { heartbeatTimeoutMs }: TurnDeps,
-  { response }: Connection,
-  telling: Telling,
-  patience: Patience,
+  { connection, telling, patience }: Progress,
   signal: AbortSignal,
-): AsyncGenerator<Told, void> {
-  const onAlive = () => patience.well();
+): AsyncGenerator<TurnItem, void> {
+  const since = performance.now();
   const onRetry = (delayMs: number) => patience.startFrom(delayMs);
-  for await (const frame of readFrames(response, { heartbeatTimeoutMs, signal, onAlive, onRetry })) {
-    yield* telling.take(frame);
-    if (frame.data === '[DONE]') return;
-  }
-}
-
-function headersAfter({ lastEventId }: Telling, headers: Readonly<Record<string, string>>) {
-  return lastEventId === undefined ? headers : { ...headers, 'last-event-id': lastEventId };
-}
-
-/** No turn runs any more, and its end was not told. */
-function lost({ lastEventId }: Telling, begun: Begun): ChatStreamError {
-  const isUnsure = begun === 'unsure' && lastEventId === undefined;
-  return new ChatStreamError(isUnsure ? 'outcome-unknown' : 'ended-unseen');
-}
-
-async function reconnect(
-  deps: TurnDeps,
-  chatId: string,
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<Connection | undefined> {
-  const path = pathOf(chatId, 'stream');
-  const call = { method: 'GET', path, headers } as const;
-  const connection = await connect(deps, call, signal);
-  if (connection.response.status !== NO_CONTENT) return connection;
-  connection.close();
-  return undefined;
-}
-
-async function connect({ transport, retry }: TurnDeps, call: Call, signal: AbortSignal): Promise<Connection> {
-  const cutting = new AbortController();
   try {
-    const response = await within(retry.attemptMs, signal, () => transport.open(call, cutting.signal));
-    return { response, close: () => cutting.abort() };
-  } catch (error) {
-    cutting.abort();
-    throw error;
+    for await (const event of readConnection(connection, { heartbeatTimeoutMs, signal, onRetry })) {
+      patience.well();
+      yield* telling.take(event);
+      if (telling.isOver) return;
+    }
+  } finally {
+    // A turn that waits for a person has nothing to tell; that its stream has lasted is a sign of health, too.
+    if (telling.isBegun && performance.now() - since > STEADY_MS) patience.well();
   }
 }
 
-/** True when a message is known not to have begun a turn. */
-function beganNothing(error: ParleyClientError): boolean {
-  const { status, problem } = error;
-  // A proxy's own 503 may stand for a pod that went away with the message.
-  if (status === 429 || (status === 503 && problem !== undefined)) return true;
-  return status === undefined && codesOf(error).some((code) => NEVER_SENT.includes(code));
+function nextCall(source: TurnSource, telling: Telling): Call {
+  const { chatId, headers } = source;
+  if (isToBeSent(source, telling)) {
+    const { body, idempotencyKey } = source.message;
+    const keyed = { ...headers, 'idempotency-key': idempotencyKey };
+    return { method: 'POST', path: CHAT_PATH, headers: keyed, body };
+  }
+  const { lastEventId } = telling;
+  const after = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
+  return { method: 'GET', path: pathOf(chatId, 'stream'), headers: { ...headers, ...after } };
 }
 
-function codesOf(error: unknown): string[] {
-  if (!(error instanceof Error)) return [];
-  const { code } = error as { readonly code?: unknown };
-  return [...(typeof code === 'string' ? [code] : []), ...codesOf(error.cause)];
+/** As long as nothing was told, only the message leads to its turn: the one that runs may be another. */
+function isToBeSent(
+  source: TurnSource,
+  { isBegun }: Telling,
+): source is TurnSource & { readonly message: TurnMessage } {
+  return source.message !== undefined && !isBegun;
+}
+
+/** Whether this says that no turn runs. */
+function isEmpty({ response }: Connection): boolean {
+  return response.status === NO_CONTENT;
 }

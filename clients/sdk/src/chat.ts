@@ -1,4 +1,4 @@
-export type { AttachableChat } from './chat-attach.ts';
+export { type AttachableChat, isTurnWaiting, type ShownChat } from './chat-attach.ts';
 export { ChatStreamError, type ChatStreamReason, isChatStreamError } from './chat-errors.ts';
 export type { HeaderSource } from './chat-request.ts';
 export {

@@ -1,7 +1,8 @@
 import type { Elicitation } from '@parley/shared/domain/elicitation';
 import type { ElicitationEventName } from '@parley/shared/domain/events';
+import type { ConnectionDeps, SseEvent } from './connection.ts';
 import { isElicitation } from './reply.ts';
-import { readEvents, type SseDeps, type SseEvent } from './sse.ts';
+import { readEvents } from './sse.ts';
 import { segmentOf } from './transport.ts';
 
 /** Something happened to an elicitation. It comes without `content`. */
@@ -55,7 +56,7 @@ const CHANGES: Readonly<Record<ElicitationEventName, true>> = {
 
 /** Follows a stream request over as many connections as it takes. */
 export async function* followStream(
-  deps: SseDeps,
+  deps: ConnectionDeps,
   streamRequestId: string,
   options: StreamOptions,
 ): AsyncGenerator<StreamItem, void> {
@@ -70,7 +71,10 @@ export async function* followStream(
 }
 
 /** Follows an inbox over as many connections as it takes. */
-export async function* followInbox(deps: SseDeps, options: InboxOptions): AsyncGenerator<InboxItem, void> {
+export async function* followInbox(
+  deps: ConnectionDeps,
+  options: InboxOptions,
+): AsyncGenerator<InboxItem, void> {
   for await (const event of readEvents(deps, { path: '/v1/inbox/events' }, sseOptions(options))) {
     yield snapshotOf(event) ?? itemOf(event);
   }

@@ -21,8 +21,8 @@ export interface Transport {
   open(call: Call, signal: AbortSignal): Promise<Response>;
   /** One try of at most `timeoutMs`; resolves with the reply's JSON. */
   attempt(call: Call, timeoutMs: number): Promise<unknown>;
-  /** Tries until the result is known or `giveUpMs` is over. Only for calls that may be sent twice. */
-  request(call: Call): Promise<unknown>;
+  /** Tries until the result is known or `giveUpMs` is over, that of `retry` by default. Only for calls that may be sent twice. */
+  request(call: Call, giveUpMs?: number): Promise<unknown>;
 }
 
 export interface TransportDeps {
@@ -57,8 +57,8 @@ export function createTransport({ baseUrl, token, fetch, retry }: TransportDeps)
     });
   }
 
-  async function request(call: Call): Promise<unknown> {
-    const giveUpAt = performance.now() + retry.giveUpMs;
+  async function request(call: Call, giveUpMs = retry.giveUpMs): Promise<unknown> {
+    const giveUpAt = performance.now() + giveUpMs;
     const backoff = createBackoff(retry);
     for (;;) {
       try {
@@ -99,21 +99,26 @@ function queryOf({ query = {} }: Call): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 
-function headersOf(call: Call, token: string): Headers {
+/** Makes headers of what was given. Throws `invalid_request` when a name or a value is none that a header can have. */
+export function headersFrom(given: HeadersInit | undefined): Headers {
   try {
-    return new Headers({
-      accept: 'application/json',
-      ...(call.body !== undefined && { 'content-type': 'application/json' }),
-      ...call.headers,
-      authorization: `Bearer ${token}`,
-    });
+    return new Headers(given);
   } catch {
     // The cause is left out: its message would repeat the value.
     throw new ParleyClientError(
       'invalid_request',
-      'The token, the idempotency key or the last event id holds characters that no header can carry.',
+      'A header, the token, the idempotency key or the last event id holds characters that no header can carry.',
     );
   }
+}
+
+function headersOf(call: Call, token: string): Headers {
+  return headersFrom({
+    accept: 'application/json',
+    ...(call.body !== undefined && { 'content-type': 'application/json' }),
+    ...call.headers,
+    authorization: `Bearer ${token}`,
+  });
 }
 
 /** What goes wrong on the wire is an outage: nobody knows whether the server did it. */

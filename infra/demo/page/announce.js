@@ -1,8 +1,8 @@
-import { openQuestionOf, textOf } from './message.js';
+import { ENDINGS, openQuestionOf, textOf } from './message.js';
 
 /**
- * Tells screen readers what is worth an interruption: a question, and a whole answer. Never single words; how a question
- * ends, its card tells.
+ * Tells screen readers what is worth an interruption: a question, a whole answer, and why there is none. Never single
+ * words; how a question ends, its card tells.
  */
 export function createAnnouncer(place) {
   const told = new WeakMap();
@@ -17,8 +17,14 @@ export function createAnnouncer(place) {
   };
 }
 
+function saidBy(message) {
+  const text = textOf(message);
+  return text === '' ? '' : `The agent says: ${text}`;
+}
+
 function newsOf(message) {
-  if (message.state === 'finished') return `The agent says: ${textOf(message)}`;
+  const ending = ENDINGS[message.state];
+  if (ending !== undefined || message.state === 'finished') return [saidBy(message), ending].join(' ').trim();
   const question = openQuestionOf(message);
   if (question?.status !== 'pending') return '';
   return `The agent asks you: ${question.title ?? 'a question'}. ${question.message}`;

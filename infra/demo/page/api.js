@@ -1,10 +1,12 @@
 import { eventsOf } from './event-stream.js';
+import { unlessSilent } from './silence.js';
 
-/** What Parley refused, in its own words. */
+/** What Parley refused, in its own words; `retryAfterMs` is there when it said so. */
 export class Refusal extends Error {
-  constructor(status, detail = `The server answered with ${status}.`) {
+  constructor(status, detail = `The server answered with ${status}.`, retryAfterMs) {
     super(detail);
     this.status = status;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -16,19 +18,28 @@ export function createApi({ token, onPod }) {
   async function noted(about, path, init) {
     const response = await fetch(path, init);
     const pod = response.headers.get('x-parley-upstream');
-    if (pod !== null) onPod({ ...about, pod, ok: response.ok });
+    const what = response.headers.has('idempotent-replayed') ? 'resumed' : about.what;
+    if (pod !== null) onPod({ ...about, what, pod, ok: response.ok });
     return response;
   }
 
   async function call(about, path, { headers, ...init } = {}) {
-    const response = await noted(about, path, {
+    const leaving = new AbortController();
+    const options = {
       ...init,
       headers: { authorization: `Bearer ${token}`, ...headers },
       cache: 'no-store',
-    });
-    if (response.ok) return response;
-    const { detail } = await response.json().catch(() => ({}));
-    throw new Refusal(response.status, detail);
+      signal: leaving.signal,
+    };
+    try {
+      const response = await unlessSilent(noted(about, path, options));
+      if (response.ok) return response;
+      const { detail } = await unlessSilent(response.json()).catch(() => ({}));
+      throw new Refusal(response.status, detail, retryAfterOf(response));
+    } catch (error) {
+      leaving.abort();
+      throw error;
+    }
   }
 
   const post = (about, path, body, headers) =>
@@ -39,22 +50,25 @@ export function createApi({ token, onPod }) {
     });
 
   return {
-    /** One turn. Yields its events; `x-supports-elicitation` says that this page can show questions. */
-    async send(chatId, text) {
+    /**
+     * One turn. Yields its events, from the first, however often the same message is sent under the same key.
+     * `x-supports-elicitation` says that this page can show questions.
+     */
+    async send(chatId, { text, key }) {
       const messages = [{ role: 'user', parts: [{ type: 'text', text }] }];
-      const headers = { 'x-supports-elicitation': 'true' };
+      const headers = { 'x-supports-elicitation': 'true', 'idempotency-key': key };
       return eventsOf(
         await post({ what: 'asked', chatId }, '/run/api/chat', { id: chatId, messages }, headers),
       );
     },
 
-    /** The running turn again, after that event or from its start; nothing when none runs. */
-    async resume(chatId, lastEventId) {
-      const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-      const response = await call({ what: 'resumed', chatId }, `/run/api/chat/${chatId}/stream`, { headers });
+    /** The running turn from its start, whoever began it; nothing when none runs. */
+    async resume(chatId) {
+      const response = await call({ what: 'resumed', chatId }, `/run/api/chat/${chatId}/stream`);
       return response.status === 204 ? undefined : eventsOf(response);
     },
 
+    /** Stops the running turn; nothing happens when none runs. */
     async stop(chatId) {
       await post({ what: 'stopped', chatId }, `/run/api/chat/${chatId}/stop`, {});
     },
@@ -66,4 +80,10 @@ export function createApi({ token, onPod }) {
       return noted({ what: 'answered', elicitationId }, input, init);
     },
   };
+}
+
+/** In ms; nothing unless the header tells seconds, as Parley's does. */
+function retryAfterOf({ headers }) {
+  const seconds = Number.parseInt(headers.get('retry-after'), 10);
+  return seconds >= 0 ? seconds * 1_000 : undefined;
 }

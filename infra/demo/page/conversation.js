@@ -1,87 +1,27 @@
-import { Refusal } from './api.js';
-import { forget, leaveTools, messageOf, take } from './message.js';
-
-const RETRY_MS = 500;
-const RETRIES_MAX = 20;
+import { messageOf } from './message.js';
+import { createTurn } from './turn.js';
 
 /**
- * One conversation. It survives a reload (what was shown rests in sessionStorage, a turn that still runs is resumed from
- * Parley) and a broken connection (the stream goes on after its last event, on whichever pod).
+ * One conversation. It survives a reload: what was shown rests in sessionStorage, and what was asked stays there with
+ * its key until the answer has been told, so that it can be sent again without being asked twice.
  */
 export function createConversation({ api, chatId, storeKey, onChange }) {
   const messages = JSON.parse(sessionStorage.getItem(storeKey) ?? '[]');
   const save = () => sessionStorage.setItem(storeKey, JSON.stringify(messages));
   const last = () => messages.at(-1);
   const isRunning = () => ['running', 'waiting'].includes(last()?.state);
+  let turn;
 
-  /** Takes events until the turn has ended; comes back for the rest when the connection breaks. */
-  async function follow(message, first) {
-    message.state = 'running';
-    const progress = { retries: 0, lastEventId: undefined };
-    let events = first;
-    while (message.state === 'running') {
-      try {
-        events ??= await comeBack(message, progress);
-        if (events === undefined) message.state = 'lost';
-        else await takeAll(message, events, progress);
-      } catch (error) {
-        if (isFinal(error)) fail(message, error.message);
-      }
-      events = undefined;
-      if (message.state === 'running') await pause(message, ++progress.retries);
-    }
-    if (message.state !== 'waiting') leaveTools(message);
+  async function tell(message, { isNew, events } = {}) {
+    turn = createTurn({ api, chatId, message, isNew, onChange });
+    await turn.tell(events);
     save();
     onChange();
   }
 
-  async function comeBack(message, { lastEventId }) {
-    const events = await api.resume(chatId, lastEventId);
-    // Told from its start, it is told whole.
-    if (events !== undefined && lastEventId === undefined) forget(message);
-    return events;
-  }
-
-  async function takeAll(message, events, progress) {
-    for await (const { id, data } of events) {
-      progress.retries = 0;
-      progress.lastEventId = id ?? progress.lastEventId;
-      if (data !== '[DONE]') take(message, JSON.parse(data));
-      onChange();
-      if (message.state !== 'running') return;
-    }
-  }
-
-  async function pause(message, retries) {
-    if (retries > RETRIES_MAX) fail(message, 'The connection is gone; reload the page to look again.');
-    else await aMoment();
-  }
-
-  /** What is told may be the turn before, when the message never arrived. */
-  async function followIfNew(message) {
-    await follow(message);
-    if (!messages.some((other) => other !== message && other.id !== undefined && other.id === message.id))
-      return;
-    forget(message);
-    fail(message, 'Nobody knows whether the message arrived. Look above, and send it again if it did not.');
-    save();
-  }
-
-  /** Sends until it is taken: a pod that leaves, and one that is asked too much, have begun nothing. */
-  async function send(text) {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        return await api.send(chatId, text);
-      } catch (error) {
-        if (!beganNothing(error) || tries > RETRIES_MAX) throw error;
-        await aMoment();
-      }
-    }
-  }
-
-  function fail(message, text) {
-    message.state = 'failed';
-    message.parts.push({ type: 'note', id: 'fault', text });
+  /** Something was answered that the turn may have waited for: it goes on, and tells more. */
+  async function goOn() {
+    if (last()?.state === 'waiting') await tell(last());
   }
 
   return {
@@ -90,28 +30,23 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     save,
 
     async say(text) {
-      const message = messageOf('assistant');
+      const message = { ...messageOf('assistant'), asked: { text, key: crypto.randomUUID() } };
       messages.push(messageOf('user', text), message);
       save();
-      onChange();
-      try {
-        await follow(message, await send(text));
-      } catch (error) {
-        if (isFinal(error) || beganNothing(error)) fail(message, error.message);
-        // Nobody knows whether it arrived: a turn that runs is found again.
-        else await followIfNew(message);
-        onChange();
-      }
+      await tell(message, { isNew: true });
     },
 
-    /** After a reload, or in another tab: a turn that still runs is told again from its start. */
+    /** After a reload: what was not told to its end is told again. In another tab: so is a turn that runs. */
     async takeUp() {
-      if (isRunning()) return follow(last());
+      const newest = last();
+      if (isRunning() || newest?.state === 'unreached') return tell(newest);
       const events = await api.resume(chatId).catch(() => undefined);
       if (events === undefined) return;
+      // Somebody was faster than the look: what they said is told already.
+      if (last() !== newest) return leave(events);
       const message = messageOf('assistant');
       messages.push(message);
-      await follow(message, events);
+      await tell(message, { events });
       // One that had ended is told again, too.
       const known = messages.findIndex(({ id }) => id !== undefined && id === message.id);
       if (messages[known] !== message) messages.splice(known, 1);
@@ -119,17 +54,17 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       onChange();
     },
 
-    /** Something was answered that the turn may have waited for: it goes on, and tells more. */
-    async goOn() {
-      if (last()?.state === 'waiting') await follow(last());
+    /** Tries once more what could not be reached. */
+    async tryAgain() {
+      if (last()?.state === 'unreached') await tell(last());
     },
 
+    goOn,
+
     async stop() {
-      const message = last();
-      await api.stop(chatId).catch((error) => {
-        message.parts.push({ type: 'note', id: 'stop', text: `Not stopped: ${error.message}` });
-        onChange();
-      });
+      await turn.stop();
+      // Nothing tells the end of a turn that waits.
+      await goOn();
     },
 
     /** Notes which pod answered a call, if it was about the newest turn. */
@@ -143,15 +78,8 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   };
 }
 
-function aMoment() {
-  return new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-}
-
-/** Refused by Parley, and asking again would not help. */
-function isFinal(error) {
-  return error instanceof Refusal && error.status < 500 && error.status !== 429;
-}
-
-function beganNothing(error) {
-  return error instanceof Refusal && (error.status === 503 || error.status === 429);
+/** Only a stream that has begun to be read can be left. */
+async function leave(events) {
+  await events.next().catch(() => undefined);
+  await events.return();
 }

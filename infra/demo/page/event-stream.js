@@ -1,6 +1,8 @@
+import { unlessSilent } from './silence.js';
+
 /**
  * Reads server-sent events (WHATWG HTML, 9.2) off a response: yields `{id, data}` per event, `id` being the last one
- * named so far. Throws when the connection breaks; a stream may also just end.
+ * named so far. Throws when the connection breaks, or brings nothing for too long; a stream may also just end.
  */
 export async function* eventsOf(response) {
   let id;
@@ -22,7 +24,7 @@ async function* linesOf(body) {
   let rest = '';
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await unlessSilent(reader.read());
       if (done) return;
       const lines = (rest + value).split(/\r?\n/);
       rest = lines.pop();

@@ -15,7 +15,11 @@ const session = await (await fetch(`/session${location.search}`)).json();
 
 const api = createApi({ token: session.token, onPod: (call) => chats.notePod(call) });
 const server = createElicitationServer({ getToken: () => session.token, fetch: api.widgetFetch });
-const showMessages = createView(at('history'), createElicitationCards({ server }));
+const showMessages = createView({
+  place: at('history'),
+  cards: createElicitationCards({ server }),
+  onTryAgain: () => chats.current.tryAgain(),
+});
 const announce = createAnnouncer(at('status'));
 const goToEnd = followEnd(at('scroller'), at('history'), () =>
   at('history').querySelector('article:last-child > .parts > :last-child'),

@@ -1,21 +1,31 @@
 /**
  * A message as the page keeps and shows it. Parts are `text`, `tool`, `data-elicitation-request` and `note`, in the
- * order they came; `state` is `running`, `waiting` (for an answer, with no stream), `finished`, `stopped`, `failed` or
- * `lost`; `pods` tells which pod answered which call.
+ * order they came; `state` is `running`, `waiting` (for an answer, with no stream), `finished`, `failed` or one of
+ * `ENDINGS`; `pods` tells which pod answered which call. `asked` is what it answers, until all of the answer was told.
  */
 export function messageOf(role, text) {
   const parts = text === undefined ? [] : [{ type: 'text', id: 'said', text }];
   return { role, parts, state: role === 'user' ? 'finished' : 'running', pods: [] };
 }
 
+/** States that say by themselves what has happened. */
+export const ENDINGS = {
+  stopped: 'Stopped.',
+  'out-of-steps': 'The agent took as many steps as it may, and ended before it was done.',
+  'too-long': 'This answer became too long, and was cut off.',
+  withheld: 'The rest of this answer was withheld.',
+  lost: 'The rest of this answer was given while this page was away.',
+  unreached: 'The agent could not be reached.',
+};
+
 /** Takes one chunk of an AI SDK UI message stream (v1) into the message; chunks of other kinds change nothing. */
 export function take(message, chunk) {
   HANDLERS[chunk.type]?.(message, chunk);
 }
 
-/** Forgets what a stream has told, so that it can tell it again. */
-export function forget(message) {
-  message.parts = [];
+/** Says something about the message in it, in the place of what was said under the same id. */
+export function note(message, id, text) {
+  put(message, { type: 'note', id, text });
 }
 
 /** Nothing is in progress any more in a message that has ended, however it did. */
@@ -58,20 +68,20 @@ const HANDLERS = {
   },
   // Sent again under the same id whenever the question changes.
   [QUESTION]: (message, { id, data }) => put(message, { type: QUESTION, id, data }),
-  'data-tool-auth-required': (message, { id, data }) =>
-    put(message, { type: 'note', id, text: data.message }),
-  'data-stream-reset': forget,
-  error(message, { errorText }) {
-    put(message, { type: 'note', id: 'error', text: errorText });
-  },
+  'data-tool-auth-required': (message, { id, data }) => note(message, id, data.message),
+  error: (message, { errorText }) => note(message, 'error', errorText),
   finish(message, { finishReason, messageMetadata }) {
-    if (messageMetadata?.parley?.state === 'waiting') {
-      message.state = 'waiting';
-      return;
-    }
-    const stopped = finishReason === 'other';
-    message.state = finishReason === 'error' ? 'failed' : stopped ? 'stopped' : 'finished';
+    const waits = messageMetadata?.parley?.state === 'waiting';
+    message.state = waits ? 'waiting' : (STATES[finishReason] ?? 'finished');
   },
+};
+
+const STATES = {
+  error: 'failed',
+  other: 'stopped',
+  'tool-calls': 'out-of-steps',
+  length: 'too-long',
+  'content-filter': 'withheld',
 };
 
 function find({ parts }, type, id) {

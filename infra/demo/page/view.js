@@ -1,25 +1,23 @@
 import { element } from './element.js';
-import { openQuestionOf } from './message.js';
+import { ENDINGS, openQuestionOf } from './message.js';
 import { createPartView } from './parts.js';
 
-const ENDINGS = {
-  stopped: 'Stopped.',
-  lost: 'The rest of this answer was given while this page was away.',
-};
-
-/** Shows a conversation. The elements of a message are made once: what somebody fills in there is never lost. */
-export function createView(place, cards) {
+/**
+ * Shows a conversation. The elements of a message are made once: what somebody fills in there is never lost. The newest
+ * message can be tried again when it could not be reached.
+ */
+export function createView({ place, cards, onTryAgain }) {
   const views = new WeakMap();
 
   function viewOf(message) {
-    const view = views.get(message) ?? createMessageView(message, cards);
+    const view = views.get(message) ?? createMessageView(message, cards, onTryAgain);
     views.set(message, view);
     return view;
   }
 
   return (messages) => {
     const shown = messages.map(viewOf);
-    for (const view of shown) view.update();
+    for (const view of shown) view.update(view === shown.at(-1));
     arrange(
       place,
       shown.map((view) => view.element),
@@ -27,13 +25,14 @@ export function createView(place, cards) {
   };
 }
 
-function createMessageView(message, cards) {
+function createMessageView(message, cards, onTryAgain) {
   const parts = new Map();
   const body = element('div', { className: 'parts' });
   const ending = element('p', { className: 'fine' });
+  const again = element('button', { type: 'button', onclick: onTryAgain }, 'Try again');
   const pods = element('p', { className: 'fine' });
   const speaker = element('h2', { className: 'unseen' }, message.role === 'user' ? 'You' : 'Agent');
-  const article = element('article', { className: message.role }, speaker, body, ending, pods);
+  const article = element('article', { className: message.role }, speaker, body, ending, again, pods);
 
   function partViewOf(part) {
     const key = `${part.type} ${part.id}`;
@@ -44,7 +43,7 @@ function createMessageView(message, cards) {
 
   return {
     element: article,
-    update() {
+    update(isNewest) {
       arrange(
         body,
         message.parts.flatMap((part) => partViewOf(part)?.element ?? []),
@@ -52,6 +51,7 @@ function createMessageView(message, cards) {
       article.ariaBusy = String(message.state === 'running');
       article.toggleAttribute('data-waits', openQuestionOf(message) !== undefined);
       ending.textContent = ENDINGS[message.state] ?? '';
+      again.hidden = !isNewest || message.state !== 'unreached';
       pods.textContent = message.pods.map(({ what, pod }) => `${what}: ${pod}`).join(' · ');
     },
   };

@@ -31,6 +31,15 @@ export function mintStreamRequestId(): string {
   return `sr_${randomPart()}`;
 }
 
+/**
+ * The stream request id of what an owner asks under an idempotency key: the same key always leads to the same id, which
+ * looks like a minted one and tells nothing of the key's other users.
+ */
+export async function keyedStreamRequestId({ tenant, userId }: Owner, key: string): Promise<string> {
+  const name = new TextEncoder().encode(JSON.stringify([tenant, userId, key]));
+  return `sr_${idText(new Uint8Array(await crypto.subtle.digest('SHA-256', name)))}`;
+}
+
 /** The bucket an elicitation id names, or nothing when the id is not one of ours. */
 export function bucketOfElicitationId(id: string): number | undefined {
   const match = ELICITATION_ID.exec(id);
@@ -63,7 +72,10 @@ export function isReferenceId(id: string): boolean {
 }
 
 function randomPart(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(RANDOM_BYTES));
+  return idText(crypto.getRandomValues(new Uint8Array(RANDOM_BYTES)));
+}
+
+function idText(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')

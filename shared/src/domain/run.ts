@@ -101,6 +101,14 @@ export type Delivery = (typeof DELIVERIES)[number];
 export const RUN_STATUSES = ['running', 'finished', 'failed', 'stopped'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
+/** What tells a repeat of the request that began a run from another request under the same key. */
+export interface Asked {
+  /** Digest of what was asked. */
+  readonly digest: string;
+  /** Of this one call to begin it, however often the call is sent. */
+  readonly nonce: string;
+}
+
 /** How a run stands: enough to tell whether anybody works on it. */
 export interface RunStanding {
   readonly conversationId: string;
@@ -110,6 +118,8 @@ export interface RunStanding {
   readonly term: number;
   /** How often it was taken over from a pod that had not let go of it. */
   readonly lapses: number;
+  /** Names the call that began it (`Asked.nonce`), where it was asked for under a key. */
+  readonly begunBy?: string;
   /** The call of another run that it is for; absent for a turn of a person's. */
   readonly parent?: ParentCall;
 }

@@ -1,6 +1,7 @@
 import { TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
 import { formatFeedPosition } from '../domain/events.ts';
 import {
+  type Asked,
   type CallRecord,
   type ConversationRef,
   DETACHED,
@@ -14,7 +15,7 @@ import type { TurnEvent } from '../domain/turn-events.ts';
 import type { Wake } from '../domain/wake.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { Conversations, LastTurn } from '../ports/conversations.ts';
-import type { RunNote, Runs, RunWrite, WriteResult } from '../ports/runs.ts';
+import type { BeginResult, RunNote, Runs, RunWrite, WriteResult } from '../ports/runs.ts';
 import type { MemoryElicitations } from './elicitations.ts';
 import type { InProcessEventBus } from './event-bus.ts';
 import { createExpiringMap } from './expiring-map.ts';
@@ -29,6 +30,7 @@ export interface MemoryRunsDeps {
 
 interface Held {
   run: Run;
+  readonly digest: string | undefined;
   bytes: number;
   stopping: boolean;
   wasDetached: boolean;
@@ -56,6 +58,11 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
     if (last === undefined) return;
     const wake = { position: formatFeedPosition(last), at: now, turn: true } as const;
     deps.wakes.announce({ tenant, userId, streamRequestId }, wake);
+  }
+
+  /** A conversation stays at least as long as the turn that runs in it. */
+  function keepTalk(run: RunRef, talk: Talk | undefined, now: number): void {
+    if (talk !== undefined) talks.set(talkKey(run), talk, now + Math.max(lifeMs, settings.conversationTtlMs));
   }
 
   /** Frees the run's conversation and adds to its history. */
@@ -109,11 +116,10 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       },
     },
     runs: {
-      async begin({ event, ...given }) {
+      async begin({ event, asked, ...given }) {
         const now = Date.now();
-        const known = runs.get(streamKey(given))?.run;
-        if (known?.owner === given.owner && known.status === 'running')
-          return { type: 'begun', term: known.term, writerSeq: known.writerSeq };
+        const before = begunBefore(runs.get(streamKey(given)), given.owner, asked);
+        if (before !== undefined) return before;
         const talk = talks.get(talkKey(given)) ?? { messages: [] };
         const other =
           talk.running === undefined
@@ -129,6 +135,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
           status: 'running',
           term: 1,
           lapses: 0,
+          ...(asked !== undefined && { begunBy: asked.nonce }),
           writerSeq: 1,
           startedAt: now,
           steps: [],
@@ -137,10 +144,10 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         };
         runs.set(
           streamKey(run),
-          { run, bytes: bytesOf([event]), stopping: false, wasDetached: false },
+          { run, digest: asked?.digest, bytes: bytesOf([event]), stopping: false, wasDetached: false },
           now + lifeMs,
         );
-        talks.set(talkKey(run), { ...talk, running: run.streamRequestId }, now + settings.conversationTtlMs);
+        keepTalk(run, { ...talk, running: run.streamRequestId }, now);
         tell(run, [event], now, lifeMs);
         return { type: 'begun', term: 1, writerSeq: 1 };
       },
@@ -148,8 +155,16 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       async standing(stream) {
         const run = runs.get(streamKey(stream))?.run;
         if (run === undefined) return undefined;
-        const { conversationId, status, owner, term, lapses, parent } = run;
-        return { conversationId, status, owner, term, lapses, ...(parent !== undefined && { parent }) };
+        const { conversationId, status, owner, term, lapses, begunBy, parent } = run;
+        return {
+          conversationId,
+          status,
+          owner,
+          term,
+          lapses,
+          ...(begunBy !== undefined && { begunBy }),
+          ...(parent !== undefined && { parent }),
+        };
       },
 
       async *ownedBy(owners) {
@@ -179,6 +194,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         const wasDetached = held.wasDetached || write.detach !== undefined;
         runs.set(streamKey(run), { ...held, run: next, bytes, wasDetached }, now + ttlMs);
         if (end !== undefined) leave(run, end.messages, held.wasDetached);
+        if (write.detach !== undefined) keepTalk(run, talks.get(talkKey(run)), now);
         tell(run, fresh, now, ttlMs);
         if (end !== undefined) deps.feed.leaveAt(run, now + ttlMs);
         return held.stopping && end === undefined ? 'stopping' : 'written';
@@ -203,6 +219,22 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       },
     },
   };
+}
+
+/** What a call to begin a run is told of it, where it is there already and that is the answer. */
+function begunBefore(
+  held: Held | undefined,
+  owner: string,
+  asked: Asked | undefined,
+): BeginResult | undefined {
+  if (held === undefined) return undefined;
+  const { run, digest } = held;
+  if (run.owner === owner && run.status === 'running' && run.begunBy === asked?.nonce)
+    return { type: 'begun', term: run.term, writerSeq: run.writerSeq };
+  if (asked === undefined) return undefined;
+  return digest === asked.digest
+    ? { type: 'known', conversationId: run.conversationId }
+    : { type: 'mismatch' };
 }
 
 /** How a run stands towards a write that it will not take; nothing when it will. */

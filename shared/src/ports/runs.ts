@@ -1,5 +1,6 @@
 import type { StreamRef } from '../domain/ids.ts';
 import type {
+  Asked,
   CallRecord,
   Commission,
   Delivery,
@@ -27,13 +28,19 @@ export interface NewRun extends RunRef {
   /** `hold` when absent. */
   readonly delivery?: Delivery;
   readonly input: readonly Message[];
+  /** Of a run that is asked for under a key: its stream request may be known already. */
+  readonly asked?: Asked;
   /** Told in the feed as its first event. */
   readonly event: TurnEvent & { readonly type: 'turn-started' };
 }
 
 export type BeginResult =
-  /** Also when the same run was begun by the same owner before: a repeated call is harmless. */
+  /** Also when this very call, which is still the owner's, had begun it before: a repeated call is harmless. */
   | { readonly type: 'begun'; readonly term: number; readonly writerSeq: number }
+  /** An earlier call asked for the same (`asked`): the run is there, whoever has it and however it stands. */
+  | { readonly type: 'known'; readonly conversationId: string }
+  /** An earlier call asked for something else under the same stream request. */
+  | { readonly type: 'mismatch' }
   /** Another turn of this conversation runs; who owns it, for whoever wants to know whether that pod still lives. */
   | {
       readonly type: 'running';
@@ -81,7 +88,7 @@ export type WriteResult =
 
 /** The records of turns, each written by one owner at a time. Every call is one atomic step. */
 export interface Runs {
-  /** Begins a turn unless another one runs in its conversation. */
+  /** Begins a turn, unless it is known already or another one runs in its conversation. */
   begin(run: NewRun): Promise<BeginResult>;
   /** The run and the clock; no run when there is none, or its retention ended. */
   read(stream: StreamRef): Promise<{ readonly run: Run | undefined; readonly now: number }>;

@@ -1,17 +1,25 @@
--- Begins a turn, unless another one runs in its conversation.
+-- Begins a turn, unless it is known already or another one runs in its conversation.
 --
 -- KEYS 1 run (hash)  2 feed (stream)  3 conversation (hash)  4 running turns (hash)
+--      5 its messages (list)
 -- ARGV 1 stream request  2 owner  3 agent  4 conversation  5 input JSON
 --      6 event name      7 event JSON  8 stream channel  9 wake JSON
---     10 how long a run may last with what follows, in ms   11 how long a conversation stays, in ms
+--     10 how long a run may last with what follows, in ms   11 how long a conversation stays with it, in ms
 --     12 a stream request whose run is known to be gone, or ''   13 JSON of the call it is for, or ''
 --     14 JSON of what a delegate needs of its turn, or ''
 --     15 JSON of what its client can show   16 field among the running turns   17 what becomes of it while it waits
--- Returns {1, term, writer's sequence} when begun, also by an earlier call of the same;
---         {0, stream request} when another turn runs.
+--     18 digest of what was asked, or ''   19 nonce of this call, or ''
+-- Returns {1, term, writer's sequence} when begun, also by an earlier sending of this call;
+--         {0, stream request} when another turn runs;
+--         {2, conversation} when an earlier call asked for the same, {3} when it asked for something else.
 
-local stands = redis.call('HMGET', KEYS[1], 'owner', 'term', 'writerSeq', 'status')
-if stands[1] == ARGV[2] and stands[4] == 'running' then return { 1, stands[2], stands[3] } end
+local stands = redis.call('HMGET', KEYS[1], 'owner', 'term', 'writerSeq', 'status', 'begunBy', 'asked', 'conversationId')
+local isOwn = stands[1] == ARGV[2] and stands[4] == 'running' and (stands[5] or '') == ARGV[19]
+if isOwn then return { 1, stands[2], stands[3] } end
+if ARGV[18] ~= '' and stands[4] then
+  if stands[6] ~= ARGV[18] then return { 3 } end
+  return { 2, stands[7] }
+end
 local running = redis.call('HGET', KEYS[3], 'running')
 if running and running ~= ARGV[12] then return { 0, running } end
 
@@ -21,11 +29,13 @@ redis.call('HSET', KEYS[1], 'status', 'running', 'owner', ARGV[2], 'term', 1, 'w
   'agent', ARGV[3], 'conversationId', ARGV[4], 'startedAt', now, 'input', ARGV[5], 'support', ARGV[15],
   'delivery', ARGV[17])
 if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'parent', ARGV[13]) end
+if ARGV[18] ~= '' then redis.call('HSET', KEYS[1], 'asked', ARGV[18], 'begunBy', ARGV[19]) end
 if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'commission', ARGV[14]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[10])
 redis.call('HSET', KEYS[4], ARGV[16], ARGV[2])
 redis.call('HSET', KEYS[3], 'running', ARGV[1], 'agent', ARGV[3], 'updatedAt', now)
 redis.call('PEXPIRE', KEYS[3], ARGV[11])
+redis.call('PEXPIRE', KEYS[5], ARGV[11], 'GT')
 
 local position = string.format('%.0f', clock[1] * 1000000 + clock[2]) .. '-1'
 redis.call('XADD', KEYS[2], position, 'event', ARGV[6], 'at', now, 'data', ARGV[7])

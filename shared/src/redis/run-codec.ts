@@ -46,6 +46,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
   const endedAt = head.get('endedAt');
   const parent = head.get('parent');
   const commission = head.get('commission');
+  const begunBy = head.get('begunBy');
   return {
     tenant,
     userId,
@@ -60,6 +61,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     owner: head.get('owner') ?? '',
     term: Number(head.get('term')),
     lapses: Number(head.get('lapses') ?? 0),
+    ...(begunBy !== undefined && { begunBy }),
     writerSeq: Number(head.get('writerSeq')),
     startedAt: Number(head.get('startedAt')),
     ...(endedAt !== undefined && { endedAt: Number(endedAt) }),

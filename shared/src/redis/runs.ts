@@ -29,6 +29,7 @@ import { orUnavailable } from './unavailable.ts';
 import { TURN_WAKE_TAIL } from './wake-codec.ts';
 
 const SCAN_COUNT = 500;
+const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'lapses', 'begunBy'] as const;
 
 export interface RedisRunsDeps {
   readonly redis: Commands;
@@ -48,7 +49,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
 
   async function begin(run: NewRun, gone = ''): Promise<BeginResult> {
     const reply = (await beginScript(
-      [runKey(run), feedKey(run), conversationKey(run), runningKey(bucketOf(run))],
+      [runKey(run), feedKey(run), conversationKey(run), runningKey(bucketOf(run)), messagesKey(run)],
       [
         run.streamRequestId,
         run.owner,
@@ -59,16 +60,20 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         channelName('stream', streamOf(run)),
         TURN_WAKE_TAIL,
         lifeMs,
-        settings.conversationTtlMs,
+        Math.max(lifeMs, settings.conversationTtlMs),
         gone,
         run.parent === undefined ? '' : JSON.stringify(run.parent),
         run.commission === undefined ? '' : JSON.stringify(run.commission),
         JSON.stringify(run.support),
         runningField(run),
         run.delivery ?? 'hold',
+        run.asked?.digest ?? '',
+        run.asked?.nonce ?? '',
       ],
     )) as [number, ...unknown[]];
     if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };
+    if (reply[0] === 2) return { type: 'known', conversationId: String(reply[1]) };
+    if (reply[0] === 3) return { type: 'mismatch' };
     const streamRequestId = String(reply[1]);
     const key = runKey({ ...streamOf(run), streamRequestId });
     const [owner, term] = await orUnavailable(() => redis.hmget(key, 'owner', 'term'), onError);
@@ -117,8 +122,8 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   }
 
   async function standing(stream: StreamRef): Promise<RunStanding | undefined> {
-    const [conversationId, status, owner, term, parent, lapses] = await orUnavailable(
-      () => redis.hmget(runKey(stream), 'conversationId', 'status', 'owner', 'term', 'parent', 'lapses'),
+    const [conversationId, status, owner, term, parent, lapses, begunBy] = await orUnavailable(
+      () => redis.hmget(runKey(stream), ...STANDING_FIELDS),
       onError,
     );
     if (conversationId == null || status == null || owner == null) return undefined;
@@ -128,6 +133,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       owner,
       term: Number(term),
       lapses: Number(lapses ?? 0),
+      ...(begunBy != null && { begunBy }),
       ...(parent != null && { parent: ParentCall.parse(JSON.parse(parent)) }),
     };
   }

@@ -83,6 +83,7 @@ if detaches then
   local term = stands[2] + 1
   redis.call('HSET', KEYS[1], 'owner', ARGV[16], 'term', term, 'detached', '1')
   redis.call('HDEL', KEYS[5], ARGV[15])
+  for _, key in ipairs({ KEYS[3], KEYS[4] }) do redis.call('PEXPIRE', key, ARGV[7], 'GT') end
   for index = 6, 5 + questions do
     local lines = ARGV[15] .. ' ' .. term .. '\n'
     for line in string.gmatch(redis.call('HGET', KEYS[index], 'wakes') or '', '[^\n]+') do

@@ -74,7 +74,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 
   async function pay(stream: StreamRef, term: number): Promise<void> {
     const standing = await runs.standing(stream);
-    const isOwn = standing?.owner === self && standing.term === term;
+    const isOwn = standing?.owner === self && standing.term === term && !isHere(stream.streamRequestId);
     if (standing?.status === 'running' && isOwn) await end(stream, term);
     owed.delete(stream.streamRequestId);
   }

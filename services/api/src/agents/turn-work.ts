@@ -13,6 +13,14 @@ import { runTurn } from './run.ts';
 import { breakTurn, isInterrupted, TurnDetachedError } from './run-end.ts';
 import { createRunWriter, type RunWriter } from './run-writer.ts';
 
+/** What makes a repeat of a request lead to the same turn. */
+export interface Repeatable {
+  /** The caller's name for the request; belongs to the person of its conversation. */
+  readonly key: string;
+  /** Digest of what is asked, as the client named it. */
+  readonly digest: string;
+}
+
 export interface TurnRequest {
   readonly conversation: ConversationRef;
   /** The agent to talk with; the configuration's own choice when absent. Throws `invalid_request` when unknown. */
@@ -23,6 +31,8 @@ export interface TurnRequest {
   readonly support: Support;
   /** What becomes of the turn while it waits for its person; `hold` when absent. */
   readonly delivery?: Delivery;
+  /** Absent: sent again, it is another turn. */
+  readonly repeatable?: Repeatable;
 }
 
 export interface TurnWorkDeps extends CommissionDeps {

@@ -1,24 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import type { FeedPosition } from '@parley/shared/domain/events';
-import { mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
-import { type ConversationRef, NOBODY, type RunRef } from '@parley/shared/domain/run';
+import { keyedStreamRequestId, mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
+import { type Asked, type ConversationRef, NOBODY, type RunRef } from '@parley/shared/domain/run';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { Conversations } from '@parley/shared/ports/conversations';
 import type { Feed } from '@parley/shared/ports/feed';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
 import type { RunQueue } from '@parley/shared/ports/run-queue';
-import type { NewRun, Runs } from '@parley/shared/ports/runs';
+import type { BeginResult, NewRun, Runs } from '@parley/shared/ports/runs';
 import type { Agents } from './agents.ts';
 import { stopDelegates } from './delegate-follow.ts';
+import { createHere } from './here.ts';
 import { withdrawLeft } from './leftovers.ts';
 import { createLostRuns } from './lost-runs.ts';
 import type { TurnObserver } from './observer.ts';
 import { RHYTHM, type Rhythm, startPulse } from './pulse.ts';
 import { findResumable } from './resumable.ts';
-import { TurnInterruptedError } from './run-end.ts';
-import { type Begun, type TurnRequest, type TurnWorkDeps, workOnTaken, workOnTurn } from './turn-work.ts';
+import { isInterrupted, TurnInterruptedError } from './run-end.ts';
+import { type BegunTurn, type TurnRequest, type TurnWorkDeps, workOnTaken, workOnTurn } from './turn-work.ts';
 
 const BEGIN_TRIES = 5;
 const FIRST_TERM = 1;
@@ -46,10 +47,21 @@ export interface TurnsDeps {
   readonly rhythm?: Rhythm;
 }
 
+/** The turn that a request began. */
+export interface BegunRun extends RunRef {
+  /** True when an earlier request with the same key had begun it; it may have ended since. */
+  readonly isRepeat: boolean;
+}
+
 /** The turns that this pod runs. */
 export interface Turns {
-  /** Begins a turn, which goes on whether or not anybody listens. Throws `turn_running` while another one runs. */
-  begin(request: TurnRequest): Promise<RunRef>;
+  /**
+   * Begins a turn, which goes on whether or not anybody listens. A repeat of a request is given the turn that the first
+   * one began, with its conversation. Throws `turn_running` while another one runs, `idempotency_mismatch` where the key
+   * was used for another request, and `unavailable`: then the turn may have begun, and goes on if the request can be
+   * repeated.
+   */
+  begin(request: TurnRequest): Promise<BegunRun>;
   /** The turn that a reader is to be told who has all up to `after`, or nothing; also one that has ended since. */
   resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
   /** True for a detached turn that waits; one that only should go on is woken. Throws `unavailable`. */
@@ -65,17 +77,12 @@ export interface Turns {
   close(): Promise<void>;
 }
 
-interface RunningHere {
-  readonly stopping: AbortController;
-  readonly done: Promise<void>;
-}
-
 /** Makes the host of the turns of one pod. */
 export function createTurns(deps: TurnsDeps): Turns {
   const { engine, runs, conversations } = deps;
   const owner = `${deps.pod}/${randomUUID()}`;
-  /** By stream request: Parley mints those, so no two are alike. A run is here before its record says so. */
-  const here = new Map<string, RunningHere>();
+  /** A run is here before its record says so. */
+  const here = createHere();
   /** What is being taken over, and delegates that work within turns of this pod. */
   const busy = new Set<string>();
   const pulse = startPulse(deps.heartbeats, owner, deps.rhythm ?? RHYTHM, () => void lost.lookAround());
@@ -97,23 +104,39 @@ export function createTurns(deps: TurnsDeps): Turns {
   const consumer = deps.runQueue.consume(take);
   let closing = false;
 
-  async function begin(request: TurnRequest): Promise<RunRef> {
+  async function begin(request: TurnRequest): Promise<BegunRun> {
     const agent = deps.agents.find(request.agent);
-    const run: RunRef = { ...request.conversation, streamRequestId: mintStreamRequestId() };
+    const run: RunRef = { ...request.conversation, streamRequestId: await streamRequestIdOf(request) };
     // Whoever finds this turn running must find its pod alive.
     await pulse.beat();
     if (closing) throw goingAway();
-    const stopping = new AbortController();
-    const begun = beginUnlessRunning(newRunOf(run, agent.id, owner, request));
-    const work = begun
-      .then((start) => workOnTurn(host, { run, start, agent, request, stopping }))
-      .then(
-        (ended) => ended,
-        (error: unknown) => isParleyError(error, 'turn_running'),
-      );
-    hold(run, FIRST_TERM, stopping, work);
-    await begun;
-    return run;
+    const asked = request.repeatable && { digest: request.repeatable.digest, nonce: randomUUID() };
+    const turn = { run, agent, request, stopping: new AbortController() };
+    const begun = beginUnlessRunning(newRunOf(run, agent.id, owner, request, asked));
+    const work = begun.then(
+      (start) => start.type === 'known' || workOnTurn(host, { ...turn, start }),
+      (error: unknown) => isRefusal(error) || (asked !== undefined && workIfBegun(turn, asked)),
+    );
+    hold(run, FIRST_TERM, turn.stopping, work);
+    const result = await begun;
+    return result.type === 'known'
+      ? { ...run, conversationId: result.conversationId, isRepeat: true }
+      : { ...run, isRepeat: false };
+  }
+
+  /** Whoever was not told whether their turn began asks again, and finds it at work if it did. */
+  async function workIfBegun(turn: Omit<BegunTurn, 'start'>, { nonce }: Asked): Promise<boolean> {
+    const { run, stopping } = turn;
+    const isLeaving = () => isInterrupted(stopping.signal);
+    try {
+      const standing = await untilBack(async () => (isLeaving() ? undefined : runs.standing(run)));
+      const isOwn = standing?.owner === owner && standing.term === FIRST_TERM && standing.begunBy === nonce;
+      if (standing?.status !== 'running' || !isOwn) return true;
+      return await workOnTurn(host, { ...turn, start: { type: 'begun', term: FIRST_TERM, writerSeq: 1 } });
+    } catch (error) {
+      deps.onFault(error, run);
+      return false;
+    }
   }
 
   /** Goes on with a run that waits for a pod, unless another pod does. */
@@ -143,7 +166,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     });
     if (run === undefined) return;
     // What this pod did on it before it fell silent is over.
-    here.get(stream.streamRequestId)?.stopping.abort(new TurnInterruptedError());
+    here.stop(stream.streamRequestId, new TurnInterruptedError());
     const stopping = new AbortController();
     if (closing) stopping.abort(new TurnInterruptedError());
     hold(stream, term, stopping, workOnTaken(host, { run, term, stopping }));
@@ -151,22 +174,17 @@ export function createTurns(deps: TurnsDeps): Turns {
 
   /** Knows a run as this pod's until its work is done. Whoever could not write its end owes that. */
   function hold(stream: StreamRef, term: number, stopping: AbortController, work: Promise<boolean>): void {
-    const { streamRequestId } = stream;
-    const entry = {
-      stopping,
-      done: work.then((ended) => {
-        if (here.get(streamRequestId) === entry) here.delete(streamRequestId);
-        if (!ended) lost.owe(stream, term);
-      }),
-    };
-    here.set(streamRequestId, entry);
+    void here.hold(stream, stopping, work).then((ended) => {
+      if (!ended) lost.owe(stream, term);
+    });
   }
 
   /** Begins the run, unless another one runs in its conversation; one that nobody works on is offered to all pods. */
-  async function beginUnlessRunning(run: NewRun): Promise<Begun> {
+  async function beginUnlessRunning(run: NewRun): Promise<BeginResult & { type: 'begun' | 'known' }> {
     for (let attempt = 0; attempt < BEGIN_TRIES; attempt += 1) {
       const result = await runs.begin(run);
-      if (result.type === 'begun') return result;
+      if (result.type === 'begun' || result.type === 'known') return result;
+      if (result.type === 'mismatch') throw keyReused();
       if (await lost.look({ ...run, streamRequestId: result.streamRequestId })) break;
     }
     throw new ParleyError('turn_running', 'A turn is running in this conversation; wait for it or stop it.');
@@ -188,7 +206,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     async stop(conversation) {
       const stream = await findRunning(conversation);
       if (stream === undefined || !(await runs.stop(stream))) return false;
-      here.get(stream.streamRequestId)?.stopping.abort();
+      here.stop(stream.streamRequestId);
       // On whichever pods they work: so nobody goes on when their questions come back.
       await stopDelegates(runs, stream);
       // Its own pod does that too; it may only hear of the stop by it.
@@ -199,15 +217,25 @@ export function createTurns(deps: TurnsDeps): Turns {
     async close() {
       closing = true;
       await consumer.close();
-      const all = [...here.values()];
-      for (const { stopping } of all) stopping.abort(new TurnInterruptedError());
-      await Promise.all(all.map(({ done }) => done));
+      await here.close();
       pulse.stop();
     },
   };
 }
 
-function newRunOf(run: RunRef, agent: string, owner: string, request: TurnRequest): NewRun {
+function streamRequestIdOf({ conversation, repeatable }: TurnRequest): Promise<string> | string {
+  return repeatable === undefined
+    ? mintStreamRequestId()
+    : keyedStreamRequestId(conversation, repeatable.key);
+}
+
+function newRunOf(
+  run: RunRef,
+  agent: string,
+  owner: string,
+  request: TurnRequest,
+  asked: Asked | undefined,
+): NewRun {
   const { input, support, delivery = 'hold' } = request;
   const { streamRequestId, conversationId } = run;
   const messageId = `msg_${streamRequestId.slice(3)}`;
@@ -218,8 +246,21 @@ function newRunOf(run: RunRef, agent: string, owner: string, request: TurnReques
     support,
     delivery,
     input,
+    ...(asked !== undefined && { asked }),
     event: { type: 'turn-started', conversationId, messageId, agent },
   };
+}
+
+/** True for an answer by which nothing was begun. */
+function isRefusal(error: unknown): boolean {
+  return isParleyError(error, 'turn_running') || isParleyError(error, 'idempotency_mismatch');
+}
+
+function keyReused(): ParleyError {
+  return new ParleyError(
+    'idempotency_mismatch',
+    'This Idempotency-Key was used with another message; use a new key.',
+  );
 }
 
 function goingAway(): ParleyError {

@@ -1,4 +1,5 @@
 import { CallerId } from '@parley/shared/domain/ask-input';
+import { ParleyError } from '@parley/shared/domain/errors';
 import { ChatResponseInput } from '@parley/shared/domain/response-input';
 import type { Message } from '@parley/shared/domain/run';
 import { z } from 'zod';
@@ -46,10 +47,21 @@ const AnswerPart = z.looseObject({
 });
 export type AnswerPart = z.infer<typeof AnswerPart>['data'];
 
-/** The answer that the last message carries, or nothing. Throws `invalid_request` when it is not well formed. */
+/**
+ * The answer that the last message carries, or nothing. Throws `invalid_request` when it is not well formed, and when
+ * more comes with it that would be lost: a second answer, or text.
+ */
 export function answerIn(messages: readonly ChatMessage[]): AnswerPart | undefined {
-  const part = messages.at(-1)?.parts?.find(({ type }) => type === 'data-elicitation-response');
-  return part === undefined ? undefined : check(AnswerPart, part, 'body').data;
+  const last = messages.at(-1);
+  const [part, ...more] = last?.parts?.filter(({ type }) => type === 'data-elicitation-response') ?? [];
+  if (last === undefined || part === undefined) return undefined;
+  const { data } = check(AnswerPart, part, 'body');
+  const at = `messages.${messages.length - 1}`;
+  if (more.length > 0) throw refused('Send each answer in a message of its own.', at, 'must hold one answer');
+  if (textOf(last) !== '' || textOf({ content: last.content }) !== '') {
+    throw refused('Send the answer and the text in messages of their own.', at, 'must hold no text');
+  }
+  return data;
 }
 
 /** What a turn answers: the text of the last message of the user; nothing when there is none. */
@@ -63,6 +75,10 @@ export function beforeOf(messages: readonly ChatMessage[]): Message[] {
   return saidOf(messages.slice(0, -1));
 }
 
+function refused(detail: string, path: string, message: string): ParleyError {
+  return new ParleyError('invalid_request', detail, { issues: [{ path, message }] });
+}
+
 function saidOf(messages: readonly ChatMessage[]): Message[] {
   return messages.flatMap((message) => {
     const { role } = message;
@@ -72,7 +88,7 @@ function saidOf(messages: readonly ChatMessage[]): Message[] {
   });
 }
 
-function textOf({ parts, content }: ChatMessage): string {
+function textOf({ parts, content }: Pick<ChatMessage, 'parts' | 'content'>): string {
   if (parts !== undefined) return parts.map(textOfPart).join('');
   if (typeof content === 'string') return content;
   return Array.isArray(content) ? content.map(textOfPart).join('') : '';

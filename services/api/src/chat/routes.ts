@@ -5,7 +5,7 @@ import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/run';
 import { type Caller, notFound } from '@parley/shared/engine/caller';
 import { z } from 'zod';
-import type { Turns } from '../agents/turns.ts';
+import type { BegunRun, Turns } from '../agents/turns.ts';
 import { type AdmitAnswer, userOf } from '../http/reply.ts';
 import { type Call, json, type Reply, type Route, route } from '../http/route.ts';
 import { answerIn, beforeOf, ChatInput, type ChatMessage, CompletionInput, inputOf } from './chat-input.ts';
@@ -13,8 +13,9 @@ import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoders/ai-sdk.ts';
 import { completionOf, createBufferedTurn, type Failed } from './encoders/buffered.ts';
 import { createOpenAiEncoder } from './encoders/openai.ts';
 import { deliveryOf, supportOf } from './negotiate.ts';
+import { CONVERSATION_HEADER, encoderForReturn, repeatableOf, turnHeaders } from './repeats.ts';
 import { answerFromChat } from './responses.ts';
-import { scanOf, streamTurn, type TurnStreamDeps, wholeTurn } from './turn-stream.ts';
+import { type ReplayFacts, scanOf, streamTurn, type TurnStreamDeps, wholeTurn } from './turn-stream.ts';
 
 export interface TurnRoutesDeps extends TurnStreamDeps {
   readonly turns: Turns;
@@ -23,9 +24,12 @@ export interface TurnRoutesDeps extends TurnStreamDeps {
 
 /** No user has this name: turns of a service key belong to the key's tenant and to nobody. */
 const NOBODY = '\u0000service';
-const CONVERSATION_HEADER = 'x-conversation-id';
 const SUPPORT_HEADER = 'x-supports-elicitation';
 const DELIVERY_HEADER = 'x-parley-delivery';
+const KEY_HEADER = {
+  'Idempotency-Key':
+    'The same key with the same message leads to the same turn: a repeat gets it from its first event, with `Idempotent-Replayed: true`.',
+} as const;
 const Events = { description: 'Server-sent events', events: true } as const;
 
 /** The chat API under /run: one turn in, one stream out, in two formats; resume and stop. */
@@ -42,13 +46,21 @@ function chatRoute(deps: TurnRoutesDeps): Route {
     description:
       'An AI SDK UI message stream, for `useChat` and others. A part `data-elicitation-response` in the last message answers a question instead.',
     headers: {
+      ...KEY_HEADER,
       'X-Supports-Elicitation': '`true`, `form`, `url` or `form,url`: questions the client can show.',
       'X-Parley-Delivery':
         '`detach` ends the stream once all of the turn waits for the person; the answer has it go on, and the client resumes. `hold` (the default) keeps the stream for a while first.',
     },
     body: ChatInput,
     replies: { 200: Events },
-    errors: ['not_found', 'invalid_answer', 'already_settled', 'expired', 'turn_running'],
+    errors: [
+      'not_found',
+      'invalid_answer',
+      'already_settled',
+      'expired',
+      'turn_running',
+      'idempotency_mismatch',
+    ],
     async handle(call) {
       const { messages, stream, agent, ...ids } = call.body;
       const conversationId = ids.conversationId ?? ids.id;
@@ -63,8 +75,8 @@ function chatRoute(deps: TurnRoutesDeps): Route {
         const { run } = await begin(deps, call, asked);
         return {
           stream: run,
-          encoder: createAiSdkEncoder(),
-          headers: { ...AI_SDK_HEADERS, [CONVERSATION_HEADER]: run.conversationId },
+          encoder: createAiSdkEncoder(await factsOf(deps, run)),
+          headers: { ...AI_SDK_HEADERS, ...turnHeaders(run) },
         };
       });
     },
@@ -78,9 +90,10 @@ function completionsRoute(deps: TurnRoutesDeps): Route {
     who: ['user', 'service'],
     summary: 'The same turn for clients of OpenAI',
     description: '`model` names the agent. Questions come as JSON envelopes in `delta.content`.',
+    headers: KEY_HEADER,
     body: CompletionInput,
     replies: { 200: Events },
-    errors: ['turn_running'],
+    errors: ['turn_running', 'idempotency_mismatch'],
     async handle(call) {
       const { messages, model, conversationId, stream_options: options } = call.body;
       const streams = call.body.stream === true;
@@ -88,6 +101,7 @@ function completionsRoute(deps: TurnRoutesDeps): Route {
       if (!streams) return buffered(deps, call, asked);
       return streamTurn(deps, call, async () => {
         const { run, support, delivery } = await begin(deps, call, asked);
+        const facts = await factsOf(deps, run);
         const encoder = createOpenAiEncoder({
           model,
           created: secondsNow(),
@@ -95,7 +109,11 @@ function completionsRoute(deps: TurnRoutesDeps): Route {
           detaches: delivery === 'detach',
           usage: options?.include_usage === true,
         });
-        return { stream: run, encoder, headers: { [CONVERSATION_HEADER]: run.conversationId } };
+        return {
+          stream: run,
+          encoder: facts === undefined ? encoder : encoderForReturn(encoder, facts),
+          headers: turnHeaders(run),
+        };
       });
     },
   });
@@ -169,6 +187,8 @@ async function begin({ turns }: TurnRoutesDeps, call: Call, asked: Asked) {
       ],
     });
   }
+  const before = beforeOf(asked.messages);
+  const repeatable = repeatableOf(call.header, { ...asked, before, input });
   await call.admitted;
   const conversationId = asked.conversationId ?? `conv_${randomUUID()}`;
   const support = supportOf(call.header(SUPPORT_HEADER), call.caller, asked.streams);
@@ -177,34 +197,39 @@ async function begin({ turns }: TurnRoutesDeps, call: Call, asked: Asked) {
     conversation: { ...principalOf(call.caller), conversationId },
     ...(asked.agent !== undefined && { agent: asked.agent }),
     input,
-    before: beforeOf(asked.messages),
+    before,
     support,
     delivery,
+    ...(repeatable !== undefined && { repeatable }),
   });
-  return { run, support, delivery };
+  return { run, support, delivery, isRepeatable: repeatable !== undefined };
+}
+
+/** What a reader of a turn that was begun before has to know of it. */
+async function factsOf(deps: TurnRoutesDeps, run: BegunRun): Promise<ReplayFacts | undefined> {
+  return run.isRepeat ? scanOf(deps, run) : undefined;
 }
 
 async function buffered(deps: TurnRoutesDeps, call: Call, asked: Asked): Promise<Reply> {
-  const { run } = await begin(deps, call, asked);
+  const { run, isRepeatable } = await begin(deps, call, asked);
   const turn = createBufferedTurn();
   await wholeTurn(deps, run, call.signal, (item) => turn.take(item)).catch((error: unknown) => {
     throw call.draining ? goingAway() : error;
   });
   const { outcome } = turn;
-  if (outcome?.type !== 'turn-finished') throw failureOf(outcome);
+  if (outcome?.type !== 'turn-finished') throw failureOf(outcome, isRepeatable);
   const head = { model: asked.agent ?? 'default', created: secondsNow() };
-  return json(200, completionOf(turn.message(), outcome, head), {
-    [CONVERSATION_HEADER]: run.conversationId,
-  });
+  return json(200, completionOf(turn.message(), outcome, head), turnHeaders(run));
 }
 
 // How a turn may end that goes well when it is asked for again.
 const PASSING_CODES: readonly string[] = ['interrupted', 'lost', 'model_unavailable'];
 
 /** A failed turn as the error of its call. What would fail again is not to be tried again by itself. */
-function failureOf(failed: Failed | undefined): ParleyError {
+function failureOf(failed: Failed | undefined, isRepeatable: boolean): ParleyError {
   const { code, message } = failed ?? { code: 'lost', message: 'The turn was lost; please ask again.' };
-  return PASSING_CODES.includes(code)
+  // Asked again under its key, a turn that has ended stays as it is.
+  return PASSING_CODES.includes(code) && !isRepeatable
     ? new ParleyError('unavailable', message, { retryAfterSeconds: 1 })
     : new ParleyError('internal', message, { retry: false });
 }

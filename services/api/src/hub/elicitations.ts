@@ -6,17 +6,13 @@ import { toWire } from '@parley/shared/domain/row';
 import { STATUSES } from '@parley/shared/domain/status';
 import type { Engine } from '@parley/shared/engine/engine';
 import { z } from 'zod';
+import { idempotencyKeyIn, REPLAYED } from '../http/idempotency.ts';
 import { type AdmitAnswer, ownerOf, seenReply, userOf } from '../http/reply.ts';
 import { type Call, json, type Reply, type Route, route } from '../http/route.ts';
 
 const SURFACE = 'api';
 const PAGE_MAX = 100;
 const WAIT_SECONDS_MAX = 60;
-
-const IdempotencyKey = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,255}$/)
-  .optional();
 
 const ElicitationPage = z
   .object({ elicitations: z.array(Elicitation), nextCursor: z.string().optional() })
@@ -78,21 +74,15 @@ function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
     },
     errors: ['idempotency_mismatch', 'stream_owner_mismatch'],
     async handle({ caller, body, header, admitted }) {
-      const key = IdempotencyKey.safeParse(header('idempotency-key'));
-      if (!key.success) {
-        throw new ParleyError(
-          'invalid_request',
-          'Idempotency-Key must be 1 to 255 printable ASCII characters.',
-        );
-      }
+      const key = idempotencyKeyIn(header);
       refuseDeadLink(body, hasConnectPage);
       await admitted;
       const asked = await engine.ask({
         tenant: caller.tenant,
         input: body,
-        ...(key.data !== undefined && { idempotencyKey: key.data }),
+        ...(key !== undefined && { idempotencyKey: key }),
       });
-      return seenReply(201, asked, asked.replayed ? { 'idempotent-replayed': 'true' } : {});
+      return seenReply(201, asked, asked.replayed ? REPLAYED : {});
     },
   });
 }

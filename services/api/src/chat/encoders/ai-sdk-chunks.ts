@@ -10,7 +10,8 @@ type FinishChunk = Extract<Chunk, { type: 'finish' }>;
 const FINISH: Readonly<Record<FinishReason, NonNullable<FinishChunk['finishReason']>>> = {
   stop: 'stop',
   length: 'length',
-  'step-limit': 'other',
+  // The model asked for more tools, and was not asked again: the AI SDK's own turns say so at their step limit.
+  'step-limit': 'tool-calls',
   'content-filter': 'content-filter',
   stopped: 'other',
 };
@@ -30,7 +31,7 @@ export interface AiSdkChunks {
  * and a refused chunk ends the reader's stream. Text that was never begun and results of tools that were never called
  * are refused too, so what the events left out is put in, and what would break the reader is passed over.
  */
-export function createAiSdkChunks(respondUrl: string): AiSdkChunks {
+export function createAiSdkChunks(): AiSdkChunks {
   const pieces = createPieces();
   const openBlocks = new Set<string>();
   const calls = new Set<string>();
@@ -47,7 +48,7 @@ export function createAiSdkChunks(respondUrl: string): AiSdkChunks {
     early = undefined;
     return [
       { type: 'start', ...(messageId !== undefined && { messageId }) },
-      ...questions.map((question) => questionChunk(question, respondUrl)),
+      ...questions.map(questionChunk),
     ];
   }
 
@@ -156,7 +157,7 @@ export function createAiSdkChunks(respondUrl: string): AiSdkChunks {
       ...chunksOf(event),
     ],
     elicitation(elicitation) {
-      if (early === undefined) return [questionChunk(elicitation, respondUrl)];
+      if (early === undefined) return [questionChunk(elicitation)];
       early.push(elicitation);
       return [];
     },
@@ -168,11 +169,11 @@ export function createAiSdkChunks(respondUrl: string): AiSdkChunks {
 }
 
 /** Persistent, and sent again under the same id on every change: the client keeps one part and replaces its data. */
-function questionChunk(elicitation: Elicitation, respondUrl: string): Chunk {
+function questionChunk(elicitation: Elicitation): Chunk {
   return {
     type: 'data-elicitation-request',
     id: elicitation.elicitationId,
-    data: shownElicitation(elicitation, respondUrl),
+    data: shownElicitation(elicitation),
   };
 }
 

@@ -6,7 +6,6 @@ import { createAiSdkChunks } from './ai-sdk-chunks.ts';
 import type { Detachment } from './detachment.ts';
 import { DONE, type Encoded, type Encoder, framesOf, silent } from './encoder.ts';
 import { jsonLine } from './plain.ts';
-import { RESPOND_URL } from './shown.ts';
 import type { Superseded } from './superseded.ts';
 
 /** Headers of the reply: the first names the protocol, the second is what chats of the former one look for. */
@@ -16,7 +15,6 @@ export const AI_SDK_HEADERS = {
 } as const;
 
 export interface AiSdkOptions {
-  readonly respondUrl?: string;
   /** The last event its reader has, from `Last-Event-ID`; nothing up to there is sent again. */
   readonly after?: FeedPosition;
   /** What to leave out of a replay; nothing for the reader that began the turn. */
@@ -37,8 +35,8 @@ type Item = Exclude<StreamItem, { type: 'reset' }>;
  * turn from its start: it must forget what it has.
  */
 export function createAiSdkEncoder(options: AiSdkOptions = {}): Encoder {
-  const { respondUrl = RESPOND_URL, superseded, detachment } = options;
-  let chunks = createAiSdkChunks(respondUrl);
+  const { superseded, detachment } = options;
+  let chunks = createAiSdkChunks();
   let after = options.after;
   let lastId = after && formatFeedPosition(after);
   let sent = false;
@@ -120,7 +118,7 @@ export function createAiSdkEncoder(options: AiSdkOptions = {}): Encoder {
       if (item.type === 'other') return other(item);
       if (item.type === 'elicitation') return told(item, chunks.elicitation(item.elicitation), false);
       if (sent) over = 'cut';
-      else chunks = createAiSdkChunks(respondUrl);
+      else chunks = createAiSdkChunks();
       return silent(over ?? 'more');
     },
   };

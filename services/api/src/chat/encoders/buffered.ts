@@ -3,7 +3,6 @@ import type { StreamItem } from '@parley/shared/engine/watch';
 import { createMessageParts, type UiMessagePart } from './message-parts.ts';
 import { type ChatCompletion, completionId, OPENAI_FINISH, openAiUsage } from './openai-shapes.ts';
 import { jsonLine } from './plain.ts';
-import { RESPOND_URL } from './shown.ts';
 import { BLOCK_GAP } from './text.ts';
 
 export type Finished = Extract<TurnEvent, { type: 'turn-finished' }>;
@@ -26,9 +25,8 @@ export interface BufferedTurn {
 }
 
 /** Collects a turn. What a restart or the loss of the feed makes void is taken back: nobody has seen it. */
-export function createBufferedTurn(options: { readonly respondUrl?: string } = {}): BufferedTurn {
-  const { respondUrl = RESPOND_URL } = options;
-  let parts = createMessageParts(respondUrl);
+export function createBufferedTurn(): BufferedTurn {
+  let parts = createMessageParts();
   let id = '';
   let outcome: Finished | Failed | undefined;
   return {
@@ -37,7 +35,7 @@ export function createBufferedTurn(options: { readonly respondUrl?: string } = {
     },
     take(item) {
       if (outcome !== undefined) return true;
-      if (item.type === 'reset') parts = createMessageParts(respondUrl);
+      if (item.type === 'reset') parts = createMessageParts();
       if (item.type === 'elicitation') parts.elicitation(item.elicitation);
       const event = item.type === 'other' ? turnEventOf(item.event) : undefined;
       if (event === undefined) return false;

@@ -41,7 +41,7 @@ interface Entry {
 }
 
 /** The parts that a stock client would make of the same turn's stream. */
-export function createMessageParts(respondUrl: string): MessageParts {
+export function createMessageParts(): MessageParts {
   const pieces = createPieces();
   let entries: Entry[] = [];
   let step = 0;
@@ -145,7 +145,7 @@ export function createMessageParts(respondUrl: string): MessageParts {
       }
     },
     elicitation(elicitation) {
-      const data = shownElicitation(elicitation, respondUrl);
+      const data = shownElicitation(elicitation);
       put({ type: 'data-elicitation-request', id: elicitation.elicitationId, data }, undefined);
     },
     list: () => entries.map(({ part }) => part),

@@ -1,4 +1,3 @@
-import { parseFeedPosition } from '@parley/shared/domain/events';
 import { endsTurn, type TurnEvent, turnEventOf } from '@parley/shared/domain/turn-events';
 import type { StreamItem } from '@parley/shared/engine/watch';
 import { DONE, type Encoded, type Encoder, framesOf, silent } from './encoder.ts';
@@ -13,8 +12,7 @@ import {
 } from './openai-shapes.ts';
 import { createOpenAiStep } from './openai-step.ts';
 import { jsonLine } from './plain.ts';
-import { RESPOND_URL, shownElicitation } from './shown.ts';
-import type { Superseded } from './superseded.ts';
+import { shownElicitation } from './shown.ts';
 
 export interface OpenAiOptions {
   /** The name the caller asked for. */
@@ -32,9 +30,6 @@ export interface OpenAiOptions {
    * keeps all of a step but its questions until it has ended, so that a restart goes unseen.
    */
   readonly steps?: 'live' | 'buffered';
-  readonly respondUrl?: string;
-  /** What to leave out of a replay. */
-  readonly superseded?: Superseded;
 }
 
 type Finished = Extract<TurnEvent, { type: 'turn-finished' }>;
@@ -51,7 +46,6 @@ const LOST = 'The stream of this answer was lost. Please ask again.';
  * `tool_calls`, which would ask the client to run them. An envelope is one whole `delta.content`.
  */
 export function createOpenAiEncoder(options: OpenAiOptions): Encoder {
-  const { respondUrl = RESPOND_URL, superseded } = options;
   const buffered = options.steps === 'buffered';
   let step = createOpenAiStep(buffered);
   let id: string | undefined;
@@ -133,11 +127,8 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder {
   }
 
   function encodeOther(item: Extract<StreamItem, { type: 'other' }>): Encoded {
-    const position = parseFeedPosition(item.id);
     const event = turnEventOf(item.event);
-    if (event === undefined || (position !== undefined && superseded?.covers(position) === true)) {
-      return silent('more');
-    }
+    if (event === undefined) return silent('more');
     over = endsTurn(event) || (event.type === 'turn-detached' && options.detaches === true);
     return send(linesOf(event), item.id);
   }
@@ -158,7 +149,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder {
         return silent('more');
       }
       if (!options.envelopes) return silent('more');
-      const shown = shownElicitation(item.elicitation, respondUrl);
+      const shown = shownElicitation(item.elicitation);
       return send(saying([jsonLine({ type: item.event, ...shown })]), item.id);
     },
   };

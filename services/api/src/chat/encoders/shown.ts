@@ -2,7 +2,7 @@ import { Elicitation } from '@parley/shared/domain/elicitation';
 import type { TurnEvent } from '@parley/shared/domain/turn-events';
 
 /** Where a person's answer goes, for cards that know no other place. */
-export const RESPOND_URL = '/run/api/elicitation-responses';
+const RESPOND_URL = '/run/api/elicitation-responses';
 
 /** A question as chats show it: version 1 of the shape, and never the answer. */
 export type ShownElicitation = Omit<Elicitation, 'content'> & { readonly v: 1; readonly respondUrl: string };
@@ -11,9 +11,9 @@ export type ShownElicitation = Omit<Elicitation, 'content'> & { readonly v: 1; r
 const SHOWN = Object.keys(Elicitation.omit({ content: true }).shape);
 
 /** The question without its answer, and where to answer it. */
-export function shownElicitation(elicitation: Elicitation, respondUrl: string): ShownElicitation {
+export function shownElicitation(elicitation: Elicitation): ShownElicitation {
   const fields = Object.entries(elicitation).filter(([key]) => SHOWN.includes(key));
-  return { v: 1, ...Object.fromEntries(fields), respondUrl } as ShownElicitation;
+  return { v: 1, ...Object.fromEntries(fields), respondUrl: RESPOND_URL } as ShownElicitation;
 }
 
 export type ToolAuthRequired = Extract<TurnEvent, { type: 'tool-auth-required' }>;

@@ -1,0 +1,83 @@
+import type { UIMessage } from 'ai';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ChatServer, startChatServer, stream, textOfLines } from './sdk-chat-server.ts';
+import { chunksIn, sent, transportTo, whole } from './sdk-chat-turn.ts';
+
+/** The server's limits. */
+const BYTES_MAX = 262_144;
+const MESSAGES_MAX = 1_000;
+
+let server: ChatServer;
+beforeAll(async () => {
+  server = await startChatServer();
+});
+afterAll(() => server.stop());
+
+function message(
+  id: string,
+  role: UIMessage['role'],
+  text: string,
+  more: UIMessage['parts'] = [],
+): UIMessage {
+  return { id, role, parts: [...more, { type: 'text', text }] };
+}
+
+/** What the server gets of a chat. */
+async function postedOf(messages: UIMessage[]) {
+  server.will(stream(textOfLines(whole)));
+  await chunksIn(await transportTo(server).sendMessages({ ...sent, messages }));
+  const { body } = server.calls.at(-1) ?? {};
+  const posted = (body as { messages: Pick<UIMessage, 'role' | 'parts'>[] }).messages;
+  return { posted, bytes: Buffer.byteLength(JSON.stringify(body)) };
+}
+
+const textsOf = (posted: readonly Pick<UIMessage, 'parts'>[]) =>
+  posted.map(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : '')).join(''));
+
+it('tells of earlier messages what was said, and nothing of the tools: six turns of 48 kB output fit', async () => {
+  const output = 'x'.repeat(48_000);
+  const tool: UIMessage['parts'] = [
+    {
+      type: 'dynamic-tool',
+      toolName: 'list_issues',
+      toolCallId: 'call',
+      state: 'output-available',
+      input: {},
+      output,
+    },
+  ];
+  const turns = Array.from({ length: 6 }, (_, n) => [
+    message(`u${n}`, 'user', `list ${n}`),
+    message(`m${n}`, 'assistant', `listed ${n}`, tool),
+  ]).flat();
+  const last = message('u', 'user', 'thanks');
+  const { posted, bytes } = await postedOf([...turns, last]);
+  expect(bytes).toBeLessThan(2_000);
+  expect(textsOf(posted)).toEqual([...textsOf(turns), 'thanks']);
+  expect(posted.map(({ role }) => role)).toEqual([...turns, last].map(({ role }) => role));
+  expect(new Set(posted.flatMap(({ parts }) => parts.map(({ type }) => type)))).toEqual(new Set(['text']));
+  expect(posted.at(-1)).toEqual(last);
+});
+
+it('leaves out what was said by nobody, and what says nothing', async () => {
+  const empty: UIMessage = { id: 'e', role: 'assistant', parts: [] };
+  const { posted } = await postedOf([message('s', 'system', 'Be brief.'), empty, ...sent.messages]);
+  expect(posted).toEqual(sent.messages);
+});
+
+it('keeps the newest of much that was said, in order', async () => {
+  // Two bytes a letter.
+  const long = Array.from({ length: 40 }, (_, n) => message(`u${n}`, 'user', `${n} ${'é'.repeat(3_000)}`));
+  const { posted, bytes } = await postedOf([...long, ...sent.messages]);
+  const kept = textsOf(posted).slice(0, -1);
+  expect(kept).toEqual(textsOf(long).slice(-kept.length));
+  expect(kept.length).toBeGreaterThan(10);
+  expect(bytes).toBeLessThan(BYTES_MAX / 2);
+});
+
+it('keeps the newest of many messages, in order', async () => {
+  const many = Array.from({ length: 1_200 }, (_, n) => message(`u${n}`, 'user', `${n}`));
+  const { posted } = await postedOf([...many, ...sent.messages]);
+  expect(textsOf(posted)).toEqual([...textsOf(many).slice(-200), 'hello']);
+  expect(posted.length).toBeLessThan(MESSAGES_MAX);
+});
