@@ -21,15 +21,25 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
+      // A few pods and a browser each, mostly waiting for each other.
+      {
+        extends: true,
+        test: {
+          name: 'pages',
+          include: ['test/{browser,e2e}/**/*.test.ts'],
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
       // Each of these puts the whole machine under load.
       {
         extends: true,
         test: {
           name: 'proofs',
-          include: ['test/{attacks,browser,e2e,faults}/**/*.test.ts'],
+          include: ['test/{attacks,faults}/**/*.test.ts'],
           exclude: [FAILOVERS],
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

@@ -44,7 +44,13 @@ function collected(items: readonly StreamItem[]) {
 }
 
 function openAiBytes(items: readonly StreamItem[], options: Partial<OpenAiOptions> = {}): string {
-  const defaults = { model: 'helper', created: 1_760_000_000, envelopes: false, usage: false };
+  const defaults = {
+    model: 'helper',
+    created: 1_760_000_000,
+    envelopes: false,
+    usage: false,
+    steps: 'live',
+  } as const;
   return encodeAll(createOpenAiEncoder({ ...defaults, ...options }), items).bytes;
 }
 

@@ -20,7 +20,13 @@ import {
   stories,
 } from './encoders-turns.ts';
 
-const DEFAULTS: OpenAiOptions = { model: 'helper', created: 1_760_000_000, envelopes: false, usage: false };
+const DEFAULTS: OpenAiOptions = {
+  model: 'helper',
+  created: 1_760_000_000,
+  envelopes: false,
+  usage: false,
+  steps: 'live',
+};
 
 function encoded(items: readonly StreamItem[], options: Partial<OpenAiOptions> = {}) {
   return encodeAll(createOpenAiEncoder({ ...DEFAULTS, ...options }), items);

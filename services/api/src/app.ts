@@ -6,7 +6,7 @@ import type { Webhooks } from '@parley/shared/engine/webhooks';
 import express from 'express';
 import type { Turns } from './agents/turns.ts';
 import { chatResponseRoute } from './chat/responses.ts';
-import { turnRoutes } from './chat/routes.ts';
+import { type TurnRoutesDeps, turnRoutes } from './chat/routes.ts';
 import type { ConnectHandler } from './connect/handler.ts';
 import { applyCors } from './http/cors.ts';
 import { type HealthDeps, sendAlive, sendReady } from './http/health.ts';
@@ -29,6 +29,8 @@ export interface AppDeps extends HealthDeps {
   readonly webhooks?: Webhooks;
   /** The turns of agents; absent where no agents are configured. */
   readonly turns?: Turns;
+  /** How text is told in the OpenAI format. */
+  readonly openAiSteps: TurnRoutesDeps['openAiSteps'];
   /** Whether there is a hosted page for a tool's id; for none when absent. */
   readonly hasConnectPage?: HasConnectPage;
   /** The hosted pages under /auth; absent where nobody connects anything. */
@@ -63,7 +65,9 @@ export function createApp(deps: AppDeps): App {
     ...streamRoutes(engine, limits),
     ...(deps.webhooks === undefined ? [] : webhookRoutes(deps.webhooks)),
     chatAnswer,
-    ...(deps.turns === undefined ? [] : turnRoutes({ engine, limits, turns: deps.turns, admitAnswer })),
+    ...(deps.turns === undefined
+      ? []
+      : turnRoutes({ engine, limits, turns: deps.turns, openAiSteps: deps.openAiSteps, admitAnswer })),
   ];
   const rest = restOf(deps, routes);
   const origins = new Set(deps.corsOrigins);

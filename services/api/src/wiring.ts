@@ -211,6 +211,7 @@ function createPodApp(parts: AppParts): App {
     webhooks: createWebhooks({ ...backend, ...backendSettings(env) }),
     health: () => backend.health(),
     draining,
+    openAiSteps: env.PARLEY_OPENAI_STEPS,
     ...(agents !== undefined && { turns: agents.turns }),
     ...agents?.connect,
   });

@@ -61,6 +61,12 @@ export const Variables = z.object({
     .describe(
       'Where an agent works that another one delegates to: on the pod of the turn, or on whichever pod takes it first. The same on all pods. Default same-pod.',
     ),
+  PARLEY_OPENAI_STEPS: z
+    .enum(['live', 'buffered'])
+    .default('live')
+    .describe(
+      'How text is told in the OpenAI format, which cannot take it back when a step is begun anew on another pod: `live` as it comes, and such a step ends in the error `step_restarted`; `buffered` a step at a time. Default live.',
+    ),
   PARLEY_PUBLIC_URL: text(
     'Origin under which browsers reach the hosted connect pages, such as https://auth.example.com; all pods serve them under /auth. Required where agents use credentials of their users.',
   ),

@@ -11,7 +11,7 @@ import { type Call, json, type Reply, type Route, route } from '../http/route.ts
 import { answerIn, beforeOf, ChatInput, type ChatMessage, CompletionInput, inputOf } from './chat-input.ts';
 import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoders/ai-sdk.ts';
 import { completionOf, createBufferedTurn, type Failed } from './encoders/buffered.ts';
-import { createOpenAiEncoder } from './encoders/openai.ts';
+import { createOpenAiEncoder, type OpenAiOptions } from './encoders/openai.ts';
 import { deliveryOf, supportOf } from './negotiate.ts';
 import { CONVERSATION_HEADER, encoderForReturn, repeatableOf, turnHeaders } from './repeats.ts';
 import { answerFromChat } from './responses.ts';
@@ -20,6 +20,8 @@ import { type ReplayFacts, scanOf, streamTurn, type TurnStreamDeps, wholeTurn } 
 export interface TurnRoutesDeps extends TurnStreamDeps {
   readonly turns: Turns;
   readonly admitAnswer: AdmitAnswer;
+  /** How text is told in the OpenAI format. */
+  readonly openAiSteps: OpenAiOptions['steps'];
 }
 
 /** No user has this name: turns of a service key belong to the key's tenant and to nobody. */
@@ -108,6 +110,7 @@ function completionsRoute(deps: TurnRoutesDeps): Route {
           envelopes: support.form || support.url,
           detaches: delivery === 'detach',
           usage: options?.include_usage === true,
+          steps: deps.openAiSteps,
         });
         return {
           stream: run,

@@ -29,7 +29,7 @@ export interface OpenAiOptions {
    * `live` tells text as it comes, and ends in the error `step_restarted` when a step must be told again. `buffered`
    * keeps all of a step but its questions until it has ended, so that a restart goes unseen.
    */
-  readonly steps?: 'live' | 'buffered';
+  readonly steps: 'live' | 'buffered';
 }
 
 type Finished = Extract<TurnEvent, { type: 'turn-finished' }>;

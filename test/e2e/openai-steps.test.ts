@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { person } from './chat-client.ts';
+import { type ChatSite, openChatSite } from './chat-transport-site.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const TEXT = 'one two three four '.repeat(100);
+
+function line(_turn: Turn): ScriptedReply {
+  return { text: TEXT };
+}
+
+let chats: ChatSite;
+let buffered = '';
+beforeAll(async () => {
+  chats = await openChatSite({ script: [line], delayMs: 10 });
+  buffered = (await chats.site.pod({ ...chats.env, PARLEY_OPENAI_STEPS: 'buffered' })).url;
+});
+afterAll(() => chats?.stop());
+
+interface Chunk {
+  readonly choices?: readonly { readonly delta: { readonly content?: string } }[];
+  readonly error?: { readonly code: string };
+}
+
+/** Reads a reply in the OpenAI format as it comes. */
+function reading(response: Response) {
+  const seen = { text: '', codes: [] as string[], isDone: false };
+  const read = async () => {
+    let rest = '';
+    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      const lines = `${rest}${piece}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const each of lines.filter((one) => one.startsWith('data: '))) {
+        if (each === 'data: [DONE]') seen.isDone = true;
+        else {
+          const { choices, error } = JSON.parse(each.slice(6)) as Chunk;
+          seen.text += choices?.[0]?.delta.content ?? '';
+          if (error !== undefined) seen.codes.push(error.code);
+        }
+      }
+    }
+  };
+  return { seen, done: read().catch(() => undefined) };
+}
+
+it('a step that is begun anew is an error where text was told live, and goes unseen where steps are buffered', async () => {
+  const { authorization } = await person();
+  const key = randomUUID();
+  const ask = async (url: string) => {
+    const response = await fetch(`${url}/run/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify({
+        model: 'helper',
+        stream: true,
+        messages: [{ role: 'user', content: 'Count.' }],
+      }),
+    });
+    expect(response.status).toBe(200);
+    return reading(response);
+  };
+  const [owner, other] = chats.pods;
+  const dying = await ask(owner?.url ?? '');
+  const live = await ask(other?.url ?? '');
+  const whole = await ask(buffered);
+  await waitUntil(() => live.seen.text.length > 20, { what: 'some of the text' });
+  expect(whole.seen.text).toBe('');
+  owner?.kill('SIGKILL');
+  await Promise.all([dying.done, live.done, whole.done]);
+  expect(dying.seen.isDone).toBe(false);
+  expect(live.seen.codes).toEqual(['step_restarted']);
+  expect(whole.seen).toEqual({ text: TEXT, codes: [], isDone: true });
+});
