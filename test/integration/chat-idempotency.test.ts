@@ -87,6 +87,36 @@ function losing(runs: Runs, begun: boolean) {
   };
 }
 
+/** Runs of which the first begin is refused, and done only when told to. */
+function postponing(runs: Runs) {
+  let postponed: RunRef | undefined;
+  let doIt = async (): Promise<unknown> => undefined;
+  let looks = 0;
+  return {
+    looks: () => looks,
+    async doIt(): Promise<RunRef> {
+      await doIt();
+      if (postponed === undefined) throw new Error('Nothing was begun.');
+      const { tenant, userId, streamRequestId, conversationId } = postponed;
+      return { tenant, userId, streamRequestId, conversationId };
+    },
+    runs: {
+      ...runs,
+      async begin(run) {
+        if (postponed !== undefined) return runs.begin(run);
+        postponed = run;
+        doIt = () => runs.begin(run);
+        throw away();
+      },
+      async standing(stream) {
+        const standing = await runs.standing(stream);
+        looks += 1;
+        return standing;
+      },
+    } satisfies Runs,
+  };
+}
+
 describe('a request that is sent again', () => {
   it('leads to the turn that the first one began, on any pod, also when it has ended', async () => {
     const { pod, request, again, untilFinished, rounds } = world();
@@ -188,5 +218,26 @@ describe('a request that is sent again', () => {
     await untilFinished(run);
     leave();
     expect((await backend.runs.standing(run))?.owner).toMatch(/^near\//);
+  });
+
+  it('since Redis did it after its pod had looked, finds the turn at work; one without a key is ended', async () => {
+    for (const hasKey of [true, false]) {
+      const { backend, pod, request, untilFinished } = world();
+      const { runs, looks, doIt } = postponing(backend.runs);
+      const [far, near] = [pod({ runs }), pod()];
+      const { repeatable: _key, ...bare } = request;
+      expect(await refusalOf(far.turns.begin(hasKey ? request : bare))).toMatchObject({
+        code: 'unavailable',
+      });
+      await waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });
+      const begun = await doIt();
+      if (hasKey) {
+        expect(await near.turns.begin(request)).toMatchObject({ ...begun, isRepeat: true });
+        await untilFinished(begun);
+      } else {
+        const isEnded = async () => (await backend.runs.standing(begun))?.status === 'failed';
+        await waitUntil(isEnded, { what: 'the end of what nobody heard of' });
+      }
+    }
   });
 });

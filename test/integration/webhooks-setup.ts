@@ -121,7 +121,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
     deadLetters: letters.second,
     send: createWebhookSender({ allowLoopback: true, ...sender }),
     secretsOf: () => site.secrets.map(bytesOf),
-    receivers: createReceivers(),
+    receivers: createReceivers({ slowMs: 200 }),
     observer: { attempted: (attempt) => void told.push(attempt) },
     retentionMs: ROOMY.retentionMs,
     deadLetterMs: DEAD_LETTER_MS,

@@ -264,7 +264,7 @@ describe('a receiver that misbehaves', () => {
     expect(site.told).toMatchObject([{ outcome: 'again', fault: 'timeout' }]);
   });
 
-  it('leaves a receiver that hangs few places: the rest is put off, without counting, until it answers', async () => {
+  it('leaves a receiver that hangs few places: the rest is put off, without counting, until it is quick again', async () => {
     await site.close();
     site = await openSite(redis.url, { timeoutMs: 300 });
     const silent: ServerResponse[] = [];

@@ -1,47 +1,93 @@
-import { createReceivers, type LeaveReceiver } from '@parley/shared/engine/receivers';
-import { describe, expect, it } from 'vitest';
+import { createReceivers } from '@parley/shared/engine/receivers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-const HUNG = { type: 'failed', fault: 'timeout' } as const;
 const AWAY = { type: 'failed', fault: 'failed' } as const;
-const TAKEN = { type: 'replied', status: 503 } as const;
+const BUSY = { type: 'replied', status: 503 } as const;
+const REPLIES = [
+  AWAY,
+  BUSY,
+  { type: 'failed', fault: 'timeout' },
+  { type: 'failed', fault: 'unresolved' },
+] as const;
 
-describe('the receivers of webhooks', () => {
-  /** Enters as often as there is a place, a hundred times at most. */
-  function fill(receivers: ReturnType<typeof createReceivers>, url: string): LeaveReceiver[] {
-    const places: LeaveReceiver[] = [];
-    while (places.length < 100) {
-      const leave = receivers.enter(url);
-      if (leave === undefined) break;
-      places.push(leave);
-    }
-    return places;
-  }
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
 
-  it('have all places until one lets a delivery time out, and then few, on whichever path', () => {
+type Receivers = ReturnType<typeof createReceivers>;
+
+function enter(receivers: Receivers, url: string) {
+  const entry = receivers.enter(url);
+  if (entry.type === 'full') throw new Error('It has no place.');
+  return entry;
+}
+
+/** How many places there are, a hundred at most; they are taken then. */
+function placesAt(receivers: Receivers, url: string): number {
+  let places = 0;
+  while (places < 100 && receivers.enter(url).type === 'place') places += 1;
+  return places;
+}
+
+describe('a receiver of webhooks', () => {
+  it.each(REPLIES)(
+    'that took five seconds has few places, on whichever path, whatever came of it: %o',
+    (reply) => {
+      const receivers = createReceivers();
+      const { leave } = enter(receivers, 'https://slow.example/a');
+      vi.advanceTimersByTime(5_000);
+      leave(reply);
+      expect(placesAt(receivers, 'https://slow.example/b?c')).toBe(2);
+      expect(placesAt(receivers, 'https://other.example/')).toBe(100);
+    },
+  );
+
+  it.each(REPLIES)('that is quick is not limited, whatever came of it: %o', (reply) => {
     const receivers = createReceivers();
-    const places = fill(receivers, 'https://hangs.example/a');
-    expect(places).toHaveLength(100);
-    for (const leave of places) leave(HUNG);
-    expect(fill(receivers, 'https://hangs.example/b?c')).toHaveLength(2);
-    expect(fill(receivers, 'https://answers.example/')).toHaveLength(100);
+    const { leave } = enter(receivers, 'https://quick.example/');
+    vi.advanceTimersByTime(4_999);
+    leave(reply);
+    expect(placesAt(receivers, 'https://quick.example/')).toBe(100);
   });
 
-  it('have all places again once it answers, whatever it says; being away is no answer', () => {
+  it.each([
+    ['once it answers quickly', BUSY, 0, 100],
+    ['not once it is quickly away', AWAY, 0, 2],
+    ['a minute later', AWAY, 60_000, 100],
+  ])('has all its places again: %s', (_when, reply, laterMs, places) => {
     const receivers = createReceivers();
-    receivers.enter('https://hangs.example/')?.(HUNG);
-    receivers.enter('https://hangs.example/')?.(AWAY);
-    expect(fill(receivers, 'https://hangs.example/')).toHaveLength(2);
-    const other = createReceivers();
-    other.enter('https://hangs.example/')?.(HUNG);
-    other.enter('https://hangs.example/')?.(TAKEN);
-    expect(fill(other, 'https://hangs.example/')).toHaveLength(100);
+    const slow = enter(receivers, 'https://slow.example/');
+    vi.advanceTimersByTime(5_000);
+    slow.leave(AWAY);
+    enter(receivers, 'https://slow.example/').leave(reply);
+    vi.advanceTimersByTime(laterMs);
+    expect(placesAt(receivers, 'https://slow.example/')).toBe(places);
   });
 
-  it('that are away at once are not limited, and neither is what is no URL', () => {
+  it('sends away those without a place for a time that grows with their number, up to five minutes', () => {
     const receivers = createReceivers();
-    for (const url of ['https://away.example/', 'no URL']) {
-      receivers.enter(url)?.(AWAY);
-      expect(fill(receivers, url)).toHaveLength(100);
-    }
+    const slow = enter(receivers, 'https://slow.example/');
+    vi.advanceTimersByTime(5_000);
+    slow.leave(AWAY);
+    expect(placesAt(receivers, 'https://slow.example/')).toBe(2);
+    const pauses = Array.from({ length: 4_000 }, () => {
+      const entry = receivers.enter('https://slow.example/');
+      return entry.type === 'full' ? entry.laterInMs : 0;
+    });
+    expect([pauses[0], pauses[998], pauses.at(-1)]).toEqual([5_000, 100_000, 300_000]);
+    expect(pauses).toEqual([...pauses].sort((a, b) => a - b));
+  });
+
+  it('need not have a URL that can be read', () => {
+    expect(placesAt(createReceivers(), 'no URL')).toBe(100);
+  });
+
+  it('is forgotten once it is quick and there are many', () => {
+    const receivers = createReceivers();
+    for (let host = 0; host < 5_000; host += 1) enter(receivers, `https://${host}.example/`).leave(BUSY);
+    const slow = enter(receivers, 'https://slow.example/');
+    vi.advanceTimersByTime(5_000);
+    slow.leave(AWAY);
+    for (let host = 0; host < 5_000; host += 1) enter(receivers, `https://${host}.example/`).leave(BUSY);
+    expect(placesAt(receivers, 'https://slow.example/')).toBe(2);
   });
 });

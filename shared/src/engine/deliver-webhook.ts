@@ -5,7 +5,7 @@ import type { DeadLetters } from '../ports/dead-letters.ts';
 import type { Elicitations } from '../ports/elicitations.ts';
 import type { OutboxResult } from '../ports/outbox.ts';
 import type { WebhookObserver } from '../ports/webhook-observer.ts';
-import type { SendWebhook, WebhookReply, WebhookRequest } from '../ports/webhook-sender.ts';
+import type { SendWebhook, WebhookReply } from '../ports/webhook-sender.ts';
 import type { Receivers } from './receivers.ts';
 
 export interface DeliverWebhookDeps {
@@ -19,7 +19,7 @@ export interface DeliverWebhookDeps {
   readonly retentionMs: number;
   /** How long a dead letter stays, in ms; its elicitation has to be there as long, or nothing could be sent again. */
   readonly deadLetterMs: number;
-  /** Has a place for each receiver that answers, and few for those that do not. */
+  /** Has a place for each receiver that is quick, and few for those that are not. */
   readonly receivers: Receivers;
   /** 0 to 1, for the jitter of the schedule. */
   readonly random?: () => number;
@@ -42,8 +42,6 @@ type Verdict =
       readonly retryAfterMs?: number;
     };
 
-// A receiver that hangs has as many at it as it may.
-const LATER_MS = 5_000;
 // Trying again would come to the same, or is not wanted.
 const FINAL_FAULTS: ReadonlySet<WebhookFault> = new Set(['refused_url', 'refused_address', 'gone']);
 
@@ -65,26 +63,17 @@ export async function deliverWebhook(
   }
   const webhookId = webhookIdOf(elicitationId);
   const secrets = deps.secretsOf(row.definition.tenant);
-  const verdict =
+  const entry = deps.receivers.enter(url);
+  if (entry.type === 'full') return { laterInMs: entry.laterInMs };
+  const reply: WebhookReply =
     secrets.length === 0
-      ? failed('no_secret')
-      : await sent(deps, { url, webhookId, body: JSON.stringify(event), secrets, now });
-  if (verdict === undefined) return { laterInMs: LATER_MS * (1 + (deps.random ?? Math.random)()) };
+      ? { type: 'failed', fault: 'no_secret' }
+      : await deps.send({ url, webhookId, body: JSON.stringify(event), secrets, now });
+  entry.leave(reply);
+  const verdict = verdictOf(reply);
   return verdict.type === 'delivered'
     ? delivered(deps, row, attempt, verdict.status)
     : again(deps, row, attempt, verdict);
-}
-
-/** What came of sending it; nothing when its receiver has no place for it now. */
-async function sent(
-  { send, receivers }: DeliverWebhookDeps,
-  request: WebhookRequest,
-): Promise<Verdict | undefined> {
-  const leave = receivers.enter(request.url);
-  if (leave === undefined) return undefined;
-  const reply = await send(request);
-  leave(reply);
-  return verdictOf(reply);
 }
 
 function verdictOf(reply: WebhookReply): Verdict {

@@ -92,7 +92,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
           void begin(entry);
         }
       } catch (error) {
-        // On a Cluster one server may be away, and the buckets of the others must not wait for it.
+        // On a Cluster one server may be away: no reason to leave undone what the others have.
         seen.faults.push(error);
         continue;
       }

@@ -1,51 +1,70 @@
 import type { WebhookReply } from '../ports/webhook-sender.ts';
 
-/** Gives a place back, with what came of the delivery. */
-export type LeaveReceiver = (reply: WebhookReply) => void;
+/** Where a delivery to a receiver goes: it has a place, to be left with what came of it; or it has to come back later. */
+export type Entry =
+  | { readonly type: 'place'; readonly leave: (reply: WebhookReply) => void }
+  | { readonly type: 'full'; readonly laterInMs: number };
 
 /** The receivers of webhooks as this process knows them. */
 export interface Receivers {
-  /** A place for a delivery to the host of a URL; none while the host hangs and has as many as such a host may have. */
-  enter(url: string): LeaveReceiver | undefined;
+  /** Asks for a place for a delivery to the host of a URL. */
+  enter(url: string): Entry;
 }
 
 interface Known {
   underWay: number;
-  hangsUntil: number;
+  slowUntil: number;
+  /** How many were sent away since it was last quick. */
+  refused: number;
 }
 
-// Few enough that dozens of hosts may hang, enough to notice one that is back.
-const HANGING_AT_ONCE = 2;
-const HANGS_MS = 60_000;
+const SLOW_MS = 5_000;
+// Few enough that dozens of hosts may be slow, enough to notice one that is quick again.
+const SLOW_AT_ONCE = 2;
+const STAYS_SLOW_MS = 60_000;
+const LATER_MS = 5_000;
+const LATER_MS_MAX = 300_000;
+// Whoever is sent away comes back one after the other, however many they are.
+const APART_MS = 100;
 const KNOWN_MAX = 1_000;
 
 /**
- * A bulkhead per host: one that let a delivery time out within the last minute holds at most two places, so that it
- * does not keep the others' deliveries waiting. One that answers is not limited.
+ * A bulkhead per host: one that took five seconds (`slowMs`) over a delivery within the last minute, whatever came of
+ * it, has two places, so that it does not keep the others' deliveries waiting. One that is quick is not limited.
  */
-export function createReceivers(): Receivers {
+export function createReceivers({ slowMs = SLOW_MS }: { readonly slowMs?: number } = {}): Receivers {
   const hosts = new Map<string, Known>();
 
-  function forgetOld(now: number): void {
-    if (hosts.size < KNOWN_MAX) return;
-    for (const [host, { underWay, hangsUntil }] of hosts)
-      if (underWay === 0 && hangsUntil <= now) hosts.delete(host);
+  function knownOf(host: string, now: number): Known {
+    const known = hosts.get(host) ?? { underWay: 0, slowUntil: 0, refused: 0 };
+    hosts.set(host, known);
+    if (hosts.size > KNOWN_MAX) {
+      for (const [each, { underWay, slowUntil }] of hosts)
+        if (underWay === 0 && slowUntil <= now && each !== host) hosts.delete(each);
+    }
+    return known;
   }
 
   return {
     enter(url) {
-      const host = URL.canParse(url) ? new URL(url).host : '';
-      const now = performance.now();
-      forgetOld(now);
-      const known = hosts.get(host) ?? { underWay: 0, hangsUntil: 0 };
-      if (known.hangsUntil > now && known.underWay >= HANGING_AT_ONCE) return undefined;
+      const enteredAt = performance.now();
+      const known = knownOf(URL.canParse(url) ? new URL(url).host : '', enteredAt);
+      if (known.slowUntil > enteredAt && known.underWay >= SLOW_AT_ONCE) {
+        known.refused += 1;
+        const laterInMs = Math.min(LATER_MS_MAX, Math.max(LATER_MS, known.refused * APART_MS));
+        return { type: 'full', laterInMs };
+      }
       known.underWay += 1;
-      hosts.set(host, known);
-      return (reply) => {
+      const leave = ({ type }: WebhookReply) => {
+        const now = performance.now();
         known.underWay -= 1;
-        if (reply.type === 'replied') known.hangsUntil = 0;
-        else if (reply.fault === 'timeout') known.hangsUntil = performance.now() + HANGS_MS;
+        if (now - enteredAt >= slowMs) known.slowUntil = now + STAYS_SLOW_MS;
+        else if (type === 'replied') {
+          known.slowUntil = 0;
+          known.refused = 0;
+        }
       };
+      return { type: 'place', leave };
     },
   };
 }

@@ -10,6 +10,7 @@ import { withdrawAsked, withdrawLeft } from './leftovers.ts';
 import { INTERRUPTED } from './run-end.ts';
 
 const LOOKS_AT_ONCE = 50;
+const LATE_MS = 60_000;
 // Its answer wakes it; this is for the answer whose wake was lost.
 const DETACHED_LOOK_MS = 30_000;
 
@@ -34,12 +35,22 @@ export interface LostRuns {
   isWaiting(stream: StreamRef): Promise<boolean>;
   /** Ends a run in place of its owner, as interrupted: one that no pod can go on with. */
   end(stream: StreamRef, term: number): Promise<void>;
-  /** Remembers a run of this pod whose end may not be written, until it is. */
-  owe(stream: StreamRef, term: number): void;
+  /**
+   * Remembers a run of this pod that nobody works on, until it is ended, or (`go-on`) offered to all pods. It may only
+   * come to be within the next minute: Redis may do late what this pod was not told the outcome of.
+   */
+  owe(stream: StreamRef, term: number, what: Debt['what']): void;
   /** Keeps an eye on a run while somebody reads it, and gives back how to stop that. */
   attend(stream: StreamRef): () => void;
   /** Looks at what is owed and attended. */
   lookAround(): Promise<void>;
+}
+
+interface Debt {
+  readonly stream: StreamRef;
+  readonly term: number;
+  readonly what: 'end' | 'go-on';
+  readonly since: number;
 }
 
 interface Attended {
@@ -54,7 +65,7 @@ interface Attended {
 export function createLostRuns(deps: LostRunsDeps): LostRuns {
   const { runs, owner: self, isHere } = deps;
   const end = createEndRun(deps);
-  const owed = new Map<string, { readonly stream: StreamRef; readonly term: number }>();
+  const owed = new Map<string, Debt>();
   const attended = new Map<string, Attended>();
   let looking = false;
 
@@ -72,10 +83,12 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     return true;
   }
 
-  async function pay(stream: StreamRef, term: number): Promise<void> {
+  async function pay({ stream, term, what, since }: Debt): Promise<void> {
+    if (isHere(stream.streamRequestId)) return;
     const standing = await runs.standing(stream);
-    const isOwn = standing?.owner === self && standing.term === term && !isHere(stream.streamRequestId);
-    if (standing?.status === 'running' && isOwn) await end(stream, term);
+    if (standing === undefined && performance.now() - since < LATE_MS) return;
+    if (standing?.status === 'running' && standing.owner === self && standing.term === term)
+      await (what === 'end' ? end(stream, term) : deps.runQueue.offer(stream, term));
     owed.delete(stream.streamRequestId);
   }
 
@@ -108,9 +121,10 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     isWaiting,
     isLost,
     end,
-    owe(stream, term) {
-      owed.set(stream.streamRequestId, { stream, term });
-      pay(stream, term).catch(noting(stream));
+    owe(stream, term, what) {
+      const debt = { stream, term, what, since: performance.now() };
+      owed.set(stream.streamRequestId, debt);
+      pay(debt).catch(noting(stream));
     },
     attend(stream) {
       const { streamRequestId } = stream;
@@ -132,7 +146,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
         return known;
       };
       try {
-        await atOnce([...owed.values()], ({ stream, term }) => pay(stream, term).catch(noting(stream)));
+        await atOnce([...owed.values()], (debt) => pay(debt).catch(noting(debt.stream)));
         await atOnce([...attended.values()], (entry) => visit(entry, isDead).catch(noting(entry.stream)));
       } finally {
         looking = false;

@@ -45,8 +45,8 @@ export interface Talk {
 
 /**
  * A round of the model, its tool calls side by side, the next round, until it has nothing more to call. What the model
- * said and what came of its calls is kept before anything follows from it, and every call before it leaves. `abandon` ends the calls that are under way when one
- * of them, or the run, cannot go on.
+ * said and what came of its calls is kept before anything follows from it, and every call before it leaves. `abandon`
+ * ends the calls that are under way when one of them, or the run, cannot go on.
  */
 export async function runSteps(
   working: Working,

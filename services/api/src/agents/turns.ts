@@ -130,6 +130,8 @@ export function createTurns(deps: TurnsDeps): Turns {
     const isLeaving = () => isInterrupted(stopping.signal);
     try {
       const standing = await untilBack(async () => (isLeaving() ? undefined : runs.standing(run)));
+      // It may begin yet; whoever asked may ask again then.
+      if (standing === undefined) lost.owe(run, FIRST_TERM, 'go-on');
       const isOwn = standing?.owner === owner && standing.term === FIRST_TERM && standing.begunBy === nonce;
       if (standing?.status !== 'running' || !isOwn) return true;
       return await workOnTurn(host, { ...turn, start: { type: 'begun', term: FIRST_TERM, writerSeq: 1 } });
@@ -175,7 +177,7 @@ export function createTurns(deps: TurnsDeps): Turns {
   /** Knows a run as this pod's until its work is done. Whoever could not write its end owes that. */
   function hold(stream: StreamRef, term: number, stopping: AbortController, work: Promise<boolean>): void {
     void here.hold(stream, stopping, work).then((ended) => {
-      if (!ended) lost.owe(stream, term);
+      if (!ended) lost.owe(stream, term, 'end');
     });
   }
 

@@ -231,8 +231,8 @@ const PASSING_CODES: readonly string[] = ['interrupted', 'lost', 'model_unavaila
 /** A failed turn as the error of its call. What would fail again is not to be tried again by itself. */
 function failureOf(failed: Failed | undefined, isRepeatable: boolean): ParleyError {
   const { code, message } = failed ?? { code: 'lost', message: 'The turn was lost; please ask again.' };
-  // Asked again under its key, a turn that has ended stays as it is.
-  return PASSING_CODES.includes(code) && !isRepeatable
+  // Asked again under its key, a turn that has ended stays as it is; one that was only lost from view may still go on.
+  return failed === undefined || (PASSING_CODES.includes(code) && !isRepeatable)
     ? new ParleyError('unavailable', message, { retryAfterSeconds: 1 })
     : new ParleyError('internal', message, { retry: false });
 }
