@@ -129,7 +129,6 @@ export function turnContract(contract: Contract): void {
       expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 3 });
       expect(await second.runs.begin(again())).toEqual(known);
       expect(await backend.runs.begin({ ...again(), owner: turn.owner })).toEqual(known);
-      expect(await second.runs.standing(turn)).toMatchObject({ begunBy: turn.asked?.nonce, owner: 'pod-a' });
       await second.runs.takeOver(turn, 1, 'pod-c');
       expect(await backend.runs.begin(turn)).toEqual(known);
       expect(await second.runs.begin(again())).toEqual(known);
@@ -290,11 +289,9 @@ export function turnContract(contract: Contract): void {
       const { backend, second } = contract.pods;
       const parent = { streamRequestId: mintStreamRequestId(), toolCallId: 'call 1' };
       const turn = { ...turnOf(newOwner()), parent };
-      await backend.runs.begin(turn);
-      const messages: Message[] = [{ role: 'user', content: 'Before' }, HELLO];
-      const notes = [{ type: 'input', messages } as const];
-      expect(await backend.runs.write(turn, { term: 1, firstSeq: 2, events: [], notes })).toBe('written');
-      expect((await second.runs.read(turn)).run).toMatchObject({ parent, input: messages });
+      const before: Message[] = [{ role: 'user', content: 'Before' }];
+      await backend.runs.begin({ ...turn, before });
+      expect((await second.runs.read(turn)).run).toMatchObject({ parent, input: [...before, HELLO] });
       const standing = {
         conversationId: 'talk',
         status: 'running',
@@ -305,6 +302,15 @@ export function turnContract(contract: Contract): void {
       };
       expect(await second.runs.standing(turn)).toEqual(standing);
       expect(await second.runs.standing(turnOf(turn))).toBeUndefined();
+    });
+
+    it('answers no more than was asked where the conversation is known: what its client tells of it is left out', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      const next = { ...turn, streamRequestId: mintStreamRequestId() };
+      await second.runs.begin({ ...next, before: [{ role: 'user', content: 'Before' }] });
+      expect((await backend.runs.read(next)).run?.input).toEqual([HELLO]);
     });
 
     it('is asked how it stands by a write of nothing', async () => {

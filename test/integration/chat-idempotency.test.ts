@@ -184,7 +184,7 @@ describe('a request that is sent again', () => {
     back();
     await untilFinished(run);
     expect(rounds()).toEqual([expect.stringContaining('earlier')]);
-    expect((await backend.runs.read(run)).run).toMatchObject({ status: 'finished', term: 1 });
+    expect((await backend.runs.read(run)).run).toMatchObject({ status: 'finished' });
   });
 
   it('since its call was lost, begins the turn, which the pod of the first one leaves alone', async () => {
@@ -197,10 +197,13 @@ describe('a request that is sent again', () => {
       expect(run.isRepeat).toBe(false);
       await waitUntil(async () => (await openOf(near.engine, run)).length === 1, { what: 'the question' });
       back();
-      await waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });
+      const itsLook = () => waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });
+      // What a pod is at work on itself it looks at afterwards.
+      if (repeater === 'another pod') await itsLook();
       const [question] = await openOf(near.engine, run);
       await answerOf(near.engine, run, question?.id ?? '', 'accept', { answer: true });
       await untilFinished(run);
+      await itsLook();
       expect((await backend.runs.read(run)).run).toMatchObject({ status: 'finished', term: 1 });
       expect(rounds()).toHaveLength(2);
     }

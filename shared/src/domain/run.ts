@@ -118,8 +118,6 @@ export interface RunStanding {
   readonly term: number;
   /** How often it was taken over from a pod that had not let go of it. */
   readonly lapses: number;
-  /** Names the call that began it (`Asked.nonce`), where it was asked for under a key. */
-  readonly begunBy?: string;
   /** The call of another run that it is for; absent for a turn of a person's. */
   readonly parent?: ParentCall;
 }

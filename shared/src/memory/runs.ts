@@ -30,7 +30,7 @@ export interface MemoryRunsDeps {
 
 interface Held {
   run: Run;
-  readonly digest: string | undefined;
+  readonly asked: Asked | undefined;
   bytes: number;
   stopping: boolean;
   wasDetached: boolean;
@@ -116,10 +116,10 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       },
     },
     runs: {
-      async begin({ event, asked, ...given }) {
+      async begin({ event, asked, before = [], ...given }) {
         const now = Date.now();
-        const before = begunBefore(runs.get(streamKey(given)), given.owner, asked);
-        if (before !== undefined) return before;
+        const earlier = begunBefore(runs.get(streamKey(given)), given.owner, asked);
+        if (earlier !== undefined) return earlier;
         const talk = talks.get(talkKey(given)) ?? { messages: [] };
         const other =
           talk.running === undefined
@@ -131,11 +131,11 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         }
         const run: Run = {
           ...structuredClone(given),
+          input: structuredClone(talk.messages.length > 0 ? given.input : [...before, ...given.input]),
           delivery: given.delivery ?? 'hold',
           status: 'running',
           term: 1,
           lapses: 0,
-          ...(asked !== undefined && { begunBy: asked.nonce }),
           writerSeq: 1,
           startedAt: now,
           steps: [],
@@ -144,7 +144,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         };
         runs.set(
           streamKey(run),
-          { run, digest: asked?.digest, bytes: bytesOf([event]), stopping: false, wasDetached: false },
+          { run, asked, bytes: bytesOf([event]), stopping: false, wasDetached: false },
           now + lifeMs,
         );
         keepTalk(run, { ...talk, running: run.streamRequestId }, now);
@@ -155,14 +155,13 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       async standing(stream) {
         const run = runs.get(streamKey(stream))?.run;
         if (run === undefined) return undefined;
-        const { conversationId, status, owner, term, lapses, begunBy, parent } = run;
+        const { conversationId, status, owner, term, lapses, parent } = run;
         return {
           conversationId,
           status,
           owner,
           term,
           lapses,
-          ...(begunBy !== undefined && { begunBy }),
           ...(parent !== undefined && { parent }),
         };
       },
@@ -228,11 +227,11 @@ function begunBefore(
   asked: Asked | undefined,
 ): BeginResult | undefined {
   if (held === undefined) return undefined;
-  const { run, digest } = held;
-  if (run.owner === owner && run.status === 'running' && run.begunBy === asked?.nonce)
+  const { run } = held;
+  if (run.owner === owner && run.status === 'running' && held.asked?.nonce === asked?.nonce)
     return { type: 'begun', term: run.term, writerSeq: run.writerSeq };
   if (asked === undefined) return undefined;
-  return digest === asked.digest
+  return held.asked?.digest === asked.digest
     ? { type: 'known', conversationId: run.conversationId }
     : { type: 'mismatch' };
 }
@@ -256,8 +255,6 @@ function withNote(run: Run, given: RunNote): Run {
       steps[note.index] = note.step;
       return { ...run, steps };
     }
-    case 'input':
-      return { ...run, input: note.messages };
     case 'call':
       return { ...run, calls: replaced(run.calls, note.call, sameCall) };
     case 'pause':

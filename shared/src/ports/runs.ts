@@ -28,6 +28,8 @@ export interface NewRun extends RunRef {
   /** `hold` when absent. */
   readonly delivery?: Delivery;
   readonly input: readonly Message[];
+  /** What its client tells of the time before; part of the input where Parley does not know the conversation. */
+  readonly before?: readonly Message[];
   /** Of a run that is asked for under a key: its stream request may be known already. */
   readonly asked?: Asked;
   /** Told in the feed as its first event. */
@@ -51,8 +53,6 @@ export type BeginResult =
 
 /** Something worth keeping of a run, written under a name of its own; writing it again replaces it. */
 export type RunNote =
-  /** All that the turn answers, in place of what it began with. */
-  | { readonly type: 'input'; readonly messages: readonly Message[] }
   | { readonly type: 'step'; readonly index: number; readonly step: StepRecord }
   | { readonly type: 'call'; readonly call: CallRecord }
   | { readonly type: 'pause'; readonly pause: PauseRecord };

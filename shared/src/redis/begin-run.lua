@@ -9,6 +9,7 @@
 --     14 JSON of what a delegate needs of its turn, or ''
 --     15 JSON of what its client can show   16 field among the running turns   17 what becomes of it while it waits
 --     18 digest of what was asked, or ''   19 nonce of this call, or ''
+--     20 input JSON where nothing is known of the conversation
 -- Returns {1, term, writer's sequence} when begun, also by an earlier sending of this call;
 --         {0, stream request} when another turn runs;
 --         {2, conversation} when an earlier call asked for the same, {3} when it asked for something else.
@@ -25,8 +26,9 @@ if running and running ~= ARGV[12] then return { 0, running } end
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local input = redis.call('EXISTS', KEYS[5]) == 1 and ARGV[5] or ARGV[20]
 redis.call('HSET', KEYS[1], 'status', 'running', 'owner', ARGV[2], 'term', 1, 'writerSeq', 1, 'bytes', #ARGV[7],
-  'agent', ARGV[3], 'conversationId', ARGV[4], 'startedAt', now, 'input', ARGV[5], 'support', ARGV[15],
+  'agent', ARGV[3], 'conversationId', ARGV[4], 'startedAt', now, 'input', input, 'support', ARGV[15],
   'delivery', ARGV[17])
 if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'parent', ARGV[13]) end
 if ARGV[18] ~= '' then redis.call('HSET', KEYS[1], 'asked', ARGV[18], 'begunBy', ARGV[19]) end

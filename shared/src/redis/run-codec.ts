@@ -16,8 +16,6 @@ import type { RunNote } from '../ports/runs.ts';
 /** The hash field that keeps a note, and its value. */
 export function fieldOf(note: RunNote): [field: string, value: string] {
   switch (note.type) {
-    case 'input':
-      return ['input', JSON.stringify(note.messages)];
     case 'step':
       return [`step:${note.index}`, JSON.stringify(note.step)];
     case 'call':
@@ -46,7 +44,6 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
   const endedAt = head.get('endedAt');
   const parent = head.get('parent');
   const commission = head.get('commission');
-  const begunBy = head.get('begunBy');
   return {
     tenant,
     userId,
@@ -61,7 +58,6 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     owner: head.get('owner') ?? '',
     term: Number(head.get('term')),
     lapses: Number(head.get('lapses') ?? 0),
-    ...(begunBy !== undefined && { begunBy }),
     writerSeq: Number(head.get('writerSeq')),
     startedAt: Number(head.get('startedAt')),
     ...(endedAt !== undefined && { endedAt: Number(endedAt) }),

@@ -29,7 +29,7 @@ import { orUnavailable } from './unavailable.ts';
 import { TURN_WAKE_TAIL } from './wake-codec.ts';
 
 const SCAN_COUNT = 500;
-const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'lapses', 'begunBy'] as const;
+const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'lapses'] as const;
 
 export interface RedisRunsDeps {
   readonly redis: Commands;
@@ -69,6 +69,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         run.delivery ?? 'hold',
         run.asked?.digest ?? '',
         run.asked?.nonce ?? '',
+        JSON.stringify([...(run.before ?? []), ...run.input]),
       ],
     )) as [number, ...unknown[]];
     if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };
@@ -122,7 +123,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   }
 
   async function standing(stream: StreamRef): Promise<RunStanding | undefined> {
-    const [conversationId, status, owner, term, parent, lapses, begunBy] = await orUnavailable(
+    const [conversationId, status, owner, term, parent, lapses] = await orUnavailable(
       () => redis.hmget(runKey(stream), ...STANDING_FIELDS),
       onError,
     );
@@ -133,7 +134,6 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       owner,
       term: Number(term),
       lapses: Number(lapses ?? 0),
-      ...(begunBy != null && { begunBy }),
       ...(parent != null && { parent: ParentCall.parse(JSON.parse(parent)) }),
     };
   }

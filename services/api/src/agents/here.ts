@@ -7,7 +7,7 @@ export interface Here {
    * Knows the run as this pod's until the work is done; then gives its outcome. Several may work on one: a repeat of a
    * request comes while the first one works.
    */
-  hold(stream: StreamRef, stopping: AbortController, work: Promise<boolean>): Promise<boolean>;
+  hold<T>(stream: StreamRef, stopping: AbortController, work: Promise<T>): Promise<T>;
   has(streamRequestId: string): boolean;
   /** Stops the work on a run; `reason` is TurnInterruptedError where it is the pod that stops. */
   stop(streamRequestId: string, reason?: TurnInterruptedError): void;
@@ -17,7 +17,7 @@ export interface Here {
 
 interface Held {
   readonly stopping: AbortController;
-  readonly done: Promise<boolean>;
+  readonly done: Promise<unknown>;
 }
 
 /** Makes the list of what a pod works on. */

@@ -39,17 +39,20 @@ export interface LostRuns {
    * Remembers a run of this pod that nobody works on, until it is ended, or (`go-on`) offered to all pods. It may only
    * come to be within the next minute: Redis may do late what this pod was not told the outcome of.
    */
-  owe(stream: StreamRef, term: number, what: Debt['what']): void;
+  owe(stream: StreamRef, term: number, what: Owed): void;
   /** Keeps an eye on a run while somebody reads it, and gives back how to stop that. */
   attend(stream: StreamRef): () => void;
   /** Looks at what is owed and attended. */
   lookAround(): Promise<void>;
 }
 
+/** What a pod has still to do about a run that it does not work on. */
+export type Owed = 'end' | 'go-on';
+
 interface Debt {
   readonly stream: StreamRef;
   readonly term: number;
-  readonly what: 'end' | 'go-on';
+  readonly what: Owed;
   readonly since: number;
 }
 

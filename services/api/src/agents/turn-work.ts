@@ -6,6 +6,7 @@ import { BEGINNING, type Checkpoint, checkpointOf } from './checkpoint.ts';
 import { type CommissionDeps, workOnCommission } from './commissions.ts';
 import { createDelegate } from './delegate.ts';
 import { stopDelegates } from './delegate-follow.ts';
+import { fromFirstUser } from './history.ts';
 import { withdrawLeft } from './leftovers.ts';
 import { letGo, type Waits } from './let-go.ts';
 import { createRest, restMs } from './rest.ts';
@@ -113,7 +114,8 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
     const agent = agents.find(work.agent.id);
     const { messages } = await untilBack(() => deps.conversations.read(run), signal);
     const history = fromFirstUser(messages);
-    if (history.length === 0) input = await keepBefore(writer, work);
+    // As the record has it since it was begun.
+    if (history.length === 0) input = [...fromFirstUser(work.before), ...work.input];
     const open = await agents.open(agent.id, run, signal);
     await runTurn({
       ...open,
@@ -153,24 +155,6 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
     durationMs,
   });
   return (writer.outcome ?? left) !== undefined;
-}
-
-/** What its client tells of the time before, for a conversation that Parley does not know: it is kept with the turn. */
-async function keepBefore(
-  writer: RunWriter,
-  { before, input }: Pick<TurnRequest, 'before' | 'input'>,
-): Promise<readonly Message[]> {
-  const told = fromFirstUser(before);
-  if (told.length === 0) return input;
-  const messages = [...told, ...input];
-  await writer.keep([{ type: 'input', messages }]);
-  return messages;
-}
-
-/** A history that was cut may begin in the middle of a turn, which models refuse. */
-function fromFirstUser(messages: readonly Message[]): readonly Message[] {
-  const first = messages.findIndex(({ role }) => role === 'user');
-  return first < 0 ? [] : messages.slice(first);
 }
 
 /** Ends what another pod had begun of a run that this one cannot set up. */

@@ -13,13 +13,14 @@ import type { BeginResult, NewRun, Runs } from '@parley/shared/ports/runs';
 import type { Agents } from './agents.ts';
 import { stopDelegates } from './delegate-follow.ts';
 import { createHere } from './here.ts';
+import { fromFirstUser } from './history.ts';
 import { withdrawLeft } from './leftovers.ts';
-import { createLostRuns } from './lost-runs.ts';
+import { createLostRuns, type Owed } from './lost-runs.ts';
 import type { TurnObserver } from './observer.ts';
 import { RHYTHM, type Rhythm, startPulse } from './pulse.ts';
 import { findResumable } from './resumable.ts';
-import { isInterrupted, TurnInterruptedError } from './run-end.ts';
-import { type BegunTurn, type TurnRequest, type TurnWorkDeps, workOnTaken, workOnTurn } from './turn-work.ts';
+import { TurnInterruptedError } from './run-end.ts';
+import { type TurnRequest, type TurnWorkDeps, workOnTaken, workOnTurn } from './turn-work.ts';
 
 const BEGIN_TRIES = 5;
 const FIRST_TERM = 1;
@@ -111,34 +112,21 @@ export function createTurns(deps: TurnsDeps): Turns {
     await pulse.beat();
     if (closing) throw goingAway();
     const asked = request.repeatable && { digest: request.repeatable.digest, nonce: randomUUID() };
-    const turn = { run, agent, request, stopping: new AbortController() };
+    const stopping = new AbortController();
     const begun = beginUnlessRunning(newRunOf(run, agent.id, owner, request, asked));
     const work = begun.then(
-      (start) => start.type === 'known' || workOnTurn(host, { ...turn, start }),
-      (error: unknown) => isRefusal(error) || (asked !== undefined && workIfBegun(turn, asked)),
+      async (start) =>
+        start.type === 'begun'
+          ? debtOf(await workOnTurn(host, { run, start, agent, request, stopping }))
+          : undefined,
+      // Whoever is not told whether their turn began asks again where it has a key, and is to find it at work then.
+      (error: unknown) => (isRefusal(error) ? undefined : asked === undefined ? 'end' : 'go-on'),
     );
-    hold(run, FIRST_TERM, turn.stopping, work);
+    hold(run, FIRST_TERM, stopping, work);
     const result = await begun;
     return result.type === 'known'
       ? { ...run, conversationId: result.conversationId, isRepeat: true }
       : { ...run, isRepeat: false };
-  }
-
-  /** Whoever was not told whether their turn began asks again, and finds it at work if it did. */
-  async function workIfBegun(turn: Omit<BegunTurn, 'start'>, { nonce }: Asked): Promise<boolean> {
-    const { run, stopping } = turn;
-    const isLeaving = () => isInterrupted(stopping.signal);
-    try {
-      const standing = await untilBack(async () => (isLeaving() ? undefined : runs.standing(run)));
-      // It may begin yet; whoever asked may ask again then.
-      if (standing === undefined) lost.owe(run, FIRST_TERM, 'go-on');
-      const isOwn = standing?.owner === owner && standing.term === FIRST_TERM && standing.begunBy === nonce;
-      if (standing?.status !== 'running' || !isOwn) return true;
-      return await workOnTurn(host, { ...turn, start: { type: 'begun', term: FIRST_TERM, writerSeq: 1 } });
-    } catch (error) {
-      deps.onFault(error, run);
-      return false;
-    }
   }
 
   /** Goes on with a run that waits for a pod, unless another pod does. */
@@ -171,13 +159,18 @@ export function createTurns(deps: TurnsDeps): Turns {
     here.stop(stream.streamRequestId, new TurnInterruptedError());
     const stopping = new AbortController();
     if (closing) stopping.abort(new TurnInterruptedError());
-    hold(stream, term, stopping, workOnTaken(host, { run, term, stopping }));
+    hold(stream, term, stopping, workOnTaken(host, { run, term, stopping }).then(debtOf));
   }
 
-  /** Knows a run as this pod's until its work is done. Whoever could not write its end owes that. */
-  function hold(stream: StreamRef, term: number, stopping: AbortController, work: Promise<boolean>): void {
-    void here.hold(stream, stopping, work).then((ended) => {
-      if (!ended) lost.owe(stream, term, 'end');
+  /** Knows a run as this pod's until its work is done, and owes what that leaves to do. */
+  function hold(
+    stream: StreamRef,
+    term: number,
+    stopping: AbortController,
+    work: Promise<Owed | undefined>,
+  ): void {
+    void here.hold(stream, stopping, work).then((what) => {
+      if (what !== undefined) lost.owe(stream, term, what);
     });
   }
 
@@ -238,7 +231,7 @@ function newRunOf(
   request: TurnRequest,
   asked: Asked | undefined,
 ): NewRun {
-  const { input, support, delivery = 'hold' } = request;
+  const { input, before, support, delivery = 'hold' } = request;
   const { streamRequestId, conversationId } = run;
   const messageId = `msg_${streamRequestId.slice(3)}`;
   return {
@@ -248,9 +241,15 @@ function newRunOf(
     support,
     delivery,
     input,
+    before: fromFirstUser(before),
     ...(asked !== undefined && { asked }),
     event: { type: 'turn-started', conversationId, messageId, agent },
   };
+}
+
+/** Whoever could not write the end of a run owes that. */
+function debtOf(ended: boolean): Owed | undefined {
+  return ended ? undefined : 'end';
 }
 
 /** True for an answer by which nothing was begun. */
