@@ -16,7 +16,6 @@ import {
   type Move,
   nothingRuns,
   refuse,
-  reply,
   startChatServer,
   stream,
   textOfLines,
@@ -137,7 +136,7 @@ describe('a turn that is told anew', () => {
   });
 });
 
-it('a turn that waits for its next reader keeps no process alive', async () => {
+it('the time that a turn waits for its next reader keeps no process alive by itself', async () => {
   server.will(stream(half, 'cut'), stream(textOfLines(anew)));
   const script = `
     import { createChatTransport } from '@parley/sdk/chat';
@@ -205,19 +204,6 @@ describe('a chat that stops', () => {
     await other.stop();
     const own = server.calls.slice(calls).filter(({ path }) => !path.includes('/c2/'));
     expect(own.map(({ method }) => method)).toEqual(['POST']);
-  });
-
-  it('stops its turn on the server when it is told to', async () => {
-    server.will(refuse(503, 'unavailable'), reply({ stopped: true }), reply({ stopped: false }));
-    expect(await transportWith().stopTurn('c1')).toBe(true);
-    expect(server.calls.at(-1)).toMatchObject({ method: 'POST', path: '/run/api/chat/c1/stop' });
-    expect(await transportWith().stopTurn('c1')).toBe(false);
-  });
-
-  it('does not try that for as long as a turn is looked for', async () => {
-    server.will(refuse(503, 'unavailable', '40'));
-    const stopping = transportWith({ retry: { giveUpMs: 300_000 } }).stopTurn('c1');
-    expect(await failureOf(stopping)).toMatchObject({ code: 'unavailable', status: 503 });
   });
 });
 

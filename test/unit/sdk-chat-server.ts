@@ -116,7 +116,7 @@ export interface KeptTurns {
   take(telling: Telling): Move;
 }
 
-const KEY = /^[\x20-\x7e]{1,255}$/;
+const KEY = /^[\x21-\x7e]{1,255}$/;
 
 /** Keeps turns by their idempotency key; each is told by what `linesOf` gives for its number. */
 export function keepTurns(linesOf: (turn: number) => readonly Line[]): KeptTurns {

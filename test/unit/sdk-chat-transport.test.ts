@@ -127,6 +127,8 @@ describe('a stream that is cut', () => {
 });
 
 describe('a message', () => {
+  const unfinished: Line = { data: { type: 'start', messageId: 'm1' } };
+
   /** The server keeps one turn for each message. */
   const keep = () => keepTurns(() => whole);
 
@@ -169,7 +171,7 @@ describe('a message', () => {
   });
 
   it('that is cut within its first event is sent again: nothing of it was told', async () => {
-    const turns = keepTurns(() => [{ data: { type: 'start', messageId: 'm1' } }, ...whole]);
+    const turns = keepTurns(() => [unfinished, ...whole]);
     const first = textOfLines(whole).slice(0, 20);
     const calls = server.calls.length;
     server.will(stream(first, 'cut'), turns.take('whole'));
@@ -229,9 +231,12 @@ describe('a message', () => {
     expect(error).toMatchObject({ cause });
   });
 
-  it('whose stream never tells anything is not sent for ever', async () => {
+  it.each<[string, string]>([
+    ['tells nothing', ''],
+    ['tells what is thrown away, for it is cut before its event is whole', textOfLines([unfinished])],
+  ])('is not sent for ever when its stream always %s', async (_what, text) => {
     server.will();
-    server.always(stream('', 'cut'));
+    server.always(stream(text, 'cut'));
     expect(await failureOf(replyWith({ retry: { firstDelayMs: 20, giveUpMs: 200 } }))).toBe('unreachable');
   });
 

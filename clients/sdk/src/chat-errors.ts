@@ -4,7 +4,7 @@ import { isParleyClientError, ParleyClientError } from './errors.ts';
  * Why a chat's stream broke off.
  *
  * - `outcome-unknown`: the message was sent again and again for `giveUpMs`, and no reply was heard that settles it.
- *   Nobody knows whether it arrived. Let the person decide.
+ *   Nobody knows whether it arrived. Let the person decide: sent again as it is (`regenerate`) it counts once.
  * - `ended-unseen`: the turn ended while there was no connection, and its end can no longer be read.
  * - `stream-reset`: what was told is void, and nobody was there to take it back (`attach`). `reconnectToStream`, or
  *   `resumeStream()` of a chat, tells the turn again from its start.

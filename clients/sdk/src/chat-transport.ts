@@ -1,10 +1,13 @@
 import type { ChatTransport, UIMessage, UIMessageChunk } from 'ai';
 import type { AttachableChat } from './chat-attach.ts';
 import { chatBody, isAnswer } from './chat-body.ts';
+import { createMessageKeys } from './chat-keys.ts';
+import { createOutgoing } from './chat-outgoing.ts';
 import { createChatRecords } from './chat-records.ts';
 import { chatExtras, chatHeaders, type HeaderSource } from './chat-request.ts';
-import { beginTurn, CHAT_PATH, findTurn, pathOf } from './chat-turn.ts';
-import { mintToken } from './mint.ts';
+import { askToStop } from './chat-stop.ts';
+import { beginTurn, CHAT_PATH, findTurn } from './chat-turn.ts';
+import { isParleyClientError } from './errors.ts';
 import { elicitationIn } from './reply.ts';
 import { RETRY_DEFAULTS, type RetryOptions } from './retry.ts';
 import { createTransport, type TokenSource } from './transport.ts';
@@ -45,23 +48,25 @@ export interface ParleyChatTransport<Message extends UIMessage = UIMessage> exte
    */
   attach(chat: AttachableChat): () => void;
   /**
-   * Stops the running turn on the server, on whichever pod; its open questions are withdrawn. False when none runs.
-   * A chat's own `stop()` only ends the reading. Tries for half a minute, then rejects with ParleyClientError.
+   * Takes back a message that has no answer yet, whose sending then rejects with an AbortError, and stops the running turn
+   * on the server, on whichever pod; its open questions are withdrawn. False when it is known that there was neither.
+   * A chat's own `stop()` only ends the reading. Tries for half a minute, and not once the chat sends its next message,
+   * then rejects with ParleyClientError.
    */
   stopTurn(chatId: string, options?: { readonly signal?: AbortSignal }): Promise<boolean>;
 }
 
 const HEARTBEAT_TIMEOUT_MS = 45_000;
 const GIVE_UP_MS = 300_000;
-const STOP_GIVE_UP_MS = 30_000;
 const JSON_TYPE = 'application/json';
 
 /**
  * Makes a transport for `useChat` and `Chat` of the AI SDK, version 6. One stream lasts as long as its turn: through
  * lost connections and restarted pods it goes on after the last event that was handed on. A message is sent again until
- * it is known to have arrived, and counts once. A chat has one reader: reading it anew ends the reading before. Errors
- * are ParleyClientError, those of a stream that broke off ChatStreamError; what functions of yours throw, and the reason
- * of an aborted signal, are passed on. Opens nothing until it is used.
+ * it is known to have arrived, and counts once, also when it is then sent again by hand as it is (`regenerate`). A chat
+ * has one reader: reading it anew ends the reading before. Errors are ParleyClientError, those of a stream that broke off
+ * ChatStreamError; what functions of yours throw, and the reason of an aborted signal, are passed on. Opens nothing until
+ * it is used.
  *
  * @example
  * const transport = createChatTransport({ baseUrl: 'https://parley.example.com', token: userToken });
@@ -78,6 +83,8 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
   const transport = createTransport({ baseUrl, token, fetch, retry });
   const deps = { transport, retry, heartbeatTimeoutMs };
   const records = createChatRecords();
+  const outgoing = createOutgoing();
+  const keys = createMessageKeys();
 
   return {
     resumeStreamIsReplay: true,
@@ -90,8 +97,14 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
         elicitationIn(await transport.request({ ...call, headers: { ...headers, accept: JSON_TYPE } }));
         return noChunks();
       }
-      const message = { body, idempotencyKey: mintToken() };
-      const turn = await beginTurn(deps, { chatId, headers, message }, signal);
+      const idempotencyKey = keys.keyOf(chatId, body);
+      const source = { chatId, headers, message: { body, idempotencyKey } };
+      const begin = (either: AbortSignal) => beginTurn(deps, source, either);
+      const turn = await outgoing.send(chatId, signal, begin).catch((error: unknown) => {
+        if (isParleyClientError(error, 'idempotency_mismatch')) keys.forget(chatId, idempotencyKey);
+        throw error;
+      });
+      keys.forget(chatId, idempotencyKey);
       return records.read(chatId, turn, signal);
     },
     async reconnectToStream({ chatId, abortSignal: signal, ...extras }) {
@@ -100,10 +113,10 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
       return turn === undefined ? null : records.read(chatId, turn, signal);
     },
     attach: records.attach,
-    async stopTurn(chatId, { signal } = {}) {
-      const call = { method: 'POST', path: pathOf(chatId, 'stop'), body: {}, signal } as const;
-      const reply = await transport.request(call, STOP_GIVE_UP_MS);
-      return (reply as { readonly stopped?: unknown } | null)?.stopped === true;
+    stopTurn(chatId, { signal } = {}) {
+      // With its key a message that is sent again would be told the turn that was stopped.
+      keys.forget(chatId);
+      return outgoing.stop(chatId, signal, (tries) => askToStop(transport, chatId, { signal, tries }));
     },
   };
 }

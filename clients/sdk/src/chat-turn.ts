@@ -143,8 +143,11 @@ async function* tellConnection(
   const onRetry = (delayMs: number) => patience.startFrom(delayMs);
   try {
     for await (const event of readConnection(connection, { heartbeatTimeoutMs, signal, onRetry })) {
-      patience.well();
-      yield* telling.take(event);
+      const { lastEventId } = telling;
+      const items = telling.take(event);
+      // What a lost connection throws away again is no progress: it may come like this for ever.
+      if (items.length > 0 || telling.lastEventId !== lastEventId) patience.well();
+      yield* items;
       if (telling.isOver) return;
     }
   } finally {

@@ -21,8 +21,17 @@ export interface Transport {
   open(call: Call, signal: AbortSignal): Promise<Response>;
   /** One try of at most `timeoutMs`; resolves with the reply's JSON. */
   attempt(call: Call, timeoutMs: number): Promise<unknown>;
-  /** Tries until the result is known or `giveUpMs` is over, that of `retry` by default. Only for calls that may be sent twice. */
-  request(call: Call, giveUpMs?: number): Promise<unknown>;
+  /** Tries until the result is known or `giveUpMs` is over. Only for calls that may be sent twice. */
+  request(call: Call, options?: RequestOptions): Promise<unknown>;
+}
+
+export interface RequestOptions {
+  /** That of `retry` by default. */
+  readonly giveUpMs?: number;
+  /** Aborted, there are no more tries, and its reason is thrown; the present one goes on. The call's signal by default. */
+  readonly tries?: AbortSignal;
+  /** Told of what a try failed with when another one may follow. */
+  readonly onTrouble?: (error: ParleyClientError) => void;
 }
 
 export interface TransportDeps {
@@ -57,7 +66,8 @@ export function createTransport({ baseUrl, token, fetch, retry }: TransportDeps)
     });
   }
 
-  async function request(call: Call, giveUpMs = retry.giveUpMs): Promise<unknown> {
+  async function request(call: Call, options: RequestOptions = {}): Promise<unknown> {
+    const { giveUpMs = retry.giveUpMs, tries = call.signal, onTrouble } = options;
     const giveUpAt = performance.now() + giveUpMs;
     const backoff = createBackoff(retry);
     for (;;) {
@@ -66,9 +76,10 @@ export function createTransport({ baseUrl, token, fetch, retry }: TransportDeps)
         return await attempt(call, Math.min(retry.attemptMs, leftMs));
       } catch (error) {
         if (!isPassing(error)) throw error;
+        onTrouble?.(error);
         const delayMs = backoff.next(error.retryAfterSeconds);
         if (performance.now() + delayMs >= giveUpAt) throw error;
-        await sleep(delayMs, call.signal);
+        await sleep(delayMs, tries);
       }
     }
   }

@@ -1,0 +1,70 @@
+import { isChatStreamError, type ParleyChatTransport } from '@parley/sdk/chat';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PlainChat } from './sdk-chat-chat.ts';
+import { type ChatServer, keepTurns, loseReply, refuse, reply, startChatServer } from './sdk-chat-server.ts';
+import { IMPATIENT, transportTo, whole } from './sdk-chat-turn.ts';
+
+let server: ChatServer;
+beforeAll(async () => {
+  server = await startChatServer();
+});
+afterAll(() => server.stop());
+
+describe('a message of unknown outcome', () => {
+  /** A chat whose message was not heard of again, with the server's turns. */
+  async function unheard() {
+    const turns = keepTurns(() => whole);
+    server.will(turns.take('lost'));
+    server.always(turns.take('whole'));
+    const transport = transportTo(server, { retry: IMPATIENT });
+    const chat = new PlainChat({ id: 'c1', transport });
+    await chat.sendMessage({ text: 'hello' });
+    expect(isChatStreamError(chat.error, 'outcome-unknown')).toBe(true);
+    return { chat, turns, transport };
+  }
+
+  it('counts once when it is sent again by hand, and anew when its reply was told', async () => {
+    const { chat, turns } = await unheard();
+    await chat.regenerate();
+    expect([chat.status, chat.reply, turns.begun]).toEqual(['ready', 'Hello world', 1]);
+    await chat.regenerate();
+    expect([chat.status, chat.reply, turns.begun]).toEqual(['ready', 'Hello world', 2]);
+  });
+
+  it('keeps its key while sending it again fails, too', async () => {
+    const { chat, turns } = await unheard();
+    server.will(refuse(401, 'unauthenticated'), loseReply);
+    await chat.regenerate();
+    await chat.regenerate();
+    await chat.regenerate();
+    expect([chat.status, chat.reply, turns.begun]).toEqual(['ready', 'Hello world', 1]);
+  });
+
+  it.each<[string, (unheard: { chat: PlainChat; transport: ParleyChatTransport }) => Promise<unknown>]>([
+    [
+      'it says something else',
+      ({ chat }) => chat.sendMessage({ text: 'hi', messageId: chat.lastMessage?.id ?? '' }),
+    ],
+    ['another message takes its place', ({ chat }) => chat.sendMessage({ text: 'hello' })],
+    [
+      'its turn was stopped meanwhile',
+      async ({ chat, transport }) => {
+        server.will(reply({ stopped: true }));
+        await transport.stopTurn('c1');
+        await chat.regenerate();
+      },
+    ],
+    [
+      'the server takes it for another',
+      async ({ chat }) => {
+        server.will(refuse(409, 'idempotency_mismatch'));
+        await chat.regenerate();
+        await chat.regenerate();
+      },
+    ],
+  ])('is a new one when %s', async (_when, next) => {
+    const { turns, ...rest } = await unheard();
+    await next(rest);
+    expect([rest.chat.status, rest.chat.reply, turns.begun]).toEqual(['ready', 'Hello world', 2]);
+  });
+});
