@@ -1,14 +1,17 @@
 import type { UIMessageChunk } from 'ai';
 import type { Page } from 'playwright-core';
-import { type ChatPages, openChatPages } from '../e2e/chat-page.ts';
+import { type ChatPages, keptIn, openChatPages, textsOf } from '../e2e/chat-page.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import {
   type ChatCall,
   type Line,
   type Move,
   nothingRuns,
+  refuse,
   reply,
   startChatServer,
+  stream,
+  textOfLines,
 } from '../unit/sdk-chat-server.ts';
 
 /** The chat page before a server that does as it is told. */
@@ -17,8 +20,16 @@ export interface ScriptedPages extends Pick<ChatPages, 'open'> {
   will(...moves: Move[]): void;
   /** What every message gets that nothing else was said about. */
   always(move: Move): void;
+  /** What whoever comes back to a turn gets; until told, that none runs. */
+  resumes(move: Move): void;
+  /** What whoever asks to stop gets; until told, that a turn was stopped. */
+  stopsWith(move: Move): void;
+  /** All of that is as it was at first. */
+  reset(): void;
   /** The messages that came. */
   sent(): readonly Sent[];
+  /** How often somebody came back to a turn without its message. */
+  resumed(): number;
   /** How often somebody asked to stop. */
   stops(): number;
   stop(): Promise<void>;
@@ -36,11 +47,13 @@ export async function openScriptedPages(chromium: string): Promise<ScriptedPages
   const server = await startChatServer();
   let moves: Move[] = [];
   let otherwise = hang;
+  let rest: Readonly<Record<string, Move>> = MOVES;
   server.always((res, call) => {
     const next =
-      call.path === '/run/api/chat' ? (moves.shift() ?? otherwise) : (MOVES[wordOf(call)] ?? missing);
+      call.path === '/run/api/chat' ? (moves.shift() ?? otherwise) : (rest[wordOf(call)] ?? missing);
     next(res, call);
   });
+  const countOf = (word: string) => server.calls.filter((call) => wordOf(call) === word).length;
   const pages = await openChatPages(server.url, ['ada'], chromium);
   return {
     open: pages.open,
@@ -50,8 +63,20 @@ export async function openScriptedPages(chromium: string): Promise<ScriptedPages
     always(move) {
       otherwise = move;
     },
+    resumes(stream) {
+      rest = { ...rest, stream };
+    },
+    stopsWith(stop) {
+      rest = { ...rest, stop };
+    },
+    reset() {
+      moves = [];
+      otherwise = hang;
+      rest = MOVES;
+    },
     sent: () => server.calls.filter(({ path }) => path === '/run/api/chat').map(sentIn),
-    stops: () => server.calls.filter((call) => wordOf(call) === 'stop').length,
+    resumed: () => countOf('stream'),
+    stops: () => countOf('stop'),
     async stop() {
       await pages.stop();
       await server.stop();
@@ -76,6 +101,24 @@ export function turnOf(messageId: string, chunks: readonly UIMessageChunk[], fin
   );
 }
 
+/** Tells such a turn with one text to its end. */
+export const told = (messageId: string, text: string, finish?: string): Move =>
+  stream(textOfLines(turnOf(messageId, textIn(text), finish)));
+
+/** As Parley ends the stream of a turn that waits for the person. */
+export const waits = (messageId: string): Move =>
+  stream(
+    textOfLines([
+      ...turnOf(messageId, textIn('Which seat?')).slice(0, -1),
+      {
+        id: `9${messageId}-9`,
+        data: { type: 'finish', finishReason: 'other', messageMetadata: { parley: { state: 'waiting' } } },
+      },
+    ]),
+  );
+
+export const busy = refuse(503, 'unavailable', '0');
+
 export function textIn(text: string): UIMessageChunk[] {
   return [
     { type: 'text-start', id: text },
@@ -95,3 +138,36 @@ export function passTime(page: Page, what: string, isSo: () => boolean | Promise
 
 /** How much time passes at once. */
 export const STEP_MS = 250;
+
+/** From now on the page's chance is always a half, and its time can be passed; it flows by itself besides. */
+export async function holdTime(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.addInitScript(() => {
+    Math.random = () => 0.5;
+    const sentAt: number[] = [];
+    const { fetch } = globalThis;
+    Object.assign(globalThis, {
+      sentAt,
+      fetch(input: string, init?: RequestInit) {
+        if (input === '/run/api/chat') sentAt.push(Date.now());
+        return fetch(input, init);
+      },
+    });
+  });
+  await page.reload();
+  await page.getByText('You are ada.').waitFor();
+}
+
+/** Between the messages that a page sent since its time was held, in its ms. */
+export function gapsOf(page: Page): Promise<number[]> {
+  return page.evaluate(() => {
+    const { sentAt } = globalThis as unknown as { readonly sentAt: readonly number[] };
+    return sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0));
+  });
+}
+
+/** The last reply that a page keeps, once it is in one of these states. */
+export async function repliedIn(page: Page, ...states: string[]) {
+  const reply = (await keptIn(page, states)).at(-1);
+  return { state: reply?.state, texts: textsOf(reply) };
+}

@@ -1,17 +1,25 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, test, vi } from 'vitest';
 import { keptIn, say, textsOf } from '../e2e/chat-page.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { loseReply, type Move, refuse, stream, textOfLines } from '../unit/sdk-chat-server.ts';
-import { openScriptedPages, passTime, type ScriptedPages, textIn, turnOf } from './chat-page-site.ts';
+import {
+  busy,
+  gapsOf,
+  holdTime,
+  openScriptedPages,
+  passTime,
+  repliedIn,
+  type ScriptedPages,
+  textIn,
+  told,
+  turnOf,
+} from './chat-page-site.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
-const told = (messageId: string, text: string, finish?: string): Move =>
-  stream(textOfLines(turnOf(messageId, textIn(text), finish)));
-const busy = refuse(503, 'unavailable', '0');
-const lost = 'The agent could not be reached.';
+const unreached = 'The agent could not be reached.';
 
 await describeInChromium('the chat page, in trouble', (path) => {
   let pages: ScriptedPages;
@@ -23,7 +31,7 @@ await describeInChromium('the chat page, in trouble', (path) => {
   });
   afterAll(() => pages?.stop());
   beforeEach(async () => {
-    pages.will();
+    pages.reset();
     pages.always(told('other', 'Something else.'));
     page = await pages.open('ada');
     before = pages.sent().length;
@@ -32,36 +40,8 @@ await describeInChromium('the chat page, in trouble', (path) => {
 
   const sent = () => pages.sent().slice(before);
   const keys = () => sent().map(({ key }) => key);
-  const stopping = () => page.getByRole('button', { name: 'Stop' }).click();
-  const replied = async (...states: string[]) => {
-    const reply = (await keptIn(page, states)).at(-1);
-    return { state: reply?.state, texts: textsOf(reply) };
-  };
+  const replied = (...states: string[]) => repliedIn(page, ...states);
   const sends = (times: number) => waitUntil(() => sent().length >= times, { what: `${times} messages` });
-
-  /** From now on the page's time passes only when told to; its chance is always a half. */
-  async function holdTime() {
-    await page.clock.install();
-    await page.addInitScript(() => {
-      Math.random = () => 0.5;
-      const sentAt: number[] = [];
-      const { fetch } = globalThis;
-      Object.assign(globalThis, {
-        sentAt,
-        fetch(input: string, init?: RequestInit) {
-          if (input === '/run/api/chat') sentAt.push(Date.now());
-          return fetch(input, init);
-        },
-      });
-    });
-    await page.reload();
-    await page.getByText('You are ada.').waitFor();
-  }
-  const gaps = () =>
-    page.evaluate(() => {
-      const { sentAt } = globalThis as unknown as { readonly sentAt: readonly number[] };
-      return sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0));
-    });
 
   it('sends a message again after a reload, and shows its own reply, not the one before', async () => {
     pages.will(told('one', 'First reply.'), () => undefined, told('two', 'Second reply.'));
@@ -119,60 +99,21 @@ await describeInChromium('the chat page, in trouble', (path) => {
     expect(await field.inputValue()).toBe('12A');
   });
 
-  describe('Stop', () => {
-    it('ends the sending of a message that is refused', async () => {
-      pages.always(busy);
-      await say(page, 'delete all');
-      await sends(2);
-      await stopping();
-      expect(await replied('stopped', 'finished', 'failed')).toEqual({ state: 'stopped', texts: [] });
-      pages.always(told('next', 'Hello.'));
-      const [key] = keys();
-      const tried = keys().length;
-      await say(page, 'hello');
-      await replied('finished');
-      expect([keys().length, keys().lastIndexOf(key ?? '')]).toEqual([tried + 1, tried - 1]);
-    });
-
-    it('stops a turn that may have begun unseen', async () => {
-      const stops = pages.stops();
-      pages.always(loseReply);
-      await say(page, 'delete all');
-      await sends(1);
-      await stopping();
-      expect(await replied('stopped', 'finished', 'failed')).toMatchObject({ state: 'stopped' });
-      expect(pages.stops()).toBe(stops + 1);
-    });
-
-    it('stops a turn that begins after it was pressed', async () => {
-      const stops = pages.stops();
-      let begin = () => {};
-      pages.will((res, call) => {
-        begin = () => stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open')(res, call);
-      });
-      await say(page, 'delete all');
-      await sends(1);
-      await stopping();
-      begin();
-      await waitUntil(() => pages.stops() === stops + 1, { what: 'the turn to be stopped' });
-    });
-  });
-
   it('tries for a minute at growing distances; then says so, and tries again when told to', async () => {
-    await holdTime();
-    pages.always(busy);
+    await holdTime(page);
+    pages.always(loseReply);
     await say(page, 'hello');
     const again = page.getByRole('button', { name: 'Try again' });
     await passTime(page, 'the page to give up', () => again.isVisible());
-    const all = await gaps();
+    const all = await gapsOf(page);
     const planned = [250, 500, 1_000, 2_000];
     expect(all.length).toBeGreaterThan(planned.length);
     for (const [at, gap] of all.entries())
       expect(gap, `pause ${at}`).toBeGreaterThanOrEqual(planned[at] ?? 4_000);
     const whole = all.reduce((sum, gap) => sum + gap, 0);
-    expect(whole).toBeGreaterThan(45_000);
+    expect(whole).toBeGreaterThan(30_000);
     expect(whole).toBeLessThan(120_000);
-    expect(await page.locator('article').getByText(lost).count()).toBe(1);
+    expect(await page.locator('article').getByText(unreached).count()).toBe(1);
     pages.always(told('one', 'Here.'));
     await again.click();
     expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
@@ -180,12 +121,37 @@ await describeInChromium('the chat page, in trouble', (path) => {
     expect(await again.isVisible()).toBe(false);
   });
 
+  it('gives up on a stream that is always cut after the same event', async () => {
+    await holdTime(page);
+    pages.always(stream(textOfLines(turnOf('one', textIn('Let me')).slice(0, 3)), 'cut'));
+    await say(page, 'hello');
+    const again = page.getByRole('button', { name: 'Try again' });
+    await passTime(page, 'the page to give up', () => again.isVisible());
+    expect((await gapsOf(page)).slice(0, 5)).toSatisfy((all: number[]) => Math.max(...all) >= 2_000);
+  });
+
+  test.each<[string, Move]>([
+    ['asks for too long a pause', refuse(429, 'rate_limited', '300')],
+    ['is busy with another turn', refuse(409, 'turn_running')],
+  ])('says what a server said that %s, and lets the person try again', async (_, refused) => {
+    pages.will(refused, told('one', 'Here.'));
+    await say(page, 'hello');
+    await replied('unreached');
+    const reply = page.locator('article.assistant');
+    await reply.getByText(/^Refused with (rate_limited|turn_running)\.$/).waitFor();
+    expect(await reply.getByText(unreached).count()).toBe(0);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
+    expect([keys().length, new Set(keys()).size]).toEqual([2, 1]);
+    expect(await reply.getByText('Refused').count()).toBe(0);
+  });
+
   it('waits for as long as the server asks for', async () => {
-    await holdTime();
+    await holdTime(page);
     pages.will(refuse(503, 'unavailable', '20'), told('one', 'Here.'));
     await say(page, 'hello');
     await passTime(page, 'the second try', () => sent().length === 2);
-    const [gap] = await gaps();
+    const [gap] = await gapsOf(page);
     expect(gap).toBeGreaterThanOrEqual(20_250);
   });
 
@@ -193,11 +159,11 @@ await describeInChromium('the chat page, in trouble', (path) => {
     ['before its first byte', () => undefined],
     ['in the middle', stream(textOfLines(turnOf('one', textIn('Let me')).slice(0, 3)), 'open')],
   ])('leaves a connection that falls silent %s', async (_, silent) => {
-    await holdTime();
+    await holdTime(page);
     pages.will(silent, told('one', 'Let me see.'));
     await say(page, 'hello');
     await passTime(page, 'the second try', () => sent().length === 2);
-    expect((await gaps())[0]).toBeGreaterThanOrEqual(45_000);
+    expect((await gapsOf(page))[0]).toBeGreaterThanOrEqual(45_000);
     expect(await replied('finished')).toMatchObject({ texts: ['Let me see.'] });
     expect(new Set(keys()).size).toBe(1);
   });

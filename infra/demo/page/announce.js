@@ -23,9 +23,10 @@ function saidBy(message) {
 }
 
 function newsOf(message) {
-  const ending = ENDINGS[message.state];
-  if (ending !== undefined || message.state === 'finished') return [saidBy(message), ending].join(' ').trim();
+  const { state, remark = '' } = message;
+  if (!['running', 'waiting'].includes(state))
+    return [saidBy(message), remark, ENDINGS[state]].filter(Boolean).join(' ');
   const question = openQuestionOf(message);
-  if (question?.status !== 'pending') return '';
+  if (remark !== '' || question?.status !== 'pending') return remark;
   return `The agent asks you: ${question.title ?? 'a question'}. ${question.message}`;
 }

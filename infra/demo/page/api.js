@@ -1,14 +1,6 @@
 import { eventsOf } from './event-stream.js';
+import { Refusal } from './refusal.js';
 import { unlessSilent } from './silence.js';
-
-/** What Parley refused, in its own words; `retryAfterMs` is there when it said so. */
-export class Refusal extends Error {
-  constructor(status, detail = `The server answered with ${status}.`, retryAfterMs) {
-    super(detail);
-    this.status = status;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
 
 /**
  * Parley's chat API for one person. `onPod` is told what each call did, in which chat or for which question, and which
@@ -23,54 +15,57 @@ export function createApi({ token, onPod }) {
     return response;
   }
 
-  async function call(about, path, { headers, ...init } = {}) {
+  async function call(about, path, { headers, signal, ...init } = {}) {
     const leaving = new AbortController();
     const options = {
       ...init,
       headers: { authorization: `Bearer ${token}`, ...headers },
       cache: 'no-store',
-      signal: leaving.signal,
+      signal: AbortSignal.any([leaving.signal, signal ?? leaving.signal]),
     };
     try {
       const response = await unlessSilent(noted(about, path, options));
       if (response.ok) return response;
-      const { detail } = await unlessSilent(response.json()).catch(() => ({}));
-      throw new Refusal(response.status, detail, retryAfterOf(response));
+      const problem = await unlessSilent(response.json()).catch(() => undefined);
+      throw new Refusal(response.status, problem, retryAfterOf(response));
     } catch (error) {
       leaving.abort();
       throw error;
     }
   }
 
-  const post = (about, path, body, headers) =>
+  const post = (about, path, body, { headers, signal } = {}) =>
     call(about, path, {
       method: 'POST',
       body: JSON.stringify(body),
+      signal,
       headers: { 'content-type': 'application/json', ...headers },
     });
 
   return {
     /**
      * One turn. Yields its events, from the first, however often the same message is sent under the same key.
-     * `x-supports-elicitation` says that this page can show questions.
+     * `x-supports-elicitation` says that this page can show questions. The signal cuts it.
      */
-    async send(chatId, { text, key }) {
+    async send(chatId, { text, key }, signal) {
       const messages = [{ role: 'user', parts: [{ type: 'text', text }] }];
       const headers = { 'x-supports-elicitation': 'true', 'idempotency-key': key };
       return eventsOf(
-        await post({ what: 'asked', chatId }, '/run/api/chat', { id: chatId, messages }, headers),
+        await post({ what: 'asked', chatId }, '/run/api/chat', { id: chatId, messages }, { headers, signal }),
       );
     },
 
-    /** The running turn from its start, whoever began it; nothing when none runs. */
-    async resume(chatId) {
-      const response = await call({ what: 'resumed', chatId }, `/run/api/chat/${chatId}/stream`);
+    /** The turn that runs, or waited, from its start, whoever began it; nothing when there is none. */
+    async resume(chatId, signal) {
+      const response = await call({ what: 'resumed', chatId }, `/run/api/chat/${chatId}/stream`, { signal });
       return response.status === 204 ? undefined : eventsOf(response);
     },
 
-    /** Stops the running turn; nothing happens when none runs. */
+    /** Stops the running turn. False when none runs. */
     async stop(chatId) {
-      await post({ what: 'stopped', chatId }, `/run/api/chat/${chatId}/stop`, {});
+      const response = await post({ what: 'stopped', chatId }, `/run/api/chat/${chatId}/stop`, {});
+      const { stopped } = await unlessSilent(response.json());
+      return stopped;
     },
 
     /** What the cards call with: answers are noted as well, looking is not. */

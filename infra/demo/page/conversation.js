@@ -3,7 +3,7 @@ import { createTurn } from './turn.js';
 
 /**
  * One conversation. It survives a reload: what was shown rests in sessionStorage, and what was asked stays there with
- * its key until the answer has been told, so that it can be sent again without being asked twice.
+ * its key until the answer has been told, so that it can be sent again without being asked twice, or stopped.
  */
 export function createConversation({ api, chatId, storeKey, onChange }) {
   const messages = JSON.parse(sessionStorage.getItem(storeKey) ?? '[]');
@@ -12,8 +12,8 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   const isRunning = () => ['running', 'waiting'].includes(last()?.state);
   let turn;
 
-  async function tell(message, { isNew, events } = {}) {
-    turn = createTurn({ api, chatId, message, isNew, onChange });
+  async function tell(message, events) {
+    turn = createTurn({ api, chatId, message, onPhase: save, onChange });
     await turn.tell(events);
     save();
     onChange();
@@ -30,10 +30,11 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     save,
 
     async say(text) {
-      const message = { ...messageOf('assistant'), asked: { text, key: crypto.randomUUID() } };
+      const asked = { text, key: crypto.randomUUID(), at: Date.now() };
+      const message = { ...messageOf('assistant'), asked, phase: 'new' };
       messages.push(messageOf('user', text), message);
       save();
-      await tell(message, { isNew: true });
+      await tell(message);
     },
 
     /** After a reload: what was not told to its end is told again. In another tab: so is a turn that runs. */
@@ -44,12 +45,12 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       if (events === undefined) return;
       // Somebody was faster than the look: what they said is told already.
       if (last() !== newest) return leave(events);
-      const message = messageOf('assistant');
+      const message = { ...messageOf('assistant'), phase: 'begun' };
       messages.push(message);
-      await tell(message, { events });
+      await tell(message, events);
       // One that had ended is told again, too.
       const known = messages.findIndex(({ id }) => id !== undefined && id === message.id);
-      if (messages[known] !== message) messages.splice(known, 1);
+      if (known !== -1 && messages[known] !== message) messages.splice(known, 1);
       save();
       onChange();
     },
@@ -62,9 +63,8 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     goOn,
 
     async stop() {
-      await turn.stop();
       // Nothing tells the end of a turn that waits.
-      await goOn();
+      if (await turn.stop()) await goOn();
     },
 
     /** Notes which pod answered a call, if it was about the newest turn. */

@@ -1,7 +1,11 @@
 /**
  * A message as the page keeps and shows it. Parts are `text`, `tool`, `data-elicitation-request` and `note`, in the
- * order they came; `state` is `running`, `waiting` (for an answer, with no stream), `finished`, `failed` or one of
- * `ENDINGS`; `pods` tells which pod answered which call. `asked` is what it answers, until all of the answer was told.
+ * order they came; `state` is `running`, `waiting` (for an answer, with no stream), `finished`, `failed`, `unreached` or
+ * one of `ENDINGS`; `pods` tells which pod answered which call. Of a reply there are besides
+ * - `asked`: what it answers, `{text, key, at}`, until the answer was told or can be found without it;
+ * - `phase`: its turn is `new` when nothing was begun, `sent` when that is unknown, then `begun`; or it is `stopping`,
+ *   and not sent any more;
+ * - `remark`: what the page itself has to say about it.
  */
 export function messageOf(role, text) {
   const parts = text === undefined ? [] : [{ type: 'text', id: 'said', text }];
@@ -14,18 +18,12 @@ export const ENDINGS = {
   'out-of-steps': 'The agent took as many steps as it may, and ended before it was done.',
   'too-long': 'This answer became too long, and was cut off.',
   withheld: 'The rest of this answer was withheld.',
-  lost: 'The rest of this answer was given while this page was away.',
-  unreached: 'The agent could not be reached.',
+  lost: 'What came of this while the page was away can no longer be told.',
 };
 
 /** Takes one chunk of an AI SDK UI message stream (v1) into the message; chunks of other kinds change nothing. */
 export function take(message, chunk) {
   HANDLERS[chunk.type]?.(message, chunk);
-}
-
-/** Says something about the message in it, in the place of what was said under the same id. */
-export function note(message, id, text) {
-  put(message, { type: 'note', id, text });
 }
 
 /** Nothing is in progress any more in a message that has ended, however it did. */
@@ -86,6 +84,10 @@ const STATES = {
 
 function find({ parts }, type, id) {
   return parts.find((part) => part.type === type && part.id === id) ?? {};
+}
+
+function note(message, id, text) {
+  put(message, { type: 'note', id, text });
 }
 
 /** Puts a part at the end, or in the place of the one that has its id. */

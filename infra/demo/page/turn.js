@@ -1,33 +1,56 @@
-import { Refusal } from './api.js';
-import { leaveTools, messageOf, note, take } from './message.js';
+import { leaveTools, messageOf, take } from './message.js';
 import { createPatience, pause } from './patience.js';
+import { isBusy, isFinal, isUnbegun, wordsOf } from './refusal.js';
 
-/** Refusals that pass; whoever gets one knows that nothing was begun. */
-const PASSING = [408, 429, 503];
+/** A key holds for a day after its turn has ended: what is older than this could begin another turn if it were sent. */
+const SENDABLE_MS = 12 * 3_600_000;
+/** A connection that lasted longer went well, also when it told nothing new. */
+const LASTING_MS = 1_000;
+/** What was under way when it was cut may begin a little later. */
+const LATE_MS = 2_000;
 
 /**
  * Has a message told to its end: through refusals that pass, connections that break or fall silent, and pods that go
- * away. What was asked has a key: it may be sent again and again, Parley begins one turn for it. `isNew` when it was
- * never sent before.
+ * away. What was asked has a key: it may be sent again and again, Parley begins one turn for it. `onPhase` is called
+ * when there is news that must survive a reload, `onChange` when there is something to show.
  */
-export function createTurn({ api, chatId, message, isNew = false, onChange }) {
-  const { asked } = message;
+export function createTurn({ api, chatId, message, onPhase, onChange }) {
   const patience = createPatience();
-  const stopping = new AbortController();
-  // What was asked elsewhere runs already.
-  let isTaken = asked === undefined;
-  let mayHaveBegun = !isNew;
+  const cutting = new AbortController();
   let lastEventId;
 
+  function enter(phase) {
+    message.phase = phase;
+    onPhase();
+  }
+
   async function listen(first) {
-    const events = first ?? (await (asked === undefined ? api.resume(chatId) : api.send(chatId, asked)));
+    const events = first ?? (await ask());
+    if (cutting.signal.aborted) return;
     if (events === undefined) {
       message.state = 'lost';
       return;
     }
-    if (stopping.signal.aborted && !isTaken) void stopIt();
-    isTaken = true;
-    await takeAll(events);
+    enter('begun');
+    const since = Date.now();
+    try {
+      await takeAll(events);
+    } finally {
+      if (Date.now() - since > LASTING_MS) patience.reset();
+    }
+  }
+
+  async function ask() {
+    const { asked, phase } = message;
+    const isSendable = asked !== undefined && Date.now() - asked.at < SENDABLE_MS;
+    if (!isSendable) return api.resume(chatId, cutting.signal);
+    if (phase === 'new') enter('sent');
+    try {
+      return await api.send(chatId, asked, cutting.signal);
+    } catch (error) {
+      if (phase === 'new' && message.phase === 'sent' && isUnbegun(error)) enter('new');
+      throw error;
+    }
   }
 
   /** What is told again is shown once it has come as far as before: a card that is being filled in stays in place. */
@@ -37,45 +60,61 @@ export function createTurn({ api, chatId, message, isNew = false, onChange }) {
     for await (const { id, data } of events) {
       if (data !== '[DONE]') take(told, JSON.parse(data));
       isBehind &&= told.state === 'running' && isBefore(id, lastEventId);
-      if (isBehind) continue;
-      Object.assign(message, { id: told.id, parts: told.parts, state: told.state });
-      lastEventId = id;
-      patience.reset();
-      onChange();
+      if (isAnother(told)) message.state = 'lost';
+      else if (!isBehind) show(told, id);
       if (message.state !== 'running') return;
     }
   }
 
-  async function endure(error) {
-    if (isFinal(error)) return fail(error.message);
-    mayHaveBegun ||= !PASSING.includes(error?.status);
-    const ms = patience.next(error?.retryAfterMs);
-    if (ms === undefined) message.state = 'unreached';
-    else await pause(ms, isTaken ? undefined : stopping.signal);
+  function show({ id, parts, state }, eventId) {
+    Object.assign(message, { id, parts, state });
+    if (eventId !== lastEventId) patience.reset();
+    lastEventId = eventId;
+    onChange();
   }
 
-  /** Ends what was never answered: it is not sent again, and what may have begun unseen is stopped. */
+  /** True when the conversation has gone on, and tells of a later turn. */
+  function isAnother({ id }) {
+    return ![id, message.id].includes(undefined) && id !== message.id;
+  }
+
+  async function endure(error) {
+    if (message.phase === 'stopping') return;
+    if (isFinal(error)) return end('failed', error.message);
+    const ms = isBusy(error) ? undefined : patience.next(error?.retryAfterMs);
+    if (ms === undefined) end('unreached', wordsOf(error, 'The agent could not be reached.'));
+    else await pause(ms, cutting.signal);
+  }
+
+  /** Ends what was never told: it is not sent again, and what may have begun unseen is stopped. */
   async function leave() {
     try {
-      if (mayHaveBegun) await api.stop(chatId);
+      const wasRunning = await api.stop(chatId).catch(() => false);
+      if (!wasRunning) {
+        await pause(LATE_MS);
+        await api.stop(chatId);
+      }
       message.state = 'stopped';
     } catch (error) {
-      fail(notStopped(error));
+      end('unreached', notStopped(error));
     }
   }
 
-  async function stopIt() {
+  async function stopBegun() {
     try {
       await api.stop(chatId);
+      delete message.remark;
+      return true;
     } catch (error) {
-      note(message, 'stop', notStopped(error));
+      message.remark = notStopped(error);
+      return false;
+    } finally {
       onChange();
     }
   }
 
-  function fail(text) {
-    message.state = 'failed';
-    note(message, 'fault', text);
+  function end(state, remark) {
+    Object.assign(message, { state, remark });
   }
 
   return {
@@ -83,24 +122,29 @@ export function createTurn({ api, chatId, message, isNew = false, onChange }) {
     async tell(first) {
       let events = first;
       message.state = 'running';
+      delete message.remark;
       onChange();
       while (message.state === 'running') {
-        if (stopping.signal.aborted && !isTaken) await leave();
+        if (message.phase === 'stopping') await leave();
         else {
           const error = await listen(events).catch((caught) => caught);
           if (message.state === 'running') await endure(error);
         }
         events = undefined;
       }
-      if (['waiting', 'unreached'].includes(message.state)) return;
-      leaveTools(message);
+      if (message.state === 'unreached') return;
+      if (message.state !== 'waiting') leaveTools(message);
+      // One that waits is found without it.
       delete message.asked;
     },
 
-    /** Has it end soon; as long as nobody has taken it, by not sending it again. */
+    /** Has it end soon, if need be by not sending it again. True when something else has to tell of its end. */
     async stop() {
-      stopping.abort();
-      if (isTaken) await stopIt();
+      if (message.phase === 'begun') return stopBegun();
+      if (message.phase === 'new') message.state = 'stopped';
+      else enter('stopping');
+      cutting.abort();
+      return false;
     },
   };
 }
@@ -113,11 +157,6 @@ function isBefore(id, last) {
   return epoch === lastEpoch && Number(number) < Number(lastNumber);
 }
 
-/** Refused by Parley, and asking again would not help. */
-function isFinal(error) {
-  return error instanceof Refusal && error.status < 500 && !PASSING.includes(error.status);
-}
-
 function notStopped(error) {
-  return `Not stopped: ${error instanceof Refusal ? error.message : 'the connection is gone.'}`;
+  return `Not stopped: ${wordsOf(error, 'the connection is gone.')}`;
 }

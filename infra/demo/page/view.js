@@ -28,11 +28,12 @@ export function createView({ place, cards, onTryAgain }) {
 function createMessageView(message, cards, onTryAgain) {
   const parts = new Map();
   const body = element('div', { className: 'parts' });
+  const remark = element('p', { className: 'note' });
   const ending = element('p', { className: 'fine' });
   const again = element('button', { type: 'button', onclick: onTryAgain }, 'Try again');
   const pods = element('p', { className: 'fine' });
   const speaker = element('h2', { className: 'unseen' }, message.role === 'user' ? 'You' : 'Agent');
-  const article = element('article', { className: message.role }, speaker, body, ending, again, pods);
+  const article = element('article', { className: message.role }, speaker, body, remark, ending, again, pods);
 
   function partViewOf(part) {
     const key = `${part.type} ${part.id}`;
@@ -50,6 +51,8 @@ function createMessageView(message, cards, onTryAgain) {
       );
       article.ariaBusy = String(message.state === 'running');
       article.toggleAttribute('data-waits', openQuestionOf(message) !== undefined);
+      remark.textContent = message.remark ?? '';
+      remark.hidden = message.remark === undefined;
       ending.textContent = ENDINGS[message.state] ?? '';
       again.hidden = !isNewest || message.state !== 'unreached';
       pods.textContent = message.pods.map(({ what, pod }) => `${what}: ${pod}`).join(' · ');

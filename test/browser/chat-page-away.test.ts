@@ -1,0 +1,110 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, it, test, vi } from 'vitest';
+import { keptIn, say, textsOf } from '../e2e/chat-page.ts';
+import { describeInChromium } from '../harness/in-chromium.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+import { type Move, nothingRuns, refuse, stream, textOfLines } from '../unit/sdk-chat-server.ts';
+import {
+  openScriptedPages,
+  repliedIn,
+  type ScriptedPages,
+  textIn,
+  told,
+  turnOf,
+  waits,
+} from './chat-page-site.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
+
+const WEEKEND_MS = 60 * 3_600_000;
+const lost = 'What came of this while the page was away can no longer be told.';
+const begun = stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open');
+
+await describeInChromium('the chat page, after it was away', (path) => {
+  let pages: ScriptedPages;
+  let page: Page;
+  let before: number;
+
+  beforeAll(async () => {
+    pages = await openScriptedPages(path);
+  });
+  afterAll(() => pages?.stop());
+  beforeEach(async () => {
+    pages.reset();
+    page = await pages.open('ada');
+    before = pages.sent().length;
+    return () => page.context().close();
+  });
+
+  const sent = () => pages.sent().length - before;
+
+  async function sleepOverTheWeekend(): Promise<void> {
+    await page.clock.setFixedTime(Date.now() + WEEKEND_MS);
+    await page.reload();
+  }
+
+  test.each<[string, Move]>([
+    ['sent', () => undefined],
+    ['running', begun],
+    ['unreached', refuse(429, 'rate_limited', '300')],
+    ['waiting', waits('one')],
+  ])('for days does not ask again what was %s', async (_, move) => {
+    pages.will(move, told('two', 'Deleted once more.'));
+    await say(page, 'delete all');
+    await waitUntil(() => sent() === 1, { what: 'the message' });
+    if (move === begun) await page.getByText('I begin.').waitFor();
+    await sleepOverTheWeekend();
+    expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ state: 'lost' });
+    await page.locator('article.assistant').getByText(lost).waitFor();
+    expect(sent()).toBe(1);
+  });
+
+  it('for days shows a turn that still runs', async () => {
+    pages.will(begun);
+    await say(page, 'delete all');
+    await page.getByText('I begin.').waitFor();
+    pages.resumes(told('one', 'I begin. And end.'));
+    await sleepOverTheWeekend();
+    expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ texts: ['I begin. And end.'] });
+    expect(sent()).toBe(1);
+  });
+
+  it('comes back to a turn that waits without sending its message', async () => {
+    pages.will(waits('one'), told('two', 'Another turn.'));
+    await say(page, 'a seat');
+    await repliedIn(page, 'waiting');
+    pages.resumes(waits('one'));
+    const resumed = pages.resumed();
+    await page.reload();
+    await waitUntil(() => pages.resumed() > resumed, { what: 'the page to come back' });
+    expect(await repliedIn(page, 'waiting', 'finished')).toMatchObject({ state: 'waiting' });
+    pages.resumes(nothingRuns);
+    await page.reload();
+    expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ state: 'lost' });
+    expect(sent()).toBe(1);
+  });
+
+  it('does not take another turn for the one that waited', async () => {
+    pages.will(waits('one'));
+    await say(page, 'a seat');
+    await repliedIn(page, 'waiting');
+    pages.resumes(told('two', 'Another turn.'));
+    await page.reload();
+    expect(await repliedIn(page, 'lost', 'finished')).toEqual({ state: 'lost', texts: ['Which seat?'] });
+  });
+
+  it('keeps its last message when a turn of elsewhere is cut before its first event', async () => {
+    pages.will(told('one', 'Here.'));
+    await say(page, 'hello');
+    await repliedIn(page, 'finished');
+    let isCut = false;
+    pages.resumes((res, call) => {
+      (isCut ? nothingRuns : stream('', 'cut'))(res, call);
+      isCut = true;
+    });
+    await page.reload();
+    const kept = await keptIn(page, ['lost']);
+    expect(kept.map(textsOf)).toEqual([['hello'], ['Here.'], []]);
+    await page.locator('article.assistant').getByText(lost).waitFor();
+  });
+});
