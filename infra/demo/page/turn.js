@@ -4,8 +4,8 @@ import { isBusy, isFinal, isUnbegun, wordsOf } from './refusal.js';
 
 /** A key holds for a day after its turn has ended: what is older than this could begin another turn if it were sent. */
 const SENDABLE_MS = 12 * 3_600_000;
-/** A connection that lasted longer went well, also when it told nothing new. */
-const LASTING_MS = 1_000;
+/** A connection that lasted from one heartbeat to the next went well, also when it told nothing new. */
+const LASTING_MS = 15_000;
 /** What was under way when it was cut may begin a little later. */
 const LATE_MS = 2_000;
 

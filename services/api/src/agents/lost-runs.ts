@@ -91,8 +91,14 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     const standing = await runs.standing(stream);
     if (standing === undefined && performance.now() - since < LATE_MS) return;
     if (standing?.status === 'running' && standing.owner === self && standing.term === term)
-      await (what === 'end' ? end(stream, term) : deps.runQueue.offer(stream, term));
+      await (what === 'end' ? end(stream, term) : letGo(stream, term));
     owed.delete(stream.streamRequestId);
+  }
+
+  /** Offered as this pod's, it would be left to this pod by all others, for it lives. */
+  async function letGo(stream: StreamRef, term: number): Promise<void> {
+    const free = await runs.takeOver(stream, term, NOBODY);
+    if (free !== undefined) await deps.runQueue.offer(stream, free);
   }
 
   /** Costs one look at each run that is new, one at each pod, and one at each run that may be lost. */
