@@ -316,9 +316,9 @@ describe('a message of which nobody heard whether it arrived', () => {
     expect(roundsOf(who.text)).toBe(2);
   });
 
-  it('since its pod could not reach Redis, finds the turn at work there', async () => {
+  it('since its pod could not reach Redis, finds the turn once that pod lets go of it', async () => {
     const who = { ...(await someone('hello')), chatId: 'c1' };
-    // So long that no other pod takes the turn from this one.
+    // So long that no other pod takes the turn from this one unasked.
     const { pod, proxy, deafen } = await deafPod(who.text, { PARLEY_LEASE_MS: '60000' });
     const cut = deafen();
     const lost = await send({ ...who, url: pod.url });
