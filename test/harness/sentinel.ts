@@ -115,11 +115,16 @@ function topology(servers: RedisServer[], sentinelPorts: number[]): Omit<Sentine
       const old = await masterPort();
       const [first] = sentinelPorts;
       if (first === undefined) throw new Error('no Sentinels');
-      // Refused with NOGOODSLAVE or INPROG while the Sentinel has no fresh news of the replicas.
-      await waitUntil(() => redisCommand(first, 'SENTINEL', 'FAILOVER', NAME), {
-        what: 'the Sentinel to take the order to fail over',
-        everyMs: 200,
-      });
+      // Refused with NOGOODSLAVE or INPROG while the Sentinel has no fresh news of the replicas, or is at it; and what it
+      // took up comes to nothing when the replica that it chose is slow to turn.
+      await waitUntil(
+        async () => {
+          if ((await namedBy(first)) !== old) return true;
+          await redisCommand(first, 'SENTINEL', 'FAILOVER', NAME).catch(() => undefined);
+          return false;
+        },
+        { what: 'the Sentinel to fail over as ordered', everyMs: 500, timeoutMs: 120_000 },
+      );
       return newMaster(old);
     },
   };
