@@ -172,15 +172,14 @@ export function busContract(contract: Contract): void {
       for (const listener of listeners) listener.unsubscribe();
     });
 
-    it('says resync again whenever events may have been missed', async (test) => {
-      const { cut } = buses;
-      // The memory backend has no connection; the Redis ones all run this.
-      if (cut === undefined) return test.skip('there is no line to cut within one process');
+    if (contract.hasLine) it('says resync again whenever events may have been missed', saysResyncAgain);
+
+    async function saysResyncAgain(): Promise<void> {
       const topic = newStream();
       const listeners = [listen(buses.second, topic), listen(buses.second, topic)];
       for (const listener of listeners) await listener.synced();
       for (const times of [2, 3]) {
-        cut();
+        buses.cut();
         await buses.first.publish(topic, approve('into the void'));
         for (const listener of listeners) await listener.synced(times);
         await buses.first.publish(topic, approve(`after ${times}`));
@@ -191,6 +190,6 @@ export function busContract(contract: Contract): void {
           });
         }
       }
-    });
+    }
   });
 }

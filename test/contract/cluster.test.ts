@@ -14,6 +14,7 @@ if (typeof started === 'string') {
   const { nodes, servers } = started;
   afterAll(() => started.stop());
   backendContract(NAME, {
+    hasLine: true,
     open: (settings) => openRedisPods({ kind: 'cluster', nodes }, settings),
     lose: async () => {
       await Promise.all(servers.map(({ port }) => redisCommand(port, 'FLUSHALL')));

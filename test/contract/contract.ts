@@ -14,12 +14,13 @@ export interface Contract {
   /** An engine on the other. */
   readonly second: Engine;
   readonly lose: Store['lose'];
+  readonly hasLine: boolean;
   /** Two pods with settings of their own; closed when the test ends. */
   openWith(settings: Partial<BackendSettings>): Promise<Pods>;
 }
 
 /** Opens the pods before the tests of the current suite and closes them after. */
-export function contractOn({ open, lose }: Store): Contract {
+export function contractOn({ open, lose, hasLine }: Store): Contract {
   let shared: { pods: Pods; first: Engine; second: Engine } | undefined;
   const own: Pods[] = [];
   beforeAll(async () => {
@@ -45,6 +46,7 @@ export function contractOn({ open, lose }: Store): Contract {
       return opened().second;
     },
     lose,
+    hasLine,
     async openWith(settings) {
       const pods = await open({ ...ROOMY, ...settings });
       own.push(pods);

@@ -5,6 +5,7 @@ import type { Pods, Store, ToolApproval } from './pods.ts';
 
 /** The memory backend: one pod, which stands for both. */
 export const memoryStore: Store = {
+  hasLine: false,
   async open(settings): Promise<Pods> {
     const backend = createMemoryBackend(settings);
     return {
@@ -13,7 +14,10 @@ export const memoryStore: Store = {
       settings,
       async approvals() {
         const bus = new InProcessEventBus<ToolApproval>();
-        return { first: bus, second: bus, close: async () => undefined };
+        const cut = () => {
+          throw new Error('There is no line to cut within one process.');
+        };
+        return { first: bus, second: bus, cut, close: async () => undefined };
       },
       async deadLetters(keepMs) {
         const letters = createMemoryDeadLetters({ keepMs });

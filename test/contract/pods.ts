@@ -13,8 +13,8 @@ export interface ToolApproval {
 export interface ApprovalBuses {
   readonly first: EventBus<ToolApproval>;
   readonly second: EventBus<ToolApproval>;
-  /** Cuts the line over which `second` hears; absent where there is none. */
-  readonly cut?: () => void;
+  /** Cuts the line over which `second` hears. Throws where there is none. */
+  cut(): void;
   close(): Promise<void>;
 }
 
@@ -42,6 +42,8 @@ export type OpenPods = (settings: BackendSettings) => Promise<Pods>;
 /** A store as a test file sees it. */
 export interface Store {
   readonly open: OpenPods;
+  /** Whether its pods hear of each other over a line, which may be cut; not so within one process. */
+  readonly hasLine: boolean;
   /** Loses everything, as a store without persistence does; absent where that takes the process along. */
   readonly lose?: () => Promise<void>;
 }

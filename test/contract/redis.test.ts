@@ -1,29 +1,41 @@
 import { afterAll } from 'vitest';
-import { findRedis } from '../harness/find-redis.ts';
+import { ensureRedisServer, findRedis } from '../harness/find-redis.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { redisCommand } from '../harness/redis-command.ts';
+import { startRedis } from '../harness/redis-server.ts';
 import { openRedisPods } from './redis-pods.ts';
 import { backendContract } from './suite.ts';
 import { tidyUp } from './tidy.ts';
 
 const NAME = 'the Redis backend on one server';
 
-const found = await findRedis();
-if ('notRun' in found) {
-  suiteNotRun(NAME, found.notRun);
-} else {
-  const { url, serverBinary } = found;
+const binary = await ensureRedisServer();
+if (binary !== undefined) await onServerOfItsOwn(binary);
+else await onServerOfOthers();
+
+async function onServerOfItsOwn(binary: string): Promise<void> {
+  const { url, stop } = await startRedis({ binary });
+  afterAll(() => stop());
+  backendContract(NAME, {
+    hasLine: true,
+    open: (settings) => openRedisPods({ kind: 'single', url }, settings),
+    lose: async () => {
+      await redisCommand(url, 'FLUSHALL');
+    },
+  });
+}
+
+/** One that may not be emptied: what loses everything is left out. */
+async function onServerOfOthers(): Promise<void> {
+  const found = await findRedis();
+  if ('notRun' in found) return suiteNotRun(NAME, found.notRun);
+  const { url } = found;
   afterAll(async () => {
-    if (serverBinary === undefined) await tidyUp(url);
+    await tidyUp(url);
     await found.stop();
   });
   backendContract(NAME, {
+    hasLine: true,
     open: (settings) => openRedisPods({ kind: 'single', url }, settings),
-    // Only a server of our own may be emptied.
-    ...(serverBinary !== undefined && {
-      lose: async () => {
-        await redisCommand(url, 'FLUSHALL');
-      },
-    }),
   });
 }

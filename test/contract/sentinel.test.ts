@@ -14,6 +14,7 @@ if (typeof started === 'string') {
   const { sentinels, name, masterPort } = started;
   afterAll(() => started.stop());
   backendContract(NAME, {
+    hasLine: true,
     open: (settings) => openRedisPods({ kind: 'sentinel', nodes: sentinels, name }, settings),
     lose: async () => {
       await redisCommand(await masterPort(), 'FLUSHALL');

@@ -69,7 +69,7 @@ const AGENTS = {
   right: { tools: [elicit] },
 };
 
-function detachingOn(name: string, store: Store): void {
+function detachingOn(name: string, store: Pick<Store, 'open'>): void {
   describe(name, () => {
     let pods: Pods;
     beforeAll(async () => {
