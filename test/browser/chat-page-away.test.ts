@@ -1,18 +1,9 @@
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it, test, vi } from 'vitest';
+import { expect, it, test, vi } from 'vitest';
 import { keptIn, say, textsOf } from '../e2e/chat-page.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { type Move, nothingRuns, refuse, stream, textOfLines } from '../unit/sdk-chat-server.ts';
-import {
-  openScriptedPages,
-  repliedIn,
-  type ScriptedPages,
-  textIn,
-  told,
-  turnOf,
-  waits,
-} from './chat-page-site.ts';
+import { forEachTest, repliedIn, type ScriptedPage, textIn, told, turnOf, waits } from './chat-page-site.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
@@ -21,22 +12,12 @@ const lost = 'What came of this while the page was away can no longer be told.';
 const begun = stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open');
 
 await describeInChromium('the chat page, after it was away', (path) => {
-  let pages: ScriptedPages;
-  let page: Page;
-  let before: number;
-
-  beforeAll(async () => {
-    pages = await openScriptedPages(path);
+  let pages: ScriptedPage['pages'];
+  let page: ScriptedPage['page'];
+  let sent: ScriptedPage['sent'];
+  forEachTest(path, (opened) => {
+    ({ pages, page, sent } = opened);
   });
-  afterAll(() => pages?.stop());
-  beforeEach(async () => {
-    pages.reset();
-    page = await pages.open('ada');
-    before = pages.sent().length;
-    return () => page.context().close();
-  });
-
-  const sent = () => pages.sent().length - before;
 
   async function sleepOverTheWeekend(): Promise<void> {
     await page.clock.setFixedTime(Date.now() + WEEKEND_MS);
@@ -51,12 +32,12 @@ await describeInChromium('the chat page, after it was away', (path) => {
   ])('for days does not ask again what was %s', async (_, move) => {
     pages.will(move, told('two', 'Deleted once more.'));
     await say(page, 'delete all');
-    await waitUntil(() => sent() === 1, { what: 'the message' });
+    await waitUntil(() => sent().length === 1, { what: 'the message' });
     if (move === begun) await page.getByText('I begin.').waitFor();
     await sleepOverTheWeekend();
     expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ state: 'lost' });
     await page.locator('article.assistant').getByText(lost).waitFor();
-    expect(sent()).toBe(1);
+    expect(sent().length).toBe(1);
   });
 
   it('for days shows a turn that still runs', async () => {
@@ -66,7 +47,7 @@ await describeInChromium('the chat page, after it was away', (path) => {
     pages.resumes(told('one', 'I begin. And end.'));
     await sleepOverTheWeekend();
     expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ texts: ['I begin. And end.'] });
-    expect(sent()).toBe(1);
+    expect(sent().length).toBe(1);
   });
 
   it('comes back to a turn that waits without sending its message', async () => {
@@ -81,7 +62,7 @@ await describeInChromium('the chat page, after it was away', (path) => {
     pages.resumes(nothingRuns);
     await page.reload();
     expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ state: 'lost' });
-    expect(sent()).toBe(1);
+    expect(sent().length).toBe(1);
   });
 
   it('does not take another turn for the one that waited', async () => {

@@ -1,5 +1,6 @@
 import type { UIMessageChunk } from 'ai';
 import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type ChatPages, keptIn, openChatPages, textsOf } from '../e2e/chat-page.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import {
@@ -41,6 +42,37 @@ export interface Sent {
 }
 
 const hang: Move = () => undefined;
+
+/** What one test has: a page of `ada`'s before a server that does as it is told, and what has come since it began. */
+export interface ScriptedPage {
+  readonly pages: ScriptedPages;
+  readonly page: Page;
+  /** The messages. */
+  sent(): readonly Sent[];
+  /** How often somebody asked to stop. */
+  stops(): number;
+}
+
+/** Gives each test of a suite its page, in the Chromium of that path; the server is one for all of them. */
+export function forEachTest(chromium: string, give: (opened: ScriptedPage) => void): void {
+  let pages: ScriptedPages;
+  beforeAll(async () => {
+    pages = await openScriptedPages(chromium);
+  });
+  afterAll(() => pages?.stop());
+  beforeEach(async () => {
+    pages.reset();
+    const page = await pages.open('ada');
+    const before = { sent: pages.sent().length, stops: pages.stops() };
+    give({
+      pages,
+      page,
+      sent: () => pages.sent().slice(before.sent),
+      stops: () => pages.stops() - before.stops,
+    });
+    return () => page.context().close();
+  });
+}
 
 /** Opens it for `ada`, in the Chromium of that path. */
 export async function openScriptedPages(chromium: string): Promise<ScriptedPages> {

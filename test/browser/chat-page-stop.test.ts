@@ -1,14 +1,13 @@
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it, test, vi } from 'vitest';
+import { expect, it, test, vi } from 'vitest';
 import { say } from '../e2e/chat-page.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { loseReply, type Move, refuse, reply, stream, textOfLines } from '../unit/sdk-chat-server.ts';
 import {
   busy,
-  openScriptedPages,
+  forEachTest,
   repliedIn,
-  type ScriptedPages,
+  type ScriptedPage,
   textIn,
   told,
   turnOf,
@@ -23,27 +22,15 @@ const hang: Move = () => undefined;
 const begun = stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open');
 
 await describeInChromium('Stop, in the chat page', (path) => {
-  let pages: ScriptedPages;
-  let page: Page;
-  let before: { sent: number; stops: number };
-
-  beforeAll(async () => {
-    pages = await openScriptedPages(path);
-  });
-  afterAll(() => pages?.stop());
-  beforeEach(async () => {
-    pages.reset();
-    page = await pages.open('ada');
-    before = { sent: pages.sent().length, stops: pages.stops() };
-    return () => page.context().close();
+  let pages: ScriptedPage['pages'];
+  let page: ScriptedPage['page'];
+  let sent: ScriptedPage['sent'];
+  let stops: ScriptedPage['stops'];
+  forEachTest(path, (opened) => {
+    ({ pages, page, sent, stops } = opened);
   });
 
-  const keys = () =>
-    pages
-      .sent()
-      .slice(before.sent)
-      .map(({ key }) => key);
-  const stops = () => pages.stops() - before.stops;
+  const keys = () => sent().map(({ key }) => key);
   const sends = (times: number) => waitUntil(() => keys().length >= times, { what: `${times} messages` });
   const pressStop = () => page.getByRole('button', { name: 'Stop' }).click();
   const ended = () => repliedIn(page, 'stopped', 'finished', 'failed', 'unreached');

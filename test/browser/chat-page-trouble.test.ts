@@ -1,17 +1,16 @@
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it, test, vi } from 'vitest';
+import { expect, it, test, vi } from 'vitest';
 import { keptIn, say, textsOf } from '../e2e/chat-page.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { loseReply, type Move, refuse, stream, textOfLines } from '../unit/sdk-chat-server.ts';
 import {
   busy,
+  forEachTest,
   gapsOf,
   holdTime,
-  openScriptedPages,
   passTime,
   repliedIn,
-  type ScriptedPages,
+  type ScriptedPage,
   textIn,
   told,
   turnOf,
@@ -22,23 +21,14 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 const unreached = 'The agent could not be reached.';
 
 await describeInChromium('the chat page, in trouble', (path) => {
-  let pages: ScriptedPages;
-  let page: Page;
-  let before: number;
-
-  beforeAll(async () => {
-    pages = await openScriptedPages(path);
-  });
-  afterAll(() => pages?.stop());
-  beforeEach(async () => {
-    pages.reset();
+  let pages: ScriptedPage['pages'];
+  let page: ScriptedPage['page'];
+  let sent: ScriptedPage['sent'];
+  forEachTest(path, (opened) => {
+    ({ pages, page, sent } = opened);
     pages.always(told('other', 'Something else.'));
-    page = await pages.open('ada');
-    before = pages.sent().length;
-    return () => page.context().close();
   });
 
-  const sent = () => pages.sent().slice(before);
   const keys = () => sent().map(({ key }) => key);
   const replied = (...states: string[]) => repliedIn(page, ...states);
   const sends = (times: number) => waitUntil(() => sent().length >= times, { what: `${times} messages` });

@@ -1,17 +1,13 @@
 import type { UIMessage } from 'ai';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ChatServer, startChatServer, stream, textOfLines } from './sdk-chat-server.ts';
-import { chunksIn, sent, transportTo, whole } from './sdk-chat-turn.ts';
+import { expect, it } from 'vitest';
+import { stream, textOfLines } from './sdk-chat-server.ts';
+import { chunksIn, sent, serveChats, transportTo, whole } from './sdk-chat-turn.ts';
 
 /** The server's limits. */
 const BYTES_MAX = 262_144;
 const MESSAGES_MAX = 1_000;
 
-let server: ChatServer;
-beforeAll(async () => {
-  server = await startChatServer();
-});
-afterAll(() => server.stop());
+const { server } = await serveChats();
 
 function message(
   id: string,

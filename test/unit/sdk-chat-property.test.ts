@@ -3,18 +3,15 @@ import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { StreamItem } from '@parley/shared/engine/watch';
 import type { UIMessageChunk } from 'ai';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../services/api/src/chat/encoders/ai-sdk.ts';
 import { chunksOf, encodeAll, scanned } from './encoders-read.ts';
 import { stories } from './encoders-turns.ts';
 import { PlainChat } from './sdk-chat-chat.ts';
-import { type ChatServer, type Move, startChatServer, stream } from './sdk-chat-server.ts';
+import { type Move, stream } from './sdk-chat-server.ts';
+import { serveChats } from './sdk-chat-turn.ts';
 
-let server: ChatServer;
-beforeAll(async () => {
-  server = await startChatServer();
-});
-afterAll(() => server.stop());
+const { server } = await serveChats();
 
 /** Where a connection is cut: how far the turn was known when it was made, and after which part of its bytes. */
 interface Cut {

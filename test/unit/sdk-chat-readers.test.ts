@@ -7,19 +7,10 @@ import {
   isChatStreamError,
   isTurnWaiting,
 } from '@parley/sdk/chat';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import { PlainChat } from './sdk-chat-chat.ts';
-import {
-  type ChatServer,
-  type Line,
-  type Move,
-  nothingRuns,
-  refuse,
-  startChatServer,
-  stream,
-  textOfLines,
-} from './sdk-chat-server.ts';
+import { type Line, type Move, nothingRuns, refuse, stream, textOfLines } from './sdk-chat-server.ts';
 import {
   callsAfter,
   chunksIn,
@@ -32,19 +23,13 @@ import {
   POST,
   reset,
   sent,
+  serveChats,
   start,
   startStep,
-  transportTo,
   whole,
 } from './sdk-chat-turn.ts';
 
-let server: ChatServer;
-beforeAll(async () => {
-  server = await startChatServer();
-});
-afterAll(() => server.stop());
-
-const transportWith = (more: Partial<ChatTransportOptions> = {}) => transportTo(server, more);
+const { server, transportWith } = await serveChats();
 
 /** A connection that stays open for more to be written to it. */
 class Held {

@@ -1,14 +1,10 @@
 import { isChatStreamError, type ParleyChatTransport } from '@parley/sdk/chat';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PlainChat } from './sdk-chat-chat.ts';
-import { type ChatServer, keepTurns, loseReply, refuse, reply, startChatServer } from './sdk-chat-server.ts';
-import { IMPATIENT, transportTo, whole } from './sdk-chat-turn.ts';
+import { keepTurns, loseReply, refuse, reply } from './sdk-chat-server.ts';
+import { IMPATIENT, serveChats, transportTo, whole } from './sdk-chat-turn.ts';
 
-let server: ChatServer;
-beforeAll(async () => {
-  server = await startChatServer();
-});
-afterAll(() => server.stop());
+const { server } = await serveChats();
 
 describe('a message of unknown outcome', () => {
   /** A chat whose message was not heard of again, with the server's turns. */

@@ -1,18 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import type { ChatTransportOptions } from '@parley/sdk/chat';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import { PlainChat } from './sdk-chat-chat.ts';
-import {
-  type ChatServer,
-  loseReply,
-  type Move,
-  refuse,
-  reply,
-  startChatServer,
-  stream,
-  textOfLines,
-} from './sdk-chat-server.ts';
+import { loseReply, type Move, refuse, reply, stream, textOfLines } from './sdk-chat-server.ts';
 import {
   callsAfter,
   chunksIn,
@@ -21,17 +11,11 @@ import {
   failureOf,
   POST,
   sent,
-  transportTo,
+  serveChats,
   whole,
 } from './sdk-chat-turn.ts';
 
-let server: ChatServer;
-beforeAll(async () => {
-  server = await startChatServer();
-});
-afterAll(() => server.stop());
-
-const transportWith = (more: Partial<ChatTransportOptions> = {}) => transportTo(server, more);
+const { server, transportWith } = await serveChats();
 
 const STOP = ['POST', '/run/api/chat/c1/stop', undefined];
 const told = stream(textOfLines(whole));

@@ -1,9 +1,8 @@
 import { isParleyClientError } from '@parley/sdk';
 import { type ChatStreamReason, type ChatTransportOptions, isChatStreamError } from '@parley/sdk/chat';
 import type { UIMessage, UIMessageChunk } from 'ai';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
-  type ChatServer,
   keepTurns,
   type Line,
   loseReply,
@@ -11,7 +10,6 @@ import {
   nothingRuns,
   refuse,
   reply,
-  startChatServer,
   stream,
   textOfLines,
 } from './sdk-chat-server.ts';
@@ -30,20 +28,14 @@ import {
   reset,
   said,
   sent,
+  serveChats,
   start,
   startStep,
-  transportTo,
   whole,
   world,
 } from './sdk-chat-turn.ts';
 
-let server: ChatServer;
-beforeAll(async () => {
-  server = await startChatServer();
-});
-afterAll(() => server.stop());
-
-const transportWith = (more: Partial<ChatTransportOptions> = {}) => transportTo(server, more);
+const { server, transportWith } = await serveChats();
 
 /** Reads one message's stream to its end. */
 async function replyWith(more: Partial<ChatTransportOptions> = {}): Promise<UIMessageChunk[]> {

@@ -1,7 +1,8 @@
 /** One turn as the server tells it, for the tests of the chat transport. */
 import { type ChatTransportOptions, createChatTransport, isChatStreamError } from '@parley/sdk/chat';
 import type { UIMessage, UIMessageChunk } from 'ai';
-import { type ChatServer, type Line, textOfLines } from './sdk-chat-server.ts';
+import { afterAll } from 'vitest';
+import { type ChatServer, type Line, startChatServer, textOfLines } from './sdk-chat-server.ts';
 
 export const start: Line = { id: '9-1', data: { type: 'start', messageId: 'm1' } };
 export const startStep: Line = { id: '9-2', data: { type: 'start-step' } };
@@ -38,6 +39,16 @@ export const IMPATIENT = { firstDelayMs: 600_000, giveUpMs: 60_000 };
 
 export function transportTo({ url }: ChatServer, more: Partial<ChatTransportOptions> = {}) {
   return createChatTransport({ baseUrl: url, token: 'a-token', retry: QUICK, ...more });
+}
+
+/** A server for all tests of a file, and transports to it. */
+export async function serveChats() {
+  const server = await startChatServer();
+  afterAll(() => server.stop());
+  return {
+    server,
+    transportWith: (more: Partial<ChatTransportOptions> = {}) => transportTo(server, more),
+  };
 }
 
 export async function chunksIn(chunks: ReadableStream<UIMessageChunk> | null): Promise<UIMessageChunk[]> {
