@@ -78,11 +78,17 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     return owner === self ? !isHere(streamRequestId) : deps.isDead(owner);
   }
 
+  async function offer(stream: StreamRef, { owner, term }: RunStanding): Promise<void> {
+    // As this pod's it would be left to this pod by all others, for it lives.
+    const offered = owner === self ? await runs.takeOver(stream, term, NOBODY) : term;
+    if (offered !== undefined) await deps.runQueue.offer(stream, offered);
+  }
+
   async function look(stream: StreamRef): Promise<boolean> {
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running') return false;
     if (standing.owner === DETACHED) await wakeIfForgotten(deps, stream, standing.term);
-    else if (await isLost(stream, standing)) await deps.runQueue.offer(stream, standing.term);
+    else if (await isLost(stream, standing)) await offer(stream, standing);
     return true;
   }
 
@@ -91,14 +97,8 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     const standing = await runs.standing(stream);
     if (standing === undefined && performance.now() - since < LATE_MS) return;
     if (standing?.status === 'running' && standing.owner === self && standing.term === term)
-      await (what === 'end' ? end(stream, term) : letGo(stream, term));
+      await (what === 'end' ? end(stream, term) : offer(stream, standing));
     owed.delete(stream.streamRequestId);
-  }
-
-  /** Offered as this pod's, it would be left to this pod by all others, for it lives. */
-  async function letGo(stream: StreamRef, term: number): Promise<void> {
-    const free = await runs.takeOver(stream, term, NOBODY);
-    if (free !== undefined) await deps.runQueue.offer(stream, free);
   }
 
   /** Costs one look at each run that is new, one at each pod, and one at each run that may be lost. */
