@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensurePrograms } from './harness/ensure-programs.ts';
 import { findRedis } from './harness/find-redis.ts';
@@ -61,7 +62,21 @@ interface VitestResults {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly numPendingTests: number;
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    /** Why a file could not run at all. */
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly status: string;
+      readonly fullName: string;
+      readonly failureMessages: readonly string[];
+    }[];
+  }[];
 }
+
+/** Of a failure's message, which goes on with its stack. */
+const TOLD_LINES = 12;
 
 function readResults(): VitestResults | undefined {
   try {
@@ -109,9 +124,25 @@ function linesOf(outcomes: readonly Outcome[]): string[] {
   return outcomes.map(({ name, code, seconds }) => `${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`);
 }
 
+/** What failed and why, once more at the end: a run is longer than what most terminals keep. */
+function failuresIn({ testResults }: VitestResults): string[] {
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((each) => each.status === 'failed');
+    const file = relative(root, name);
+    if (failed.length === 0) return status === 'failed' ? [told(file, message)] : [];
+    return failed.map(({ fullName, failureMessages }) => told(`${file}: ${fullName}`, failureMessages[0]));
+  });
+}
+
+function told(what: string, why = ''): string {
+  const lines = why.split('\n').filter((line) => !line.startsWith('    at '));
+  return ['', what, ...lines.slice(0, TOLD_LINES).map((line) => `  ${line}`), ''].join('\n');
+}
+
 function summarise(outcomes: readonly Outcome[], how: string, found: VitestResults | undefined): number {
   process.stdout.write(`\n${linesOf(outcomes).join('\n')}\nRedis: ${how}\n`);
   const failed = found?.numFailedTests ?? 0;
+  for (const failure of found === undefined ? [] : failuresIn(found)) process.stdout.write(failure);
   process.stdout.write(
     `${found?.numPassedTests ?? 0} passed, ${failed} failed, ${found?.numPendingTests ?? 0} skipped\n`,
   );

@@ -4,6 +4,7 @@ import { expect } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';
+import { TELLS_MEMORY } from '../harness/resources.ts';
 import { userToken } from '../harness/tokens.ts';
 import { call, type Reply, type Request } from './call.ts';
 
@@ -57,7 +58,10 @@ export async function startWorld(): Promise<World> {
   const redis = await startRedis();
   const ports = [await freePort(), await freePort()];
   const start = (port = 0) =>
-    startPod({ ...POD_ENV, REDIS_URL: redis.url, PARLEY_METRICS_PORT: String(port) });
+    startPod(
+      { ...POD_ENV, REDIS_URL: redis.url, PARLEY_METRICS_PORT: String(port) },
+      { nodeArgs: TELLS_MEMORY },
+    );
   const pods = await Promise.all([start(ports[0]), start(ports[1])]);
   const send: World['call'] = ({ pod = 0, ...request }) => call(pods[pod].url, request);
   return {

@@ -71,6 +71,6 @@ it('three pods, a random one for every request: exactly one end for each, nothin
   await client.quit();
   const report = checkHistory(load.history.events, { graceMs: 6_000 });
   prove('Three pods, random pod for every request', formatReport(report));
-  expect(report.violations).toEqual([]);
+  expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.acked).toBe(SIZE.elicitations);
 });

@@ -79,9 +79,9 @@ export async function throughFailover(fleet: Fleet, { title, cause, heal }: Fail
   const report = checkHistory(load.history.events, { allow: LOSS, graceMs: 20_000 });
   const after = await calmLoad(fleet);
   prove(title, `${lossOf(report)}\n${formatReport(report)}\nafterwards: ${formatReport(after)}`);
-  expect(report.violations).toEqual([]);
+  expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.acked).toBe(SIZE.failover);
-  expect(after.violations).toEqual([]);
+  expect(after.violations, formatReport(after)).toEqual([]);
   expect(after.counts.acked).toBe(AFTER);
 }
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
+import type { ResourcesEvent } from '../harness/history/events.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/pick-fetch.ts';
 import { redisCommand } from '../harness/redis-command.ts';
-import { resourcesOf } from '../harness/resources.ts';
+import { liveBytes, TELLS_MEMORY } from '../harness/resources.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
@@ -17,7 +18,9 @@ let pods: SitePod[];
 beforeAll(async () => {
   site = await openSite();
   // The ends are read from the list, and it must hold all of them.
-  pods = await Promise.all([0, 1, 2].map(() => site.pod({ PARLEY_LIMIT_USER_HISTORY: '1000000' })));
+  pods = await Promise.all(
+    [0, 1, 2].map(() => site.pod({ PARLEY_LIMIT_USER_HISTORY: '1000000' }, { nodeArgs: TELLS_MEMORY })),
+  );
 });
 afterAll(() => site?.stop());
 
@@ -27,6 +30,19 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
     settles: SIZE.settles,
     askers: 150,
   });
+  const note = async (label: 'before' | 'after') => {
+    for (const [index, pod] of pods.entries()) {
+      const held = await liveBytes(pod);
+      const source = `pod ${index}`;
+      load.history.record({ type: 'resources', label, source, liveBytes: held, at: performance.now() });
+    }
+  };
+  const noteConnections = async (label: 'before' | 'after') => {
+    const clients = String(await redisCommand(site.redis.url, 'CLIENT', 'LIST'));
+    const sockets = clients.split('\n').filter((client) => client.includes(' name=parley-')).length;
+    load.history.record({ type: 'resources', label, source: 'redis', sockets, at: performance.now() });
+  };
+  await noteConnections('before');
   let killed = 0;
   let rounds = 0;
   const killing = setInterval(async () => {
@@ -34,18 +50,6 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
     const reply = await redisCommand(site.redis.url, 'CLIENT', 'KILL', 'TYPE', 'pubsub').catch(() => 0);
     killed += Number(reply);
   }, 1_000);
-  const note = async (label: 'before' | 'after') => {
-    for (const [index, pod] of pods.entries()) {
-      const held = await resourcesOf(pod.pid);
-      load.history.record({
-        type: 'resources',
-        label,
-        source: `pod ${index}`,
-        ...held,
-        at: performance.now(),
-      });
-    }
-  };
   const running = load.run().finally(() => clearInterval(killing));
   await waitUntil(() => load.settled() > SIZE.settles / 4, {
     what: 'the load to warm up',
@@ -54,13 +58,20 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
   await note('before');
   await running;
   await note('after');
-  const report = checkHistory(load.history.events);
+  await noteConnections('after');
+  const report = checkHistory(load.history.events, { resourceFactors: { sockets: 1 } });
+  const held = load.history.events.flatMap((each) => (each.type === 'resources' ? [toldOf(each)] : []));
   prove(
     'Subscriptions killed every second during settles',
-    `${rounds} rounds, ${killed} connections killed\n${formatReport(report)}`,
+    `${rounds} rounds, ${killed} connections killed\n${held.join('\n')}\n${formatReport(report)}`,
   );
-  expect(report.violations).toEqual([]);
+  expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.waits).toBe(SIZE.settles);
   expect(load.settled()).toBe(SIZE.settles);
   expect(killed).toBeGreaterThan(0);
 });
+
+function toldOf({ source, label, liveBytes: held, sockets }: ResourcesEvent): string {
+  const what = held === undefined ? `${sockets} connections` : `${Math.round(held / 1e6)} MB live`;
+  return `${source} ${label}: ${what}`;
+}

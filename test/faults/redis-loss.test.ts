@@ -55,7 +55,7 @@ it(`F5 Redis (AOF, fsync every second) is killed and restarted ${KILLS} times du
   await running;
   const report = checkHistory(load.history.events);
   prove(`F5 Redis killed and restarted ${KILLS} times during settles`, formatReport(report));
-  expect(report.violations).toEqual([]);
+  expect(report.violations, formatReport(report)).toEqual([]);
   expect(load.settled()).toBe(SETTLES);
 });
 

@@ -7,6 +7,7 @@ import {
   startWorker,
 } from '../harness/processes.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis-server.ts';
+import { TELLS_MEMORY } from '../harness/resources.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { LOAD_ENV } from '../load/load-env.ts';
 import { type Door, doorTo } from './door.ts';
@@ -83,11 +84,14 @@ export interface TwoPods {
   readonly near: SitePod;
 }
 
-/** Opens a site with a far and a near pod; `env` is for both. */
+/** Opens a site with a far pod, which tells its memory, and a near one; `env` is for both. */
 export async function openTwoPods(env: Env = {}): Promise<TwoPods> {
   const site = await openSite();
   const proxy = await site.proxy();
-  const [far, near] = await Promise.all([site.pod({ ...env, REDIS_URL: proxy.url }), site.pod(env)]);
+  const [far, near] = await Promise.all([
+    site.pod({ ...env, REDIS_URL: proxy.url }, { nodeArgs: TELLS_MEMORY }),
+    site.pod(env),
+  ]);
   return { site, proxy, far, near };
 }
 

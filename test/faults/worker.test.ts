@@ -168,7 +168,7 @@ it('F15 pods and workers an hour ahead and an hour behind: nothing early, nothin
   await load.run();
   const report = checkHistory(load.history.events, { graceMs: 6_000 });
   prove('F15 pods and workers an hour ahead and an hour behind', formatReport(report));
-  expect(report.violations).toEqual([]);
+  expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.acked).toBe(elicitations);
   expect(report.counts.finals.expired).toBeGreaterThan(0);
 });

@@ -5,7 +5,7 @@ export { type ManagedProcess, type ProcessOptions, startProcess } from './start-
 /** What a pod or worker may be given besides its environment. */
 export type StartOptions = {
   name?: string;
-  nodeArgs?: string[];
+  nodeArgs?: readonly string[];
   wrap?: string[];
   readyTimeoutMs?: number;
   /** Runs what `npm run build` wrote, as the image does. */

@@ -1,22 +1,16 @@
-import { execFile } from 'node:child_process';
-import { readdir, readlink } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import type { ManagedProcess } from './start-process.ts';
+import { waitUntil } from './wait-until.ts';
 
-const run = promisify(execFile);
+/** The `nodeArgs` of a process whose memory is asked for. */
+export const TELLS_MEMORY: readonly string[] = ['--import', './test/harness/tell-memory.ts'];
 
-/** The resident memory of a process, in bytes. */
-export async function residentBytes(pid: number): Promise<number> {
-  const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(pid)]);
-  return Number(stdout.trim()) * 1_024;
-}
-
-/** What a process holds of the machine; without /proc only its memory. */
-export async function resourcesOf(pid: number): Promise<{ rssBytes: number; sockets?: number }> {
-  const rssBytes = await residentBytes(pid);
-  const folder = `/proc/${pid}/fd`;
-  const links = await readdir(folder).catch(() => undefined);
-  if (links === undefined) return { rssBytes };
-  // One that is closed meanwhile is not there any more.
-  const targets = await Promise.all(links.map((link) => readlink(`${folder}/${link}`).catch(() => '')));
-  return { rssBytes, sockets: targets.filter((target) => target.startsWith('socket:')).length };
+/**
+ * What a process still holds after its garbage was collected, in bytes: heap and buffers. Its resident memory would also
+ * tell when the collector saw fit to run. The process was started with TELLS_MEMORY.
+ */
+export async function liveBytes({ name, lines, kill }: ManagedProcess): Promise<number> {
+  const from = lines.length;
+  kill('SIGUSR2');
+  const told = () => lines.slice(from).find((line) => line.startsWith('{"liveBytes":'));
+  return Number(JSON.parse(await waitUntil(told, { what: `${name} to tell its memory` })).liveBytes);
 }

@@ -15,7 +15,7 @@ export type ProcessOptions = {
   env?: Record<string, string>;
   /** Whether this line of JSON on stdout says that the process is ready. */
   readyWhen: (line: JsonLine) => boolean;
-  nodeArgs?: string[];
+  nodeArgs?: readonly string[];
   /** Runs on what `npm run build` wrote, as the image does, instead of on the sources. */
   build?: boolean;
   /** A command to run node under, such as what `fakeTime` gives. */

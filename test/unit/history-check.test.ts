@@ -196,9 +196,9 @@ describe('a report', () => {
   });
 
   it('takes the limits it is given', () => {
-    const run = changed({ label: 'after', source: 'pod' }, { rssBytes: 180e6 });
+    const run = changed({ label: 'after', source: 'pod' }, { liveBytes: 180e6 });
     expect(brokenBy(run)).toEqual(['I15']);
-    expect(brokenBy(run, { resourceFactors: { rssBytes: 2 } })).toEqual([]);
+    expect(brokenBy(run, { resourceFactors: { liveBytes: 2 } })).toEqual([]);
   });
 });
 

@@ -34,7 +34,7 @@ const DEFAULT_LIMITS: Limits = {
   graceMs: 1_000,
   toleranceMs: 50,
   sparseFeeds: false,
-  resourceFactors: { rssBytes: 1.5, handles: 1.25, sockets: 1.25 },
+  resourceFactors: { liveBytes: 1.1, handles: 1.25, sockets: 1.25 },
 };
 
 const DOSSIER_RULES: readonly (readonly [Invariant, DossierRule])[] = [

@@ -48,7 +48,7 @@ export function* nothingLeaks(
   { resourceFactors }: Limits,
 ): Generator<Finding> {
   for (const { source, before, after } of resourcePairs(resources)) {
-    for (const name of ['rssBytes', 'handles', 'sockets'] as const) {
+    for (const name of ['liveBytes', 'handles', 'sockets'] as const) {
       const [was, is] = [before[name], after[name]];
       if (was === undefined || is === undefined || is <= was * resourceFactors[name]) continue;
       yield {

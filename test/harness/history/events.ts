@@ -169,7 +169,8 @@ export type ResourcesEvent = {
   readonly keys?: number | undefined;
   /** PUBSUB CHANNELS (and SHARDCHANNELS) */
   readonly channels?: readonly string[] | undefined;
-  readonly rssBytes?: number | undefined;
+  /** Heap and buffers that no collection frees. */
+  readonly liveBytes?: number | undefined;
   readonly handles?: number | undefined;
   readonly sockets?: number | undefined;
   readonly at: number;

@@ -163,7 +163,7 @@ const bobRun: readonly HistoryEvent[] = [
 
 export const legalRun: readonly HistoryEvent[] = [
   { type: 'resources', label: 'before', source: 'redis', keys: 10, channels: ['timers'], at: 0 },
-  { type: 'resources', label: 'before', source: 'pod', rssBytes: 100e6, handles: 20, sockets: 4, at: 0 },
+  { type: 'resources', label: 'before', source: 'pod', liveBytes: 100e6, handles: 20, sockets: 4, at: 0 },
   ...aliceRun,
   ...bobRun,
   ended('el_form', 'accepted', 320, { action: 'accept', content: red }),
@@ -173,5 +173,5 @@ export const legalRun: readonly HistoryEvent[] = [
   ended('el_bob', 'declined', 2_305, { action: 'decline' }),
   ended('el_page', 'accepted', 2_505, { action: 'accept' }),
   { type: 'resources', label: 'after', source: 'redis', keys: 10, channels: ['timers'], at: 9_100 },
-  { type: 'resources', label: 'after', source: 'pod', rssBytes: 120e6, handles: 20, sockets: 4, at: 9_100 },
+  { type: 'resources', label: 'after', source: 'pod', liveBytes: 110e6, handles: 20, sockets: 4, at: 9_100 },
 ];

@@ -25,7 +25,7 @@ export type Invariant = (typeof INVARIANTS)[number];
 
 /** A resource may grow to this many times what it was before the run. */
 export type ResourceFactors = {
-  readonly rssBytes: number;
+  readonly liveBytes: number;
   readonly handles: number;
   readonly sockets: number;
 };

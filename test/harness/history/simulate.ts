@@ -61,7 +61,7 @@ export function simulate(steps: readonly Step[]): HistoryEvent[] {
     label: 'before',
     keys: 3,
     channels: ['ambient'],
-    rssBytes: 9e7,
+    liveBytes: 9e7,
     sockets: 0,
     at: 0,
   });
@@ -92,7 +92,7 @@ export function simulate(steps: readonly Step[]): HistoryEvent[] {
     label: 'after',
     keys: 3,
     channels: [],
-    rssBytes: 1e8,
+    liveBytes: 9.9e7,
     sockets: 0,
     at: world.now,
   });
