@@ -8,6 +8,7 @@ import { deadLetterContract } from './dead-letters.ts';
 import { detachingContract } from './detaching.ts';
 import { feedContract } from './feeds.ts';
 import { inboxContract } from './inboxes.ts';
+import { lateCopyContract } from './late-copies.ts';
 import { leavingContract } from './leaving.ts';
 import { modelContract } from './model.ts';
 import { pageContract } from './pages.ts';
@@ -34,6 +35,7 @@ export function backendContract(name: string, store: Store): void {
     inboxContract(contract);
     waitContract(contract);
     turnContract(contract);
+    lateCopyContract(contract);
     runQueueContract(contract);
     detachingContract(contract);
     busContract(contract);

@@ -13,7 +13,7 @@ import { answerOf, inputFor, newOwner } from './questions.ts';
 
 const HELLO: Message = { role: 'user', content: 'Hello' };
 
-function turnOf(owner: Owner, conversationId = 'talk', podId = 'pod-a'): NewRun {
+export function turnOf(owner: Owner, conversationId = 'talk', podId = 'pod-a'): NewRun {
   return {
     ...owner,
     streamRequestId: mintStreamRequestId(),
@@ -40,7 +40,7 @@ function deltas(from: number, to: number): TurnEvent[] {
 }
 
 /** Events numbered `from` to `to`; the first event of a run, 1, is its start. */
-function told(from: number, to: number, more: Partial<RunWrite> = {}): RunWrite {
+export function told(from: number, to: number, more: Partial<RunWrite> = {}): RunWrite {
   return { term: 1, firstSeq: from, events: deltas(from, to), ...more };
 }
 
@@ -201,7 +201,7 @@ export function turnContract(contract: Contract): void {
     });
 
     it('leaves its key free again with its retention', async () => {
-      const { backend } = await contract.openWith({ retentionMs: 300 });
+      const { backend } = await contract.openWith({ retentionMs: 3_000 });
       const turn = asking('a', turnOf(newOwner()));
       await backend.runs.begin(turn);
       await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
@@ -464,13 +464,13 @@ export function turnContract(contract: Contract): void {
       const { backend, second } = contract.pods;
       const pod = `pod-${newOwner().userId}`;
       expect(await second.heartbeats.alive(pod)).toBe(false);
-      await backend.heartbeats.beat(pod, 300);
+      await backend.heartbeats.beat(pod, 3_000);
       expect(await second.heartbeats.alive(pod)).toBe(true);
       await waitUntil(async () => !(await second.heartbeats.alive(pod)), { what: 'the beat to lapse' });
     });
 
     it('keeps its conversation while it runs or waits, however soon that is forgotten after it', async () => {
-      const { backend } = await contract.openWith({ conversationTtlMs: 700 });
+      const { backend } = await contract.openWith({ conversationTtlMs: 3_000 });
       const over = { end: { status: 'finished', messages: [HELLO] } } as const;
       const idle = await begun(backend);
       const first = await begun(backend);

@@ -64,7 +64,7 @@ export function runCommandOf(args: readonly string[]): RunCommand | undefined {
 }
 
 // Where the notes of a write begin among what its script is given.
-const NOTES_AT = 17;
+const NOTES_AT = 18;
 
 function writeOf(userId: string, run: string, given: readonly string[]): RunCommand {
   const [noteCount = 0, eventCount = 0] = [Number(given[11]), Number(given[12])];

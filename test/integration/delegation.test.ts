@@ -81,6 +81,10 @@ const AGENTS: Readonly<Record<string, TestAgent>> = {
 const PLACES = ['on the pod of the turn', 'on another pod'] as const;
 type Place = (typeof PLACES)[number];
 
+// A slow moment must not pass for a death where no pod dies.
+const LASTING = { beatMs: 50, aliveMs: 20_000 };
+const MORTAL = { beatMs: 50, aliveMs: 1_000 };
+
 /** A queue of runs that this pod only offers to. */
 const onlyOffering = ({ offer }: RunQueue): RunQueue => ({
   offer,
@@ -95,13 +99,12 @@ async function beginAt(
   more: TestPod = {},
   backend: Backend = createMemoryBackend(ROOMY),
 ) {
-  const rhythm = { beatMs: 50, aliveMs: 1_000 };
   const dead = new Set<string>();
   const heartbeats: Pick<Heartbeats, 'beat' | 'alive'> = {
     beat: async (pod, ttlMs) => (dead.has(pod) ? undefined : backend.heartbeats.beat(pod, ttlMs)),
     alive: (pod) => backend.heartbeats.alive(pod),
   };
-  const pod = { rhythm, heartbeats, agents: { ...AGENTS, ...agents }, ...more };
+  const pod = { rhythm: LASTING, heartbeats, agents: { ...AGENTS, ...agents }, ...more };
   const isElsewhere = place === 'on another pod';
   const own = podOn(backend, model, {
     ...pod,
@@ -164,7 +167,7 @@ async function beginAt(
 
 describe('a delegate on another pod', () => {
   it('whose pod dies is gone on with by the next, its question still open', async () => {
-    const turn = await beginAt('on another pod', 'left');
+    const turn = await beginAt('on another pod', 'left', {}, { rhythm: MORTAL });
     const [asked] = await turn.asked(1);
     const [lost] = await delegatedBy(turn.backend, turn.run);
     turn.join('third');
@@ -207,6 +210,28 @@ describe('a delegate on another pod', () => {
     expect((await turn.ended()).status).toBe('finished');
     expect(refusals).toBeLessThan(0);
   });
+});
+
+it('a delegate that another pod took from a pod that was silent may come back to that pod', async () => {
+  const turn = await beginAt('on the pod of the turn', 'left');
+  const [asked] = await turn.asked(1);
+  const [first] = await delegatedBy(turn.backend, turn.run);
+  const standing = async () => (await delegatedBy(turn.backend, turn.run))[0];
+  if (first === undefined) throw new Error('Nobody works on it.');
+  // As another pod does after a lapse, and then dies; the turn itself was not yet taken.
+  await turn.backend.runs.takeOver(first, first.term, 'died');
+  const isTakenAgain = async () => {
+    await turn.backend.runQueue.offer(first, first.term + 1);
+    const { owner = '' } = (await standing()) ?? {};
+    return owner !== 'died';
+  };
+  await turn.other.turns.close();
+  // Only a write tells the first pod that it has lost it.
+  await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+  await waitUntil(isTakenAgain, { what: 'the only pod that is left', everyMs: 100 });
+  expect((await standing())?.owner).toBe(first.owner);
+  expect((await turn.ended()).status).toBe('finished');
+  expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
 });
 
 /** The runs that a run's calls were delegated to, and theirs, the nearest first. */
@@ -318,7 +343,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
 
   it('whose pod goes away, or died, is gone on with elsewhere, with all that it delegated', async () => {
     for (const how of ['close', 'die'] as const) {
-      const turn = await begin('researcher and left');
+      const turn = await begin('researcher and left', {}, { rhythm: MORTAL });
       const before = await turn.asked(2);
       if (how === 'close') await turn.own.turns.close();
       else {

@@ -1,7 +1,9 @@
 import { ParleyError } from '@parley/shared/domain/errors';
+import type { StreamRef } from '@parley/shared/domain/ids';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
-import type { Runs } from '@parley/shared/ports/runs';
+import type { RunQueue } from '@parley/shared/ports/run-queue';
+import type { NewRun, Runs } from '@parley/shared/ports/runs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
 import { refusalOf } from '../contract/observe.ts';
@@ -88,6 +90,72 @@ describe('a run that nobody works on', () => {
     await waitUntil(stands, { what: 'the end of the lost run' });
     await pod().turns.begin(saying(conversation, 'hello'));
     expect((await eventsOf(backend, stream)).at(-1)).toMatchObject({ code: 'interrupted' });
+  });
+
+  it('since the reply of its begin was lost is ended before whoever sent it sends another, also when Redis did it late', async () => {
+    const { backend, pod, conversation } = world();
+    let late: NewRun | undefined;
+    const runs: Runs = {
+      ...backend.runs,
+      async begin(run) {
+        if (late !== undefined) return backend.runs.begin(run);
+        late = run;
+        throw away();
+      },
+    };
+    // No beat comes between the two.
+    const { turns } = pod({ runs, rhythm: { beatMs: 60_000, aliveMs: 120_000 } });
+    expect(await refusalOf(turns.begin(saying(conversation, 'hello')))).toMatchObject({
+      code: 'unavailable',
+    });
+    if (late === undefined) throw new Error('It was not sent.');
+    const stream = { ...conversation, streamRequestId: late.streamRequestId };
+    await backend.runs.begin(late);
+    const next = await turns.begin(saying(conversation, 'hello'));
+    expect(next.streamRequestId).not.toBe(stream.streamRequestId);
+    expect(await backend.runs.standing(stream)).toMatchObject({ status: 'failed' });
+    expect((await eventsOf(backend, stream)).map(({ type }) => type)).toEqual([
+      'turn-started',
+      'turn-failed',
+    ]);
+  });
+
+  it.each([
+    ['offered', true],
+    ['ended', false],
+  ])('that could not be %s at once is so with a later beat', async (_how, hasKey) => {
+    const { backend, pod, conversation } = world();
+    let lost: StreamRef | undefined;
+    const faults = { offer: 1, end: 1 };
+    const runs: Runs = {
+      ...backend.runs,
+      async begin(run) {
+        const begun = await backend.runs.begin(run);
+        if (lost !== undefined) return begun;
+        lost = run;
+        throw away();
+      },
+      async write(run, write) {
+        if (write.end?.status === 'failed' && faults.end-- > 0) throw away();
+        return backend.runs.write(run, write);
+      },
+    };
+    const runQueue: RunQueue = {
+      ...backend.runQueue,
+      async offer(stream, term) {
+        if (faults.offer-- > 0) throw away();
+        await backend.runQueue.offer(stream, term);
+      },
+    };
+    const { turns } = pod({ runs, runQueue });
+    const request = saying(conversation, 'hello');
+    const keyed = { ...request, repeatable: { key: 'key', digest: 'hello' } };
+    await refusalOf(turns.begin(hasKey ? keyed : request));
+    if (lost === undefined) throw new Error('It was not sent.');
+    const stream = lost;
+    const wanted = hasKey ? 'finished' : 'failed';
+    await waitUntil(async () => (await backend.runs.standing(stream))?.status === wanted, { what: wanted });
+    expect(hasKey ? faults.offer : faults.end).toBeLessThan(0);
   });
 
   it('since its last write failed is ended', async () => {

@@ -1,3 +1,4 @@
+import type { StreamRef } from '../domain/ids.ts';
 import { NOBODY } from '../domain/run.ts';
 import type { Heartbeats } from '../ports/heartbeats.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
@@ -17,6 +18,11 @@ export interface OfferLapsedInput {
   readonly signal?: AbortSignal;
 }
 
+interface Lapsed {
+  readonly stream: StreamRef;
+  readonly term: number;
+}
+
 /**
  * Offers the turns of dead pods to the living ones, again and again until they are taken; a dead pod that owns nothing
  * any more is forgotten. Returns how many were offered. Throws `unavailable`.
@@ -28,16 +34,18 @@ export async function offerLapsed(
   const dead = await heartbeats.lapsed();
   if (dead.length === 0 && !evenIfNobodyDied) return 0;
   let offered = 0;
-  let offers: Promise<void>[] = [];
-  for await (const { stream, term } of runs.ownedBy(new Set([...dead, NOBODY]))) {
+  let found: Lapsed[] = [];
+  const offerFound = async () => {
+    await Promise.all(found.map(({ stream, term }) => runQueue.offer(stream, term)));
+    offered += found.length;
+    found = [];
+  };
+  for await (const lapsed of runs.ownedBy(new Set([...dead, NOBODY]))) {
     signal?.throwIfAborted();
-    offered += 1;
-    offers.push(runQueue.offer(stream, term));
-    if (offers.length < OFFERS_AT_ONCE) continue;
-    await Promise.all(offers);
-    offers = [];
+    found.push(lapsed);
+    if (found.length >= OFFERS_AT_ONCE) await offerFound();
   }
-  await Promise.all(offers);
+  await offerFound();
   if (offered === 0) await Promise.all(dead.map((pod) => heartbeats.forget(pod)));
   return offered;
 }

@@ -32,6 +32,8 @@ interface Held {
   run: Run;
   readonly asked: Asked | undefined;
   bytes: number;
+  /** Number of the last write under the current term. */
+  writes: number;
   stopping: boolean;
   wasDetached: boolean;
 }
@@ -66,7 +68,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
   }
 
   /** Frees the run's conversation and adds to its history. */
-  function leave(run: RunRef, said: readonly Message[], wasDetached: boolean): void {
+  function leave(run: Run, said: readonly Message[], wasDetached: boolean): void {
     const { running, messages } = talks.get(talkKey(run)) ?? { messages: [] };
     const last = { streamRequestId: run.streamRequestId, wasDetached };
     const talk: Talk = {
@@ -74,7 +76,9 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       ...(running !== undefined && running !== run.streamRequestId && { running }),
       messages: [...messages, ...structuredClone(said)].slice(-settings.historyMessagesMax),
     };
-    talks.set(talkKey(run), talk, Date.now() + settings.conversationTtlMs);
+    // A delegate's conversation is nobody's to go on with.
+    const ttlMs = run.parent === undefined ? settings.conversationTtlMs : settings.retentionMs;
+    talks.set(talkKey(run), talk, Date.now() + ttlMs);
   }
 
   function refusal(held: Held, { end, detach }: RunWrite, bytes: number): WriteResult | undefined {
@@ -144,7 +148,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         };
         runs.set(
           streamKey(run),
-          { run, asked, bytes: bytesOf([event]), stopping: false, wasDetached: false },
+          { run, asked, bytes: bytesOf([event]), writes: 0, stopping: false, wasDetached: false },
           now + lifeMs,
         );
         keepTalk(run, { ...talk, running: run.streamRequestId }, now);
@@ -186,12 +190,13 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         const { events, end } = write;
         const fresh = events.slice(Math.max(0, run.writerSeq - write.firstSeq + 1));
         const bytes = held.bytes + bytesOf(fresh);
-        const settled = standing(run, write) ?? refusal(held, write, bytes);
+        const settled = standing(held, write) ?? refusal(held, write, bytes);
         if (settled !== undefined) return settled;
         const next = nextOf(run, write, now);
         const ttlMs = end === undefined ? lifeMs : settings.retentionMs;
         const wasDetached = held.wasDetached || write.detach !== undefined;
-        runs.set(streamKey(run), { ...held, run: next, bytes, wasDetached }, now + ttlMs);
+        const writes = write.number ?? held.writes;
+        runs.set(streamKey(run), { ...held, run: next, bytes, writes, wasDetached }, now + ttlMs);
         if (end !== undefined) leave(run, end.messages, held.wasDetached);
         if (write.detach !== undefined) keepTalk(run, talks.get(talkKey(run)), now);
         tell(run, fresh, now, ttlMs);
@@ -214,6 +219,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         const isLapse = ![held.run.owner, owner].some((one) => one === NOBODY || one === DETACHED);
         const lapses = held.run.lapses + (isLapse ? 1 : 0);
         held.run = { ...held.run, term: term + 1, owner, lapses };
+        held.writes = 0;
         return term + 1;
       },
     },
@@ -230,16 +236,16 @@ function begunBefore(
   const { run } = held;
   if (run.owner === owner && run.status === 'running' && held.asked?.nonce === asked?.nonce)
     return { type: 'begun', term: run.term, writerSeq: run.writerSeq };
-  if (asked === undefined) return undefined;
-  return held.asked?.digest === asked.digest
+  return held.asked?.digest === asked?.digest
     ? { type: 'known', conversationId: run.conversationId }
     : { type: 'mismatch' };
 }
 
 /** How a run stands towards a write that it will not take; nothing when it will. */
-function standing(run: Run, write: RunWrite): WriteResult | undefined {
+function standing({ run, writes }: Held, write: RunWrite): WriteResult | undefined {
   if (run.term !== write.term) return 'fenced';
-  if (run.status === 'running') return undefined;
+  if (run.status === 'running')
+    return write.number !== undefined && writes > write.number ? 'written' : undefined;
   return run.status === write.end?.status && run.writerSeq >= lastSeqOf(write) ? 'written' : 'fenced';
 }
 

@@ -39,7 +39,10 @@ export interface NewRun extends RunRef {
 export type BeginResult =
   /** Also when this very call, which is still the owner's, had begun it before: a repeated call is harmless. */
   | { readonly type: 'begun'; readonly term: number; readonly writerSeq: number }
-  /** An earlier call asked for the same (`asked`): the run is there, whoever has it and however it stands. */
+  /**
+   * The run is there, whoever has it and however it stands: an earlier call asked for the same (`asked`), or an earlier
+   * sending of this one began it and it was taken over or ended since.
+   */
   | { readonly type: 'known'; readonly conversationId: string }
   /** An earlier call asked for something else under the same stream request. */
   | { readonly type: 'mismatch' }
@@ -59,6 +62,11 @@ export type RunNote =
 
 export interface RunWrite {
   readonly term: number;
+  /**
+   * The how-manieth write under this term it is, from 1: what arrives after a later one changes nothing. A link that
+   * broke may still deliver what was sent again over the next one. Absent: whoever writes once.
+   */
+  readonly number?: number;
   /** Number of the first of `events`; each event has the next one. What the run already has is left out. */
   readonly firstSeq: number;
   readonly events: readonly TurnEvent[];

@@ -12,13 +12,14 @@
 --     20 input JSON where nothing is known of the conversation
 -- Returns {1, term, writer's sequence} when begun, also by an earlier sending of this call;
 --         {0, stream request} when another turn runs;
---         {2, conversation} when an earlier call asked for the same, {3} when it asked for something else.
+--         {2, conversation} when an earlier call asked for the same, or this one did and was overtaken since;
+--         {3} when an earlier call asked for something else.
 
 local stands = redis.call('HMGET', KEYS[1], 'owner', 'term', 'writerSeq', 'status', 'begunBy', 'asked', 'conversationId')
-local isOwn = stands[1] == ARGV[2] and stands[4] == 'running' and (stands[5] or '') == ARGV[19]
-if isOwn then return { 1, stands[2], stands[3] } end
-if ARGV[18] ~= '' and stands[4] then
-  if stands[6] ~= ARGV[18] then return { 3 } end
+if stands[4] then
+  local isOwn = stands[1] == ARGV[2] and stands[4] == 'running' and (stands[5] or '') == ARGV[19]
+  if isOwn then return { 1, stands[2], stands[3] } end
+  if (stands[6] or '') ~= ARGV[18] then return { 3 } end
   return { 2, stands[7] }
 end
 local running = redis.call('HGET', KEYS[3], 'running')

@@ -115,6 +115,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         runningField(run),
         detach === undefined ? '' : DETACHED,
         questions.length,
+        given.number ?? '',
         ...notes.flatMap(fieldOf),
         ...events.flatMap(eventArgs),
         ...messages.map((message) => JSON.stringify(message)),

@@ -13,5 +13,6 @@ for index = 4, #ARGV do
 end
 redis.call('HINCRBY', KEYS[1], 'lapses', lapses)
 redis.call('HSET', KEYS[1], 'term', term + 1, 'owner', ARGV[2])
+redis.call('HDEL', KEYS[1], 'writes')
 redis.call('HSET', KEYS[2], ARGV[3], ARGV[2])
 return term + 1

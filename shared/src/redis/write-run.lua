@@ -9,10 +9,11 @@
 --     11 messages a conversation keeps
 --     12 how many notes   13 how many events   14 how many messages   15 field among the running turns
 --     16 owner of detached runs, to detach it, or ''   17 how many of the keys are questions
+--     18 number of the write within its term, or ''
 --     then per note its field and value, per event its name and JSON, and the messages
 -- Returns 'written', 'stopping', 'fenced', 'full', 'roused' or 'gone'.
 
-local stands = redis.call('HMGET', KEYS[1], 'status', 'term', 'writerSeq', 'bytes', 'stop', 'detached')
+local stands = redis.call('HMGET', KEYS[1], 'status', 'term', 'writerSeq', 'bytes', 'stop', 'detached', 'writes', 'parent')
 if not stands[1] then return 'gone' end
 local ends = ARGV[8] ~= ''
 local notes, events, messages = tonumber(ARGV[12]), tonumber(ARGV[13]), tonumber(ARGV[14])
@@ -22,6 +23,7 @@ if stands[1] ~= 'running' then
   -- The same end again, after its reply was lost.
   return stands[1] == ARGV[8] and seq >= first + events - 1 and 'written' or 'fenced'
 end
+if ARGV[18] ~= '' and tonumber(stands[7] or 0) > tonumber(ARGV[18]) then return 'written' end
 
 local detaches, questions = ARGV[16] ~= '', tonumber(ARGV[17])
 if detaches then
@@ -36,7 +38,7 @@ if detaches then
   if stands[5] then return 'roused' end
 end
 
-local function eventAt(index) return 18 + 2 * notes + 2 * index end
+local function eventAt(index) return 19 + 2 * notes + 2 * index end
 local skip = math.max(0, seq - first + 1)
 local bytes = tonumber(stands[4])
 for index = skip, events - 1 do bytes = bytes + #ARGV[eventAt(index) + 1] end
@@ -44,7 +46,8 @@ if bytes > tonumber(ARGV[6]) and not ends and not detaches then return 'full' en
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-for index = 0, notes - 1 do redis.call('HSET', KEYS[1], ARGV[18 + 2 * index], ARGV[19 + 2 * index]) end
+for index = 0, notes - 1 do redis.call('HSET', KEYS[1], ARGV[19 + 2 * index], ARGV[20 + 2 * index]) end
+if ARGV[18] ~= '' then redis.call('HSET', KEYS[1], 'writes', ARGV[18]) end
 
 local position
 if skip < events then
@@ -74,7 +77,8 @@ if ends then
   redis.call('LTRIM', KEYS[4], -tonumber(ARGV[11]), -1)
   redis.call('PEXPIRE', KEYS[4], ARGV[10])
   redis.call('HSET', KEYS[3], 'last', ARGV[1], 'lastDetached', stands[6] or '0', 'updatedAt', now)
-  redis.call('PEXPIRE', KEYS[3], ARGV[10])
+  -- A delegate's conversation is nobody's to go on with.
+  redis.call('PEXPIRE', KEYS[3], stands[8] and ARGV[9] or ARGV[10])
 else
   redis.call('PEXPIRE', KEYS[1], ARGV[7])
   redis.call('PEXPIRE', KEYS[2], ARGV[7])

@@ -49,16 +49,16 @@ export async function followDelegate(
     void stopUnlessLost(deps, from, run).finally(() => leaveSoon(leaving));
   };
   from.signal.addEventListener('abort', onAbort, { once: true });
-  // Whatever it has asked when its feed falls silent is the turn's to take back.
+  // Whatever it has asked when its feed falls silent, or whoever delegated ends, is the turn's to take back.
   from.turn.asking += 1;
   try {
     if (from.signal.aborted) onAbort();
     const end = await untilItsEnd(deps, call, followed, leaving.signal);
-    from.turn.asking -= 1;
     if (end.usage !== undefined) from.budget.spend(end.usage);
     // Mostly because the turn is to stop: then nobody goes on with what came of it.
     if (end.type === 'turn-finished' && end.reason === 'stopped') await from.turn.look();
     from.signal.throwIfAborted();
+    from.turn.asking -= 1;
     if (end.type === 'turn-failed') return delegateFailed(title, end.code);
     const { run: record } = await untilBack(() => deps.runs.read(run), from.signal);
     return delegateOutcome(title, end.reason, textOf(record?.steps.at(-1)?.messages.at(-1)));

@@ -62,34 +62,47 @@ async function workAnywhere(deps: DelegateDeps, call: DelegatingCall, task: Task
   const { signal } = call.from;
   const known =
     call.before === undefined ? undefined : await untilBack(() => deps.runs.standing(task.run), signal);
-  const { term } = known ?? (await begin(deps, call, task, NOBODY));
-  await untilBack(() => deps.runQueue.offer(task.run, term), signal);
+  const { term } = known ?? (await begin(deps, call, task, NOBODY)) ?? {};
+  if (term !== undefined) await untilBack(() => deps.runQueue.offer(task.run, term), signal);
   return followDelegate(deps, call, task);
 }
 
 async function workHere(deps: DelegateDeps, call: DelegatingCall, task: Task): Promise<ToolOutcome> {
+  const release = deps.keepBusy(task.run);
+  const outcome = await workUnlessTaken(deps, call, task).finally(release);
+  return outcome ?? followDelegate(deps, call, task);
+}
+
+/** Nothing when another pod has taken the run over, while this one still has the turn. */
+async function workUnlessTaken(
+  deps: DelegateDeps,
+  call: DelegatingCall,
+  task: Task,
+): Promise<ToolOutcome | undefined> {
   const { from } = call;
   const { run } = task;
-  const release = deps.keepBusy(run);
+  const begun = await begin(deps, call, task, deps.owner);
+  if (begun === undefined) return undefined;
+  const agent = await deps.agents.open(task.id, run, from.signal);
+  const writer = createRunWriter({ runs: deps.runs, run, ...begun });
+  const callId = turnCallId(from, call.toolCallId);
   try {
-    const begun = await begin(deps, call, task, deps.owner);
-    const agent = await deps.agents.open(task.id, run, from.signal);
-    const writer = createRunWriter({ runs: deps.runs, run, ...begun });
-    const callId = turnCallId(from, call.toolCallId);
-    try {
-      return await runDelegate(deps, from, { ...agent, ...task, writer, callId });
-    } catch (error) {
-      if (!writer.lost.aborted || from.signal.aborted) throw error;
-      // Another pod has taken it over, while this one still has the turn.
-      return await followDelegate(deps, call, task);
-    }
-  } finally {
-    release();
+    return await runDelegate(deps, from, { ...agent, ...task, writer, callId });
+  } catch (error) {
+    if (!writer.lost.aborted || from.signal.aborted) throw error;
+    return undefined;
   }
 }
 
-async function begin({ runs }: DelegateDeps, call: DelegatingCall, task: Task, owner: string) {
+/** How the run begins; nothing when that was not heard of before a pod took it. */
+async function begin(
+  { runs }: DelegateDeps,
+  call: DelegatingCall,
+  task: Task,
+  owner: string,
+): Promise<{ readonly term: number; readonly writerSeq: number } | undefined> {
   const begun = await untilBack(() => runs.begin(newRunOf(call, task, owner)), call.from.signal);
+  if (begun.type === 'known') return undefined;
   if (begun.type !== 'begun') throw new Error('A conversation of its own had another turn.');
   return begun;
 }

@@ -11,8 +11,8 @@ import { INTERRUPTED } from './run-end.ts';
 
 const LOOKS_AT_ONCE = 50;
 const LATE_MS = 60_000;
-// Its answer wakes it; this is for the answer whose wake was lost.
-const DETACHED_LOOK_MS = 30_000;
+// What is detached is woken by its answer; this is for the answer whose wake was lost, and the owner that let go.
+const LOOK_AGAIN_MS = 30_000;
 
 export interface LostRunsDeps {
   readonly engine: Pick<Engine, 'list' | 'read' | 'withdraw'>;
@@ -85,6 +85,9 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
   }
 
   async function look(stream: StreamRef): Promise<boolean> {
+    const debt = owed.get(stream.streamRequestId);
+    // Whoever asked for it was told that it failed.
+    if (debt?.what === 'end') await pay(debt);
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running') return false;
     if (standing.owner === DETACHED) await wakeIfForgotten(deps, stream, standing.term);
@@ -96,18 +99,24 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     if (isHere(stream.streamRequestId)) return;
     const standing = await runs.standing(stream);
     if (standing === undefined && performance.now() - since < LATE_MS) return;
-    if (standing?.status === 'running' && standing.owner === self && standing.term === term)
-      await (what === 'end' ? end(stream, term) : offer(stream, standing));
+    if (standing?.status === 'running' && isOwedAs(standing, term))
+      await (what === 'end' ? end(stream, standing.term) : offer(stream, standing));
     owed.delete(stream.streamRequestId);
+  }
+
+  /** True too for one that an earlier try has made nobody's, and then could not offer or end. */
+  function isOwedAs({ owner, term }: RunStanding, owedTerm: number): boolean {
+    return owner === self ? term === owedTerm : owner === NOBODY && term === owedTerm + 1;
   }
 
   /** Costs one look at each run that is new, one at each pod, and one at each run that may be lost. */
   async function visit(entry: Attended, isDead: (owner: string) => Promise<boolean>): Promise<void> {
     const { stream, owner } = entry;
     if (isHere(stream.streamRequestId)) return;
-    if (owner === DETACHED && performance.now() - entry.lookedAt < DETACHED_LOOK_MS) return;
+    const isRecent = performance.now() - entry.lookedAt < LOOK_AGAIN_MS;
+    if (owner === DETACHED && isRecent) return;
     const isPods = owner !== undefined && owner !== NOBODY && owner !== DETACHED && owner !== self;
-    if (isPods && !(await isDead(owner))) return;
+    if (isPods && isRecent && !(await isDead(owner))) return;
     entry.lookedAt = performance.now();
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running') return;

@@ -78,6 +78,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   let queue: TurnEvent[] = [];
   let notes: RunNote[] = [];
   let nextSeq = writerSeq + 1;
+  let writes = 0;
   /** Why nothing more can be told. */
   let fault: unknown;
   let timer: NodeJS.Timeout | undefined;
@@ -101,6 +102,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     const write = writeOf(last);
     if (write.events.length === 0 && notes.length === 0 && !evenIfEmpty) return;
     const given = { queue, notes };
+    writes += 1;
     queue = [];
     notes = [];
     // Also while it is under way: no second look is to wait behind one that an outage holds.
@@ -126,6 +128,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     const events = fault === undefined ? queue : [];
     return {
       term,
+      number: writes + 1,
       firstSeq: nextSeq,
       events: event === undefined ? events : [...events, event],
       notes,
