@@ -10,6 +10,8 @@ export default defineConfig({
   test: {
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // A page that shares two cores with everything else may take its time.
+    expect: { poll: { timeout: 30_000 } },
     projects: [
       // These wait more than they work, so two go side by side.
       {

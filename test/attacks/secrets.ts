@@ -191,9 +191,11 @@ export function secretAttacks(world: () => World): void {
       } finally {
         world().redis.resume();
       }
-      await waitUntil(async () => (await world().call({ path: '/readyz' })).status === 200, {
-        what: 'the pods to find Redis again',
-      });
+      for (const pod of [0, 1] as const) {
+        await waitUntil(async () => (await world().call({ path: '/readyz', pod })).status === 200, {
+          what: 'the pods to find Redis again',
+        });
+      }
     });
 
     it('are in no log, no metric and no reply to anybody else', async () => {

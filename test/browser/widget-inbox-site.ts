@@ -62,7 +62,9 @@ export const INBOX_SCRIPT = `
 export async function startSite(chromiumPath: string): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-widget-'));
   const pages = createPages(folder);
-  const [redis, origin] = await Promise.all([startRedis(), pages.listen(), buildInto(folder)]);
+  // Nothing starts it again: a slow disk need not hold it up.
+  const starting = startRedis({ args: ['--appendonly', 'no'] });
+  const [redis, origin] = await Promise.all([starting, pages.listen(), buildInto(folder)]);
   const env = { ...POD_ENV, REDIS_URL: redis.url, PARLEY_CORS_ORIGINS: origin };
   const [browser, ...pods] = await Promise.all([
     chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] }),

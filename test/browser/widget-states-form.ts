@@ -58,6 +58,12 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await page.getByLabel('Name').fill('Grace');
       await page.getByRole('radio', { name: 'Second' }).check();
       const send = site().pages.hold(isAnswerTo(id));
+      // By what makes an answer one: kept back for long it is sent again.
+      const answers = new Set<string>();
+      page.on('request', (call) => {
+        if (isAnswerTo(id)(call.method(), new URL(call.url()).pathname))
+          answers.add(call.postDataJSON().responseId);
+      });
       await button(page, 'Send').click();
       await cardIn(page, 'sending');
       expect(await page.getByLabel('Name').inputValue()).toBe('Grace');
@@ -69,7 +75,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await looksSound(page);
       const content = { name: 'Grace', seats: 1, class: '2' };
       expect(await outcome).toMatchObject({ status: 'accepted', content });
-      expect(site().pages.count(isAnswerTo(id))).toBe(1);
+      expect([...answers]).toEqual([expect.any(String)]);
       expect(await page.evaluate(() => settled)).toEqual([
         { elicitationId: id, status: 'accepted', here: true },
       ]);
@@ -149,7 +155,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
   it('expires when the server says so', () =>
     withPerson(async (ada) => {
       const page = await ada.open();
-      const { id } = await ada.ask({ ...TRIP_QUESTION, timeoutSeconds: 4 });
+      const { id } = await ada.ask({ ...TRIP_QUESTION, timeoutSeconds: 10 });
       await page.evaluate((elicitationId) => show({ elicitationId }), id);
       await cardIn(page, 'pending');
       await reads(part(page, 'countdown'), /left$/u);

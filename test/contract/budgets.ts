@@ -44,8 +44,8 @@ export function budgetContract(contract: Contract): void {
       const { backend, second } = contract.pods;
       const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
       const brief = { ...name, name: 'brief' };
-      expect(await backend.claims.claim(brief, 'brief', 800)).toBe('brief');
-      expect(await backend.claims.claim(name, 'one', 800)).toBe('one');
+      expect(await backend.claims.claim(brief, 'brief', 3_000)).toBe('brief');
+      expect(await backend.claims.claim(name, 'one', 3_000)).toBe('one');
       expect(await second.claims.claim(name, 'one', 60_000)).toBe('one');
       expect(await backend.claims.claim(name, 'one', 1)).toBe('one');
       await waitUntil(async () => (await second.claims.claim(brief, 'other', 60_000)) === 'other', {
@@ -57,7 +57,7 @@ export function budgetContract(contract: Contract): void {
     it('lapses after its time, and is not prolonged by asking', async () => {
       const { backend, second } = contract.pods;
       const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
-      expect(await backend.claims.claim(name, 'one', 800)).toBe('one');
+      expect(await backend.claims.claim(name, 'one', 3_000)).toBe('one');
       expect(await second.claims.claim(name, 'two', 60_000)).toBe('one');
       await waitUntil(async () => (await second.claims.claim(name, 'three', 60_000)) === 'three', {
         what: 'the claim to lapse',
@@ -162,7 +162,7 @@ export function budgetContract(contract: Contract): void {
       const { backend, second } = contract.pods;
       const owner = newOwner();
       expect(await backend.limits.hold('streams', owner, 'long', 2, TTL)).toBe(true);
-      expect(await backend.limits.hold('streams', owner, 'short', 2, 800)).toBe(true);
+      expect(await backend.limits.hold('streams', owner, 'short', 2, 3_000)).toBe(true);
       expect(await second.limits.hold('streams', owner, 'next', 2, TTL)).toBe(false);
       await waitUntil(() => second.limits.hold('streams', owner, 'next', 2, TTL), {
         what: 'the lease to end',

@@ -115,7 +115,7 @@ export function deadLetterContract(contract: Contract): void {
     });
 
     it('leaves after its time, and the others stay', async () => {
-      const { first, second, tenant } = await lists(1_500);
+      const { first, second, tenant } = await lists(3_000);
       const early = letterOf(tenant);
       await first.add(tenant, early);
       const late: Letter[] = [];

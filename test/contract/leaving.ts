@@ -207,7 +207,7 @@ export function leavingContract(contract: Contract): void {
     });
 
     it('a feed that begins anew has another epoch', async () => {
-      const pods = await contract.openWith({ retentionMs: 1_000 });
+      const pods = await contract.openWith({ retentionMs: 3_000 });
       const engine = engineOn(pods.backend);
       const stream = newStream();
       await askOf(engine, stream, { timeoutSeconds: 0.05 });

@@ -7,7 +7,7 @@ import { backendContract } from './suite.ts';
 
 const NAME = 'the Redis backend behind Sentinels';
 
-const started = await startSentinel().catch((error: unknown) => String(error));
+const started = await startSentinel({ downAfterMs: 30_000 }).catch((error: unknown) => String(error));
 if (typeof started === 'string') {
   suiteNotRun(NAME, started);
 } else {

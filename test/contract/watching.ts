@@ -152,7 +152,7 @@ export function watchContract(contract: Contract): void {
     });
 
     it('ends when the retention of the feed ends', async () => {
-      const pods = await contract.openWith({ retentionMs: 1_000 });
+      const pods = await contract.openWith({ retentionMs: 3_000 });
       const stream = newStream();
       await askOf(engineOn(pods.backend), stream, { timeoutSeconds: 0.05 });
       const reader = await follow(engineOn(pods.second, { settings: { recheckMs: 50 } }), stream);

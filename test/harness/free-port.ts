@@ -6,14 +6,29 @@ import { createServer, type Server } from 'node:net';
 const LOWEST = 12_000;
 const HIGHEST = 21_999;
 const TRIES = 200;
+// Test files that run side by side draw from ports of their own: neither takes one that the other has just let go
+// of, or counts on nobody listening at.
+const SLICES = 4;
+const [FIRST, COUNT] = sliceOf(Number(process.env.VITEST_POOL_ID ?? Number.NaN));
+
+// One after the other from any of them on, so that none is given twice while another call is about to take it.
+let next = randomInt(COUNT);
 
 /** A TCP port on 127.0.0.1 that was free a moment ago. Another process may still win it: see `startRedis`. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < TRIES; attempt++) {
-    const port = randomInt(LOWEST, HIGHEST + 1);
+    const port = FIRST + next;
+    next = (next + 1) % COUNT;
     if (await canBind(port)) return port;
   }
-  throw new Error(`no free port between ${LOWEST} and ${HIGHEST} in ${TRIES} tries`);
+  throw new Error(`no free port between ${FIRST} and ${FIRST + COUNT - 1} in ${TRIES} tries`);
+}
+
+function sliceOf(worker: number): [first: number, count: number] {
+  const all = HIGHEST - LOWEST + 1;
+  if (!Number.isSafeInteger(worker)) return [LOWEST, all];
+  const count = Math.floor(all / SLICES);
+  return [LOWEST + (worker % SLICES) * count, count];
 }
 
 /** Makes `server` (TCP or HTTP) listen on 127.0.0.1 and returns its port, which it can take again after a close. */

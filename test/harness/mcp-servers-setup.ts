@@ -23,7 +23,8 @@ export function createMcpBench(): McpBench {
     client: (limits = {}, onStderr = () => undefined) => {
       const client = createMcpTools({
         clientInfo: { name: 'parley-test', version: '1.0.0' },
-        limits: { killGraceMs: 300, ...limits },
+        // A busy machine takes its time to start a server.
+        limits: { connectTimeoutMs: 60_000, killGraceMs: 300, ...limits },
         onStderr,
       });
       endings.push(() => client.close());

@@ -75,8 +75,8 @@ function configuration(
   const text = readFileSync(join(root, source), 'utf8')
     .replace('bind :8080', `bind 127.0.0.1:${port}`)
     .replace('listen 8080', `listen 127.0.0.1:${port}`)
-    .replace('timeout server 75s', 'timeout server 1s')
-    .replace('proxy_read_timeout 10s', 'proxy_read_timeout 1s')
+    .replace('timeout server 75s', 'timeout server 3s')
+    .replace('proxy_read_timeout 10s', 'proxy_read_timeout 3s')
     .replace('/dev/stdout', join(directory, 'access.log'))
     .replaceAll('/tmp/nginx', join(directory, 'nginx'));
   return pods.reduce((all, at, index) => all.replaceAll(`api-${index + 1}:3000`, `127.0.0.1:${at}`), text);
@@ -99,6 +99,6 @@ function answer(pod: StandIn, request: IncomingMessage, response: ServerResponse
     response.write('data: first\n\n');
     pod.streams.push(response);
   } else if (path === '/drop') request.once('end', () => request.socket.destroy());
-  else if (path.endsWith('/wait')) setTimeout(() => response.end(pod.name), 2500);
+  else if (path.endsWith('/wait')) setTimeout(() => response.end(pod.name), 6000);
   else if (!path.endsWith('/response')) response.end(pod.name);
 }

@@ -49,7 +49,7 @@ describe.each(programs)('the shipped configuration of %s', (program) => {
   });
 
   it('lets a long poll be silent for longer than a stream may be', async () => {
-    const response = await fetch(`${proxy.url}/v1/elicitations/el_1/wait?timeoutSeconds=3`);
+    const response = await fetch(`${proxy.url}/v1/elicitations/el_1/wait?timeoutSeconds=6`);
     expect(response.status).toBe(200);
   });
 

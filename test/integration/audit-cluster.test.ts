@@ -13,7 +13,7 @@ let pod: TestPod;
 let redis: Commands;
 
 beforeAll(async () => {
-  cluster = await startCluster({ masters: 3, replicas: 0 });
+  cluster = await startCluster({ masters: 3, replicas: 0, nodeTimeoutMs: 30_000 });
   const location: RedisLocation = { kind: 'cluster', nodes: cluster.nodes };
   pod = await startTestPod({ location });
   redis = connectCommands(location);

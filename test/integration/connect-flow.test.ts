@@ -224,7 +224,7 @@ describe('a question that ends while the person is at the provider', () => {
 
   test('by expiring: the credential is kept for the next call', async () => {
     const here = await world();
-    const { path, id } = await here.ask({ timeoutSeconds: 5 });
+    const { path, id } = await here.ask({ timeoutSeconds: 15 });
     const browser = createTestBrowser(here);
     const left = await browser.submit(await browser.enter(path, 'ada'), 'start');
     const callback = await browser.walk(left, 'ada-at-tracker');

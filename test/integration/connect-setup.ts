@@ -59,6 +59,8 @@ interface Pod {
   readonly engine: Engine;
   readonly vault: Vault;
   readonly deps: ConnectDeps;
+  /** Resolves when all its connections work. */
+  healthy(): Promise<unknown>;
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
@@ -133,6 +135,8 @@ export async function startWorld(options: WorldOptions) {
     backend,
     deps,
     log,
+    /** Resolves when both pods can reach the store. */
+    healthy: () => Promise.all(pods.map((pod) => pod.healthy())),
     /** Asks a person to connect a service; `issues` is the tracker. */
     ask: (more: { toolId?: string; owner?: Owner; timeoutSeconds?: number } = {}) =>
       askToConnect(engine, more),
@@ -255,7 +259,15 @@ async function openPod(
     redis.disconnect();
     await backend.close();
   });
-  await waitUntil(async () => (await backend.health()).subscription, { what: 'the backend' });
+  const healthy = () =>
+    waitUntil(
+      async () => {
+        const { commands, subscription } = await backend.health();
+        return commands && subscription && (await redis.ping()) === 'PONG';
+      },
+      { what: 'the backend' },
+    );
+  await healthy();
   const engine = engineOn(backend, { settings: { connectBaseUrl: `${shared.publicUrl}/auth/connect/` } });
   const vault = createVault({ store: createRedisVaultStore(redis), keys: shared.keys });
   const { elicitations, connect: store, limits } = backend;
@@ -269,6 +281,7 @@ async function openPod(
     engine,
     vault,
     deps: { engine, elicitations, store, limits, vault: wrapVault(vault), callLimits, ...shared },
+    healthy,
   };
 }
 

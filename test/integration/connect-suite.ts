@@ -10,7 +10,8 @@ export type WorldOptions = Partial<Parameters<typeof startWorld>[0]>;
 export function connectSuite() {
   let redis: RedisServer;
   beforeAll(async () => {
-    redis = await startRedis();
+    // Nothing starts it again: a slow disk need not hold it up.
+    redis = await startRedis({ args: ['--appendonly', 'no'] });
   });
   afterAll(() => redis.stop());
   beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));

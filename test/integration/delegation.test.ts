@@ -417,6 +417,34 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     }
   });
 
+  it('counts what a delegate used that ended before the pod died', async () => {
+    const usages: unknown[] = [];
+    for (const dies of [false, true]) {
+      const turn = await begin('left and right', {}, { rhythm: MORTAL });
+      const rows = await turn.asked(2);
+      const answer = async (agent: string) => {
+        const row = rows.find(({ definition }) => definition.context.agent === agent);
+        await answerOf(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'A' });
+      };
+      await answer('The left');
+      const isKept = async () => (await turn.record())?.calls.some(({ state }) => state === 'returned');
+      await waitUntil(isKept, { what: 'the end of the first delegate' });
+      if (dies) {
+        const leave = turn.other.turns.attend(turn.run);
+        closing.push(async () => leave());
+        await turn.die(await turn.record());
+        const isTaken = async () => (await turn.record())?.owner.startsWith('other/');
+        await waitUntil(isTaken, { what: 'the other pod' });
+      }
+      await answer('The right');
+      expect((await turn.ended()).status).toBe('finished');
+      const end = (await turn.events()).at(-1);
+      usages.push(end?.type === 'turn-finished' ? end.usage : end);
+    }
+    expect(usages[0]).toMatchObject({ inputTokens: expect.any(Number), outputTokens: expect.any(Number) });
+    expect(usages[1]).toEqual(usages[0]);
+  });
+
   it('does not work while a delegate waits for the person', async () => {
     const workMs = 3_000;
     const turn = await begin('left', { boss: { tools: delegates('left'), limits: { workMs } } });

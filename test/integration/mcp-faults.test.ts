@@ -139,7 +139,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     const mcp = await bench.server({ revision });
     const server = bench.client().open(httpConfig(mcp.url));
     await server.listTools();
-    expect(await server.call('hang', {}, { timeoutMs: 50 })).toEqual({ type: 'timeout', left: 'maybe' });
+    expect(await server.call('hang', {}, { timeoutMs: 1_000 })).toEqual({ type: 'timeout', left: 'maybe' });
     const leaving = new AbortController();
     const call = server.call('hang', {}, { signal: leaving.signal });
     await waitUntil(() => mcp.count('tools/call') === 2, { what: 'the call to arrive' });

@@ -113,7 +113,7 @@ describe('a program', () => {
   });
 
   it('of the old revision that does not answer what it does not know is served all the same', async () => {
-    const server = bench.client({ connectTimeoutMs: 8_000 }).open(stdioConfig(['old', 'silent']));
+    const server = bench.client({ connectTimeoutMs: 20_000 }).open(stdioConfig(['old', 'silent']));
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
   });
 

@@ -220,7 +220,7 @@ describe('a tool that acts with its person’s own account', () => {
     ['expired', 'before the deadline'],
     ['withdrawn', 'taken back'],
   ] as const)('is not called when the question is %s, and the model hears why', async (status, words) => {
-    const timeoutSeconds = status === 'expired' ? 1 : 600;
+    const timeoutSeconds = status === 'expired' ? 5 : 600;
     const pod = await open({ verify: knows('good-key-1'), timeoutSeconds });
     const run = await pod.begin('list');
     const { id } = await pod.asked();

@@ -59,7 +59,11 @@ beforeAll(async () => {
     observer: silentObserver,
     settings: engineSettings(env),
   });
-  await waitUntil(async () => (await backend.health()).subscription, { what: 'the backend' });
+  const isReady = async () => {
+    const { commands, subscription } = await backend.health();
+    return commands && subscription;
+  };
+  await waitUntil(isReady, { what: 'the backend' });
   const ask = () =>
     engine.ask({
       tenant: 'acme',

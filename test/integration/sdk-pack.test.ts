@@ -28,7 +28,7 @@ let packed: readonly Packed[];
 async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
   const env: NodeJS.ProcessEnv = { ...process.env };
   delete env.NODE_OPTIONS;
-  const { stdout } = await promisify(execFile)(command, args, { cwd, env, timeout: 60_000 }).catch(
+  const { stdout } = await promisify(execFile)(command, args, { cwd, env, timeout: 170_000 }).catch(
     ({ message, stdout }) => {
       throw new Error(`${message}\n${stdout}`);
     },

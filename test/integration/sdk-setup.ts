@@ -6,6 +6,7 @@ import {
   type ParleyClientError,
   type RetryOptions,
 } from '@parley/sdk';
+import { freePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes.ts';
 import { type RedisServer, startRedis } from '../harness/redis-server.ts';
 import { createRoundRobin, type RoundRobin } from '../harness/round-robin.ts';
@@ -34,9 +35,11 @@ export interface World {
 }
 
 export async function startWorld(): Promise<World> {
-  const redis = await startRedis();
+  // Nothing starts it again: a slow disk need not hold it up.
+  const redis = await startRedis({ args: ['--appendonly', 'no'] });
   const env = { ...POD_ENV, REDIS_URL: redis.url, PARLEY_HEARTBEAT_MS: '200' };
-  const start = (port = 0) => startPod({ ...env, PORT: String(port) });
+  // On a port that nothing else is given while the pod is away, so that it can be started there again.
+  const start = async (port?: number) => startPod({ ...env, PORT: String(port ?? (await freePort())) });
   const pods = await Promise.all([start(), start()]);
   const balancer = await createRoundRobin({ targets: pods.map(({ url }) => url), healthPath: false });
   return {

@@ -7,7 +7,7 @@ import { type SentinelTopology, startSentinel } from '../harness/sentinel.ts';
 const NAME = 'Sentinels that ask for a password';
 const PASSWORD = 'a-password-of-the-sentinels';
 
-const started = await startSentinel().catch((error: unknown) => String(error));
+const started = await startSentinel({ downAfterMs: 30_000 }).catch((error: unknown) => String(error));
 if (typeof started === 'string') suiteNotRun(NAME, started);
 else describe(NAME, () => suite(started));
 

@@ -77,7 +77,8 @@ async function turnThatLoses(death: Death) {
     }),
     { ...tool('look', async () => 'seen'), isRepeatable: true },
   ];
-  const rhythm = { beatMs: 20, aliveMs: 200 };
+  // Where nobody dies, a slow moment must not pass for a death.
+  const rhythm = { beatMs: 20, aliveMs: Number.isFinite(death.at) ? 200 : 20_000 };
   const agents = (pod: string) => ({ helper: { tools: tools(pod) } });
   const first = podOn(backend, model, { ...dying, rhythm, agents: agents('first'), pod: 'first' });
   const second = podOn(backend, model, { rhythm, agents: agents('second'), pod: 'second' });

@@ -94,6 +94,8 @@ export interface Site {
   close(): Promise<void>;
 }
 
+/** A receiver that took this long is slow. */
+export const SLOW_MS = 200;
 export const DEAD_LETTER_MS = 30 * 86_400_000;
 
 export async function openSite(redisUrl: string, sender: WebhookSenderOptions = {}): Promise<Site> {
@@ -121,7 +123,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
     deadLetters: letters.second,
     send: createWebhookSender({ allowLoopback: true, ...sender }),
     secretsOf: () => site.secrets.map(bytesOf),
-    receivers: createReceivers({ slowMs: 200 }),
+    receivers: createReceivers({ slowMs: SLOW_MS }),
     observer: { attempted: (attempt) => void told.push(attempt) },
     retentionMs: ROOMY.retentionMs,
     deadLetterMs: DEAD_LETTER_MS,

@@ -12,7 +12,7 @@ let location: RedisLocation;
 let pod: TestPod;
 
 beforeAll(async () => {
-  cluster = await startCluster({ masters: 3, replicas: 0 });
+  cluster = await startCluster({ masters: 3, replicas: 0, nodeTimeoutMs: 30_000 });
   location = { kind: 'cluster', nodes: cluster.nodes };
   pod = await startTestPod({ location, timers: 'queue', timerQueues: TIMER_QUEUES });
 }, 120_000);

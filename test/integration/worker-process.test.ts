@@ -89,7 +89,7 @@ describe('a worker', () => {
   });
 
   it('fires deadlines although Redis was killed, and its canary goes on', async () => {
-    const asked = await ask(5, 2);
+    const asked = await ask(5, 5);
     // An ask does not wait for its job; one that was never added would be left to the sweep.
     const { queue, close } = await lookInto(single(redis.url));
     await waitUntil(async () => (await queue.getDelayedCount()) === asked.length, { what: 'the jobs' });
@@ -149,7 +149,7 @@ it('refuses to start without Redis', async () => {
 });
 
 describe('a job that its worker does not finish', () => {
-  const env = { REDIS_URL: '', TEST_LOCK_MS: `${LOCK_MS}`, TEST_HOLD_MS: '2000' };
+  const env = { REDIS_URL: '', TEST_LOCK_MS: `${LOCK_MS}`, TEST_HOLD_MS: '5000' };
   const start = () =>
     startProcess({
       name: 'slow worker',

@@ -47,7 +47,7 @@ describe('startCluster', () => {
       expect(cluster.nodes).toHaveLength(6);
       const before = await cluster.masterOf(SLOT_OF_FOO);
       expect(await redisCommand(before, 'SET', 'foo', 'bar')).toBe('OK');
-      expect(await redisCommand(before, 'WAIT', 1, 1_000)).toBe(1);
+      expect(await redisCommand(before, 'WAIT', 1, 20_000)).toBe(1);
       const killed = await cluster.killMasterOf(SLOT_OF_FOO);
       expect(killed.port).toBe(before);
       await cluster.waitOk();

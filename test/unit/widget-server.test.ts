@@ -68,8 +68,8 @@ function follow(id: string, by: ElicitationServer = server) {
   return { statuses, states, stop, gone: () => gone };
 }
 
-const live = (states: readonly Connection[]) => vi.waitFor(() => expect(states.at(-1)).toBe('live'));
-const until = (check: () => void) => vi.waitFor(check, { timeout: 5_000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
+const live = (states: readonly Connection[]) => until(() => expect(states.at(-1)).toBe('live'));
 
 async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
   const error = await promise.then(

@@ -6,7 +6,9 @@ import { vaultContract } from './suite.ts';
 
 const NAME = 'the vault on a Cluster';
 
-const started = await startCluster({ masters: 3, replicas: 0 }).catch((error: unknown) => String(error));
+const started = await startCluster({ masters: 3, replicas: 0, nodeTimeoutMs: 30_000 }).catch(
+  (error: unknown) => String(error),
+);
 if (typeof started === 'string') {
   suiteNotRun(NAME, started);
 } else {

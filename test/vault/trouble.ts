@@ -23,9 +23,9 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     it('is followed by another once its lease has ended', async () => {
       const { keys, vault, ref, server } = setUp();
       const [, store] = pods().stores;
-      const fresh = refreshersOn(pods(), keys, { settings: { leaseMs: 600 } });
+      const fresh = refreshersOn(pods(), keys, { settings: { leaseMs: 3_000 } });
       await vault.save(ref, endedTokens());
-      expect(await store.lease(ref, 'a pod that is dead', 600)).toBe(true);
+      expect(await store.lease(ref, 'a pod that is dead', 3_000)).toBe(true);
       expect(await store.lease(ref, 'another', 600)).toBe(false);
       const results = await Promise.all([
         fresh[0](ref, server.refresh),

@@ -2,13 +2,13 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Commission, Run, RunRef } from '@parley/shared/domain/run';
 import { untilBack } from '@parley/shared/engine/outage';
 import { createBudget } from './budget.ts';
-import { checkpointOf } from './checkpoint.ts';
 import { createDelegate, type DelegateDeps } from './delegate.ts';
 import { type Delegated, runDelegate } from './delegate-run.ts';
 import { withdrawAsked } from './leftovers.ts';
 import { lookRegularly } from './look.ts';
 import type { TurnObserver } from './observer.ts';
 import { createRest, type Rest, type RestDeps, restMs } from './rest.ts';
+import { resumePoint } from './resume-point.ts';
 import { breakTurn, isInterrupted, TurnDetachedError, TurnInterruptedError } from './run-end.ts';
 import { createRunWriter, type RunWriter } from './run-writer.ts';
 import type { WorkClock } from './work-clock.ts';
@@ -48,7 +48,7 @@ export async function workOnCommission(
     if (!(await isWanted(deps, run))) throw new TurnInterruptedError();
     const { id, title } = agents.find(run.agent);
     const agent = await agents.open(id, run, AbortSignal.any([signal, writer.lost]));
-    const from = checkpointOf(run);
+    const from = await resumePoint({ runs, onFault }, run);
     const given: Delegated = { ...agent, id, title, run, writer, input: run.input, from };
     await runDelegate(deps, delegatorOf(deps, run, { writer, clock, rest, signal, onFault }), given);
   } catch (error) {

@@ -2,7 +2,7 @@ import type { ConversationRef, Delivery, Message, Run, RunRef, Support } from '@
 import { untilBack } from '@parley/shared/engine/outage';
 import type { Conversations } from '@parley/shared/ports/conversations';
 import type { BeginResult } from '@parley/shared/ports/runs';
-import { BEGINNING, type Checkpoint, checkpointOf } from './checkpoint.ts';
+import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { type CommissionDeps, workOnCommission } from './commissions.ts';
 import { createDelegate } from './delegate.ts';
 import { stopDelegates } from './delegate-follow.ts';
@@ -10,6 +10,7 @@ import { fromFirstUser } from './history.ts';
 import { withdrawLeft } from './leftovers.ts';
 import { letGo, type Waits } from './let-go.ts';
 import { createRest, restMs } from './rest.ts';
+import { resumePoint } from './resume-point.ts';
 import { runTurn } from './run.ts';
 import { breakTurn, isInterrupted, TurnDetachedError } from './run-end.ts';
 import { createRunWriter, type RunWriter } from './run-writer.ts';
@@ -81,7 +82,7 @@ export async function workOnTaken(deps: TurnWorkDeps, { run, term, stopping }: T
   deps.observer.resumed(run, term);
   const writer = createRunWriter({ runs: deps.runs, run, term, writerSeq });
   const agent = { id: run.agent, title: run.agent };
-  const from = checkpointOf(run);
+  const from = await resumePoint({ runs: deps.runs, onFault: (error) => deps.onFault(error, run) }, run);
   return workOn(deps, { run, writer, agent, stopping, support, delivery, input, before: [], from });
 }
 
