@@ -313,6 +313,16 @@ export function turnContract(contract: Contract): void {
       expect((await backend.runs.read(next)).run?.input).toEqual([HELLO]);
     });
 
+    it('keeps as many notes in one write as a model makes calls', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const callOf = (at: number) =>
+        ({ toolCallId: `call_${at}`, toolName: 'book', step: 0, state: 'intended' }) as const;
+      const notes = Array.from({ length: 5_000 }, (_, at) => ({ type: 'call', call: callOf(at) }) as const);
+      expect(await backend.runs.write(turn, told(2, 2, { notes }))).toBe('written');
+      expect((await second.runs.read(turn)).run?.calls).toHaveLength(notes.length);
+    });
+
     it('is asked how it stands by a write of nothing', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);

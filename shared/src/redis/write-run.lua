@@ -46,8 +46,9 @@ if bytes > tonumber(ARGV[6]) and not ends and not detaches then return 'full' en
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-for index = 0, notes - 1 do redis.call('HSET', KEYS[1], ARGV[19 + 2 * index], ARGV[20 + 2 * index]) end
-if ARGV[18] ~= '' then redis.call('HSET', KEYS[1], 'writes', ARGV[18]) end
+local fields = {}
+for index = 19, 18 + 2 * notes do fields[#fields + 1] = ARGV[index] end
+if ARGV[18] ~= '' then fields[#fields + 1], fields[#fields + 2] = 'writes', ARGV[18] end
 
 local position
 if skip < events then
@@ -63,7 +64,11 @@ if skip < events then
     position = epoch .. '-' .. string.format('%.0f', entry)
     redis.call('XADD', KEYS[2], position, 'event', ARGV[eventAt(index)], 'at', now, 'data', ARGV[eventAt(index) + 1])
   end
-  redis.call('HSET', KEYS[1], 'writerSeq', first + events - 1, 'bytes', bytes)
+  for _, each in ipairs({ 'writerSeq', first + events - 1, 'bytes', bytes }) do fields[#fields + 1] = each end
+end
+-- Lua cannot unpack thousands at once.
+for from = 1, #fields, 1000 do
+  redis.call('HSET', KEYS[1], unpack(fields, from, math.min(from + 999, #fields)))
 end
 
 if ends then
