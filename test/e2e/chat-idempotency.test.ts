@@ -5,7 +5,9 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { person } from './chat-client.ts';
 import { type ChatSite, openChatSite } from './chat-transport-site.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000 });
+
+const RECITAL = 'one two three '.repeat(500);
 
 /** "ask" asks the person; "count" is long; "refuse" has the model fail; anything else is repeated. */
 function line({ userText, results }: Turn): ScriptedReply {
@@ -18,7 +20,7 @@ function line({ userText, results }: Turn): ScriptedReply {
     };
   if (userText.startsWith('count')) return { text: `${userText} ${'one two three '.repeat(300)}` };
   // Still at it when its pod has long been killed.
-  if (userText.startsWith('recite')) return { text: `${userText} ${'one two three '.repeat(1_500)}` };
+  if (userText.startsWith('recite')) return { text: `${userText} ${RECITAL}` };
   return { text: `You said ${userText}.` };
 }
 
@@ -284,7 +286,7 @@ describe('a message of which nobody heard whether it arrived', () => {
     expect(await lost).toBe('nothing');
     const again = send(who);
     const isAsked = async () => (await openOf(who.authorization)).length === 1;
-    await waitUntil(isAsked, { what: 'the question', timeoutMs: 30_000 });
+    await waitUntil(isAsked, { what: 'the question' });
     await answer(who.authorization, 'c1', (await openOf(who.authorization))[0]?.elicitationId ?? '');
     const whole = await told(await again);
     expect(whole).toMatchObject({ replayed: 'true', state: 'stop' });
@@ -303,10 +305,10 @@ describe('a message of which nobody heard whether it arrived', () => {
     }
     expect(seen).toContain('two');
     dying.kill('SIGKILL');
-    const text = `${who.text} ${'one two three '.repeat(1_500)}`;
+    const text = `${who.text} ${RECITAL}`;
     // Whoever was shown what is said anew is cut off, and comes back with the same key.
     const whole = async () => (await told(await send(who))).text === text;
-    await waitUntil(() => whole().catch(() => false), { what: 'all of it', timeoutMs: 30_000 });
+    await waitUntil(() => whole().catch(() => false), { what: 'all of it', timeoutMs: 90_000 });
     const body = { model: 'helper', stream: true };
     expect(await told(await send({ ...who, ...OPENAI, body }))).toMatchObject({
       text,

@@ -47,7 +47,8 @@ defaultAgent: helper
   const env = {
     PARLEY_CONFIG: config,
     PARLEY_JWT_SECRET: SECRET,
-    PARLEY_LEASE_MS: '1000',
+    // A pod that a busy machine holds up must not pass for a dead one.
+    PARLEY_LEASE_MS: '4000',
     PARLEY_TAKE_OVER_MS: '250',
     PARLEY_DRAIN_MS: '8000',
     ...more,

@@ -8,7 +8,7 @@ import { TRACKER } from './connect-agents.ts';
 import type { World } from './connect-world.ts';
 
 /** How long anybody waits for one thing; a stream may last twice as long. */
-export const WAIT_MS = 30_000 * SIZE.patience;
+export const WAIT_MS = 60_000 * SIZE.patience;
 
 /** A turn as a stock client shows it. */
 export interface Watched {
@@ -141,6 +141,11 @@ export function asked({ message }: Watched): Promise<Question> {
     what: 'the question',
     timeoutMs: WAIT_MS,
   });
+}
+
+/** Until the chat shows a question, which may have ended by then. */
+export function everAsked({ message }: Watched): Promise<Question> {
+  return waitUntil(() => questionsIn(message())[0], { what: 'the question', timeoutMs: WAIT_MS });
 }
 
 /** Until the chat has some text. */

@@ -8,7 +8,7 @@ import { createRecorder, type Recorder } from './connect-recorder.ts';
 import { renewals } from './connect-renewals.ts';
 import { startWorld, type World } from './connect-world.ts';
 
-vi.setConfig({ testTimeout: 120_000 * SIZE.patience, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 240_000 * SIZE.patience });
 
 const CONVERSATIONS = SIZE.full ? 200 : 50;
 const WARM_UPS = 6;

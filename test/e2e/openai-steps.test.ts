@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { person } from './chat-client.ts';
 import { type ChatSite, openChatSite } from './chat-transport-site.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+// Still told when the last of its readers has come, and its pod been killed.
+const TEXT = 'one two three four '.repeat(300);
 
-const TEXT = 'one two three four '.repeat(100);
-
-function line(_turn: Turn): ScriptedReply {
-  return { text: TEXT };
+function line({ userText }: Turn): ScriptedReply {
+  return { text: userText === 'hello' ? 'Hello.' : TEXT };
 }
 
 let chats: ChatSite;
@@ -18,8 +17,32 @@ let buffered = '';
 beforeAll(async () => {
   chats = await openChatSite({ script: [line], delayMs: 10 });
   buffered = (await chats.site.pod({ ...chats.env, PARLEY_OPENAI_STEPS: 'buffered' })).url;
+  // The first turn of a pod takes its time.
+  await Promise.all(
+    [...chats.pods.map(({ url }) => url), buffered].map(async (url) => {
+      const { authorization } = await person();
+      await (await ask({ url, authorization, text: 'hello' })).done;
+    }),
+  );
 });
 afterAll(() => chats?.stop());
+
+interface Asking {
+  readonly url: string;
+  readonly authorization: string;
+  readonly text: string;
+  readonly key?: string;
+}
+
+async function ask({ url, authorization, text, key = randomUUID() }: Asking) {
+  const response = await fetch(`${url}/run/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json', 'idempotency-key': key },
+    body: JSON.stringify({ model: 'helper', stream: true, messages: [{ role: 'user', content: text }] }),
+  });
+  expect(response.status).toBe(200);
+  return reading(response);
+}
 
 interface Chunk {
   readonly choices?: readonly { readonly delta: { readonly content?: string } }[];
@@ -49,24 +72,11 @@ function reading(response: Response) {
 
 it('a step that is begun anew is an error where text was told live, and goes unseen where steps are buffered', async () => {
   const { authorization } = await person();
-  const key = randomUUID();
-  const ask = async (url: string) => {
-    const response = await fetch(`${url}/run/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json', 'idempotency-key': key },
-      body: JSON.stringify({
-        model: 'helper',
-        stream: true,
-        messages: [{ role: 'user', content: 'Count.' }],
-      }),
-    });
-    expect(response.status).toBe(200);
-    return reading(response);
-  };
+  const one = { authorization, key: randomUUID(), text: 'Count.' };
   const [owner, other] = chats.pods;
-  const dying = await ask(owner?.url ?? '');
-  const live = await ask(other?.url ?? '');
-  const whole = await ask(buffered);
+  const dying = await ask({ ...one, url: owner?.url ?? '' });
+  const live = await ask({ ...one, url: other?.url ?? '' });
+  const whole = await ask({ ...one, url: buffered });
   await waitUntil(() => live.seen.text.length > 20, { what: 'some of the text' });
   expect(whole.seen.text).toBe('');
   owner?.kill('SIGKILL');

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { choose, newOwner } from '../faults/door.ts';
 import { openSite, type Site, type SitePod } from '../faults/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { type Receiver, replyWith, SECRET, startReceiver, verified } from '../integration/webhooks-setup.ts';
 import { serviceKeyOf } from '../load/load-env.ts';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let site: Site;
 let pods: SitePod[];

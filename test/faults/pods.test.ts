@@ -12,6 +12,11 @@ import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
+// A pod that a busy machine holds up must not pass for a frozen one.
+const HEALTH_TIMEOUT_MS = 5_000;
+const PATIENCE_MS = 15_000;
+const GLANCE_MS = 5_000;
+
 let site: Site;
 
 beforeAll(async () => {
@@ -23,7 +28,7 @@ afterAll(() => site?.stop());
 it('F18 the asking pod is killed while it waits: the question lives on, another pod takes the asker in', async () => {
   const [asking, other] = await Promise.all([site.pod(), site.pod({ PARLEY_SWEEP_MS: '200' })]);
   const asked = await asking.ask();
-  const left = await asking.ask({ timeoutSeconds: 2 });
+  const left = await asking.ask({ timeoutSeconds: 6 });
   const cutOff = [asking.wait(asked), asking.wait(left)];
   await untilHeard(site.redis.url, [asked, left]);
   asking.kill('SIGKILL');
@@ -97,22 +102,22 @@ it('F17 the pod dies between its commit and the timer: the sweep of another pod 
 
 /** Cuts the connection that jobs are added on, for good; the others of the pod behind this proxy stay. */
 async function loseTimerConnection(proxy: ChaosProxy): Promise<void> {
+  const both = async () => (await clientsNamed(site.redis.url, 'parley-timers')).length === 2;
+  await waitUntil(both, { what: 'that connection of either pod' });
   await proxy.refuse(true);
-  const behindProxy = (await clientsNamed(site.redis.url, 'parley-timers')).length - 1;
-  expect(behindProxy).toBe(1);
   for (const id of await clientsNamed(site.redis.url, 'parley-timers')) {
     await redisCommand(site.redis.url, 'CLIENT', 'KILL', 'ID', id);
   }
 }
 
 it('F19 a frozen pod behind a balancer with active checks: it gets no more calls, and comes back', {
-  timeout: 120_000,
+  timeout: 240_000,
 }, async () => {
   const pods = await Promise.all([0, 1, 2].map(() => site.pod()));
   const balancer = await createRoundRobin({
     targets: pods.map(({ url }, index) => ({ name: `pod-${index}`, url })),
     healthIntervalMs: 200,
-    healthTimeoutMs: 2_000,
+    healthTimeoutMs: HEALTH_TIMEOUT_MS,
   });
   try {
     const [frozen, other] = pods;
@@ -123,12 +128,13 @@ it('F19 a frozen pod behind a balancer with active checks: it gets no more calls
 });
 
 async function throughAFreeze(balancer: RoundRobin, frozen: SitePod, other: SitePod): Promise<void> {
-  const door = doorTo(balancer, 5_000);
+  const door = doorTo(balancer, PATIENCE_MS);
+  const glance = doorTo(balancer, GLANCE_MS);
   const asked = await other.ask();
   const waiting = frozen.wait(asked);
   await untilHeard(site.redis.url, [asked]);
   frozen.freeze();
-  const served = async () => ((await door.read(asked)).status === 200 ? balancer.lastPod() : undefined);
+  const served = async () => ((await glance.read(asked)).status === 200 ? balancer.lastPod() : undefined);
   await waitUntil(
     async () => [await served(), await served(), await served()].every((pod) => /[12]$/.test(`${pod}`)),
     {

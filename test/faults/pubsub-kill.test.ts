@@ -8,9 +8,13 @@ import { liveBytes, TELLS_MEMORY } from '../harness/resources.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
+import { clientsNamed } from './redis-eye.ts';
 import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 60 * 60_000, hookTimeout: 180_000 });
+
+/** What every pod connects to Redis with. */
+const CONNECTIONS = ['parley-commands', 'parley-timers', 'parley-subscriber'];
 
 let site: Site;
 let pods: SitePod[];
@@ -42,6 +46,11 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
     const sockets = clients.split('\n').filter((client) => client.includes(' name=parley-')).length;
     load.history.record({ type: 'resources', label, source: 'redis', sockets, at: performance.now() });
   };
+  const isConnected = async (name: string) =>
+    (await clientsNamed(site.redis.url, name)).length === pods.length;
+  await waitUntil(async () => (await Promise.all(CONNECTIONS.map(isConnected))).every(Boolean), {
+    what: 'all pods to have all their connections',
+  });
   await noteConnections('before');
   let killed = 0;
   let rounds = 0;

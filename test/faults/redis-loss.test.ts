@@ -1,6 +1,4 @@
-import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
@@ -12,28 +10,20 @@ import { prove, SIZE } from '../load/size.ts';
 import { type Asked, choose } from './door.ts';
 import { openReader } from './reader.ts';
 import { untilHeard } from './redis-eye.ts';
-import { openSite, type Site, type SitePod, untilReady } from './site.ts';
+import { openSiteInMemory, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
 
 const SETTLES = SIZE.full ? 30_000 : 2_000;
 const KILLS = SIZE.full ? 12 : 3;
-const SHARED_MEMORY = '/dev/shm';
 
-let dir: string;
 let site: Site;
 
 beforeAll(async () => {
-  // While an fsync runs, Redis holds the next write to its file back, and a kill -9 loses what it holds back. How long
-  // that takes is up to the disk; in memory it takes no time, so that only the promise is left to judge.
-  dir = await mkdtemp(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'parley-faults-'));
-  site = await openSite({ dir });
+  site = await openSiteInMemory();
 });
 afterEach(() => site.clear());
-afterAll(async () => {
-  await site?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => site?.stop());
 
 it(`F5 Redis (AOF, fsync every second) is killed and restarted ${KILLS} times during settles: every acknowledged answer is there`, async () => {
   const env = { PARLEY_LIMIT_USER_HISTORY: '1000000' };

@@ -55,7 +55,7 @@ export interface RunSite {
   start(env?: Env): Promise<RunPod>;
   /** The pod by its name, until it has ended. */
   pod(podName: string): RunPod | undefined;
-  /** Sends a pod its end, and starts another in its place; false when it has had this signal, or a worse one. */
+  /** Sends a pod its end, and starts another in its place if it is to; false when it has had this signal, or a worse one. */
   end(podName: string, signal: 'SIGKILL' | 'SIGTERM', label?: string): boolean;
   /** Name of the pod that owns a conversation's run, as Redis last said. */
   ownerOf(conversation: string): string | undefined;
@@ -68,6 +68,8 @@ export interface RunSiteOptions {
   readonly pods: number;
   readonly env?: Env;
   readonly hooks?: RunHooks;
+  /** Whether another pod starts at once in the place of one that is sent its end; true unless told. */
+  readonly replaces?: boolean;
 }
 
 /** A take-over within a second or two. */
@@ -82,6 +84,7 @@ export async function openRunSite({
   pods: count,
   env: given = QUICK_ENV,
   hooks = {},
+  replaces = true,
 }: RunSiteOptions): Promise<RunSite> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-runs-'));
   const events: RunEvent[] = [];
@@ -114,6 +117,7 @@ export async function openRunSite({
   const fleet = createFleet({
     record,
     loadOf,
+    replaces,
     async launch(podName, more) {
       const gate = await createChaosGate({
         targetPort: site.redis.port,
@@ -210,11 +214,12 @@ defaultAgent: helper
 interface FleetDeps {
   readonly record: (event: RunEvent) => void;
   readonly loadOf: (podName: string) => number;
+  readonly replaces: boolean;
   readonly launch: (podName: string, env: Env) => Promise<RunPod>;
 }
 
-/** Pods that come and go: for each that is sent its end another is started. */
-function createFleet({ record, loadOf, launch }: FleetDeps) {
+/** Pods that come and go. */
+function createFleet({ record, loadOf, replaces, launch }: FleetDeps) {
   const pods = new Map<string, RunPod>();
   const ending = new Map<string, string>();
   const starting = new Set<Promise<unknown>>();
@@ -250,7 +255,7 @@ function createFleet({ record, loadOf, launch }: FleetDeps) {
       ending.set(podName, signal);
       record({ type: 'kill', pod: podName, signal, ...(label !== undefined && { label }) });
       pod.kill(signal);
-      if (before === undefined) void start().catch(() => undefined);
+      if (replaces && before === undefined) void start().catch(() => undefined);
       return true;
     },
     settled: () => Promise.allSettled(starting),

@@ -1,3 +1,7 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type ChaosProxy, createChaosProxy } from '../harness/chaos-proxy.ts';
 import {
   type ManagedProcess,
@@ -72,6 +76,25 @@ export async function openSite(options: RedisOptions = {}): Promise<Site> {
     async stop() {
       await clear();
       await redis.stop();
+    },
+  };
+}
+
+const SHARED_MEMORY = '/dev/shm';
+
+/**
+ * Starts a Redis that keeps its files in memory, for a file of tests that kills it. While an fsync runs, Redis holds the
+ * next write to its file back, and a kill -9 loses what it holds back. How long that takes is up to the disk; in memory it
+ * takes no time, so that only the promise is left to judge.
+ */
+export async function openSiteInMemory(options: RedisOptions = {}): Promise<Site> {
+  const dir = await mkdtemp(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'parley-faults-'));
+  const site = await openSite({ ...options, dir });
+  return {
+    ...site,
+    async stop() {
+      await site.stop();
+      await rm(dir, { recursive: true, force: true });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
@@ -38,6 +39,7 @@ async function fill(pod: SitePod, questions: number, message = 'Which one?') {
   return stream;
 }
 
+/** Puts more on it. A busy machine may have a pod say that it cannot now; then it is told the same once more. */
 async function add(
   pod: SitePod,
   stream: Pick<ReadOptions, 'owner' | 'streamRequestId'>,
@@ -45,8 +47,17 @@ async function add(
   message = 'Which one?',
 ): Promise<void> {
   for (let index = 0; index < questions; index += 1) {
-    const asked = await pod.ask({ ...stream, message });
-    expect(await pod.answer(asked, choose('left'))).toMatchObject({ status: 200 });
+    const question = { ...stream, message, idempotencyKey: randomUUID() };
+    const asked = await waitUntil(() => pod.ask(question), { what: 'a question to be taken' });
+    const answer = { ...choose('left'), responseId: randomUUID() };
+    const { status } = await waitUntil(
+      async () => {
+        const reply = await pod.answer(asked, answer);
+        return reply.status !== 503 && reply;
+      },
+      { what: 'an answer to be taken' },
+    );
+    expect(status).toBe(200);
   }
 }
 

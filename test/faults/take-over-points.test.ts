@@ -10,7 +10,7 @@ import { openRunSite, type RunSite } from './run-points-site.ts';
 
 const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
 
-vi.setConfig({ testTimeout: isFull ? 1_200_000 : 240_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: isFull ? 1_200_000 : 600_000, hookTimeout: 120_000 });
 
 const ROUNDS = isFull ? 3 : 1;
 // Conversations that go on beside each that a label is set for, wherever that catches them.

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import { prove } from '../load/size.ts';
 import { judge } from './run-points-final.ts';
@@ -73,6 +73,9 @@ describe.each([
 });
 
 describe('a pod that was frozen past its lease writes nothing more, and leaves the turn to its new owner', () => {
+  // Those that still start would have a healthy owner late with its signs of life.
+  beforeEach(() => waitUntil(() => site.pods().length === PODS, { what: 'all pods' }));
+
   it('in the middle of what the model says', async () => {
     const talk = await newTalk(site, 'frozen-in-a-stream');
     let frozen: RunPod | undefined;
@@ -86,20 +89,21 @@ describe('a pod that was frozen past its lease writes nothing more, and leaves t
     await untilOwnedByAnother(talk, frozen);
     frozen?.thaw();
     await talking;
-    await expectFenced(talk);
+    await expectFenced(talk, frozen);
   });
 
   it('while it waits', async () => {
     const talk = await newTalk(site, 'frozen-while-it-waits');
+    let frozen: RunPod | undefined;
     await converse(site, talk, {
       async onQuestion() {
-        const frozen = ownerOf(talk);
+        frozen = ownerOf(talk);
         frozen?.freeze();
         await untilOwnedByAnother(talk, frozen);
         frozen?.thaw();
       },
     });
-    await expectFenced(talk);
+    await expectFenced(talk, frozen);
   });
 });
 
@@ -111,16 +115,22 @@ async function untilOwnedByAnother({ name }: Talk, pod: RunPod | undefined): Pro
   await waitUntil(() => site.ownerOf(name) !== pod?.podName, { what: 'another owner' });
 }
 
-/** Its first owner has meant to write once more, in vain; one other has brought it to its end. */
-async function expectFenced(talk: Talk): Promise<void> {
+/** Its first owner has meant to write once more, in vain, and never had it again; another has brought it to its end. */
+async function expectFenced(talk: Talk, frozen: RunPod | undefined): Promise<void> {
+  const ownEvents = () =>
+    site.events.filter((event) => event.type !== 'kill' && event.conversation === talk.name);
   const lateWrite = () => {
-    const own = site.events.filter((event) => event.type !== 'kill' && event.conversation === talk.name);
+    const own = ownEvents();
     const taken = own.findIndex((event) => event.type === 'term' && event.term === 2);
     return own.slice(taken).some((event) => event.type === 'write' && event.term === 1);
   };
   await waitUntil(lateWrite, { what: 'a write of the pod that was frozen' });
   const { ok, text, counts } = await judge(site, [talk]);
   expect(ok, text).toBe(true);
-  expect(counts).toMatchObject({ conversations: 1, takeOvers: 1 });
+  expect(counts.conversations).toBe(1);
+  const owners = ownEvents().flatMap((event) => (event.type === 'term' ? [event.owner] : []));
+  const isFrozen = owners.map((owner) => owner.startsWith(`${frozen?.podName}/`));
+  expect(isFrozen).toEqual([true, ...owners.slice(1).map(() => false)]);
+  expect(counts.takeOvers).toBeGreaterThan(0);
   expect(counts.refusedWrites).toBeGreaterThan(0);
 }

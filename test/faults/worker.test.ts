@@ -13,7 +13,7 @@ import { createLoad } from '../load/run-load.ts';
 import { prove, SIZE } from '../load/size.ts';
 import type { Asked, Reply } from './door.ts';
 import { endingsOf, onCommand } from './redis-eye.ts';
-import { openSite, type Site, type SitePod, untilReady } from './site.ts';
+import { openSiteInMemory, type Site, type SitePod, untilReady } from './site.ts';
 
 // What a worker does with single jobs while it is killed, frozen or ahead of its time is shown in
 // test/integration/worker*.test.ts. Here are pods and workers together: whatever happens to a worker, each question
@@ -29,7 +29,8 @@ const NO_TIMERS = { PARLEY_LIMIT_LOCAL_TIMERS: '0' };
 let site: Site;
 
 beforeAll(async () => {
-  site = await openSite();
+  // Redis is killed here right after writes; what it keeps of them is not what these tests are about.
+  site = await openSiteInMemory({ args: ['--appendfsync', 'always'] });
 });
 afterEach(() => site.clear());
 afterAll(() => site?.stop());

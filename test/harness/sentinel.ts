@@ -93,7 +93,7 @@ function topology(servers: RedisServer[], sentinelPorts: number[]): Omit<Sentine
         if (port === undefined || port === old || named.some((other) => other !== port)) return false;
         return infoFields(await redisCommand(port, 'INFO', 'replication')).role === 'master' && port;
       },
-      { what: `a master other than ${old}`, timeoutMs: 40_000 },
+      { what: `a master other than ${old}`, timeoutMs: 90_000 },
     );
   return {
     sentinels: sentinelPorts.map((port) => ({ host: HOST, port })),

@@ -28,7 +28,7 @@ let redis: RedisServer;
 let pod: TestPod;
 
 beforeAll(async () => {
-  redis = await startRedis();
+  redis = await startRedis({ args: ['--appendfsync', 'always'] });
   pod = await startTestPod({ location: single(redis.url), timers: 'queue' });
 });
 afterAll(async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Action, ElicitationStatus, Owner, Seen } from '../harness/history/events.ts';
 import type { HistoryRecorder } from '../harness/history/recorder.ts';
+import { untilKnown } from './until-known.ts';
 
 /** A reply, or 0 when none came: a timeout, a reset, a torn body. */
 export interface Reply {
@@ -32,7 +33,7 @@ export type Driver = ReturnType<typeof createDriver>;
 
 const REQUEST_TIMEOUT_MS = 15_000;
 const POLL_SECONDS = 5;
-const PAGE = 100;
+const LIST = '/v1/elicitations?limit=100';
 const FORM = {
   type: 'object',
   properties: { choice: { type: 'string', maxLength: 64 }, count: { type: 'integer' } },
@@ -81,34 +82,32 @@ export function createDriver(options: DriverOptions) {
         ? { requestedSchema: FORM }
         : { url: 'https://example.com/page', completion: question.completion ?? 'client' }),
     };
-    for (let attempt = 0; attempt < 40; attempt += 1) {
+    const mode =
+      question.mode === 'form'
+        ? ({ mode: 'form' } as const)
+        : ({ mode: 'url', completion: question.completion ?? 'client' } as const);
+    const reply = await untilKnown(async () => {
       const startedAt = performance.now();
-      const reply = await call('POST', '/v1/elicitations', options.serviceKey(owner.tenant), body, {
+      const one = await call('POST', '/v1/elicitations', options.serviceKey(owner.tenant), body, {
         'idempotency-key': idempotencyKey,
       });
-      const mode =
-        question.mode === 'form'
-          ? ({ mode: 'form' } as const)
-          : ({ mode: 'url', completion: question.completion ?? 'client' } as const);
       history.record({
         type: 'ask',
         ...mode,
         owner,
         streamRequestId: question.streamRequestId,
         idempotencyKey,
-        elicitationId: textOf(reply, 'elicitationId'),
-        createdAt: timeOf(reply, 'createdAt'),
-        expiresAt: timeOf(reply, 'expiresAt'),
-        httpStatus: reply.status,
-        code: textOf(reply, 'code'),
+        elicitationId: textOf(one, 'elicitationId'),
+        createdAt: timeOf(one, 'createdAt'),
+        expiresAt: timeOf(one, 'expiresAt'),
+        httpStatus: one.status,
+        code: textOf(one, 'code'),
         startedAt,
         at: performance.now(),
       });
-      if (reply.status === 201) return textOf(reply, 'elicitationId');
-      if (reply.status !== 0 && reply.status < 500) return undefined;
-      await sleep(100 + Math.random() * 200);
-    }
-    return undefined;
+      return one;
+    });
+    return reply.status === 201 ? textOf(reply, 'elicitationId') : undefined;
   }
 
   /** Answers once; the reply may be unknown. */
@@ -151,11 +150,7 @@ export function createDriver(options: DriverOptions) {
     answer: { action: Action; content?: unknown },
   ): Promise<Reply> {
     const responseId = randomUUID();
-    for (let attempt = 0; ; attempt += 1) {
-      const reply = await respond(elicitationId, by, { ...answer, responseId });
-      if ((reply.status !== 0 && reply.status < 500) || attempt === 40) return reply;
-      await sleep(100 + Math.random() * 200);
-    }
+    return untilKnown(() => respond(elicitationId, by, { ...answer, responseId }));
   }
 
   async function command(type: 'complete' | 'withdraw', elicitationId: string, owner: Owner): Promise<Reply> {
@@ -249,22 +244,18 @@ export function createDriver(options: DriverOptions) {
 
   /** Reads the end of everything that `owner` was ever asked, a page at a time. */
   async function readFinals(owner: Owner): Promise<void> {
-    let cursor = '';
-    for (let attempt = 0; attempt < 20; ) {
-      const path = `/v1/elicitations?limit=${PAGE}${cursor}`;
-      const reply = await call('GET', path, await options.userToken(owner));
-      if (reply.status !== 200) {
-        attempt += 1;
-        await sleep(200);
-        continue;
-      }
+    let path: string | undefined = LIST;
+    while (path !== undefined) {
+      const page = path;
+      const token = await options.userToken(owner);
+      const reply = await untilKnown(() => call('GET', page, token));
+      if (reply.status !== 200) return;
       for (const one of (reply.body?.elicitations ?? []) as Record<string, unknown>[]) {
         const seen = seenOf(one);
         if (seen !== undefined) recordFinal(seen, one, owner);
       }
       const next = textOf(reply, 'nextCursor');
-      if (next === undefined) return;
-      cursor = `&cursor=${next}`;
+      path = next === undefined ? undefined : `${LIST}&cursor=${next}`;
     }
   }
 

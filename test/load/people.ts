@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owner } from '../harness/history/events.ts';
+import { isTerminal } from '../harness/history/outcome.ts';
 import type { HistoryRecorder } from '../harness/history/recorder.ts';
 import { userToken } from '../harness/tokens.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { follow } from './follower.ts';
 import { SECRET, TENANTS } from './load-env.ts';
 
 const TOKEN_SECONDS = 4 * 3_600;
+// Readers on a busy machine are behind; whoever has not been told by then is not told.
+const BEHIND_MS = 30_000;
+// What is told twice is told twice within this.
+const LINGER_MS = 1_000;
 
 /** People nobody asked before: the same user ids in every tenant, tenants in turn. */
 export function crowdOf(users: number): readonly Owner[] {
@@ -53,4 +60,26 @@ export function followAll({ fetch: fetchFrom, history, owners, tokenOf }: Follow
       }),
     ),
   );
+}
+
+/** Readers leave once they were told of every end that was read; what nobody is told of is for the checker to say. */
+export async function leaveOnceTold(
+  { events }: HistoryRecorder,
+  followers: readonly { stop(): Promise<void> }[],
+): Promise<void> {
+  const endedIn = (type: 'final' | 'stream-event') =>
+    new Set(
+      events.flatMap((event) =>
+        event.type === type && isTerminal(event.status) ? [event.elicitationId] : [],
+      ),
+    );
+  const ended = endedIn('final');
+  const isTold = () => {
+    const told = endedIn('stream-event');
+    return [...ended].every((id) => told.has(id));
+  };
+  const patience = { what: 'the last ends to be told', timeoutMs: BEHIND_MS, everyMs: 250 };
+  await waitUntil(isTold, patience).catch(() => undefined);
+  await sleep(LINGER_MS);
+  await Promise.all(followers.map((follower) => follower.stop()));
 }

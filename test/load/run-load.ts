@@ -2,7 +2,8 @@ import type { Owner } from '../harness/history/events.ts';
 import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
 import { createDriver, type Driver, type Question, sleep } from './driver.ts';
 import { serviceKeyOf } from './load-env.ts';
-import { crowdOf, followAll, streamOf, tokenBook } from './people.ts';
+import { crowdOf, followAll, leaveOnceTold, streamOf, tokenBook } from './people.ts';
+import { untilKnown } from './until-known.ts';
 
 export { LOAD_ENV } from './load-env.ts';
 
@@ -49,7 +50,7 @@ export function createLoad(options: LoadOptions): Load {
     await Promise.all([driver.waitUntilEnded(id, owner.tenant, within), actOn(driver, id, owner, question)]);
     if (options.endsLast === true) ended.push({ id, owner });
     // Nobody acts on it any more; its retention may end before the run does.
-    else await readFinal(driver, id, owner);
+    else await untilKnown(() => driver.read(id, owner, true));
   }
 
   async function readLast(): Promise<void> {
@@ -58,7 +59,7 @@ export function createLoad(options: LoadOptions): Load {
       ended.map(async ({ id, owner }) => {
         // What fell back to open ends once more, at its deadline.
         await driver.waitUntilEnded(id, owner.tenant, quietAt - performance.now());
-        await readFinal(driver, id, owner);
+        await untilKnown(() => driver.read(id, owner, true));
       }),
     );
   }
@@ -78,19 +79,9 @@ export function createLoad(options: LoadOptions): Load {
       };
       await Promise.all(Array.from({ length: options.askers }, asker));
       await readLast();
-      // Readers get the last events before they leave.
-      await sleep(1_000);
-      await Promise.all(followers.map((follower) => follower.stop()));
+      await leaveOnceTold(history, followers);
     },
   };
-}
-
-async function readFinal(driver: Driver, id: string, owner: Owner): Promise<void> {
-  for (let attempt = 0; attempt < 20; attempt += 1) {
-    const reply = await driver.read(id, owner, true);
-    if (reply.status !== 0 && reply.status < 500) return;
-    await sleep(200);
-  }
 }
 
 function questionOf(owner: Owner): Question {

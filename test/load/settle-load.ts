@@ -1,8 +1,8 @@
 import type { Action, Owner } from '../harness/history/events.ts';
 import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
-import { createDriver, sleep } from './driver.ts';
+import { createDriver } from './driver.ts';
 import { serviceKeyOf } from './load-env.ts';
-import { crowdOf, followAll, streamOf, tokenBook } from './people.ts';
+import { crowdOf, followAll, leaveOnceTold, streamOf, tokenBook } from './people.ts';
 
 export interface SettleLoadOptions {
   readonly fetch: typeof fetch;
@@ -66,9 +66,7 @@ export function createSettleLoad(options: SettleLoadOptions): SettleLoad {
       const followers = await followAll({ fetch, history, owners, tokenOf });
       await Promise.all(Array.from({ length: askers }, ask));
       for (const owner of owners) await driver.readFinals(owner);
-      // Readers get the last events before they leave.
-      await sleep(1_000);
-      await Promise.all(followers.map((follower) => follower.stop()));
+      await leaveOnceTold(history, followers);
     },
   };
 }
