@@ -26,7 +26,7 @@ function line({ userText, results }: Turn): ScriptedReply {
 
 let chats: ChatSite;
 beforeAll(async () => {
-  chats = await openChatSite({ script: [line], delayMs: 1 });
+  chats = await openChatSite({ script: [line], delayMs: 5 });
 });
 afterAll(() => chats?.stop());
 

@@ -95,8 +95,8 @@ it('F3 connections are reset again and again during settles: nothing lost, nothi
   let running = true;
   const resetting = (async () => {
     while (running) {
-      // A machine so busy that it takes longer to connect would have the pod do nothing else.
-      await untilReady(far);
+      // A machine so busy that it takes longer to connect would have the pod do nothing else, if none were waited for.
+      if (resets % 2 === 0) await untilReady(far);
       await sleep(RESET_AFTER_MS);
       proxy.reset();
       resets += 1;
@@ -110,7 +110,7 @@ it('F3 connections are reset again and again during settles: nothing lost, nothi
   prove('F3 connections reset again and again during settles', `${resets} resets\n${formatReport(report)}`);
   expect(report.violations, formatReport(report)).toEqual([]);
   expect(load.settled()).toBe(settles);
-  expect(resets).toBeGreaterThan(0);
+  expect(resets).toBeGreaterThan(2);
 });
 
 it('F4 a settle times out and runs later: a 503 first, then the truth for whoever sends it again', async () => {
@@ -209,11 +209,11 @@ it('F23 the scripts are flushed again and again during settles: nobody notices',
   expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.waits).toBe(settles);
   // Not so much as a 503, but for those of a machine too busy to have Redis reply in time.
-  const failedBy = (event: HistoryEvent) =>
-    'httpStatus' in event &&
-    (event.httpStatus === 0 || event.httpStatus >= 500) &&
-    event.at - event.startedAt < COMMAND_TIMEOUT_MS;
-  expect(load.history.events.filter(failedBy)).toEqual([]);
+  const isLate = (event: HistoryEvent) =>
+    'httpStatus' in event && event.httpStatus === 503 && event.at - event.startedAt >= COMMAND_TIMEOUT_MS;
+  const hasFailed = (event: HistoryEvent) =>
+    'httpStatus' in event && (event.httpStatus === 0 || event.httpStatus >= 500) && !isLate(event);
+  expect(load.history.events.filter(hasFailed)).toEqual([]);
 });
 
 it('F23 everything is flushed: what was asked is a clean 404 for whoever waits, reads or answers, and asking goes on', async () => {

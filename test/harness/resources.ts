@@ -1,3 +1,4 @@
+import { readdir, readlink } from 'node:fs/promises';
 import type { ManagedProcess } from './start-process.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -13,4 +14,13 @@ export async function liveBytes({ name, lines, kill }: ManagedProcess): Promise<
   kill('SIGUSR2');
   const told = () => lines.slice(from).find((line) => line.startsWith('{"liveBytes":'));
   return Number(JSON.parse(await waitUntil(told, { what: `${name} to tell its memory` })).liveBytes);
+}
+
+/** How many sockets a process has open; undefined where there is no /proc. */
+export async function openSockets({ pid }: ManagedProcess): Promise<number | undefined> {
+  const folder = `/proc/${pid}/fd`;
+  const links = await readdir(folder).catch(() => undefined);
+  // One that is closed meanwhile is not there any more.
+  const targets = links?.map((link) => readlink(`${folder}/${link}`).catch(() => ''));
+  return targets && (await Promise.all(targets)).filter((target) => target.startsWith('socket:')).length;
 }

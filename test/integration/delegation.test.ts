@@ -1,3 +1,4 @@
+import { ParleyError } from '@parley/shared/domain/errors';
 import type { Run, RunRef } from '@parley/shared/domain/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
@@ -212,27 +213,62 @@ describe('a delegate on another pod', () => {
   });
 });
 
-it('a delegate that another pod took from a pod that was silent may come back to that pod', async () => {
-  const turn = await beginAt('on the pod of the turn', 'left');
-  const [asked] = await turn.asked(1);
-  const [first] = await delegatedBy(turn.backend, turn.run);
-  const standing = async () => (await delegatedBy(turn.backend, turn.run))[0];
-  if (first === undefined) throw new Error('Nobody works on it.');
-  // As another pod does after a lapse, and then dies; the turn itself was not yet taken.
-  await turn.backend.runs.takeOver(first, first.term, 'died');
-  const isTakenAgain = async () => {
-    await turn.backend.runQueue.offer(first, first.term + 1);
-    const { owner = '' } = (await standing()) ?? {};
-    return owner !== 'died';
-  };
-  await turn.other.turns.close();
-  // Only a write tells the first pod that it has lost it.
-  await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
-  await waitUntil(isTakenAgain, { what: 'the only pod that is left', everyMs: 100 });
-  expect((await standing())?.owner).toBe(first.owner);
-  expect((await turn.ended()).status).toBe('finished');
-  expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
+it('a delegate that another pod took from a pod that was silent may come back to that pod, and counts once', async () => {
+  const usages: unknown[] = [];
+  for (const isTaken of [false, true]) {
+    const turn = await beginAt('on the pod of the turn', 'left');
+    const [asked] = await turn.asked(1);
+    const [first] = await delegatedBy(turn.backend, turn.run);
+    if (first === undefined) throw new Error('Nobody works on it.');
+    await turn.other.turns.close();
+    // As another pod does after a lapse, and then dies; the turn itself was not yet taken.
+    if (isTaken) await turn.backend.runs.takeOver(first, first.term, 'died');
+    // Only a write tells the first pod that it has lost it.
+    await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    const isBack = async () => {
+      await turn.backend.runQueue.offer(first, first.term + 1);
+      return (await delegatedBy(turn.backend, turn.run))[0]?.owner === first.owner;
+    };
+    await waitUntil(isBack, { what: 'the only pod that is left', everyMs: 100 });
+    expect((await turn.ended()).status).toBe('finished');
+    expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
+    const end = (await turn.events()).at(-1);
+    usages.push(end?.type === 'turn-finished' ? end.usage : end);
+  }
+  expect(usages[0]).toMatchObject({ inputTokens: expect.any(Number), outputTokens: expect.any(Number) });
+  expect(usages[1]).toEqual(usages[0]);
 });
+
+it.each(PLACES)(
+  'a delegate that should work %s, and was taken before its begin was heard of, is followed',
+  async (place) => {
+    const backend = createMemoryBackend(ROOMY);
+    let taken: Run | undefined;
+    const runs: Runs = {
+      ...backend.runs,
+      async begin(run) {
+        const begun = await backend.runs.begin(run);
+        if (run.parent === undefined || taken !== undefined) return begun;
+        await backend.runs.takeOver(run, 1, 'died');
+        taken = (await backend.runs.read(run)).run;
+        throw new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
+      },
+    };
+    const turn = await beginAt(place, 'left', {}, { runs }, backend);
+    const isOffered = async () => {
+      // As a worker does that finds the dead pod's.
+      if (taken !== undefined) await backend.runQueue.offer(taken, 2);
+      return (await openOf(turn.own.engine, turn.conversation)).length === 1;
+    };
+    await waitUntil(isOffered, { what: 'the question', everyMs: 100 });
+    const [asked] = await turn.asked(1);
+    await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    expect((await turn.ended()).status).toBe('finished');
+    expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
+    const [delegate] = await delegatedBy(backend, turn.run);
+    expect(delegate).toMatchObject({ status: 'finished', term: 3 });
+  },
+);
 
 /** The runs that a run's calls were delegated to, and theirs, the nearest first. */
 async function delegatedBy(backend: Backend, of: RunRef): Promise<Run[]> {
@@ -420,7 +456,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
   it('counts what a delegate used that ended before the pod died', async () => {
     const usages: unknown[] = [];
     for (const dies of [false, true]) {
-      const turn = await begin('left and right', {}, { rhythm: MORTAL });
+      const turn = await begin('left and right', {}, { rhythm: dies ? MORTAL : LASTING });
       const rows = await turn.asked(2);
       const answer = async (agent: string) => {
         const row = rows.find(({ definition }) => definition.context.agent === agent);

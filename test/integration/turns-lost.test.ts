@@ -126,7 +126,7 @@ describe('a run that nobody works on', () => {
   ])('that could not be %s at once is so with a later beat', async (_how, hasKey) => {
     const { backend, pod, conversation } = world();
     let lost: StreamRef | undefined;
-    const faults = { offer: 1, end: 1 };
+    const faults = { offer: 2, end: 2 };
     const runs: Runs = {
       ...backend.runs,
       async begin(run) {

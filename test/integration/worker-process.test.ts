@@ -28,6 +28,7 @@ let redis: RedisServer;
 let pod: TestPod;
 
 beforeAll(async () => {
+  // It is killed right after writes that are not to be lost.
   redis = await startRedis({ args: ['--appendfsync', 'always'] });
   pod = await startTestPod({ location: single(redis.url), timers: 'queue' });
 });

@@ -53,7 +53,8 @@ const names = async (balancer: RoundRobin, count: number) => {
   const seen: (string | null)[] = [];
   for (let i = 0; i < count; i++) {
     const response = await fetch(`${balancer.url}/x`, {
-      ...{ method: 'POST', body: `${i}` },
+      method: 'POST',
+      body: `${i}`,
       signal: AbortSignal.timeout(10_000),
     });
     expect([response.status, await response.text()]).toEqual([200, `${i}`]);

@@ -195,7 +195,8 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         const next = nextOf(run, write, now);
         const ttlMs = end === undefined ? lifeMs : settings.retentionMs;
         const wasDetached = held.wasDetached || write.detach !== undefined;
-        const writes = write.number ?? held.writes;
+        const isEmpty = events.length === 0 && (write.notes ?? []).length === 0;
+        const writes = isEmpty ? held.writes : (write.number ?? held.writes);
         runs.set(streamKey(run), { ...held, run: next, bytes, writes, wasDetached }, now + ttlMs);
         if (end !== undefined) leave(run, end.messages, held.wasDetached);
         if (write.detach !== undefined) keepTalk(run, talks.get(talkKey(run)), now);

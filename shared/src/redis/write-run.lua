@@ -48,7 +48,7 @@ local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local fields = {}
 for index = 19, 18 + 2 * notes do fields[#fields + 1] = ARGV[index] end
-if ARGV[18] ~= '' then fields[#fields + 1], fields[#fields + 2] = 'writes', ARGV[18] end
+if ARGV[18] ~= '' and notes + events > 0 then fields[#fields + 1], fields[#fields + 2] = 'writes', ARGV[18] end
 
 local position
 if skip < events then

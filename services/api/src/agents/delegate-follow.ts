@@ -4,6 +4,7 @@ import { type TurnEvent, turnEventOf } from '@parley/shared/domain/turn-events';
 import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { Runs } from '@parley/shared/ports/runs';
+import type { Usage } from './budget.ts';
 import { isCallEvent, retold, turnCallId } from './call-tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './delegate-outcome.ts';
 import { withdrawAsked } from './leftovers.ts';
@@ -25,6 +26,8 @@ interface Followed {
   readonly run: RunRef;
   readonly id: string;
   readonly title: string;
+  /** What it used that counts to whoever delegated already. */
+  readonly counted?: Usage | undefined;
 }
 
 /** How a delegate's run ended, as its feed tells it. */
@@ -41,7 +44,7 @@ export async function followDelegate(
   followed: Followed,
 ): Promise<ToolOutcome> {
   const { from } = call;
-  const { run, title } = followed;
+  const { run, title, counted } = followed;
   const leaving = new AbortController();
   const onAbort = () => {
     // The delegate works on; whoever takes the run over that delegated finds it again.
@@ -54,7 +57,7 @@ export async function followDelegate(
   try {
     if (from.signal.aborted) onAbort();
     const end = await untilItsEnd(deps, call, followed, leaving.signal);
-    if (end.usage !== undefined) from.budget.spend(end.usage);
+    if (end.usage !== undefined) from.budget.spend(usedSince(counted, end.usage));
     // Mostly because the turn is to stop: then nobody goes on with what came of it.
     if (end.type === 'turn-finished' && end.reason === 'stopped') await from.turn.look();
     from.signal.throwIfAborted();
@@ -66,6 +69,13 @@ export async function followDelegate(
     from.signal.removeEventListener('abort', onAbort);
     leaving.abort();
   }
+}
+
+function usedSince(counted: Usage = {}, { inputTokens, outputTokens }: Usage): Usage {
+  return {
+    ...(inputTokens !== undefined && { inputTokens: inputTokens - (counted.inputTokens ?? 0) }),
+    ...(outputTokens !== undefined && { outputTokens: outputTokens - (counted.outputTokens ?? 0) }),
+  };
 }
 
 async function untilItsEnd(

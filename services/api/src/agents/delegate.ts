@@ -4,6 +4,7 @@ import type { Engine } from '@parley/shared/engine/engine';
 import { untilBack } from '@parley/shared/engine/outage';
 import type { RunQueue } from '@parley/shared/ports/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs';
+import { createBudget } from './budget.ts';
 import { turnCallId } from './call-tool.ts';
 import { type FollowDeps, followDelegate } from './delegate-follow.ts';
 import { runDelegate } from './delegate-run.ts';
@@ -68,9 +69,12 @@ async function workAnywhere(deps: DelegateDeps, call: DelegatingCall, task: Task
 }
 
 async function workHere(deps: DelegateDeps, call: DelegatingCall, task: Task): Promise<ToolOutcome> {
+  const { from } = call;
   const release = deps.keepBusy(task.run);
-  const outcome = await workUnlessTaken(deps, call, task).finally(release);
-  return outcome ?? followDelegate(deps, call, task);
+  const counted = createBudget(Number.POSITIVE_INFINITY, from.budget);
+  const counting = { ...call, from: { ...from, budget: counted } };
+  const outcome = await workUnlessTaken(deps, counting, task).finally(release);
+  return outcome ?? followDelegate(deps, call, { ...task, counted: counted.used });
 }
 
 /** Nothing when another pod has taken the run over, while this one still has the turn. */
@@ -94,7 +98,7 @@ async function workUnlessTaken(
   }
 }
 
-/** How the run begins; nothing when that was not heard of before a pod took it. */
+/** How the run begins; nothing when a pod has taken it, or has ended it, before that was heard of. */
 async function begin(
   { runs }: DelegateDeps,
   call: DelegatingCall,

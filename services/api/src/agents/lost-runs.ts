@@ -34,7 +34,7 @@ export interface LostRuns {
   /** True for a detached run that waits; one that only should go on is woken. Throws `unavailable`. */
   isWaiting(stream: StreamRef): Promise<boolean>;
   /** Ends a run in place of its owner, as interrupted: one that no pod can go on with. */
-  end(stream: StreamRef, term: number): Promise<void>;
+  end(stream: StreamRef, standing: RunStanding): Promise<void>;
   /**
    * Remembers a run of this pod that nobody works on, until it is ended, or (`go-on`) offered to all pods. It may only
    * come to be within the next minute: Redis may do late what this pod was not told the outcome of.
@@ -100,7 +100,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     const standing = await runs.standing(stream);
     if (standing === undefined && performance.now() - since < LATE_MS) return;
     if (standing?.status === 'running' && isOwedAs(standing, term))
-      await (what === 'end' ? end(stream, standing.term) : offer(stream, standing));
+      await (what === 'end' ? end(stream, standing) : offer(stream, standing));
     owed.delete(stream.streamRequestId);
   }
 
@@ -109,7 +109,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     return owner === self ? term === owedTerm : owner === NOBODY && term === owedTerm + 1;
   }
 
-  /** Costs one look at each run that is new, one at each pod, and one at each run that may be lost. */
+  /** Costs one look at each run that is new or has not been looked at for long, one at each pod, and one at each run that may be lost. */
   async function visit(entry: Attended, isDead: (owner: string) => Promise<boolean>): Promise<void> {
     const { stream, owner } = entry;
     if (isHere(stream.streamRequestId)) return;
@@ -175,9 +175,9 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 
 /** Ends a run in place of its owner, with all that it delegated and all that it asked. */
 function createEndRun({ engine, runs }: LostRunsDeps) {
-  async function endRun(stream: StreamRef, seen: number): Promise<void> {
-    // Should the rest fail, it is found as one that waits for a pod.
-    const term = await runs.takeOver(stream, seen, NOBODY);
+  async function endRun(stream: StreamRef, seen: RunStanding): Promise<void> {
+    // Should the rest fail, it is found as one that waits for a pod; and is nobody's at once for another try.
+    const term = seen.owner === NOBODY ? seen.term : await runs.takeOver(stream, seen.term, NOBODY);
     if (term === undefined) return;
     const { run } = await runs.read(stream);
     if (run === undefined) return;
@@ -198,7 +198,7 @@ function createEndRun({ engine, runs }: LostRunsDeps) {
       if (streamRequestId === undefined) continue;
       const stream = { tenant, userId, streamRequestId };
       const standing = await runs.standing(stream);
-      if (standing?.status === 'running') await endRun(stream, standing.term);
+      if (standing?.status === 'running') await endRun(stream, standing);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/run';
+import { untilBack } from '@parley/shared/engine/outage';
 import type { Runs } from '@parley/shared/ports/runs';
 import { createBudget } from './budget.ts';
 import { type Checkpoint, checkpointOf } from './checkpoint.ts';
@@ -19,7 +20,7 @@ export async function resumePoint({ runs, onFault }: ResumePointDeps, run: Run):
   budget.spend(from.used);
   try {
     for (const stream of endedDelegates(run, from)) {
-      const { run: delegate } = await runs.read(stream);
+      const { run: delegate } = await untilBack(() => runs.read(stream));
       budget.spend(delegate?.steps.at(-1)?.used ?? {});
     }
   } catch (error) {

@@ -78,6 +78,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   let queue: TurnEvent[] = [];
   let notes: RunNote[] = [];
   let nextSeq = writerSeq + 1;
+  /** May skip numbers, but gives none twice. */
   let writes = 0;
   /** Why nothing more can be told. */
   let fault: unknown;

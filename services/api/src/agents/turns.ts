@@ -135,7 +135,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     if (closing) throw goingAway();
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running' || !(await lost.isLost(stream, standing))) return;
-    if (standing.lapses > LAPSES_MAX) return lost.end(stream, standing.term);
+    if (standing.lapses > LAPSES_MAX) return lost.end(stream, standing);
     // Handed out twice, it is taken once.
     if (busy.has(stream.streamRequestId)) return;
     const release = host.keepBusy(stream);
