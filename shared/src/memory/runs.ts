@@ -195,8 +195,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         const next = nextOf(run, write, now);
         const ttlMs = end === undefined ? lifeMs : settings.retentionMs;
         const wasDetached = held.wasDetached || write.detach !== undefined;
-        const isEmpty = events.length === 0 && (write.notes ?? []).length === 0;
-        const writes = isEmpty ? held.writes : (write.number ?? held.writes);
+        const writes = writesAfter(held, write);
         runs.set(streamKey(run), { ...held, run: next, bytes, writes, wasDetached }, now + ttlMs);
         if (end !== undefined) leave(run, end.messages, held.wasDetached);
         if (write.detach !== undefined) keepTalk(run, talks.get(talkKey(run)), now);
@@ -248,6 +247,11 @@ function standing({ run, writes }: Held, write: RunWrite): WriteResult | undefin
   if (run.status === 'running')
     return write.number !== undefined && writes > write.number ? 'written' : undefined;
   return run.status === write.end?.status && run.writerSeq >= lastSeqOf(write) ? 'written' : 'fenced';
+}
+
+/** A write of nothing changes nothing, however late it comes. */
+function writesAfter({ writes }: Held, { number = writes, events, notes = [] }: RunWrite): number {
+  return events.length + notes.length > 0 ? number : writes;
 }
 
 function lastSeqOf({ firstSeq, events }: RunWrite): number {
