@@ -39,8 +39,8 @@ export function waitContract(contract: Contract): void {
       const stream = newStream();
       const { row } = await askOf(engine, stream);
       const waiting = engine.wait({ caller: serviceOf(stream), id: row.id });
-      // It looks, subscribes, and looks once more before it sleeps.
-      await waitUntil(() => noted.reads === 2, { what: 'the waiter to sleep', everyMs: 5 });
+      // It looks, subscribes, and looks once more before it sleeps; and again when its subscription had a break.
+      await waitUntil(() => noted.reads >= 2, { what: 'the waiter to sleep', everyMs: 5 });
       const content = { colour: 'red', note };
       const given = await answerOf(second, stream, row.id, 'accept', content);
       const woken = await waiting;
