@@ -95,7 +95,7 @@ it('F3 connections are reset again and again during settles: nothing lost, nothi
   let running = true;
   const resetting = (async () => {
     while (running) {
-      // A machine so busy that it takes longer to connect would have the pod do nothing else, if none were waited for.
+      // Every other one meets a pod that is connected: a busy machine would not get that far between two.
       if (resets % 2 === 0) await untilReady(far);
       await sleep(RESET_AFTER_MS);
       proxy.reset();

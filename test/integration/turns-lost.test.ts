@@ -1,5 +1,4 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import type { StreamRef } from '@parley/shared/domain/ids';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Heartbeats } from '@parley/shared/ports/heartbeats';
 import type { RunQueue } from '@parley/shared/ports/run-queue';
@@ -69,23 +68,35 @@ function mortal(heartbeats: Heartbeats) {
   };
 }
 
+/** Runs of which the first begin is not heard of, done or not, and what was sent then. */
+function unheard(runs: Runs, isDone: boolean) {
+  let sent: NewRun | undefined;
+  return {
+    sent() {
+      if (sent === undefined) throw new Error('Nothing was sent.');
+      return sent;
+    },
+    runs: {
+      ...runs,
+      async begin(run) {
+        if (sent !== undefined) return runs.begin(run);
+        sent = run;
+        if (isDone) await runs.begin(run);
+        throw away();
+      },
+    } satisfies Runs,
+  };
+}
+
 describe('a run that nobody works on', () => {
   it('since the reply of its begin was lost is ended, and stands in no other pod’s way', async () => {
     const { backend, pod, conversation } = world();
-    let lost: string | undefined;
-    const runs: Runs = {
-      ...backend.runs,
-      async begin(run) {
-        await backend.runs.begin(run);
-        lost = run.streamRequestId;
-        throw away();
-      },
-    };
+    const { runs, sent } = unheard(backend.runs, true);
     const broken = pod({ runs });
     expect(await refusalOf(broken.turns.begin(saying(conversation, 'hello')))).toMatchObject({
       code: 'unavailable',
     });
-    const stream = { ...conversation, streamRequestId: lost ?? '' };
+    const stream = sent();
     const stands = async () => (await backend.runs.standing(stream))?.status === 'failed';
     await waitUntil(stands, { what: 'the end of the lost run' });
     await pod().turns.begin(saying(conversation, 'hello'));
@@ -94,30 +105,18 @@ describe('a run that nobody works on', () => {
 
   it('since the reply of its begin was lost is ended before whoever sent it sends another, also when Redis did it late', async () => {
     const { backend, pod, conversation } = world();
-    let late: NewRun | undefined;
-    const runs: Runs = {
-      ...backend.runs,
-      async begin(run) {
-        if (late !== undefined) return backend.runs.begin(run);
-        late = run;
-        throw away();
-      },
-    };
+    const { runs, sent } = unheard(backend.runs, false);
     // No beat comes between the two.
     const { turns } = pod({ runs, rhythm: { beatMs: 60_000, aliveMs: 120_000 } });
     expect(await refusalOf(turns.begin(saying(conversation, 'hello')))).toMatchObject({
       code: 'unavailable',
     });
-    if (late === undefined) throw new Error('It was not sent.');
-    const stream = { ...conversation, streamRequestId: late.streamRequestId };
+    const late = sent();
     await backend.runs.begin(late);
     const next = await turns.begin(saying(conversation, 'hello'));
-    expect(next.streamRequestId).not.toBe(stream.streamRequestId);
-    expect(await backend.runs.standing(stream)).toMatchObject({ status: 'failed' });
-    expect((await eventsOf(backend, stream)).map(({ type }) => type)).toEqual([
-      'turn-started',
-      'turn-failed',
-    ]);
+    expect(next.streamRequestId).not.toBe(late.streamRequestId);
+    expect(await backend.runs.standing(late)).toMatchObject({ status: 'failed' });
+    expect((await eventsOf(backend, late)).map(({ type }) => type)).toEqual(['turn-started', 'turn-failed']);
   });
 
   it.each([
@@ -125,16 +124,10 @@ describe('a run that nobody works on', () => {
     ['ended', false],
   ])('that could not be %s at once is so with a later beat', async (_how, hasKey) => {
     const { backend, pod, conversation } = world();
-    let lost: StreamRef | undefined;
     const faults = { offer: 2, end: 2 };
+    const { runs: losing, sent } = unheard(backend.runs, true);
     const runs: Runs = {
-      ...backend.runs,
-      async begin(run) {
-        const begun = await backend.runs.begin(run);
-        if (lost !== undefined) return begun;
-        lost = run;
-        throw away();
-      },
+      ...losing,
       async write(run, write) {
         if (write.end?.status === 'failed' && faults.end-- > 0) throw away();
         return backend.runs.write(run, write);
@@ -151,10 +144,8 @@ describe('a run that nobody works on', () => {
     const request = saying(conversation, 'hello');
     const keyed = { ...request, repeatable: { key: 'key', digest: 'hello' } };
     await refusalOf(turns.begin(hasKey ? keyed : request));
-    if (lost === undefined) throw new Error('It was not sent.');
-    const stream = lost;
     const wanted = hasKey ? 'finished' : 'failed';
-    await waitUntil(async () => (await backend.runs.standing(stream))?.status === wanted, { what: wanted });
+    await waitUntil(async () => (await backend.runs.standing(sent()))?.status === wanted, { what: wanted });
     expect(hasKey ? faults.offer : faults.end).toBeLessThan(0);
   });
 

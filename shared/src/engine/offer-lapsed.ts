@@ -1,8 +1,7 @@
-import type { StreamRef } from '../domain/ids.ts';
 import { NOBODY } from '../domain/run.ts';
 import type { Heartbeats } from '../ports/heartbeats.ts';
 import type { RunQueue } from '../ports/run-queue.ts';
-import type { Runs } from '../ports/runs.ts';
+import type { OwnedRun, Runs } from '../ports/runs.ts';
 
 const OFFERS_AT_ONCE = 50;
 
@@ -18,11 +17,6 @@ export interface OfferLapsedInput {
   readonly signal?: AbortSignal;
 }
 
-interface Lapsed {
-  readonly stream: StreamRef;
-  readonly term: number;
-}
-
 /**
  * Offers the turns of dead pods to the living ones, again and again until they are taken; a dead pod that owns nothing
  * any more is forgotten. Returns how many were offered. Throws `unavailable`.
@@ -34,7 +28,7 @@ export async function offerLapsed(
   const dead = await heartbeats.lapsed();
   if (dead.length === 0 && !evenIfNobodyDied) return 0;
   let offered = 0;
-  let found: Lapsed[] = [];
+  let found: OwnedRun[] = [];
   const offerFound = async () => {
     await Promise.all(found.map(({ stream, term }) => runQueue.offer(stream, term)));
     offered += found.length;

@@ -64,7 +64,7 @@ export interface RunWrite {
   readonly term: number;
   /**
    * The how-manieth write under this term it is, from 1: what arrives after a later one changes nothing. A link that
-   * broke may still deliver what was sent again over the next one. Absent: whoever writes once.
+   * broke may still deliver what was sent again over the next one. Absent where a term sees one write only.
    */
   readonly number?: number;
   /** Number of the first of `events`; each event has the next one. What the run already has is left out. */
@@ -94,6 +94,12 @@ export type WriteResult =
   /** There is no such run. */
   | 'gone';
 
+/** A running turn under its current term. */
+export interface OwnedRun {
+  readonly stream: StreamRef;
+  readonly term: number;
+}
+
 /** The records of turns, each written by one owner at a time. Every call is one atomic step. */
 export interface Runs {
   /** Begins a turn, unless it is known already or another one runs in its conversation. */
@@ -107,7 +113,7 @@ export interface Runs {
   /** Asks a running turn to stop; its owner hears it with its next write. False when it does not run. */
   stop(stream: StreamRef): Promise<boolean>;
   /** All running turns of these owners, with their terms: one pass over the index of running turns. */
-  ownedBy(owners: ReadonlySet<string>): AsyncIterable<{ readonly stream: StreamRef; readonly term: number }>;
+  ownedBy(owners: ReadonlySet<string>): AsyncIterable<OwnedRun>;
   /** Makes `owner` the owner of a running turn, if `term` is still current. The new term, or nothing. */
   takeOver(stream: StreamRef, term: number, owner: string): Promise<number | undefined>;
 }

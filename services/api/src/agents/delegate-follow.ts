@@ -71,6 +71,7 @@ export async function followDelegate(
   }
 }
 
+/** What of a delegate's whole use is not counted yet. */
 function usedSince(counted: Usage = {}, { inputTokens, outputTokens }: Usage): Usage {
   return {
     ...(inputTokens !== undefined && { inputTokens: inputTokens - (counted.inputTokens ?? 0) }),

@@ -63,14 +63,15 @@ async function workAnywhere(deps: DelegateDeps, call: DelegatingCall, task: Task
   const { signal } = call.from;
   const known =
     call.before === undefined ? undefined : await untilBack(() => deps.runs.standing(task.run), signal);
-  const { term } = known ?? (await begin(deps, call, task, NOBODY)) ?? {};
-  if (term !== undefined) await untilBack(() => deps.runQueue.offer(task.run, term), signal);
+  const begun = known ?? (await begin(deps, call, task, NOBODY));
+  if (begun !== undefined) await untilBack(() => deps.runQueue.offer(task.run, begun.term), signal);
   return followDelegate(deps, call, task);
 }
 
 async function workHere(deps: DelegateDeps, call: DelegatingCall, task: Task): Promise<ToolOutcome> {
   const { from } = call;
   const release = deps.keepBusy(task.run);
+  // What is used here counts at once; should another pod take the run over, its feed tells that once more.
   const counted = createBudget(Number.POSITIVE_INFINITY, from.budget);
   const counting = { ...call, from: { ...from, budget: counted } };
   const outcome = await workUnlessTaken(deps, counting, task).finally(release);

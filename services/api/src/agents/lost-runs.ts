@@ -109,7 +109,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     return owner === self ? term === owedTerm : owner === NOBODY && term === owedTerm + 1;
   }
 
-  /** Costs one look at each run that is new or has not been looked at for long, one at each pod, and one at each run that may be lost. */
+  /** Costs one look at each pod, and one at each run that is new, may be lost, or has not been looked at for long. */
   async function visit(entry: Attended, isDead: (owner: string) => Promise<boolean>): Promise<void> {
     const { stream, owner } = entry;
     if (isHere(stream.streamRequestId)) return;
@@ -176,7 +176,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 /** Ends a run in place of its owner, with all that it delegated and all that it asked. */
 function createEndRun({ engine, runs }: LostRunsDeps) {
   async function endRun(stream: StreamRef, seen: RunStanding): Promise<void> {
-    // Should the rest fail, it is found as one that waits for a pod; and is nobody's at once for another try.
+    // Should the rest fail, it is nobody's: whoever tries again goes on with that, and whoever looks finds it waiting.
     const term = seen.owner === NOBODY ? seen.term : await runs.takeOver(stream, seen.term, NOBODY);
     if (term === undefined) return;
     const { run } = await runs.read(stream);
