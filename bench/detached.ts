@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { RunRef } from '@parley/shared/domain/run';
+import type { RunRef } from '@parley/shared/domain/runs/run';
 import { Redis } from 'ioredis';
 import { type Finding, quantile } from './stats.ts';
 import { answer, conversationOf, inLanes, openTurnPod, type TurnPod } from './turn-pod.ts';

@@ -1,9 +1,9 @@
-import { createDispatch } from '@parley/shared/engine/dispatch';
-import { createEngine } from '@parley/shared/engine/engine';
-import { wakeHandler } from '@parley/shared/engine/wake-run';
+import { createDispatch } from '@parley/shared/delivery/dispatch';
+import { createEngine } from '@parley/shared/elicitations/engine';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
+import { wakeHandler } from '@parley/shared/runs/resume';
 import { backendSettings, engineSettings, readEnv } from '@parley/shared/runtime/env';
 import { silentObserver } from '@parley/shared/runtime/observer';
 

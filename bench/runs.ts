@@ -1,6 +1,6 @@
-import type { TurnEvent } from '@parley/shared/domain/turn-events';
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { Runs, RunWrite, WriteResult } from '@parley/shared/ports/runs';
+import type { Runs, RunWrite, WriteResult } from '@parley/shared/ports/runs/runs';
 import { Redis } from 'ioredis';
 import { type Finding, median } from './stats.ts';
 import { answer, conversationOf, inLanes, openTurnPod, type TurnPod } from './turn-pod.ts';

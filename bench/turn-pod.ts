@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ConversationRef, RunRef } from '@parley/shared/domain/run';
-import type { Engine } from '@parley/shared/engine/engine';
+import type { ConversationRef, RunRef } from '@parley/shared/domain/runs/run';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { MockLanguageModelV3 } from 'ai/test';
-import { createElicitTool } from '../services/api/src/agents/elicit-tool.ts';
-import { silentTurnObserver } from '../services/api/src/agents/observer.ts';
-import { createTurns, type Turns } from '../services/api/src/agents/turns.ts';
+import { silentTurnObserver } from '../services/api/src/agents/loop/observer.ts';
+import { createTurns, type Turns } from '../services/api/src/agents/ownership/turns.ts';
+import { createElicitTool } from '../services/api/src/agents/tools/elicit-tool.ts';
 import { openBenchEngine, TENANT } from './engine.ts';
 
 const WORDS = 30;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { checkFormAnswer } from '@parley/shared/domain/form-answer';
+import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
 import {
   channelName,
   deadlinesKey,
@@ -8,7 +8,7 @@ import {
   feedKey,
   historyKey,
   inboxKey,
-} from '@parley/shared/redis/keys';
+} from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { jwtVerify } from 'jose';
 
@@ -20,8 +20,8 @@ const redis = new Redis(process.env.REDIS_URL ?? '');
 const secret = new TextEncoder().encode(process.env.PARLEY_JWT_SECRET ?? '');
 const script = (name: string) =>
   readFileSync(new URL(`../../shared/src/redis/${name}.lua`, import.meta.url), 'utf8');
-redis.defineCommand('readRow', { numberOfKeys: 1, lua: script('read') });
-redis.defineCommand('commitRow', { numberOfKeys: 5, lua: script('commit') });
+redis.defineCommand('readRow', { numberOfKeys: 1, lua: script('elicitations/read') });
+redis.defineCommand('commitRow', { numberOfKeys: 5, lua: script('elicitations/commit') });
 const commands = redis as unknown as Record<
   'readRow' | 'commitRow',
   (...args: (string | number)[]) => Promise<unknown[]>

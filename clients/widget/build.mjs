@@ -25,7 +25,7 @@ export const ENTRIES = {
   'ai-sdk': 'src/ai-sdk.ts',
   'dom-events': 'src/dom-events.ts',
   react: 'src/react.ts',
-  'strings-de': 'src/strings-de.ts',
+  'strings-de': 'src/strings/de.ts',
 };
 
 /** What may not stand in a file that runs under `script-src 'self'` and fetches nothing of its own. */
@@ -48,15 +48,17 @@ export function gzipSize(code) {
   return gzipSync(code, { level: 9 }).length;
 }
 
+/** Imports of these are not bundled into their importers. */
+const FILES_APART = [CARD, 'elicitation-inbox', 'strings-de'];
+
 /** Sends imports of the elements and languages to their own files, so that a page has each once, and what it needs. */
 const filesApart = {
   name: 'files-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /^\.\/(?:index|inbox|strings-de)\.ts$/ }, ({ path, kind }) => {
+    onResolve({ filter: /^\..*\.ts$/ }, ({ path, kind, resolveDir }) => {
       if (kind === 'entry-point') return undefined;
-      const name = path.slice(2, -3);
-      const output = Object.keys(ENTRIES).find((key) => ENTRIES[key] === `src/${name}.ts`);
-      return { path: `./${output}.js`, external: true };
+      const output = FILES_APART.find((name) => join(HERE, ENTRIES[name]) === join(resolveDir, path));
+      return output === undefined ? undefined : { path: `./${output}.js`, external: true };
     });
   },
 };

@@ -1,6 +1,6 @@
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import { waitUntil } from '../../test/harness/wait-until.ts';
-import { type CookieJar, createCookieJar, walkSignIn } from './stand-ins/authorization-server-walk.ts';
+import { type CookieJar, createCookieJar, walkSignIn } from './stand-ins/authorization-server/walk.ts';
 
 export interface Question {
   readonly elicitationId: string;

@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { freePort } from '../../test/harness/free-port.ts';
-import { type AuthorizationServer, startAuthorizationServer } from './stand-ins/authorization-server.ts';
-import { createTokenVerifier } from './stand-ins/authorization-server-verify.ts';
-import { type IssueTracker, startIssueTracker } from './stand-ins/issue-tracker.ts';
-import { type ScriptedModel, startScriptedModel } from './stand-ins/scripted-model.ts';
-import { demoScript } from './stand-ins/scripted-model-demo.ts';
-import { SCRIPTED_MODEL } from './stand-ins/scripted-model-reply.ts';
+import {
+  type AuthorizationServer,
+  startAuthorizationServer,
+} from './stand-ins/authorization-server/authorization-server.ts';
+import { createTokenVerifier } from './stand-ins/authorization-server/verify.ts';
+import { type IssueTracker, startIssueTracker } from './stand-ins/issue-tracker/issue-tracker.ts';
+import { demoScript } from './stand-ins/scripted-model/demo.ts';
+import { SCRIPTED_MODEL } from './stand-ins/scripted-model/reply.ts';
+import { type ScriptedModel, startScriptedModel } from './stand-ins/scripted-model/scripted-model.ts';
 
 export const PEOPLE = ['alice', 'bob'] as const;
 export const CONNECTOR = 'tracker-account';

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
-import { widgetBuild } from '../../test/browser/widget-site-build.ts';
-import { openGallery } from '../../test/browser/widget-site-gallery.ts';
+import { widgetBuild } from '../../test/browser/widget/site-build.ts';
+import { openGallery } from '../../test/browser/widget/site-gallery.ts';
 import { waitUntil } from '../../test/harness/wait-until.ts';
 import { openChromium } from '../demo/chromium.ts';
 

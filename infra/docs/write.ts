@@ -7,5 +7,5 @@ const root = new URL('../../', import.meta.url);
 writeFileSync(new URL('docs/configuration.md', root), configurationPage());
 
 const agents = new URL('docs/agents.md', root);
-const example = new URL('test/unit/fixtures/agents-config/example.yaml', root);
+const example = new URL('test/unit/agents/config/fixtures/example.yaml', root);
 writeFileSync(agents, agentsPage(readFileSync(agents, 'utf8'), readFileSync(example, 'utf8')));

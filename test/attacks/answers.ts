@@ -1,4 +1,4 @@
-import { elicitationKey } from '@parley/shared/redis/keys';
+import { elicitationKey } from '@parley/shared/redis/client/keys';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { redisCommand } from '../harness/redis-command.ts';

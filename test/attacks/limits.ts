@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/shared/domain/elicitation';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { readEnv } from '@parley/shared/runtime/env';
 import { describe, expect, it } from 'vitest';
 import { startPod } from '../harness/processes.ts';

@@ -1,5 +1,5 @@
-import { checkFormAnswer } from '@parley/shared/domain/form-answer';
-import { checkFormSchema } from '@parley/shared/domain/form-schema';
+import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import { checkFormSchema } from '@parley/shared/domain/forms/schema';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, type Request } from './call.ts';
 import { newPerson, type Person, POST_ASK, question, SERVICE_KEYS, type World } from './world.ts';

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listen, portOf } from '../../services/api/src/server.ts';
+import { listen, portOf } from '../../services/api/src/wiring/server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { expectProblem } from './call.ts';
 import { head, onlyReply } from './raw.ts';

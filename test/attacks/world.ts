@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Elicitation } from '@parley/shared/domain/elicitation';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { expect } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes.ts';

@@ -3,13 +3,13 @@ import { text as textOf } from 'node:stream/consumers';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { launchChromium } from '../../infra/demo/chromium.ts';
-import { LANGUAGES, type Language } from '../../services/api/src/connect/pages/language.ts';
-import { renderPage } from '../../services/api/src/connect/pages/page.ts';
-import type { ConnectView } from '../../services/api/src/connect/pages/view.ts';
+import { LANGUAGES, type Language } from '../../services/api/src/surfaces/connect/pages/language.ts';
+import { renderPage } from '../../services/api/src/surfaces/connect/pages/page.ts';
+import type { ConnectView } from '../../services/api/src/surfaces/connect/pages/view.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { SAMPLES } from '../unit/connect-pages-views.ts';
+import { SAMPLES } from '../unit/connect/connect-pages-views.ts';
 import { auditPage } from './connect-pages-audit.ts';
 
 // A browser takes its time on a busy machine.

@@ -6,12 +6,12 @@ import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { launchChromium } from '../../infra/demo/chromium.ts';
-import { type ChaosProxy, createChaosProxy } from '../harness/chaos-proxy.ts';
+import { type ChaosProxy, createChaosProxy } from '../harness/chaos/proxy.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { type Pod, startPod } from '../harness/processes.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { colourQuestion, newUser, POD_ENV, serviceAt, tokenOf } from '../integration/sdk-setup.ts';
+import { colourQuestion, newUser, POD_ENV, serviceAt, tokenOf } from '../integration/sdk/setup.ts';
 
 // A pod takes its time to start on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

@@ -1,4 +1,4 @@
-import { toWire } from '@parley/shared/domain/row';
+import { toWire } from '@parley/shared/domain/elicitations/row';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from './contract.ts';
 import { engineOn } from './engines.ts';

@@ -1,4 +1,4 @@
-import type { AskInput } from '@parley/shared/domain/ask-input';
+import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { bucketOf, bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { BusSignal, EventBus, Subscription, Topic } from '@parley/shared/ports/event-bus';
+import type { BusSignal, EventBus, Subscription, Topic } from '@parley/shared/ports/elicitations/event-bus';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';

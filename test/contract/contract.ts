@@ -1,4 +1,4 @@
-import type { Engine } from '@parley/shared/engine/engine';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import type { BackendSettings } from '@parley/shared/ports/backend';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { engineOn } from './engines.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mintElicitationId } from '@parley/shared/domain/ids';
-import { webhookIdOf } from '@parley/shared/domain/webhook';
-import type { DeadLetter, DeadLetters } from '@parley/shared/ports/dead-letters';
+import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
+import type { DeadLetter, DeadLetters } from '@parley/shared/ports/delivery/dead-letters';
 import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
 import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
-import { DETACHED, NOBODY } from '@parley/shared/domain/run';
-import { createDispatch, type Dispatch } from '@parley/shared/engine/dispatch';
-import type { OutboxTask } from '@parley/shared/ports/outbox';
-import type { NewRun } from '@parley/shared/ports/runs';
+import { DETACHED, NOBODY } from '@parley/shared/domain/runs/run';
+import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import type { NewRun } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';

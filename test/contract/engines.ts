@@ -1,10 +1,10 @@
-import type { EngineDeps, EngineSettings } from '@parley/shared/engine/deps';
-import { createDispatch, type Dispatch } from '@parley/shared/engine/dispatch';
-import { createEngine, type Engine } from '@parley/shared/engine/engine';
-import { wakeHandler } from '@parley/shared/engine/wake-run';
-import type { WebhookSettings } from '@parley/shared/engine/webhook-rules';
+import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
+import type { WebhookSettings } from '@parley/shared/domain/webhooks/rules';
+import type { EngineDeps, EngineSettings } from '@parley/shared/elicitations/deps';
+import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { EventBus } from '@parley/shared/ports/event-bus';
+import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
+import { wakeHandler } from '@parley/shared/runs/resume';
 import { silentObserver } from '@parley/shared/runtime/observer';
 
 // Looking again is so slow that a test which passes was woken.

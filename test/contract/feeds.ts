@@ -1,6 +1,6 @@
 import { formatFeedPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import type { EventBus, Topic } from '@parley/shared/ports/event-bus';
+import type { EventBus, Topic } from '@parley/shared/ports/elicitations/event-bus';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';

@@ -1,6 +1,6 @@
 import type { Owner } from '@parley/shared/domain/ids';
-import type { Engine } from '@parley/shared/engine/engine';
-import type { InboxItem } from '@parley/shared/engine/inbox';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Contract } from './contract.ts';
 import { deafEngineOn } from './engines.ts';

@@ -1,6 +1,6 @@
-import type { CallRecord, RunRef } from '@parley/shared/domain/run';
-import { type Message, NOBODY } from '@parley/shared/domain/run';
-import type { RunNote, RunWrite } from '@parley/shared/ports/runs';
+import type { CallRecord, RunRef } from '@parley/shared/domain/runs/run';
+import { type Message, NOBODY } from '@parley/shared/domain/runs/run';
+import type { RunNote, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';

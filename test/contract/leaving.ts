@@ -1,6 +1,6 @@
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { BUCKET_COUNT, bucketOf } from '@parley/shared/domain/ids';
-import { isTerminal } from '@parley/shared/domain/status';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';

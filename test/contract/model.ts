@@ -1,6 +1,6 @@
+import { isTerminal, type Status } from '@parley/shared/domain/elicitations/status';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import { isTerminal, type Status } from '@parley/shared/domain/status';
-import type { Engine } from '@parley/shared/engine/engine';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';

@@ -1,6 +1,6 @@
 import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import type { Feed, FeedEntry } from '@parley/shared/ports/feed';
+import type { Feed, FeedEntry } from '@parley/shared/ports/elicitations/feed';
 import { waitUntil } from '../harness/wait-until.ts';
 
 /** The error of a call that must be refused. */

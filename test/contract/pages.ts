@@ -1,7 +1,7 @@
-import type { Row } from '@parley/shared/domain/row';
-import type { Status } from '@parley/shared/domain/status';
-import type { Engine } from '@parley/shared/engine/engine';
-import type { PageRequest } from '@parley/shared/ports/elicitations';
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import type { Status } from '@parley/shared/domain/elicitations/status';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { PageRequest } from '@parley/shared/ports/elicitations/elicitations';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from './contract.ts';
 import { engineOn } from './engines.ts';

@@ -1,6 +1,6 @@
 import type { Backend, BackendSettings } from '@parley/shared/ports/backend';
-import type { DeadLetters } from '@parley/shared/ports/dead-letters';
-import type { EventBus } from '@parley/shared/ports/event-bus';
+import type { DeadLetters } from '@parley/shared/ports/delivery/dead-letters';
+import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
 
 /** An event family that is not Parley's own: another kind of thing for which an agent may have to wait. */
 export interface ToolApproval {

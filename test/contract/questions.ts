@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { AskInput } from '@parley/shared/domain/ask-input';
+import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
+import type { Action } from '@parley/shared/domain/elicitations/status';
 import type { Owner, StreamRef } from '@parley/shared/domain/ids';
-import type { ResponseInput } from '@parley/shared/domain/response-input';
-import type { Action } from '@parley/shared/domain/status';
-import type { Caller, Seen } from '@parley/shared/engine/caller';
-import type { Engine } from '@parley/shared/engine/engine';
+import type { Caller, Seen } from '@parley/shared/elicitations/caller';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Column, Kind } from './table.ts';
 
 /** Part of every tenant's name in this run. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isTerminal } from '@parley/shared/domain/status';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';

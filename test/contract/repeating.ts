@@ -1,6 +1,6 @@
 import type { Owner } from '@parley/shared/domain/ids';
-import type { Asked } from '@parley/shared/engine/ask';
-import type { Engine } from '@parley/shared/engine/engine';
+import type { Asked } from '@parley/shared/elicitations/ask';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from './contract.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import { NOBODY } from '@parley/shared/domain/run';
-import { offerLapsed } from '@parley/shared/engine/offer-lapsed';
-import type { RunConsumer } from '@parley/shared/ports/run-queue';
-import type { NewRun } from '@parley/shared/ports/runs';
+import { NOBODY } from '@parley/shared/domain/runs/run';
+import type { RunConsumer } from '@parley/shared/ports/runs/run-queue';
+import type { NewRun } from '@parley/shared/ports/runs/runs';
+import { offerLapsed } from '@parley/shared/runs/offer-orphans';
 import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';

@@ -1,7 +1,7 @@
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import type { Row } from '@parley/shared/domain/row';
-import { isTerminal } from '@parley/shared/domain/status';
-import type { Engine } from '@parley/shared/engine/engine';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';

@@ -1,5 +1,5 @@
+import type { Status } from '@parley/shared/domain/elicitations/status';
 import type { ErrorCode } from '@parley/shared/domain/errors';
-import type { Status } from '@parley/shared/domain/status';
 
 /** The three kinds of elicitation that the table tells apart. */
 export const KINDS = ['form', 'url, client completion', 'url, server completion'] as const;

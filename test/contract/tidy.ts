@@ -1,5 +1,5 @@
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
-import { deadlinesKey } from '@parley/shared/redis/keys';
+import { deadlinesKey } from '@parley/shared/redis/client/keys';
 import type { Redis } from 'ioredis';
 import { withRedis } from '../harness/redis-command.ts';
 import { RUN } from './questions.ts';

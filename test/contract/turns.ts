@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
-import type { Message, RunRef } from '@parley/shared/domain/run';
-import type { TurnEvent } from '@parley/shared/domain/turn-events';
+import type { Message, RunRef } from '@parley/shared/domain/runs/run';
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { NewRun, RunWrite } from '@parley/shared/ports/runs';
+import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';

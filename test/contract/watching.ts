@@ -1,7 +1,7 @@
 import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import type { Engine } from '@parley/shared/engine/engine';
-import type { StreamItem, WatchInput } from '@parley/shared/engine/watch';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { StreamItem, WatchInput } from '@parley/shared/elicitations/watch';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Contract } from './contract.ts';
 import { deafEngineOn, engineOn } from './engines.ts';

@@ -1,11 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CallRecord } from '@parley/shared/domain/run';
+import { CallRecord } from '@parley/shared/domain/runs/run';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type ScriptedModel, startScriptedModel } from '../../infra/demo/stand-ins/scripted-model.ts';
-import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
+import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { openSite, type Site, type SitePod } from '../faults/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import {
@@ -16,7 +19,7 @@ import {
   SECRET,
   textOf,
   type Watched,
-} from './chat-client.ts';
+} from './chat/client.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { choose, newOwner } from '../faults/door.ts';
 import { openSite, type Site, type SitePod } from '../faults/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { type Receiver, replyWith, SECRET, startReceiver, verified } from '../integration/webhooks-setup.ts';
+import { type Receiver, replyWith, SECRET, startReceiver, verified } from '../integration/webhooks/setup.ts';
 import { serviceKeyOf } from '../load/load-env.ts';
 
 let site: Site;

@@ -1,6 +1,6 @@
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { startLocalServer } from '../../infra/demo/stand-ins/issue-tracker-http.ts';
+import { startLocalServer } from '../../infra/demo/stand-ins/issue-tracker/http.ts';
 
 const CallInput = z.object({
   /** The conversation that calls. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import type { ChaosProxy } from '../harness/chaos-proxy.ts';
+import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { checkHistory } from '../harness/history/check-history.ts';
 import type { HistoryEvent } from '../harness/history/events.ts';
 import { formatReport } from '../harness/history/report.ts';

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { ChaosProxy } from '../harness/chaos-proxy.ts';
+import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { newOwner, tokenOf } from './door.ts';
 import { streamsOf } from './redis-eye.ts';

@@ -1,6 +1,6 @@
-import { timerPrefix } from '@parley/shared/redis/timers';
+import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import type { ChaosProxy } from '../harness/chaos-proxy.ts';
+import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { redisCommand } from '../harness/redis-command.ts';
 import { createRoundRobin, type RoundRobin } from '../harness/round-robin.ts';
 import { waitUntil } from '../harness/wait-until.ts';

@@ -1,4 +1,4 @@
-import { channelName, feedKey, limitKey } from '@parley/shared/redis/keys';
+import { channelName, feedKey, limitKey } from '@parley/shared/redis/client/keys';
 import type { Owner } from '../harness/history/events.ts';
 import { type RedisAddress, redisCommand } from '../harness/redis-command.ts';
 import { watchCommands } from '../harness/redis-monitor.ts';

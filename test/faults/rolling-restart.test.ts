@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model-script.ts';
-import { person, questionsIn } from '../e2e/chat-client.ts';
-import { type ChatSite, openChatSite } from '../e2e/chat-transport-site.ts';
+import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
+import { person, questionsIn } from '../e2e/chat/client.ts';
+import { type ChatSite, openChatSite } from '../e2e/chat/transport-site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { PlainChat } from '../unit/sdk-chat-chat.ts';
+import { PlainChat } from '../unit/sdk/sdk-chat-chat.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 

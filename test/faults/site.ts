@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ChaosProxy, createChaosProxy } from '../harness/chaos-proxy.ts';
+import { type ChaosProxy, createChaosProxy } from '../harness/chaos/proxy.ts';
 import {
   type ManagedProcess,
   type Pod,

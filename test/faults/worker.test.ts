@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canaryKey } from '@parley/shared/redis/keys';
-import { timerPrefix } from '@parley/shared/redis/timers';
+import { canaryKey } from '@parley/shared/redis/client/keys';
+import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { fakeTime } from '../harness/faketime.ts';
 import { checkHistory } from '../harness/history/check-history.ts';
@@ -112,7 +112,7 @@ it('F14 a job that takes every worker with it is given up, and the sweep does wh
   const start = () =>
     startProcess({
       name: 'slow worker',
-      entry: 'test/integration/worker-slow.ts',
+      entry: 'test/integration/worker/slow.ts',
       env: { REDIS_URL: site.redis.url, TEST_LOCK_MS: '500', TEST_HOLD_MS: '600000' },
       readyWhen: (line) => line.ready === true,
     });

@@ -10,27 +10,35 @@ describe('the house', () => {
   });
 
   it.each([
-    ['an import that runs back up', 'shared/src/domain/a.ts', "import { ask } from '../engine/ask.ts';"],
+    [
+      'an import that runs back up',
+      'shared/src/domain/a.ts',
+      "import { ask } from '../elicitations/ask.ts';",
+    ],
     ['a package in the domain', 'shared/src/domain/a.ts', "import { Redis } from 'ioredis';"],
     ['node in the domain', 'shared/src/domain/a.ts', "import { readFileSync } from 'node:fs';"],
-    ['ioredis outside its folder', 'shared/src/engine/a.ts', "import type { Redis } from 'ioredis';"],
+    ['ioredis outside its folder', 'shared/src/elicitations/a.ts', "import type { Redis } from 'ioredis';"],
     ['bullmq outside its folder', 'services/worker/src/a.ts', "import { Worker } from 'bullmq';"],
     [
       'an adapter that picks a backend',
-      'services/api/src/hub/a.ts',
+      'services/api/src/surfaces/rest/a.ts',
       "import { x } from '@parley/shared/redis/backend';",
     ],
     ['one service in another', 'services/worker/src/a.ts', "import { x } from '../../api/src/app.ts';"],
-    ['chat in hub', 'services/api/src/hub/a.ts', "import { x } from '../chat/responses.ts';"],
-    ['a multi-line import', 'shared/src/ports/a.ts', "import {\n  ask,\n} from '../engine/ask.ts';"],
+    [
+      'one surface in another',
+      'services/api/src/surfaces/rest/a.ts',
+      "import { x } from '../ai-sdk/routes.ts';",
+    ],
+    ['a multi-line import', 'shared/src/ports/a.ts', "import {\n  ask,\n} from '../elicitations/ask.ts';"],
     ['a dynamic import', 'shared/src/ports/a.ts', "const x = await import('../redis/keys.ts');"],
-    ['a default export', 'shared/src/engine/a.ts', 'export default function x() {}'],
-    ['process.env', 'shared/src/engine/a.ts', 'const x = process.env.HOME;'],
-    ['a star export', 'shared/src/engine/a.ts', "export * from './b.ts';"],
+    ['a default export', 'shared/src/elicitations/a.ts', 'export default function x() {}'],
+    ['process.env', 'shared/src/elicitations/a.ts', 'const x = process.env.HOME;'],
+    ['a star export', 'shared/src/elicitations/a.ts', "export * from './b.ts';"],
     ['a connection at import', 'shared/src/redis/a.ts', 'export const redis = new Redis();'],
-    ['a timer at import', 'shared/src/engine/a.ts', 'setInterval(() => undefined, 1000);'],
-    ['a file nobody can read at one sitting', 'shared/src/engine/a.ts', '//\n'.repeat(302)],
-    ['a function of 80 lines', 'shared/src/engine/a.ts', `function x() {\n${'  y();\n'.repeat(80)}}\n`],
+    ['a timer at import', 'shared/src/elicitations/a.ts', 'setInterval(() => undefined, 1000);'],
+    ['a file nobody can read at one sitting', 'shared/src/elicitations/a.ts', '//\n'.repeat(302)],
+    ['a function of 80 lines', 'shared/src/elicitations/a.ts', `function x() {\n${'  y();\n'.repeat(80)}}\n`],
     ['a file in no room', 'shared/src/attic/a.ts', ''],
   ])('refuses %s', (_what, path, text) => {
     expect(checkHouse([{ path, text }])).not.toEqual([]);
@@ -38,8 +46,8 @@ describe('the house', () => {
 
   it('refuses a cycle', () => {
     const faults = checkHouse([
-      { path: 'shared/src/engine/a.ts', text: "import { b } from './b.ts';" },
-      { path: 'shared/src/engine/b.ts', text: "import { a } from './a.ts';" },
+      { path: 'shared/src/elicitations/a.ts', text: "import { b } from './b.ts';" },
+      { path: 'shared/src/elicitations/b.ts', text: "import { a } from './a.ts';" },
     ]);
     expect(faults.join()).toContain('import cycle');
   });

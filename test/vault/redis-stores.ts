@@ -1,6 +1,6 @@
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
-import { type Commands, connectCommands } from '@parley/shared/redis/connect';
-import { createRedisVaultStore } from '@parley/shared/redis/vault-store';
+import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
+import { createRedisVaultStore } from '@parley/shared/redis/vault/store';
 import { redisCommand, withRedis } from '../harness/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { VaultPods } from './stores.ts';

@@ -1,8 +1,8 @@
-export { type AttachableChat, isTurnWaiting, type ShownChat } from './chat-attach.ts';
-export { ChatStreamError, type ChatStreamReason, isChatStreamError } from './chat-errors.ts';
-export type { HeaderSource } from './chat-request.ts';
+export { type AttachableChat, isTurnWaiting, type ShownChat } from './chat/attach.ts';
+export { ChatStreamError, type ChatStreamReason, isChatStreamError } from './chat/errors.ts';
+export type { HeaderSource } from './chat/request.ts';
 export {
   type ChatTransportOptions,
   createChatTransport,
   type ParleyChatTransport,
-} from './chat-transport.ts';
+} from './chat/transport.ts';

@@ -1,5 +1,5 @@
-import type { Elicitation } from '@parley/shared/domain/elicitation';
-import type { FormContent } from '@parley/shared/domain/form-answer';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { FormContent } from '@parley/shared/domain/forms/answer';
 import { ParleyClientError } from './errors.ts';
 import {
   followInbox,

@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/shared/domain/elicitation';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { ErrorCode } from '@parley/shared/domain/errors';
 
 /** What the server said was wrong (RFC 9457), as it came. */

@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/shared/domain/elicitation';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { ElicitationEventName } from '@parley/shared/domain/events';
 import type { ConnectionDeps, SseEvent } from './connection.ts';
 import { isElicitation } from './reply.ts';

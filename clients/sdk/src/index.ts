@@ -1,7 +1,13 @@
-export type { Elicitation } from '@parley/shared/domain/elicitation';
+export type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+export type {
+  Action,
+  Completion,
+  Mode,
+  Status,
+  TerminalStatus,
+} from '@parley/shared/domain/elicitations/status';
 export type { ErrorCode } from '@parley/shared/domain/errors';
-export type { FormContent } from '@parley/shared/domain/form-answer';
-export type { Action, Completion, Mode, Status, TerminalStatus } from '@parley/shared/domain/status';
+export type { FormContent } from '@parley/shared/domain/forms/answer';
 export {
   type Answer,
   type Asked,

@@ -1,5 +1,5 @@
-import type { Elicitation } from '@parley/shared/domain/elicitation';
-import type { Status } from '@parley/shared/domain/status';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Status } from '@parley/shared/domain/elicitations/status';
 import { type ElicitationPage, pageIn } from './reply.ts';
 import type { Transport } from './transport.ts';
 

@@ -1,6 +1,6 @@
-import type { Elicitation } from '@parley/shared/domain/elicitation';
-import type { FormContent } from '@parley/shared/domain/form-answer';
-import { isTerminal } from '@parley/shared/domain/status';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import type { FormContent } from '@parley/shared/domain/forms/answer';
 import { isPassing, ParleyClientError } from './errors.ts';
 import { elicitationIn } from './reply.ts';
 import { createBackoff, type RetrySettings, sleep } from './retry.ts';

@@ -1,5 +1,5 @@
-import type { AskInput } from '@parley/shared/domain/ask-input';
-import type { Completion } from '@parley/shared/domain/status';
+import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import type { Completion } from '@parley/shared/domain/elicitations/status';
 import type { ContentOf, FormSchemaInput } from './typed-form.ts';
 
 /** What every question has, whatever its mode. */

@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/shared/domain/elicitation';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ParleyClientError } from './errors.ts';
 
 /** Some elicitations of a list, newest first. `nextCursor` leads to those that follow. */

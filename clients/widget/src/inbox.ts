@@ -1,14 +1,14 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import { agentOf } from './card-head.ts';
-import type { InboxItem } from './inbox-items.ts';
-import { createInboxList, type InboxList, type InboxNews } from './inbox-list.ts';
-import { inboxStyles } from './inbox-styles.ts';
-import { endOf, type ItemContext, itemView, nameOf } from './inbox-view.ts';
+import { agentOf } from './card/head.ts';
+import type { InboxItem } from './inbox/items.ts';
+import { createInboxList, type InboxList, type InboxNews } from './inbox/list.ts';
+import { inboxStyles } from './inbox/styles.ts';
+import { endOf, type ItemContext, itemView, nameOf } from './inbox/view.ts';
 import { type ElicitationServer, type ElicitationSettled, ENGLISH } from './index.ts';
-import type { AllStrings } from './strings.ts';
-import { ENGLISH_INBOX } from './strings-inbox.ts';
-import { Words } from './words.ts';
+import { ENGLISH_INBOX } from './strings/inbox.ts';
+import type { AllStrings } from './strings/strings.ts';
+import { Words } from './strings/words.ts';
 
 const NAME = 'elicitation-inbox';
 

@@ -1,16 +1,16 @@
 import { createServerClock } from './clock.ts';
-import { Refusal } from './refusal.ts';
-import { sendAnswer } from './server-answer.ts';
-import { createBook } from './server-book.ts';
-import { createCalls } from './server-calls.ts';
-import { createLine } from './server-line.ts';
-import { pathOf } from './server-looks.ts';
-import { createPage } from './server-page.ts';
-import type { ElicitationServer, ElicitationServerOptions } from './server-type.ts';
+import { sendAnswer } from './server/answer.ts';
+import { createBook } from './server/cache.ts';
+import { createCalls } from './server/calls.ts';
+import { createLine } from './server/connection.ts';
+import { createPage } from './server/page.ts';
+import { pathOf } from './server/polling.ts';
+import { Refusal } from './server/refusal.ts';
+import type { ElicitationServer, ElicitationServerOptions } from './server/type.ts';
 
 export { type Elicitation, isElicitation } from './elicitation.ts';
-export { Refusal } from './refusal.ts';
-export type { Answer, Connection, ElicitationServer, ElicitationServerOptions } from './server-type.ts';
+export { Refusal } from './server/refusal.ts';
+export type { Answer, Connection, ElicitationServer, ElicitationServerOptions } from './server/type.ts';
 
 /**
  * Makes the way to Parley for a page. Opens nothing until something is followed.

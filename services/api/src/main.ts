@@ -2,8 +2,8 @@ import type { RequestListener, Server } from 'node:http';
 import { type Env, EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/runtime/env';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
 import { AgentsConfigError } from './agents/config/fault.ts';
-import { closeServer, listen, portOf } from './server.ts';
-import { type Pod, wirePod } from './wiring.ts';
+import { closeServer, listen, portOf } from './wiring/server.ts';
+import { type Pod, wirePod } from './wiring/wiring.ts';
 
 const READY_POLL_MS = 50;
 const READY_WARN_MS = 5_000;

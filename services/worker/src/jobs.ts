@@ -1,7 +1,7 @@
-import type { Engine } from '@parley/shared/engine/engine';
-import type { OfferLapsedInput } from '@parley/shared/engine/offer-lapsed';
-import type { Audit, CleanupReport, IndexReport } from '@parley/shared/ports/audit';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Audit, CleanupReport, IndexReport } from '@parley/shared/ports/elicitations/audit';
 import type { JobCall, Processor, Processors } from '@parley/shared/ports/jobs';
+import type { OfferLapsedInput } from '@parley/shared/runs/offer-orphans';
 
 // What was lost from the queue is rare, and costs a look at every running turn.
 const FULL_ROUND = 15;

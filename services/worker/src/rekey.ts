@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/shared/domain/errors';
-import { type Commands, connectCommands } from '@parley/shared/redis/connect';
-import { createRedisVaultStore } from '@parley/shared/redis/vault-store';
+import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
+import { createRedisVaultStore } from '@parley/shared/redis/vault/store';
 import { EnvError, readEnv, vaultLocation } from '@parley/shared/runtime/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';

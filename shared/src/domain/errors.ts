@@ -1,4 +1,4 @@
-import type { Elicitation } from './elicitation.ts';
+import type { Elicitation } from './elicitations/elicitation.ts';
 import type { Issue } from './issue.ts';
 
 /** Stable codes a caller may branch on. HTTP statuses belong to the http layer, not here. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACTIONS, STATUSES } from './status.ts';
+import { ACTIONS, STATUSES } from './elicitations/status.ts';
 
 /** Names of the events an elicitation writes into its stream request's feed. */
 export const ELICITATION_EVENTS = [

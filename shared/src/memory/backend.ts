@@ -1,4 +1,4 @@
-import type { ElicitationWake, Wake } from '../domain/wake.ts';
+import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { createMemoryClaims } from './claims.ts';
 import { createMemoryConnectStore } from './connect-store.ts';

@@ -1,4 +1,4 @@
-import type { Claims } from '../ports/claims.ts';
+import type { Claims } from '../ports/elicitations/claims.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
 /** Claims in one process. */

@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetters } from '../ports/dead-letters.ts';
+import type { DeadLetter, DeadLetters } from '../ports/delivery/dead-letters.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
 /** The dead letters of one process, kept for `keepMs`. */

@@ -1,12 +1,12 @@
+import type { Definition, Row } from '../domain/elicitations/row.ts';
+import { isTerminal } from '../domain/elicitations/status.ts';
+import type { Step } from '../domain/elicitations/transition.ts';
+import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
 import { formatFeedPosition } from '../domain/events.ts';
 import { bucketOfElicitationId, type Owner } from '../domain/ids.ts';
-import type { Definition, Row } from '../domain/row.ts';
-import { isTerminal } from '../domain/status.ts';
-import type { Step } from '../domain/transition.ts';
-import type { ElicitationWake, Wake } from '../domain/wake.ts';
 import type { BackendSettings } from '../ports/backend.ts';
-import type { Elicitations, PageRequest } from '../ports/elicitations.ts';
-import type { OutboxTask } from '../ports/outbox.ts';
+import type { OutboxTask } from '../ports/delivery/outbox.ts';
+import type { Elicitations, PageRequest } from '../ports/elicitations/elicitations.ts';
 import type { InProcessEventBus } from './event-bus.ts';
 import type { MemoryFeed } from './feed.ts';
 import type { MemoryOutbox } from './outbox.ts';

@@ -1,4 +1,4 @@
-import type { BusSignal, EventBus, Subscription, Topic } from '../ports/event-bus.ts';
+import type { BusSignal, EventBus, Subscription, Topic } from '../ports/elicitations/event-bus.ts';
 
 /** Events within one process; the twin of RedisEventBus. Delivery is asynchronous, in order, and never lossy. */
 export class InProcessEventBus<T> implements EventBus<T> {

@@ -1,6 +1,6 @@
 import type { FeedPosition, StreamEvent } from '../domain/events.ts';
 import { isMintedStream, type StreamRef } from '../domain/ids.ts';
-import type { Feed, FeedEntry } from '../ports/feed.ts';
+import type { Feed, FeedEntry } from '../ports/elicitations/feed.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
 export interface MemoryFeed extends Feed {

@@ -1,4 +1,4 @@
-import type { Heartbeats } from '../ports/heartbeats.ts';
+import type { Heartbeats } from '../ports/runs/heartbeats.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
 /** Signs of life in one process. */

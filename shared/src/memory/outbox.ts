@@ -1,5 +1,5 @@
 import { bucketOf, bucketOfElicitationId } from '../domain/ids.ts';
-import type { Outbox, OutboxEntry, OutboxTask } from '../ports/outbox.ts';
+import type { Outbox, OutboxEntry, OutboxTask } from '../ports/delivery/outbox.ts';
 
 /** The outbox of one process, with the door by which its other parts note tasks. */
 export interface MemoryOutbox extends Outbox {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamRef } from '../domain/ids.ts';
-import type { RunQueue } from '../ports/run-queue.ts';
+import type { RunQueue } from '../ports/runs/run-queue.ts';
 
 const AGAIN_MS = 500;
 

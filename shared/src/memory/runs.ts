@@ -1,4 +1,5 @@
-import { TIMEOUT_SECONDS_MAX } from '../domain/ask-input.ts';
+import { TIMEOUT_SECONDS_MAX } from '../domain/elicitations/ask-input.ts';
+import type { Wake } from '../domain/elicitations/wake.ts';
 import { formatFeedPosition } from '../domain/events.ts';
 import {
   type Asked,
@@ -10,12 +11,11 @@ import {
   type PauseRecord,
   type Run,
   type RunRef,
-} from '../domain/run.ts';
-import type { TurnEvent } from '../domain/turn-events.ts';
-import type { Wake } from '../domain/wake.ts';
+} from '../domain/runs/run.ts';
+import type { TurnEvent } from '../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../ports/backend.ts';
-import type { Conversations, LastTurn } from '../ports/conversations.ts';
-import type { BeginResult, RunNote, Runs, RunWrite, WriteResult } from '../ports/runs.ts';
+import type { Conversations, LastTurn } from '../ports/runs/conversations.ts';
+import type { BeginResult, RunNote, Runs, RunWrite, WriteResult } from '../ports/runs/runs.ts';
 import type { MemoryElicitations } from './elicitations.ts';
 import type { InProcessEventBus } from './event-bus.ts';
 import { createExpiringMap } from './expiring-map.ts';

@@ -1,16 +1,16 @@
-import type { ElicitationWake, Wake } from '../domain/wake.ts';
-import type { Claims } from './claims.ts';
+import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
 import type { ConnectStore } from './connect-store.ts';
-import type { Conversations } from './conversations.ts';
-import type { DeadLetters } from './dead-letters.ts';
-import type { Elicitations } from './elicitations.ts';
-import type { EventBus } from './event-bus.ts';
-import type { Feed } from './feed.ts';
-import type { Heartbeats } from './heartbeats.ts';
+import type { DeadLetters } from './delivery/dead-letters.ts';
+import type { Outbox } from './delivery/outbox.ts';
+import type { Claims } from './elicitations/claims.ts';
+import type { Elicitations } from './elicitations/elicitations.ts';
+import type { EventBus } from './elicitations/event-bus.ts';
+import type { Feed } from './elicitations/feed.ts';
 import type { Limits } from './limits.ts';
-import type { Outbox } from './outbox.ts';
-import type { RunQueue } from './run-queue.ts';
-import type { Runs } from './runs.ts';
+import type { Conversations } from './runs/conversations.ts';
+import type { Heartbeats } from './runs/heartbeats.ts';
+import type { RunQueue } from './runs/run-queue.ts';
+import type { Runs } from './runs/runs.ts';
 import type { Timers } from './timers.ts';
 import type { VaultStore } from './vault.ts';
 

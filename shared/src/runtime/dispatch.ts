@@ -1,8 +1,8 @@
-import { deliverWebhook } from '../engine/deliver-webhook.ts';
-import { createDispatch, type Dispatch } from '../engine/dispatch.ts';
-import { createReceivers } from '../engine/receivers.ts';
-import { wakeHandler } from '../engine/wake-run.ts';
+import { deliverWebhook } from '../delivery/deliver-webhook.ts';
+import { createDispatch, type Dispatch } from '../delivery/dispatch.ts';
+import { createReceivers } from '../delivery/receivers.ts';
 import type { Backend } from '../ports/backend.ts';
+import { wakeHandler } from '../runs/resume.ts';
 import { backendSettings } from './env.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';

@@ -1,6 +1,6 @@
 import { faultOfUrl } from '../domain/url.ts';
-import { WEBHOOK_KEEP_MS } from '../domain/webhook-schedule.ts';
-import type { EngineSettings } from '../engine/deps.ts';
+import { WEBHOOK_KEEP_MS } from '../domain/webhooks/schedule.ts';
+import type { EngineSettings } from '../elicitations/deps.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { parseVaultKeys } from '../vault/key-ring.ts';

@@ -7,7 +7,7 @@ import type {
   GuardedFetchFault,
   GuardedReply,
   GuardedRequest,
-} from '../ports/guarded-fetch.ts';
+} from '../ports/delivery/guarded-fetch.ts';
 import { isLoopbackAddress, isPublicAddress } from './address.ts';
 
 /** An address as the resolver gives it. */

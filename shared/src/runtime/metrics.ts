@@ -1,7 +1,7 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
-import { MODES, type Mode, STATUSES, type TerminalStatus } from '../domain/status.ts';
-import type { WakeSource } from '../ports/observer.ts';
-import { WEBHOOK_OUTCOMES, type WebhookOutcome } from '../ports/webhook-observer.ts';
+import { MODES, type Mode, STATUSES, type TerminalStatus } from '../domain/elicitations/status.ts';
+import { WEBHOOK_OUTCOMES, type WebhookOutcome } from '../ports/delivery/webhook-observer.ts';
+import type { WakeSource } from '../ports/elicitations/observer.ts';
 
 /** Label values are bounded, so that no caller can grow the number of series. Ids and users are never labels. */
 const TRIGGERS = [

@@ -11,11 +11,11 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { parseTraceParent } from '@opentelemetry/core';
+import { OUTCOMES } from '../domain/elicitations/outcome.ts';
+import type { Row } from '../domain/elicitations/row.ts';
+import { isTerminal, type TerminalStatus } from '../domain/elicitations/status.ts';
 import { isParleyError } from '../domain/errors.ts';
-import { OUTCOMES } from '../domain/outcome.ts';
-import type { Row } from '../domain/row.ts';
-import { isTerminal, type TerminalStatus } from '../domain/status.ts';
-import type { Observer } from '../ports/observer.ts';
+import type { Observer } from '../ports/elicitations/observer.ts';
 import type { Log } from './log.ts';
 import { type Metrics, surfaceLabel, triggerLabel } from './metrics.ts';
 

@@ -1,4 +1,4 @@
-import type { WebhookRules } from '../engine/webhook-rules.ts';
+import type { WebhookRules } from '../domain/webhooks/rules.ts';
 import { mayBeCalled } from './guarded-fetch.ts';
 import type { Env } from './variables.ts';
 

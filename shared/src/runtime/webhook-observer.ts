@@ -1,4 +1,4 @@
-import type { WebhookObserver, WebhookOutcome } from '../ports/webhook-observer.ts';
+import type { WebhookObserver, WebhookOutcome } from '../ports/delivery/webhook-observer.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -1,5 +1,5 @@
-import type { GuardedReply } from '../ports/guarded-fetch.ts';
-import type { SendWebhook, WebhookReply, WebhookRequest } from '../ports/webhook-sender.ts';
+import type { GuardedReply } from '../ports/delivery/guarded-fetch.ts';
+import type { SendWebhook, WebhookReply, WebhookRequest } from '../ports/delivery/webhook-sender.ts';
 import { createGuardedFetch, GuardedFetchError, type GuardOptions } from './guarded-fetch.ts';
 import { signatureOf } from './webhook-signature.ts';
 

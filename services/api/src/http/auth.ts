@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { faultOfUserId } from '@parley/shared/domain/text';
-import type { Caller } from '@parley/shared/engine/caller';
+import type { Caller } from '@parley/shared/elicitations/caller';
 import { LRUCache } from 'lru-cache';
 import { type TokenVerifier, unauthenticated } from './token.ts';
 

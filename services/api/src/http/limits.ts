@@ -1,6 +1,6 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
-import type { Caller } from '@parley/shared/engine/caller';
+import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Limits } from '@parley/shared/ports/limits';
 import type { LimitName } from '@parley/shared/runtime/metrics';
 

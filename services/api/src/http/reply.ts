@@ -1,7 +1,7 @@
+import { toWire } from '@parley/shared/domain/elicitations/row';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
-import { toWire } from '@parley/shared/domain/row';
-import { type Caller, notFound, type Seen } from '@parley/shared/engine/caller';
+import { type Caller, notFound, type Seen } from '@parley/shared/elicitations/caller';
 import { type Call, json, type Reply } from './route.ts';
 
 /** Leave to answer: the call's own, and that of the elicitation's budget. */

@@ -1,4 +1,4 @@
-import type { Caller } from '@parley/shared/engine/caller';
+import type { Caller } from '@parley/shared/elicitations/caller';
 import type { z } from 'zod';
 import type { SseSource } from './sse.ts';
 

@@ -5,14 +5,14 @@ import {
   SdkHttpError,
   type Transport,
 } from '@modelcontextprotocol/client';
-import type { ChildGuard } from './child-guard.ts';
-import { type Exchanges, orFailed, startExchange } from './exchange.ts';
-import { createHttpTransport } from './http-transport.ts';
+import { createScrub } from './calls/scrub.ts';
 import type { McpLimits } from './limits.ts';
-import { createScrub } from './scrub.ts';
 import type { McpCredential, McpServerConfig } from './server-config.ts';
-import { createStderrReader } from './stderr.ts';
-import { createStdioTransport } from './stdio-transport.ts';
+import type { ChildGuard } from './transports/child-guard.ts';
+import { type Exchanges, orFailed, startExchange } from './transports/exchange.ts';
+import { createHttpTransport } from './transports/http-transport.ts';
+import { createStderrReader } from './transports/stderr.ts';
+import { createStdioTransport } from './transports/stdio-transport.ts';
 
 /** One live connection to a server, for one credential. */
 export interface Link {

@@ -1,8 +1,8 @@
 import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { type Link, type LinkDeps, openLink } from './link.ts';
 import type { LinkPlace } from './pool.ts';
-import { createRestarts } from './restarts.ts';
 import type { McpCredential, McpServerConfig } from './server-config.ts';
+import { createRestarts } from './transports/restarts.ts';
 
 /** A server as one credential sees it. */
 export interface ServerPlace extends LinkPlace {

@@ -1,8 +1,8 @@
-import { type ExchangeBounds, type Exchanges, orFailed, startExchange } from './exchange.ts';
+import type { Left } from './calls/results.ts';
 import type { Link } from './link.ts';
 import type { ServerPlace } from './opener.ts';
 import type { Pool } from './pool.ts';
-import type { Left } from './results.ts';
+import { type ExchangeBounds, type Exchanges, orFailed, startExchange } from './transports/exchange.ts';
 
 /** What came of a request: its value, or what it threw and whether it may have left before. */
 export type Reached<T> = { readonly value: T } | { readonly error: unknown; readonly left: Left };

@@ -1,0 +1,33 @@
+import { headersFrom } from '../transport.ts';
+
+export type HeaderSource = Readonly<Record<string, string>> | Headers;
+
+export interface ChatRequestSource {
+  readonly headers?: HeaderSource | (() => HeaderSource);
+  readonly body?: object | (() => object);
+  readonly delivery?: 'hold' | 'detach';
+}
+
+/** What goes with one request of a chat, beside what every request has. */
+export interface ChatRequestExtras {
+  readonly headers?: HeaderSource;
+  readonly body?: object;
+}
+
+/** The headers of a chat's request, their names in lower case. Throws `invalid_request` for what can be none. */
+export function chatHeaders(
+  source: ChatRequestSource,
+  { headers }: ChatRequestExtras,
+): Record<string, string> {
+  const own = typeof source.headers === 'function' ? source.headers() : source.headers;
+  const all = headersFrom({ 'x-supports-elicitation': 'true' });
+  for (const more of [own, headers]) for (const [name, value] of headersFrom(more)) all.set(name, value);
+  if (source.delivery !== undefined) all.set('x-parley-delivery', source.delivery);
+  return { ...Object.fromEntries(all), accept: 'text/event-stream' };
+}
+
+/** What was added to the body of a chat's message. */
+export function chatExtras(source: ChatRequestSource, { body }: ChatRequestExtras): object {
+  const own = typeof source.body === 'function' ? source.body() : source.body;
+  return { ...own, ...body };
+}

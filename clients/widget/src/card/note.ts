@@ -1,0 +1,18 @@
+import { html, type TemplateResult } from 'lit';
+import { type IconName, icon } from './icons.ts';
+import { readable } from './text.ts';
+
+/** Something to know before going on; the first of several texts is what they are about. */
+export function noteView(
+  kind: 'danger' | 'warn' | '',
+  name: IconName,
+  texts: readonly string[],
+  part = 'status',
+): TemplateResult {
+  return html`
+    <div class="note ${kind}" part=${part}>
+      ${icon(name)}
+      <div>${texts.map((text, at) => html`<p dir="auto">${at === 0 && texts.length > 1 ? html`<b>${readable(text)}</b>` : readable(text)}</p>`)}</div>
+    </div>
+  `;
+}

@@ -1,0 +1,135 @@
+import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
+import type { FormField, FormOption } from '@parley/shared/domain/forms/value';
+import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { localOf } from './local-time.ts';
+
+/**
+ * What a control holds, as the person left it:
+ * text, email, uri, number, integer: the text as typed · date: `2026-03-01` · date-time: local, `2026-03-01T09:30`
+ * · boolean: true or false · select: the chosen value, which may be '' · multi: the chosen values.
+ * `undefined` is nothing at all (a boolean never touched, no choice made); for text controls '' is the same.
+ */
+export type Draft = string | boolean | readonly string[] | undefined;
+
+/** Something to choose: `value` is answered, `label` is shown. */
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+interface Common {
+  /** The property's name, any text, `__proto__` included: a key for Maps, never for plain objects. */
+  readonly name: string;
+  /** The title, or else the name. Plain text. */
+  readonly label: string;
+  readonly description: string | undefined;
+  readonly required: boolean;
+  /** The control's first value, from `default`. */
+  readonly initial: Draft;
+  readonly schema: FormField;
+}
+/** Lengths are in code points: HTML's `maxlength` counts otherwise, so it must not be used. */
+export interface TextLike extends Common {
+  readonly kind: 'text' | 'email' | 'uri' | 'date' | 'date-time';
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+/** Show it as `type="text" inputmode="decimal"`: `type="number"` hides what it cannot read, such as 1,5. */
+export interface NumberLike extends Common {
+  readonly kind: 'number' | 'integer';
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+export interface YesNo extends Common {
+  readonly kind: 'boolean';
+}
+export interface Select extends Common {
+  readonly kind: 'select';
+  readonly choices: readonly Choice[];
+}
+export interface MultiSelect extends Common {
+  readonly kind: 'multi';
+  readonly choices: readonly Choice[];
+  readonly minItems?: number;
+  readonly maxItems?: number;
+}
+/** One control of a form. */
+export type Field = TextLike | NumberLike | YesNo | Select | MultiSelect;
+
+/**
+ * The controls for a `requestedSchema`, in its order. Takes anything; a field it cannot read is left out, so that
+ * the server's verdict on it is what the person gets to see.
+ */
+export function fieldsOf(requestedSchema: unknown): Field[] {
+  const properties = isRecord(requestedSchema) ? own(requestedSchema, 'properties') : undefined;
+  if (!isRecord(requestedSchema) || !isRecord(properties)) return [];
+  const required = own(requestedSchema, 'required');
+  return Object.entries(properties).flatMap(([name, raw]) => {
+    if (!isField(raw)) return [];
+    return [fieldOf(name, raw, Array.isArray(required) && required.includes(name))];
+  });
+}
+
+function fieldOf(name: string, schema: FormField, required: boolean): Field {
+  const common = {
+    name,
+    label: schema.title || name,
+    description: schema.description || undefined,
+    required,
+    initial: initialOf(schema),
+    schema,
+  };
+  switch (schema.type) {
+    case 'boolean':
+      return { ...common, kind: 'boolean' };
+    case 'array':
+      return { ...schema, ...common, kind: 'multi', choices: choicesOf(schema.items) };
+    case 'string':
+      return 'enum' in schema || 'oneOf' in schema
+        ? { ...common, kind: 'select', choices: choicesOf(schema) }
+        : { ...schema, ...common, kind: schema.format ?? 'text' };
+    default:
+      return { ...schema, ...common, kind: schema.type };
+  }
+}
+
+function initialOf(schema: FormField): Draft {
+  const preset = schema.default;
+  if (typeof preset === 'number') return String(preset);
+  const isTime = schema.type === 'string' && 'format' in schema && schema.format === 'date-time';
+  return isTime && typeof preset === 'string' ? localOf(preset) : preset;
+}
+
+function choicesOf(
+  offered: { enum: string[]; enumNames?: string[] } | { oneOf: FormOption[] } | { anyOf: FormOption[] },
+): Choice[] {
+  if ('enum' in offered) {
+    return offered.enum.map((value, at) => ({ value, label: offered.enumNames?.[at] || value }));
+  }
+  const options = 'oneOf' in offered ? offered.oneOf : offered.anyOf;
+  return options.map(({ const: value, title }) => ({ value, label: title || value }));
+}
+
+/** Whether a field has the parts its control needs. The server has checked the rest. */
+function isField(raw: unknown): raw is FormField {
+  if (!isRecord(raw)) return false;
+  const { type, title = '', description = '', default: preset = '', format } = raw;
+  if (!isTexts([title, description]) || !(isTexts(preset) || SCALARS.includes(typeof preset))) return false;
+  if (type === 'boolean' || type === 'number' || type === 'integer') return true;
+  const offered = type === 'array' ? raw.items : raw;
+  if (!isRecord(offered) || (type !== 'array' && type !== 'string')) return false;
+  if ('enum' in offered) return isTexts(offered.enum) && isTexts(offered.enumNames ?? []);
+  if (type === 'array') return isOptions(offered.anyOf);
+  if ('oneOf' in offered) return isOptions(offered.oneOf);
+  return format === undefined || (TEXT_FORMATS as unknown[]).includes(format);
+}
+
+const SCALARS = ['string', 'number', 'boolean'];
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+}
+
+function isOptions(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => isRecord(one) && isTexts([one.const, one.title]));
+}

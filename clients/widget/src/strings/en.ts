@@ -1,0 +1,189 @@
+import type { AddressRefusal } from '../address.ts';
+import type { Field } from '../form/fields.ts';
+import { countdownIn, durationIn, roughlyIn } from './time.ts';
+import type { Ending, Strings, Why } from './type.ts';
+
+const EN = 'en';
+const count = (amount: number, noun: string) =>
+  `${amount.toLocaleString(EN)} ${noun}${amount === 1 ? '' : 's'}`;
+const characters = (amount: number) => count(amount, 'character');
+const choices = (amount: number) => count(amount, 'choice');
+
+/** The texts of the card where neither the page nor another language has its own. */
+export const ENGLISH: Strings = {
+  lang: EN,
+
+  someAgent: 'the assistant',
+  questionFrom: (agent) => `A question from ${agent}`,
+  asks: (agent) => `Asked by ${agent}`,
+  why,
+  sensitive: 'Sensitive: meant to be kept from the language model.',
+
+  send: 'Send',
+  sending: 'Sending …',
+  decline: 'Decline',
+  notNow: 'Not now',
+  cancel: 'Cancel',
+  openPage: 'Open page',
+  connectAccount: 'Connect account',
+  openAgain: 'Open again',
+  checkNow: 'Check now',
+  checking: 'Checking …',
+  copyLink: 'Copy link',
+  copied: 'Link copied',
+  copyFailed: 'Not copied. The address is selected.',
+  tryAgain: 'Try again',
+  newTab: 'opens in a new tab',
+
+  opens: (host) => `This opens ${host}`,
+  warningTitle: 'Look twice before you open this',
+  warning: (warning) =>
+    ({
+      punycode: 'Its name has letters that can look like others.',
+      address: 'It has a number instead of a name.',
+      port: 'It has an unusual port.',
+      not_encrypted: 'It is not encrypted: others can read along.',
+      user_info: 'It has a user name that can look like the site.',
+    })[warning],
+  addressRefused,
+  lookFirst: 'Please check the address first.',
+  nothingOpened: 'If nothing opens, copy the link into your browser.',
+
+  loading: 'Loading …',
+  waitingThere: 'Waiting for you in the other window',
+  waitingThereHint: 'This goes on by itself when you are done there.',
+  ended,
+  gone: 'This question is not here any more.',
+  offline: 'No connection. Your answer stays here until it is back.',
+
+  requiredMark: 'required',
+  choose: 'Please choose',
+  noAnswer: 'No answer',
+  yes: 'Yes',
+  no: 'No',
+  hint,
+  localTime: (timeZone) => `Your local time (${timeZone})`,
+  room: (left) => `${characters(Math.abs(left))} ${left < 0 ? 'too many' : 'left'}`,
+  fault: (fault) => {
+    switch (fault.rule) {
+      case 'required':
+        return 'Please fill this in.';
+      case 'comma':
+        return 'Please enter a number with a point only, such as 1.5.';
+      case 'number':
+        return 'Please enter a number, such as 1.5.';
+      case 'integer':
+        return 'Please enter a whole number.';
+      case 'safe':
+        return 'Please enter a number with fewer digits.';
+      // As it has to be typed, without the language's separators.
+      case 'minimum':
+        return `Please enter ${fault.limit} or more.`;
+      case 'maximum':
+        return `Please enter ${fault.limit} or less.`;
+      case 'minLength':
+        return `Please enter at least ${characters(fault.limit)}.`;
+      case 'maxLength':
+        return `Please enter at most ${characters(fault.limit)}.`;
+      case 'minItems':
+        return `Please pick at least ${choices(fault.limit)}.`;
+      case 'maxItems':
+        return `Please pick at most ${choices(fault.limit)}.`;
+      case 'format':
+        return {
+          email: 'Please enter an email address, such as ada@example.com.',
+          uri: 'Please enter a full address, such as https://example.com/.',
+          date: 'Please enter a date that exists, such as 2026-03-01.',
+          'date-time': 'Please enter a date and a time, such as 2026-03-01 09:30.',
+        }[fault.format];
+      case 'unicode':
+      case 'nul':
+        return 'It has a character that cannot be sent.';
+      default:
+        return 'Please pick from the choices.';
+    }
+  },
+  serverFault: (message) => `Not accepted: ${message}`,
+
+  refusal: (code, retryAfterSeconds) => {
+    switch (code) {
+      case 'invalid_answer':
+        return 'Not accepted. Please look at it again.';
+      case 'unauthenticated':
+      case 'forbidden':
+        return 'You are signed out, or this question is for someone else.';
+      case 'too_large':
+        return 'Your answer is too long.';
+      case 'rate_limited':
+        return `Please wait ${durationIn(EN, (retryAfterSeconds ?? 10) * 1_000)} and try again.`;
+      default:
+        return 'That did not work. Please try again.';
+    }
+  },
+
+  countdown: (leftMs) => `${countdownIn(EN, leftMs)} left`,
+  timeLeft: (leftMs) => `${roughlyIn(EN, leftMs)} left to answer.`,
+
+  arrived: (agent) => `New question from ${agent}`,
+};
+
+function why({ trigger, tool }: Why): string | undefined {
+  switch (trigger) {
+    case 'credential_required':
+      return `It needs access to ${tool ?? 'an account of yours'}.`;
+    case 'mcp_elicitation':
+    case 'a2a_input_required':
+      return `${tool ?? 'Another program'} needs this to go on.`;
+    default:
+      return tool && `Needed for ${tool}.`;
+  }
+}
+
+function addressRefused(reason: AddressRefusal): string {
+  return reason === 'too_long'
+    ? 'This is too long to be opened.'
+    : 'This is no address of a web page, so it is not opened.';
+}
+
+function ended({ status, mode, here, reason }: Ending): string {
+  switch (status) {
+    case 'accepted':
+      if (mode === 'url') return 'Done.';
+      return here ? 'Your answer was sent.' : 'This was answered somewhere else.';
+    case 'declined':
+      return here ? 'You declined.' : 'This was declined somewhere else.';
+    case 'cancelled':
+      return here ? 'You set this aside.' : 'This was set aside somewhere else.';
+    case 'expired':
+      return 'The time to answer is up.';
+    case 'withdrawn':
+      if (reason === 'run_stopped') return 'The conversation was stopped.';
+      if (reason === 'superseded') return 'Another question took the place of this one.';
+      return 'This is not needed any more.';
+  }
+}
+
+function hint(field: Field): string | undefined {
+  switch (field.kind) {
+    case 'number':
+    case 'integer':
+      return range(field.minimum, field.maximum, String);
+    case 'multi':
+      return range(field.minItems || undefined, field.maxItems, choices);
+    case 'email':
+      return 'Such as ada@example.com';
+    case 'uri':
+      return 'Such as https://example.com/';
+    case 'text':
+      return range(field.minLength || undefined, field.maxLength, characters);
+    default:
+      return undefined;
+  }
+}
+
+function range(least: number | undefined, most: number | undefined, say: (value: number) => string) {
+  if (least !== undefined && least === most) return `Exactly ${say(least)}`;
+  if (least !== undefined && most !== undefined) return `${least} to ${say(most)}`;
+  if (least !== undefined) return `At least ${say(least)}`;
+  return most === undefined ? undefined : `At most ${say(most)}`;
+}

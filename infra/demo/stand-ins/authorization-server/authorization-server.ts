@@ -1,0 +1,214 @@
+import { generateKeyPair, randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { type ClientMetadata, type Configuration, errors, Provider } from 'oidc-provider';
+import { createFaults, type ServerFault } from './faults.ts';
+import { createPages, sendPage } from './pages.ts';
+import { type AuthorizationStore, createAuthorizationStore } from './store.ts';
+
+export interface StandInClient {
+  readonly clientId: string;
+  /** Absent for a public client. */
+  readonly clientSecret?: string;
+  /** None for a resource server, which only asks about tokens. */
+  readonly redirectUris: readonly string[];
+  /** Signs people in without asking for consent, as a company's own pages do. */
+  readonly firstParty?: boolean;
+}
+
+export interface AuthorizationServerOptions {
+  /** Named on the pages. */
+  readonly name: string;
+  /** 127.0.0.1; a free one unless told. */
+  readonly port?: number;
+  /** Everybody who may sign in, by name; the name is `sub`. There are no passwords. */
+  readonly users: readonly string[];
+  readonly clients: readonly StandInClient[];
+  /** Scopes of the APIs that this server guards. */
+  readonly scopes?: readonly string[];
+  /** APIs that a client may name as `resource` (RFC 8707). */
+  readonly resources?: readonly string[];
+  /** 600 unless told. */
+  readonly accessTokenSeconds?: number;
+}
+
+/** A running stand-in. What it remembers ends with it. */
+export interface AuthorizationServer {
+  readonly issuer: string;
+  /** How often the token endpoint was called with this grant type, failures included. */
+  tokenCalls(grantType: 'authorization_code' | 'refresh_token'): number;
+  /** Ids of grants that were ended because a code or an old refresh token came a second time. */
+  reusedFamilies(): readonly string[];
+  /** Ends all access that this user gave, as a person does in their account settings; returns how many grants. */
+  revokeUser(userId: string): number;
+  /** Lets an endpoint fail until the returned function is called. */
+  misbehave(fault: ServerFault): () => void;
+  close(): Promise<void>;
+}
+
+const HOUR_SECONDS = 3600;
+
+/**
+ * A real OAuth 2.1 and OpenID Connect server (oidc-provider) with make-believe people: PKCE for everybody, `iss`
+ * in answers, refresh tokens that rotate and end their family when an old one comes back.
+ */
+export async function startAuthorizationServer(
+  options: AuthorizationServerOptions,
+): Promise<AuthorizationServer> {
+  const server = createServer();
+  const issuer = await listen(server, options.port ?? 0);
+  const store = createAuthorizationStore();
+  const provider = new Provider(issuer, await configurationOf(options, store, issuer));
+  const calls = new Map<string, number>();
+  const count = (grantType: string) => void calls.set(grantType, (calls.get(grantType) ?? 0) + 1);
+
+  provider.use(async (ctx, next) => {
+    await next();
+    const { route, params } = ctx.oidc ?? {};
+    if (route === 'token') count(String(params?.grant_type ?? 'none'));
+  });
+  // A revocation that a client asked for comes by another route.
+  provider.on('grant.revoked', (ctx, grantId) => {
+    if (ctx.oidc.route === 'token') store.reusedFamilies.add(grantId);
+  });
+
+  const faults = createFaults(() => issuer, count);
+  const pages = createPages(provider, options);
+  const callback = provider.callback();
+  server.on('request', (req, res) => {
+    faults
+      .handle(req, res)
+      .then((outcome) => {
+        if (outcome === 'handled') return undefined;
+        return req.url?.startsWith('/interaction/') === true ? pages(req, res) : callback(req, res);
+      })
+      .catch(() => void res.destroy());
+  });
+
+  return {
+    issuer,
+    tokenCalls: (grantType) => calls.get(grantType) ?? 0,
+    reusedFamilies: () => [...store.reusedFamilies],
+    revokeUser: (userId) => store.revokeUser(userId),
+    misbehave: (fault) => faults.set(fault),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function configurationOf(
+  options: AuthorizationServerOptions,
+  store: AuthorizationStore,
+  issuer: string,
+): Promise<Configuration> {
+  const { users, scopes = [], resources = [], accessTokenSeconds = 600 } = options;
+  const firstParty = new Set(
+    options.clients.filter((one) => one.firstParty === true).map((one) => one.clientId),
+  );
+  const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
+  // Browsers share cookies between the ports of a host, so two stand-ins must not use the same names.
+  const prefix = `p${new URL(issuer).port}`;
+
+  return {
+    adapter: store.adapter,
+    clients: options.clients.map(clientMetadataOf),
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256', kid: 'stand-in' }] },
+    scopes: ['openid', 'offline_access', ...scopes],
+    claims: { openid: ['sub', 'name'] },
+    conformIdTokenClaims: false,
+    findAccount: (_ctx, id) =>
+      users.includes(id) ? { accountId: id, claims: async () => ({ sub: id, name: id }) } : undefined,
+    clientBasedCORS: () => false,
+    pkce: { required: () => true },
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    expiresWithSession: async () => false,
+    interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
+    // Each connection is a grant of its own: one that is revoked takes no other with it.
+    async loadExistingGrant(ctx) {
+      const grantId = ctx.oidc.result?.consent?.grantId;
+      if (grantId !== undefined) return ctx.oidc.provider.Grant.find(grantId);
+      const { client, session } = ctx.oidc;
+      if (client === undefined || session?.accountId === undefined || !firstParty.has(client.clientId))
+        return undefined;
+      const grant = new ctx.oidc.provider.Grant({ clientId: client.clientId, accountId: session.accountId });
+      grant.addOIDCScope([...ctx.oidc.requestParamScopes].join(' '));
+      await grant.save();
+      return grant;
+    },
+    cookies: {
+      keys: [randomBytes(24).toString('hex')],
+      names: {
+        session: `${prefix}_session`,
+        interaction: `${prefix}_interaction`,
+        resume: `${prefix}_resume`,
+      },
+    },
+    ttl: {
+      AccessToken: accessTokenSeconds,
+      Grant: 24 * HOUR_SECONDS,
+      IdToken: HOUR_SECONDS,
+      Interaction: HOUR_SECONDS,
+      RefreshToken: 24 * HOUR_SECONDS,
+      Session: 24 * HOUR_SECONDS,
+    },
+    features: {
+      devInteractions: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      introspection: {
+        enabled: true,
+        allowedPolicy: async (_ctx, client) => client.clientAuthMethod !== 'none',
+      },
+      revocation: {
+        enabled: true,
+        allowedPolicy: async (_ctx, client, token) => client.clientId === token.clientId,
+      },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: async (_ctx, _client, oneOf) => oneOf ?? [],
+        useGrantedResource: async () => true,
+        getResourceServerInfo: async (_ctx, resource) => {
+          if (!resources.includes(resource)) throw new errors.InvalidTarget();
+          return {
+            scope: scopes.join(' '),
+            audience: resource,
+            accessTokenTTL: accessTokenSeconds,
+            accessTokenFormat: 'opaque',
+          };
+        },
+      },
+    },
+    renderError: (ctx, { error }) => {
+      ctx.respond = false;
+      sendPage(
+        ctx.res,
+        ctx.status,
+        options.name,
+        `<h1>That did not work</h1><p>${error.replace(/\W/gu, ' ')}</p>`,
+      );
+    },
+  };
+}
+
+function clientMetadataOf({ clientId, clientSecret, redirectUris }: StandInClient): ClientMetadata {
+  const isApi = redirectUris.length === 0;
+  return {
+    client_id: clientId,
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
+    token_endpoint_auth_method: clientSecret === undefined ? 'none' : 'client_secret_basic',
+    redirect_uris: [...redirectUris],
+    response_types: isApi ? [] : ['code'],
+    grant_types: isApi ? [] : ['authorization_code', 'refresh_token'],
+  };
+}
+
+async function listen(server: Server, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

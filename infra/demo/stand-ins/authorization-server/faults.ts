@@ -1,0 +1,71 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readBody } from './pages.ts';
+
+const PATHS = {
+  discovery: ['/.well-known/openid-configuration', '/.well-known/oauth-authorization-server'],
+  authorization: ['/auth'],
+  token: ['/token'],
+  revocation: ['/token/revocation'],
+  introspection: ['/token/introspection'],
+} as const satisfies Record<string, readonly string[]>;
+export type Endpoint = keyof typeof PATHS;
+
+/** How an endpoint misbehaves until told to stop. */
+export interface ServerFault {
+  readonly at: Endpoint;
+  /** Answers later by this much, ms; with nothing else said, properly then. */
+  readonly delayMs?: number;
+  /** Answers with this status; the authorization endpoint sends the browser back with `error` instead. */
+  readonly status?: number;
+  /** The OAuth error code of that answer; `server_error` unless told. */
+  readonly error?: string;
+  /** Repeats the whole request in the error, as careless servers do. */
+  readonly reflect?: boolean;
+}
+
+export interface Faults {
+  /** Takes the request when a fault is set for it. */
+  handle(req: IncomingMessage, res: ServerResponse): Promise<'handled' | 'pass'>;
+  /** Sets a fault; the returned function takes it back. */
+  set(fault: ServerFault): () => void;
+}
+
+/** Faults on order, for tests. `onToken` hears the grant type of every token request that is refused here. */
+export function createFaults(issuer: () => string, onToken: (grantType: string) => void): Faults {
+  const faults = new Set<ServerFault>();
+
+  return {
+    set(fault) {
+      faults.add(fault);
+      return () => void faults.delete(fault);
+    },
+
+    async handle(req, res) {
+      const url = new URL(req.url ?? '/', 'http://stand-in');
+      const fault = [...faults].find(({ at }) => PATHS[at].some((path) => path === url.pathname));
+      if (fault === undefined) return 'pass';
+      if (fault.delayMs !== undefined) await sleep(fault.delayMs, undefined, { ref: false });
+      const { status, error = 'server_error' } = fault;
+      if (status === undefined) return 'pass';
+      if (fault.at === 'authorization') sendBack(url, res, error, issuer());
+      else {
+        const body = await readBody(req);
+        if (fault.at === 'token') onToken(new URLSearchParams(body).get('grant_type') ?? 'none');
+        const text = fault.reflect === true ? `${body} ${req.headers.authorization ?? ''}` : error;
+        const answer = JSON.stringify({ error: text, error_description: text });
+        res.writeHead(status, { 'content-type': 'application/json' }).end(answer);
+      }
+      return 'handled';
+    },
+  };
+}
+
+function sendBack({ searchParams }: URL, res: ServerResponse, error: string, issuer: string): void {
+  const target = new URL(searchParams.get('redirect_uri') ?? issuer);
+  target.searchParams.set('error', error);
+  target.searchParams.set('error_description', 'on order');
+  target.searchParams.set('state', searchParams.get('state') ?? '');
+  target.searchParams.set('iss', issuer);
+  res.writeHead(303, { location: target.href }).end();
+}

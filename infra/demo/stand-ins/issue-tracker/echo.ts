@@ -1,0 +1,64 @@
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { createTally, type TrackerCounts } from './counts.ts';
+import { jsonOf, startLocalServer } from './http.ts';
+
+export interface EchoToolsOptions {
+  /** Headers that every request must carry, by lower-case name, else 401: a project's credential. None unless told. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A free one unless told. */
+  readonly port?: number;
+}
+
+export interface EchoTools {
+  /** The MCP endpoint. */
+  readonly url: string;
+  /** `withoutToken` counts the requests that lacked a header or had another value in it. */
+  counts(): Pick<TrackerCounts, 'requests' | 'withoutToken' | 'methods' | 'tools'>;
+  /** Stops at once; open requests are cut. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts an MCP server on 127.0.0.1 that knows no people: its one tool, `echo`, gives back its text. It is a stand-in
+ * for a tool that a whole project uses with one credential, or with none.
+ */
+export async function startEchoTools({ headers = {}, port }: EchoToolsOptions = {}): Promise<EchoTools> {
+  const tally = createTally();
+  const handler = createMcpHandler(createEchoServer);
+  let url = '';
+  const server = await startLocalServer((origin) => {
+    url = `${origin}/mcp`;
+    return async (request) => {
+      if (new URL(request.url).pathname !== '/mcp') return new Response(null, { status: 404 });
+      const admitted = Object.entries(headers).every(([name, value]) => request.headers.get(name) === value);
+      tally.noteRequest(admitted ? 'admitted' : 'no-token');
+      if (!admitted) return new Response(null, { status: 401 });
+      tally.noteBody(await jsonOf(request));
+      return handler.fetch(request);
+    };
+  }, port);
+  return {
+    url,
+    counts: tally.counts,
+    async stop() {
+      await handler.close();
+      await server.stop();
+    },
+  };
+}
+
+function createEchoServer(): McpServer {
+  const server = new McpServer({ name: 'echo-tools', title: 'Echo', version: '1.0.0' });
+  server.registerTool(
+    'echo',
+    {
+      title: 'Echo',
+      description: 'Gives back the text it gets.',
+      inputSchema: z.object({ text: z.string() }),
+      annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    ({ text }) => ({ content: [{ type: 'text', text }] }),
+  );
+  return server;
+}

@@ -1,0 +1,107 @@
+import { type PlannedCall, planOf } from './plan.ts';
+import type { OfferedTool, Script, ScriptedReply, Turn } from './script.ts';
+import { failureOf, sentenceOf } from './sentences.ts';
+
+export interface DemoScriptOptions {
+  /** The arguments for the `elicit` tool, from what the person asked for; see `elicitArguments`. */
+  readonly elicit?: (request: string) => Readonly<Record<string, unknown>>;
+  /** Tells the tools that hand a task to another agent; by their name unless told. */
+  readonly isDelegate?: (tool: OfferedTool) => boolean;
+}
+
+/**
+ * The demo's story: an agent that looks after issues, hands tasks to other agents and asks its person. What it does
+ * follows from the last user message alone:
+ *
+ * | the person says | the model does |
+ * |---|---|
+ * | list my issues · show issue 2 · close issue 2 · create an issue "Title" | calls that tool of the issue tracker |
+ * | ask the tracker agent to "list my issues" | hands the quoted task to that agent |
+ * | ask me for the environment · a secret · a confirmation · a form | calls `elicit` |
+ * | count to 40 | counts, for a long answer |
+ * | anything else | tells what it can do |
+ *
+ * Clauses joined by `and` are called in parallel, those after `then` in the next step; quoted text is never taken
+ * apart. After the results it says one sentence for each, and a failed tool's own words where one failed.
+ */
+export function demoScript(options: DemoScriptOptions = {}): Script {
+  return [(turn) => act(turn, options), count, chat];
+}
+
+function act(turn: Turn, options: DemoScriptOptions): ScriptedReply | undefined {
+  const steps = planOf(turn, {
+    elicit: options.elicit ?? elicitArguments,
+    isDelegate: options.isDelegate ?? isDelegate,
+  });
+  if (steps.length === 0) return undefined;
+  if (turn.results.some(failureOf)) return report(turn);
+  let answered = 0;
+  for (const step of steps) {
+    if (turn.results.length <= answered) return callOrTell(step, turn);
+    answered += step.length;
+  }
+  return report(turn);
+}
+
+/** Calls a step's tools, or tells what it has no tool for. */
+function callOrTell(step: readonly PlannedCall[], turn: Turn): ScriptedReply {
+  const calls = step.flatMap(({ call }) => call ?? []);
+  if (calls.length === step.length) return { calls };
+  const missing = step.flatMap(({ call, purpose }) => (call === undefined ? [purpose] : []));
+  return {
+    text: [...turn.results.map(sentenceOf), `I have no tool to ${missing.join(' or to ')}.`].join(' '),
+  };
+}
+
+function report({ results }: Turn): ScriptedReply {
+  return { text: results.map(sentenceOf).join(' ') };
+}
+
+const NUMBERS_MAX = 20_000;
+
+function count({ userText }: Turn): ScriptedReply | undefined {
+  const to = /\bcount to (\d{1,6})\b/i.exec(userText)?.[1];
+  if (to === undefined) return undefined;
+  return {
+    text: Array.from({ length: Math.min(Number(to), NUMBERS_MAX) }, (_, index) => index + 1).join(' '),
+  };
+}
+
+function chat({ tools }: Turn): ScriptedReply {
+  const names = tools.map(({ name }) => name).join(', ');
+  return {
+    text: `I am a scripted model: my lines are fixed. Try "list my issues" or "create an issue". My tools: ${names || 'none'}.`,
+  };
+}
+
+function isDelegate({ name }: OfferedTool): boolean {
+  return /^(?:delegate|transfer|hand_?off)/i.test(name);
+}
+
+/** What the demo asks its person, by the words of the request: a secret, a confirmation, a form, else a choice. */
+export function elicitArguments(request: string): Readonly<Record<string, unknown>> {
+  if (/\b(?:secret|password|key)\b/i.test(request))
+    return { kind: 'secret', message: 'Which deploy key shall I use?' };
+  if (/\bconfirm/i.test(request)) return { kind: 'confirmation', message: 'Shall I go on?' };
+  if (/\bform\b/i.test(request))
+    return {
+      kind: 'form',
+      title: 'Release 4.2',
+      message: 'Where and when shall I release?',
+      schema: {
+        type: 'object',
+        properties: {
+          environment: { type: 'string', title: 'Environment', enum: ['staging', 'production'] },
+          at: { type: 'string', title: 'Day', format: 'date' },
+          note: { type: 'string', title: 'Note for the log', maxLength: 200 },
+          announce: { type: 'boolean', title: 'Announce it', default: true },
+        },
+        required: ['environment'],
+      },
+    };
+  return {
+    kind: 'choice',
+    message: 'Which environment?',
+    options: [{ value: 'staging' }, { value: 'production' }],
+  };
+}

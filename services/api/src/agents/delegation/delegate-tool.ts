@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Tool } from '../tools/tool.ts';
+
+const DelegateInput = z.strictObject({
+  task: z.string().trim().min(1).describe('What to do, with all that is needed to know for it.'),
+});
+
+const INPUT_SCHEMA = {
+  type: 'object',
+  properties: { task: { type: 'string', description: DelegateInput.shape.task.description } },
+  required: ['task'],
+  additionalProperties: false,
+} as const;
+
+export interface DelegateToolOptions {
+  /** Id of the agent that does the task. */
+  readonly agent: string;
+  /** What people know it as. */
+  readonly title: string;
+  /** Tells the delegating model what the other agent is for. */
+  readonly description: string;
+}
+
+/** The tool by which an agent hands a task to another one and gets its answer. */
+export function createDelegateTool({ agent, title, description }: DelegateToolOptions): Tool {
+  return {
+    name: toolNameOf(agent),
+    title: `Ask ${title}`,
+    description: `Hands a task to the agent ${title}, which knows nothing of this conversation, and returns its answer. ${description}`,
+    inputSchema: INPUT_SCHEMA,
+    async call(call) {
+      const input = DelegateInput.safeParse(call.input);
+      if (input.success) return call.delegate(agent, input.data.task);
+      const faults = input.error.issues.map(
+        ({ path, message }) => `${path.join('.') || 'input'}: ${message}`,
+      );
+      return { type: 'failed', message: `The task is not well formed. ${faults.join('; ')}` };
+    },
+  };
+}
+
+/** As providers take it; never that of another agent's tool, nor of a server's, which has two low lines within. */
+function toolNameOf(agent: string): string {
+  const isPlain = /^[A-Za-z0-9-][A-Za-z0-9_-]{0,51}$/.test(agent);
+  if (isPlain && !agent.includes('__') && !/_[0-9a-f]{8}$/.test(agent)) return `delegate_to_${agent}`;
+  const mark = createHash('sha256').update(agent).digest('hex').slice(0, 8);
+  const plain = agent.replaceAll(/[^A-Za-z0-9]+/g, '-').slice(0, 40);
+  return `delegate_to_${plain}_${mark}`;
+}

@@ -1,0 +1,35 @@
+import type { Message } from '@parley/shared/domain/runs/run';
+import type { FinishReason } from '@parley/shared/domain/runs/turn-events';
+import { failed, type ToolOutcome } from '../tools/tool.ts';
+
+/** What whoever delegated hears of a delegate that came to an end by itself. */
+export function delegateOutcome(title: string, reason: FinishReason, text: string): ToolOutcome {
+  if (reason === 'step-limit') return failed(`${title} reached its limit before it was done.`);
+  if (reason === 'content-filter') return failed(`The answer of ${title} was held back by a content filter.`);
+  if (reason === 'stopped') return failed(`${title} was stopped before it was done.`);
+  return text === '' ? failed(`${title} ended without an answer.`) : { type: 'returned', output: text };
+}
+
+/** What they hear of one whose run failed, by the code of that. */
+export function delegateFailed(title: string, code: string): ToolOutcome {
+  return failed(
+    `${title} could not finish the task: ${REASONS[code] ?? 'something went wrong on our side.'}`,
+  );
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  model_unavailable: 'its model could not answer. It may do so a moment later.',
+  timeout: 'it took too long.',
+  too_large: 'it said too much.',
+  interrupted: 'it was interrupted. It may be asked again.',
+};
+
+/** The words of an assistant's message. */
+export function textOf(message: Message | undefined): string {
+  const content: unknown = message?.content;
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((part: { type?: unknown; text?: unknown }) => (part.type === 'text' ? part.text : ''))
+    .join('');
+}

@@ -1,0 +1,135 @@
+import type { StreamRef } from '@parley/shared/domain/ids';
+import type { Commission, Run, RunRef } from '@parley/shared/domain/runs/run';
+import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { createRunWriter, type RunWriter } from '../../../../../shared/src/runs/write.ts';
+import { createBudget } from '../loop/budget.ts';
+import { createRest, type Rest, type RestDeps, restMs } from '../loop/idle.ts';
+import type { TurnObserver } from '../loop/observer.ts';
+import { resumePoint } from '../loop/resume-point.ts';
+import type { Delegate, Delegator, Working } from '../loop/run-context.ts';
+import { breakTurn, isInterrupted, TurnDetachedError, TurnInterruptedError } from '../loop/run-end.ts';
+import type { WorkClock } from '../loop/work-clock.ts';
+import { withdrawAsked } from '../ownership/open-questions.ts';
+import { lookRegularly } from '../ownership/poll-status.ts';
+import { createDelegate, type DelegateDeps } from './delegate.ts';
+import { type Delegated, runDelegate } from './run-delegate.ts';
+
+export interface CommissionDeps extends DelegateDeps, RestDeps {
+  readonly engine: Working['engine'] & DelegateDeps['engine'];
+  readonly observer: TurnObserver;
+  readonly onFault: (error: unknown, run: StreamRef) => void;
+}
+
+/** A delegate's run that this pod has taken over. */
+export interface Commissioned {
+  readonly run: Run & { readonly commission: Commission };
+  readonly term: number;
+}
+
+/** Does the work of a run that was taken over, for whoever delegated on another pod. Never rejects. */
+export async function workOnCommission(
+  deps: CommissionDeps,
+  { run, term }: Commissioned,
+  stopping: AbortController,
+): Promise<boolean> {
+  const { agents, runs } = deps;
+  const stopped = stopping.signal;
+  const onFault = (error: unknown) => deps.onFault(error, run);
+  const writer = createRunWriter({ runs, run, term, writerSeq: run.writerSeq });
+  const signal = AbortSignal.any([stopped, writer.stopped]);
+  const clock = tellingClock(writer);
+  const rest = createRest(restMs(deps, run.delivery), () => stopping.abort(new TurnDetachedError()));
+  const stopLooking = lookRegularly(writer, clock);
+  const isLeft = () => isInterrupted(stopped) || writer.lost.aborted;
+  try {
+    // Whoever held the run before had their own waits, which are over.
+    await writer.tell({ type: 'run-resumed', waits: 0 });
+    await writer.tell({ type: 'turn-attached' });
+    if (!(await isWanted(deps, run))) throw new TurnInterruptedError();
+    const { id, title } = agents.find(run.agent);
+    const agent = await agents.open(id, run, AbortSignal.any([signal, writer.lost]));
+    const from = await resumePoint({ runs, onFault }, run);
+    const given: Delegated = { ...agent, id, title, run, writer, input: run.input, from };
+    await runDelegate(deps, delegatorOf(deps, run, { writer, clock, rest, signal, onFault }), given);
+  } catch (error) {
+    // Whoever was stopped has written its end already; whoever goes away leaves that to the next.
+    if (writer.outcome === undefined && !isLeft()) {
+      await untilBack(() => withdrawAsked(deps.engine, run)).catch(onFault);
+      await breakTurn({ writer, stopped, onFault }, [], error);
+    }
+  } finally {
+    stopLooking();
+    rest.stop();
+  }
+  return writer.outcome !== undefined || isLeft();
+}
+
+/** False when whoever delegated has ended without it. */
+async function isWanted({ runs }: Pick<CommissionDeps, 'runs'>, run: Run): Promise<boolean> {
+  const { parent, tenant, userId } = run;
+  if (parent === undefined) return false;
+  const standing = await untilBack(() => runs.standing({ ...parent, tenant, userId }));
+  return standing?.status === 'running';
+}
+
+interface Here {
+  readonly writer: RunWriter;
+  readonly clock: WorkClock;
+  readonly rest: Rest;
+  readonly signal: AbortSignal;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Stands for whoever delegated: what is theirs to do here is told in the run's feed, which they read. */
+function delegatorOf(
+  deps: CommissionDeps,
+  run: Commissioned['run'],
+  { writer, clock, rest, signal, onFault }: Here,
+): Delegator {
+  const { commission } = run;
+  const turn: RunRef = { ...commission.turn, tenant: run.tenant, userId: run.userId };
+  return {
+    engine: deps.engine,
+    turn: {
+      run: turn,
+      support: run.support,
+      delivery: run.delivery,
+      rest,
+      tell: (event) => writer.tell(event),
+      told: () => writer.keep([]),
+      look: () => writer.look(),
+      asking: 0,
+    },
+    clock,
+    budget: createBudget(commission.tokens),
+    observer: deps.observer,
+    depth: commission.depth,
+    delegateTo: createDelegate(deps) satisfies Delegate,
+    signal,
+    onFault,
+  };
+}
+
+/** The clock of whoever delegated: it runs on their pod, and hears when it is to stand still. */
+function tellingClock(writer: RunWriter): WorkClock {
+  let waits = 0;
+  return {
+    get isWaiting() {
+      return waits > 0;
+    },
+    async waiting(wait) {
+      waits += 1;
+      try {
+        await writer.tell({ type: 'run-paused', waits });
+        return await wait();
+      } finally {
+        waits -= 1;
+        // A run that is over tells nothing more; its end says as much.
+        await writer.tell({ type: 'run-resumed', waits }).catch(() => undefined);
+      }
+    },
+    workedMs: 0,
+    over: new AbortController().signal,
+    stop: () => undefined,
+  };
+}

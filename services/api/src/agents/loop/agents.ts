@@ -1,0 +1,75 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { LanguageModel } from 'ai';
+import type { Agent, Model } from '../config/file.ts';
+import type { LoadedAgentsConfig } from '../config/load.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { ToolsOf } from '../tools/toolbox.ts';
+import type { ModelSettings } from './model-step.ts';
+import { languageModelOf } from './models.ts';
+import type { RunLimits } from './run-steps.ts';
+
+/** An agent, ready for a turn. */
+export interface OpenAgent {
+  readonly model: LanguageModel;
+  readonly instructions: string;
+  /** Its tools as they are now; a server that cannot be reached offers none. */
+  readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
+  readonly settings: ModelSettings;
+  readonly limits: RunLimits;
+}
+
+/** The agents of a configuration. */
+export interface Agents {
+  /** The agent of that id, or the default one. Throws `invalid_request` when there is none. */
+  find(id: string | undefined): { readonly id: string; readonly title: string };
+  /** Its model and its tools for that person. */
+  open(id: string, principal: Owner, signal: AbortSignal): Promise<OpenAgent>;
+}
+
+export interface AgentsDeps {
+  readonly loaded: LoadedAgentsConfig;
+  readonly toolsOf: ToolsOf;
+}
+
+/** Makes the agents of a configuration callable. */
+export function createAgents({ loaded, toolsOf }: AgentsDeps): Agents {
+  const { config, secretOf } = loaded;
+  const models = new Map(
+    Object.entries(config.models).map(
+      ([id, model]) =>
+        [id, { model: languageModelOf(model, secretOf), settings: settingsOf(model) }] as const,
+    ),
+  );
+
+  return {
+    find(id = config.defaultAgent) {
+      const title = config.agents[id]?.title;
+      if (title === undefined)
+        throw new ParleyError('invalid_request', `There is no agent named ${JSON.stringify(id)}.`);
+      return { id, title };
+    },
+    async open(id, { tenant, userId }) {
+      const agent = config.agents[id];
+      const model = agent && models.get(agent.model);
+      if (agent === undefined || model === undefined) throw new Error(`The agent ${id} is not configured.`);
+      return {
+        ...model,
+        instructions: agent.instructions,
+        tools: (signal, called) => toolsOf(agent, { tenant, userId }, signal, called),
+        limits: limitsOf(agent),
+      };
+    },
+  };
+}
+
+function limitsOf({ limits }: Agent): RunLimits {
+  return { steps: limits.steps, tokens: limits.tokens, workMs: limits.turnTimeoutSeconds * 1000 };
+}
+
+function settingsOf({ temperature, maxOutputTokens }: Model): ModelSettings {
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+  };
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import type { McpLimits } from '../limits.ts';
+import { hasFairParamHeaders } from '../transports/param-headers.ts';
+import type { DropReason, McpOffer, McpTool } from './results.ts';
+import type { Scrub } from './scrub.ts';
+import { modelToolName } from './tool-name.ts';
+
+/** One page of `tools/list`, so loose that a tool with a fault cannot spoil the others. */
+export const ToolPage = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+
+const Hint = z.boolean().optional().catch(undefined);
+
+const OfferedTool = z.object({
+  name: z.string(),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  inputSchema: z.looseObject({ type: z.literal('object') }),
+  annotations: z
+    .object({
+      title: z.string().optional().catch(undefined),
+      readOnlyHint: Hint,
+      destructiveHint: Hint,
+      idempotentHint: Hint,
+      openWorldHint: Hint,
+    })
+    .optional()
+    .catch(undefined),
+});
+
+// The specification's own bound is 128 characters; what is not printable has no place in a prompt.
+const NAME = /^[\x21-\x7e]{1,128}$/;
+const TITLE_MAX = 200;
+const DROPPED_MAX = 1_000;
+const NAME_SHOWN_MAX = 128;
+
+export interface OfferRules extends Pick<McpLimits, 'toolsMax' | 'descriptionMax' | 'schemaBytesMax'> {
+  readonly serverId: string;
+  /** Whether arguments may have to be mirrored in headers. */
+  readonly mirrorsParams: boolean;
+  readonly scrub: Scrub;
+}
+
+/** Takes the tools that a server offers, one by one, and keeps those that can be handed to a model. */
+export function createToolOffer(rules: OfferRules): { add(raw: unknown): void; done(): McpOffer } {
+  const tools = new Map<string, McpTool>();
+  const dropped: { name: string; reason: DropReason }[] = [];
+
+  return {
+    add: (raw) => {
+      const tool = toolOf(raw, rules);
+      const fault = 'reason' in tool ? tool.reason : faultAmong(tools, tool.name, rules.toolsMax);
+      if (fault === undefined && 'hints' in tool) tools.set(tool.name, tool);
+      else if (fault !== undefined && dropped.length < DROPPED_MAX)
+        dropped.push({ name: tool.name.slice(0, NAME_SHOWN_MAX), reason: fault });
+    },
+    done: () => ({ type: 'tools', tools: [...tools.values()], dropped }),
+  };
+}
+
+function faultAmong(
+  tools: ReadonlyMap<string, McpTool>,
+  name: string,
+  toolsMax: number,
+): DropReason | undefined {
+  if (tools.has(name)) return 'same_name';
+  return tools.size >= toolsMax ? 'too_many' : undefined;
+}
+
+function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reason: DropReason } {
+  const name = nameOf(raw);
+  if (name === undefined || !NAME.test(name)) return { name: name ?? '', reason: 'bad_name' };
+  const parsed = OfferedTool.safeParse(raw);
+  if (!parsed.success) return { name, reason: 'bad_schema' };
+  const { inputSchema, annotations, description = '' } = parsed.data;
+  if (Buffer.byteLength(JSON.stringify(inputSchema)) > rules.schemaBytesMax)
+    return { name, reason: 'schema_too_large' };
+  if (rules.mirrorsParams && !hasFairParamHeaders(inputSchema)) return { name, reason: 'bad_schema' };
+  const title = parsed.data.title ?? annotations?.title;
+  return {
+    name,
+    modelName: modelToolName(rules.serverId, name),
+    ...(title !== undefined && { title: rules.scrub.text(title).slice(0, TITLE_MAX) }),
+    description: shortened(rules.scrub.text(description), rules.descriptionMax),
+    inputSchema,
+    hints: {
+      readOnlyHint: annotations?.readOnlyHint ?? false,
+      destructiveHint: annotations?.destructiveHint ?? true,
+      idempotentHint: annotations?.idempotentHint ?? false,
+      openWorldHint: annotations?.openWorldHint ?? true,
+    },
+  };
+}
+
+function nameOf(raw: unknown): string | undefined {
+  const name = typeof raw === 'object' && raw !== null && 'name' in raw ? raw.name : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+function shortened(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max - 1)}…` : text;
+}

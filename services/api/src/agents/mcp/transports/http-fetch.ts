@@ -1,0 +1,137 @@
+import { setMaxListeners } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import { extractWWWAuthenticateParams, type FetchLike } from '@modelcontextprotocol/client';
+import { CredentialRefused, ForeignOrigin, MessageTooLarge } from '../calls/faults.ts';
+import { limitBytes } from './byte-limit.ts';
+import type { Exchange, Exchanges } from './exchange.ts';
+
+export interface HttpFetchOptions {
+  /** The only one that is talked to. */
+  readonly origin: string;
+  readonly messageBytesMax: number;
+  readonly exchanges: Exchanges;
+}
+
+/** A fetch with sockets of its own, none of which outlives `close`. */
+export interface HttpFetch {
+  readonly fetch: FetchLike;
+  close(): void;
+}
+
+// Below what servers commonly keep a silent connection for: a call on one that is just being closed may be lost.
+const IDLE_SOCKET_MS = 3_000;
+const FREE_SOCKETS_MAX = 4;
+// Nothing waits for the reply to a notification, so nothing else would end it.
+const NOTIFICATION_TIMEOUT_MS = 10_000;
+const CHALLENGE_MAX = 2_000;
+
+/**
+ * Node's own fetch shares its sockets with the whole process, gives up on a response after five silent minutes and
+ * does not tell whether a request got as far as the network. This one throws `CredentialRefused` on a 401,
+ * `ForeignOrigin` for a foreign address and system errors otherwise; a redirect is the caller's to follow.
+ */
+export function createHttpFetch({ origin, messageBytesMax, exchanges }: HttpFetchOptions): HttpFetch {
+  const isSecure = origin.startsWith('https:');
+  const settings = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX, timeout: IDLE_SOCKET_MS };
+  const agent = isSecure ? new SecureAgent(settings) : new Agent(settings);
+
+  const fetch: FetchLike = async (input, init = {}) => {
+    const url = new URL(input);
+    if (url.origin !== origin) throw new ForeignOrigin();
+    init.signal?.throwIfAborted();
+    const exchange = exchanges.getStore();
+    const incoming = await send(url, init, exchange);
+    const response = responseOf(incoming, () => {
+      const error = new MessageTooLarge();
+      exchange?.fail(error);
+      return error;
+    });
+    const refusal = refusalOf(response);
+    if (refusal === undefined) return response;
+    incoming.destroy();
+    throw new CredentialRefused(refusal);
+  };
+
+  function send(url: URL, init: RequestInit, exchange: Exchange | undefined): Promise<IncomingMessage> {
+    const method = init.method ?? 'GET';
+    const headers = Object.fromEntries(new Headers(init.headers));
+    const outgoing = (isSecure ? secureRequest : request)(url, { method, headers, agent });
+    const { signal } = init;
+    // The transport's own is shared by all requests under way.
+    if (signal != null) setMaxListeners(0, signal);
+    return new Promise((resolve, reject) => {
+      // Not by node's `signal` option: it ends the socket with an error that, once the agent is gone, nobody hears.
+      const end = (why: unknown) => {
+        outgoing.destroy();
+        reject(why);
+      };
+      const onAbort = () => end(signal?.reason);
+      const isNotification = exchange === undefined && method === 'POST';
+      const timer = isNotification
+        ? setTimeout(() => end(new Error('no reply')), NOTIFICATION_TIMEOUT_MS)
+        : undefined;
+      signal?.addEventListener('abort', onAbort, { once: true });
+      outgoing.once('close', () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', onAbort);
+      });
+      outgoing.once('socket', (socket) => {
+        const onConnected = () => {
+          if (exchange !== undefined) exchange.left = true;
+        };
+        if (socket.connecting) socket.once(isSecure ? 'secureConnect' : 'connect', onConnected);
+        else onConnected();
+      });
+      outgoing.once('response', (incoming) => {
+        clearTimeout(timer);
+        resolve(incoming);
+      });
+      outgoing.on('error', reject);
+      outgoing.end(typeof init.body === 'string' ? init.body : undefined);
+    });
+  }
+
+  function responseOf(incoming: IncomingMessage, tooMuch: () => Error): Response {
+    const { statusCode: status = 0, rawHeaders } = incoming;
+    // Whoever reads the body gets its errors; without a reader they must not end the process.
+    incoming.on('error', () => undefined);
+    const headers = new Headers();
+    for (let i = 0; i + 1 < rawHeaders.length; i += 2)
+      headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
+    if ([204, 205, 304].includes(status)) {
+      incoming.resume();
+      return new Response(null, { status, headers });
+    }
+    const areEvents = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
+    const chunks = limitBytes(incoming, { bytesMax: messageBytesMax, areEvents, tooMuch });
+    const body = new ReadableStream<Uint8Array>({
+      pull: async (controller) => {
+        const { done, value } = await chunks.next();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      // Not by the generator: it would first wait for a chunk that may never come.
+      cancel: () => {
+        incoming.destroy();
+      },
+    });
+    return new Response(body, { status, headers });
+  }
+
+  return { fetch, close: () => agent.destroy() };
+}
+
+function refusalOf(response: Response): CredentialRefused['refusal'] | undefined {
+  if (response.status !== 401 && response.status !== 403) return undefined;
+  const { resourceMetadataUrl, scope, error } = extractWWWAuthenticateParams(response);
+  if (response.status === 403 && error !== 'insufficient_scope') return undefined;
+  const challenge = response.headers.get('www-authenticate')?.slice(0, CHALLENGE_MAX);
+  return {
+    type: 'unauthorized',
+    status: response.status,
+    ...(challenge !== undefined && { wwwAuthenticate: challenge }),
+    ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl: resourceMetadataUrl.href }),
+    ...(scope !== undefined && { scope }),
+  };
+}

@@ -1,0 +1,68 @@
+import type { McpFailure, McpTool } from '../mcp/calls/results.ts';
+import { modelToolName } from '../mcp/calls/tool-name.ts';
+import type { PersonalService, Refusal } from './personal-service.ts';
+import { allowed, argumentsOf, outcomeOf, toolOf } from './server-tools.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
+
+export interface PersonalToolsOptions {
+  /** Id of the server. */
+  readonly id: string;
+  readonly service: PersonalService;
+  /** What is offered before the person has connected, for nobody may ask the server without their credential. */
+  readonly announced: readonly McpTool[];
+  readonly allow?: readonly string[];
+  /** How long one call may take, in ms. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Names of tools that a round calls already: they stay, whatever has changed since. */
+  readonly called?: ReadonlySet<string>;
+}
+
+/**
+ * The tools of a server that acts with the person's own account. Before they have connected, what was announced is
+ * offered, and the first call of any has them connect; where nothing was announced, one tool that has them connect.
+ */
+export async function personalTools(
+  { id, service, announced, allow, timeoutMs, signal, called }: PersonalToolsOptions,
+  onFailure: (failure: McpFailure) => void,
+): Promise<Tool[]> {
+  const list = await service.list(signal);
+  if (list !== undefined && list.type !== 'tools') onFailure(list);
+  const isKnown = list?.type === 'tools';
+  if (!isKnown && announced.length === 0) return list === undefined ? [connectTool(id, service)] : [];
+  const connect = called?.has(connectName(id)) === true ? [connectTool(id, service)] : [];
+  const tools = allowed(isKnown ? list.tools : announced, allow).map((tool) =>
+    toolOf(tool, async (call) => {
+      const { signal: ending } = call;
+      const result = await service.call({ ...call, toolName: tool.modelName }, (server, input) =>
+        server.call(tool.name, argumentsOf(input), { signal: ending, timeoutMs }),
+      );
+      return result.type === 'not_connected' ? failed(result) : outcomeOf(service.title, result);
+    }),
+  );
+  return [...connect, ...tools];
+}
+
+const connectName = (id: string) => modelToolName(id, 'connect');
+
+/** Stands in for tools that nobody knows yet. */
+function connectTool(id: string, service: PersonalService): Tool {
+  const name = connectName(id);
+  const { title } = service;
+  return {
+    name,
+    title: `Connect ${title}`,
+    description: `Has the user connect their account at ${title}. Its tools can be called once that is done.`,
+    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    async call(call) {
+      const result = await service.connect({ ...call, toolName: name });
+      return result === 'connected'
+        ? { type: 'returned', output: `${title} is connected; its tools can be called now.` }
+        : failed(result);
+    },
+  };
+}
+
+function failed({ message }: Refusal): ToolOutcome {
+  return { type: 'failed', message };
+}

@@ -1,0 +1,88 @@
+import { textOf } from '../mcp/calls/content.ts';
+import type { McpServer } from '../mcp/calls/mcp-tools.ts';
+import type { McpCallResult, McpFailure, McpTool } from '../mcp/calls/results.ts';
+import { failed, type Tool, type ToolOutcome } from './tool.ts';
+
+export interface ServerToolsOptions {
+  readonly server: McpServer;
+  /** Names of the tools that may be called; all when absent. */
+  readonly allow?: readonly string[];
+  /** How long one call may take, in ms. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The tools of an MCP server that needs no credential of the person's. A server that cannot be asked offers none, and
+ * the turn goes on without it; `onFailure` is told why.
+ */
+export async function serverTools(
+  { server, allow, timeoutMs, signal }: ServerToolsOptions,
+  onFailure: (failure: McpFailure) => void,
+): Promise<Tool[]> {
+  const list = await server.listTools({ signal });
+  if (list.type !== 'tools') {
+    onFailure(list);
+    return [];
+  }
+  return allowed(list.tools, allow).map((tool) =>
+    toolOf(tool, async ({ leaving, signal: ending }) => {
+      const args = argumentsOf(await leaving());
+      const result = await server.call(tool.name, args, { signal: ending, timeoutMs });
+      return outcomeOf(server.title, result);
+    }),
+  );
+}
+
+/** The tools of a list that an agent may call. */
+export function allowed(tools: readonly McpTool[], allow: readonly string[] | undefined): readonly McpTool[] {
+  return allow === undefined ? tools : tools.filter(({ name }) => allow.includes(name));
+}
+
+/** A server's tool as the loop knows tools. */
+export function toolOf(tool: McpTool, call: Tool['call']): Tool {
+  return {
+    name: tool.modelName,
+    ...(tool.title !== undefined && { title: tool.title }),
+    description: tool.description,
+    inputSchema: tool.inputSchema,
+    isRepeatable: tool.hints.readOnlyHint || tool.hints.idempotentHint,
+    call,
+  };
+}
+
+/** What a model gave as the arguments of a call. */
+export function argumentsOf(input: unknown): Readonly<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+}
+
+/** A result as the model reads it. */
+export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
+  switch (result.type) {
+    case 'result': {
+      const text = textOf(result.content);
+      if (result.isError) return failed(text === '' ? `${title} reported an error without words.` : text);
+      return { type: 'returned', output: result.structuredContent ?? text };
+    }
+    case 'unauthorized':
+      return failed(refusalOf(title, result.status));
+    case 'timeout':
+      return failed(`${title} did not answer in time${done(result.left)}.`);
+    case 'unavailable':
+      return failed(`${title} could not be reached${done(result.left)}: ${result.message}`);
+    case 'refused':
+      return failed(`${title} refused the call: ${result.message}`);
+    case 'input_required':
+      return failed(`${title} asks for input in a way that is not supported: ${result.message}`);
+  }
+}
+
+function refusalOf(title: string, status: 401 | 403): string {
+  return status === 403
+    ? `${title} refused the call: the account lacks a permission that this needs. Do not retry; tell the user.`
+    : `${title} refused the credential it was given. Do not retry; tell the user.`;
+}
+
+function done(left: 'no' | 'maybe'): string {
+  return left === 'maybe' ? ', so the call may or may not have had its effect' : ', and nothing was done';
+}

@@ -1,0 +1,55 @@
+import type { HttpMcpServer, McpServer as McpServerEntry } from '../config/file.ts';
+import type { LoadedAgentsConfig } from '../config/load.ts';
+import type { McpTool } from '../mcp/calls/results.ts';
+import { createScrub } from '../mcp/calls/scrub.ts';
+import { createToolOffer } from '../mcp/calls/tool-offer.ts';
+import { DEFAULT_MCP_LIMITS } from '../mcp/limits.ts';
+import type { McpServerConfig } from '../mcp/server-config.ts';
+
+/** A server of the configuration, with its secrets. Never log one. */
+export interface Server {
+  readonly config: McpServerConfig;
+  /** How it acts for each person; absent where it acts for the project, or for nobody. */
+  readonly personal?: {
+    readonly connectorId: string;
+    readonly credentialType: string;
+    readonly announced: readonly McpTool[];
+  };
+}
+
+/** Makes a server of the configuration callable. */
+export function serverOf(
+  { config, secretOf }: LoadedAgentsConfig,
+  id: string,
+  entry: McpServerEntry,
+): Server {
+  const { title } = entry;
+  if (entry.transport === 'stdio') {
+    const { command, args } = entry;
+    const env = Object.fromEntries(entry.env.map((name) => [name, secretOf(name)]));
+    return { config: { id, title, transport: { type: 'stdio', command, args, env } } };
+  }
+  const transport = { type: 'http', url: entry.url, headers: headersOf(entry, secretOf) } as const;
+  const server = { config: { id, title, transport } };
+  const connector = entry.connector === undefined ? undefined : config.connectors[entry.connector];
+  if (connector === undefined) return server;
+  const announced = announcedBy(entry, server.config);
+  return { ...server, personal: { connectorId: connector.id, credentialType: connector.type, announced } };
+}
+
+/** What the configuration says of a server's tools, under the rules of what servers say themselves. */
+function announcedBy({ announcedTools }: HttpMcpServer, config: McpServerConfig): readonly McpTool[] {
+  const scrub = createScrub(config);
+  const offer = createToolOffer({ ...DEFAULT_MCP_LIMITS, serverId: config.id, mirrorsParams: false, scrub });
+  for (const tool of announcedTools) offer.add(tool);
+  return offer.done().tools;
+}
+
+function headersOf(
+  { headersFromEnv }: HttpMcpServer,
+  secretOf: (envName: string) => string,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headersFromEnv).map(([name, variable]) => [name, secretOf(variable)]),
+  );
+}

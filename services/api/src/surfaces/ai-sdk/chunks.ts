@@ -1,0 +1,194 @@
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { UIMessageChunk } from 'ai';
+import { shownElicitation, shownNotice } from '../../turns/shown.ts';
+import { createPieces } from '../../turns/text.ts';
+
+type Chunk = UIMessageChunk;
+type FinishChunk = Extract<Chunk, { type: 'finish' }>;
+
+const FINISH: Readonly<Record<FinishReason, NonNullable<FinishChunk['finishReason']>>> = {
+  stop: 'stop',
+  length: 'length',
+  // The model asked for more tools, and was not asked again: the AI SDK's own turns say so at their step limit.
+  'step-limit': 'tool-calls',
+  'content-filter': 'content-filter',
+  stopped: 'other',
+};
+
+/** A turn as chunks of the AI SDK's UI message stream, in an order that its readers accept. */
+export interface AiSdkChunks {
+  turn(event: TurnEvent): readonly Chunk[];
+  elicitation(elicitation: Elicitation): readonly Chunk[];
+  /** The turn was detached, and went on: its reader may hold that it waits. */
+  passDetached(): void;
+  /** True when this step, or a later one, has shown something: its reader cannot be told to forget it. */
+  hasShown(step: number): boolean;
+}
+
+/**
+ * Only chunk types and keys that every version 6 knows: its early releases (6.0.44 is in the wild) refuse any other key,
+ * and a refused chunk ends the reader's stream. Text that was never begun and results of tools that were never called
+ * are refused too, so what the events left out is put in, and what would break the reader is passed over.
+ */
+export function createAiSdkChunks(): AiSdkChunks {
+  const pieces = createPieces();
+  const openBlocks = new Set<string>();
+  const calls = new Set<string>();
+  // A question may be older than its turn; clients forget what comes before the message's start.
+  let early: Elicitation[] | undefined = [];
+  let step = 0;
+  let stepOpen = false;
+  let shownStep = -1;
+  let wasDetached = false;
+
+  function begin(messageId?: string): Chunk[] {
+    if (early === undefined) return [];
+    const questions = early;
+    early = undefined;
+    return [
+      { type: 'start', ...(messageId !== undefined && { messageId }) },
+      ...questions.map(questionChunk),
+    ];
+  }
+
+  function showing(chunks: Chunk[]): Chunk[] {
+    if (chunks.length > 0) shownStep = Math.max(shownStep, step);
+    return chunks;
+  }
+
+  function textOf(block: string, delta: string): Chunk[] {
+    if (delta === '') return [];
+    const begun = openBlocks.has(block);
+    openBlocks.add(block);
+    return showing([
+      ...(begun ? [] : [{ type: 'text-start' as const, id: block }]),
+      { type: 'text-delta', id: block, delta },
+    ]);
+  }
+
+  function closeBlock(block: string): Chunk[] {
+    const rest = textOf(block, pieces.finish(block));
+    return openBlocks.delete(block) ? [...rest, { type: 'text-end', id: block }] : rest;
+  }
+
+  function closeStep(): Chunk[] {
+    const rests = pieces.finishAll().flatMap(([block, text]) => textOf(block, text));
+    const ends = [...rests, ...[...openBlocks].flatMap(closeBlock)];
+    if (!stepOpen) return ends;
+    stepOpen = false;
+    return [...ends, { type: 'finish-step' }];
+  }
+
+  function openStep(next: number): Chunk[] {
+    // A restarted step is told from its start, which its reader already has.
+    if (stepOpen && next === step) return [];
+    const closed = closeStep();
+    step = next;
+    stepOpen = true;
+    return [...closed, { type: 'start-step' }];
+  }
+
+  function resultOf(toolCallId: string, chunk: Chunk): Chunk[] {
+    return calls.has(toolCallId) ? showing([chunk]) : [];
+  }
+
+  function chunksOf(event: TurnEvent): Chunk[] {
+    switch (event.type) {
+      case 'turn-started':
+      case 'run-paused':
+      case 'run-resumed':
+      case 'turn-attached':
+        return [];
+      case 'turn-detached':
+        wasDetached = true;
+        return [
+          ...closeStep(),
+          { type: 'finish', finishReason: 'other', messageMetadata: { parley: { state: 'waiting' } } },
+        ];
+      case 'step-started':
+        return openStep(event.step);
+      case 'step-finished':
+        return closeStep();
+      case 'step-restarted':
+        pieces.clear();
+        return [];
+      case 'text-delta':
+        return textOf(event.block, pieces.add(event.block, event.text));
+      case 'text-finished':
+        return closeBlock(event.block);
+      case 'tool-called':
+        calls.add(event.toolCallId);
+        return showing(callChunks(event));
+      case 'tool-returned': {
+        const { toolCallId, output = null } = event;
+        return resultOf(toolCallId, { type: 'tool-output-available', toolCallId, output, dynamic: true });
+      }
+      case 'tool-failed': {
+        const { toolCallId, message } = event;
+        return resultOf(toolCallId, {
+          type: 'tool-output-error',
+          toolCallId,
+          errorText: message,
+          dynamic: true,
+        });
+      }
+      case 'tool-auth-required':
+        return showing([{ type: 'data-tool-auth-required', id: event.toolCallId, data: shownNotice(event) }]);
+      case 'turn-finished':
+        return [...closeStep(), { type: 'finish', finishReason: FINISH[event.reason], ...gone() }];
+      case 'turn-failed':
+        return [
+          ...closeStep(),
+          ...failureChunks(event.code, event.message),
+          { type: 'finish', finishReason: 'error', ...gone() },
+        ];
+    }
+  }
+
+  /** A client merges metadata into what it has. */
+  function gone(): Pick<FinishChunk, 'messageMetadata'> {
+    return wasDetached ? { messageMetadata: { parley: { state: 'finished' } } } : {};
+  }
+
+  return {
+    turn: (event) => [
+      ...begin(event.type === 'turn-started' ? event.messageId : undefined),
+      ...chunksOf(event),
+    ],
+    elicitation(elicitation) {
+      if (early === undefined) return [questionChunk(elicitation)];
+      early.push(elicitation);
+      return [];
+    },
+    passDetached() {
+      wasDetached = true;
+    },
+    hasShown: (restarted) => shownStep >= restarted,
+  };
+}
+
+/** Persistent, and sent again under the same id on every change: the client keeps one part and replaces its data. */
+function questionChunk(elicitation: Elicitation): Chunk {
+  return {
+    type: 'data-elicitation-request',
+    id: elicitation.elicitationId,
+    data: shownElicitation(elicitation),
+  };
+}
+
+function callChunks(event: Extract<TurnEvent, { type: 'tool-called' }>): Chunk[] {
+  const call = { toolCallId: event.toolCallId, toolName: event.toolName, dynamic: true };
+  return [
+    { type: 'tool-input-start', ...call },
+    { type: 'tool-input-available', ...call, input: event.input ?? null },
+  ];
+}
+
+/** The code goes ahead in a part of its own: the error chunk has room for a text only. */
+function failureChunks(code: string, message: string): Chunk[] {
+  return [
+    { type: 'data-turn-failed', data: { v: 1, code, message }, transient: true },
+    { type: 'error', errorText: message },
+  ];
+}

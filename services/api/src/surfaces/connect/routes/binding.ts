@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import type { Credential } from '@parley/shared/domain/credential';
+import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import { type Caller, notFound } from '@parley/shared/elicitations/caller';
+import type { FlowRef } from '@parley/shared/ports/vault';
+import { z } from 'zod';
+import { check, readJson } from '../../../http/input.ts';
+import { userOf } from '../../../http/reply.ts';
+import { conclude, type Ending, earlierEnding, endFlow, STAGED_MS } from '../flows/ending.ts';
+import { knownFlowId } from '../flows/flow-id.ts';
+import type { Flow } from '../flows/flows.ts';
+import { parsed } from '../flows/parsed.ts';
+import { BINDING_MS } from '../flows/sweep.ts';
+import { bindingUrlOf } from '../identity/bound.ts';
+import type { BoundIdentity } from '../identity/identity.ts';
+import { isSame } from './access.ts';
+import type { Parts } from './parts.ts';
+import { type Answer, page, type Visit } from './visit.ts';
+
+const BODY_BYTES_MAX = 16 * 1024;
+
+const Binding = z.object({
+  elicitationId: z.string(),
+  tenant: z.string(),
+  userId: z.string(),
+  /** What the browser did; absent when it declined. */
+  connection: z.object({ flowId: z.string(), toolId: z.string(), connectorId: z.string() }).optional(),
+});
+type Binding = z.infer<typeof Binding>;
+
+const CompleteInput = z.strictObject({ session: z.string().min(1).max(128) });
+
+/** Holds back what a browser got, and sends it to where it is known. */
+export async function bindConnection(
+  parts: Parts,
+  identity: BoundIdentity,
+  flow: Flow,
+  credential: Credential,
+): Promise<Answer> {
+  const { elicitationId, tenant, userId, toolId, connectorId, flowId } = flow;
+  await parts.vault.stage({ tenant, userId, toolId, connectorId, flowId }, credential, STAGED_MS);
+  const connection = { flowId, toolId, connectorId };
+  return bind(parts, identity, { elicitationId, tenant, userId, connection });
+}
+
+/** Holds back a browser's no, and sends it to where it is known. */
+export function bindDecline(
+  parts: Parts,
+  identity: BoundIdentity,
+  owner: Owner,
+  elicitationId: string,
+): Promise<Answer> {
+  return bind(parts, identity, { elicitationId, ...owner });
+}
+
+async function bind(parts: Parts, identity: BoundIdentity, binding: Binding): Promise<Answer> {
+  const session = randomBytes(32).toString('base64url');
+  await parts.store.put({ family: 'binding', id: session }, JSON.stringify(binding), BINDING_MS);
+  return page({
+    page: 'continue',
+    url: bindingUrlOf(identity, session),
+    origin: new URL(identity.url).origin,
+  });
+}
+
+/**
+ * `POST /auth/complete` with the person's own token: says whose browser that was. Ends what it began if the question is
+ * that person's, else nothing. The same call again gets the same answer.
+ */
+export async function complete(parts: Parts, { req }: Visit): Promise<Answer> {
+  const caller = await parts.authenticate(req);
+  const user = userOf(caller);
+  await parts.callLimits.call(caller, true);
+  const { session } = check(CompleteInput, await readJson(req, BODY_BYTES_MAX), 'body');
+  const entry = await parts.store.read({ family: 'binding', id: session });
+  const binding = entry === undefined ? undefined : parsed(Binding, entry.value);
+  if (parts.identity.type !== 'bound' || binding === undefined) throw notFound();
+  const { elicitationId, tenant } = binding;
+  if (!isSame(binding, user)) {
+    parts.onEvent({ type: 'mismatch', elicitationId, tenant });
+    throw notFound();
+  }
+  if (binding.connection === undefined) return declineAs(parts, user, binding);
+  const ending = await connectAs(parts, binding, binding.connection);
+  const { row, now } = await parts.elicitations.read(elicitationId);
+  if (row === undefined) throw notFound();
+  if (ending.type !== 'dropped') return wire(row, now);
+  throw new ParleyError('already_settled', `This elicitation is already ${row.status}.`, {
+    elicitation: toWire(row, { now, content: true }),
+  });
+}
+
+async function connectAs(
+  parts: Parts,
+  { elicitationId, tenant, userId }: Binding,
+  connection: NonNullable<Binding['connection']>,
+): Promise<Ending> {
+  const ref = { tenant, userId, toolId: connection.toolId, connectorId: connection.connectorId };
+  const known = { ...ref, flowId: knownFlowId(elicitationId) };
+  const unknown = { ...ref, flowId: connection.flowId };
+  const staged = await parts.vault.staged(unknown);
+  if (staged === undefined) return endedBefore(parts, known, elicitationId);
+  const ending = await endFlow(parts, known, elicitationId, staged.reveal());
+  // Last, so that a call that stops half-way can be made again.
+  await parts.vault.drop(unknown);
+  return ending;
+}
+
+/** How it ended when this was called before, or when nobody called in time. */
+async function endedBefore(parts: Parts, known: FlowRef, elicitationId: string): Promise<Ending> {
+  const { row } = await parts.elicitations.read(elicitationId);
+  if (row !== undefined && isTerminal(row.status))
+    return (await earlierEnding(parts, known, row)) ?? conclude(parts, known, elicitationId);
+  throw new ParleyError('not_found', 'What was connected is gone; have the person open the link again.');
+}
+
+async function declineAs(
+  parts: Parts,
+  caller: Caller & { kind: 'user' },
+  { elicitationId, tenant }: Binding,
+): Promise<Answer> {
+  const response = { action: 'decline' } as const;
+  const { row, now } = await parts.engine.answer({ caller, id: elicitationId, response, surface: 'connect' });
+  parts.onEvent({ type: 'declined', elicitationId, tenant });
+  return wire(row, now);
+}
+
+function wire(row: Row, now: number): Answer {
+  return { type: 'json', status: 200, body: toWire(row, { now, content: true }) };
+}

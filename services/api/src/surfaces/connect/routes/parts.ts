@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { ConnectStore } from '@parley/shared/ports/connect-store';
+import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
+import type { Limits } from '@parley/shared/ports/limits';
+import type { KeyRing } from '@parley/shared/vault/key-ring';
+import type { Vault } from '@parley/shared/vault/vault';
+import type { Authenticate } from '../../../http/auth.ts';
+import type { CallLimits } from '../../../http/limits.ts';
+import type { ConnectEvent } from '../events.ts';
+import { type Attempts, createAttempts } from '../flows/attempts.ts';
+import { type BrowserCookie, createBrowserCookie } from '../flows/browser.ts';
+import { createFlows, type Flows } from '../flows/flows.ts';
+import { createSessions, type Sessions } from '../flows/sessions.ts';
+import type { Identity } from '../identity/identity.ts';
+import type { ConnectTargets } from '../targets.ts';
+
+export interface ConnectDeps {
+  /** Origin under which browsers reach these pages, without a path. */
+  readonly publicUrl: string;
+  readonly engine: Pick<Engine, 'answer' | 'complete'>;
+  readonly elicitations: Pick<Elicitations, 'read'>;
+  readonly store: ConnectStore;
+  readonly limits: Limits;
+  readonly vault: Pick<Vault, 'read' | 'stage' | 'staged' | 'promote' | 'drop'>;
+  readonly keys: KeyRing;
+  readonly identity: Identity;
+  readonly targets: ConnectTargets;
+  /** For `POST /auth/complete`, as on /v1. */
+  readonly authenticate: Authenticate;
+  /** What people do on the pages counts as if they answered over /v1. */
+  readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
+  /** Origins of pages that may be told by postMessage that they need wait no longer. */
+  readonly tellOrigins: readonly string[];
+  /** Proxies in front that each add to X-Forwarded-For. */
+  readonly proxyHops: number;
+  /** Failures of one address in ten minutes. */
+  readonly failuresMax: number;
+  /** Forms that one address may send in ten minutes. */
+  readonly postsMax: number;
+  /** `requestId` is the one that pages show to people; absent for what happens by itself. */
+  readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
+  /** Told of what nobody expected. `route` is the pattern, never the URL. */
+  readonly onFault: (error: unknown, at: { route: string; requestId: string }) => void;
+}
+
+/** What the routes share. */
+export interface Parts extends ConnectDeps {
+  readonly https: boolean;
+  readonly cookie: BrowserCookie;
+  readonly sessions: Sessions;
+  readonly flows: Flows;
+  readonly attempts: Attempts;
+}
+
+export function createParts(deps: ConnectDeps): Parts {
+  const https = deps.publicUrl.startsWith('https://');
+  return {
+    ...deps,
+    https,
+    cookie: createBrowserCookie({ https }),
+    sessions: createSessions(deps.store),
+    flows: createFlows({ store: deps.store, keys: deps.keys, mintTaker: randomUUID }),
+    attempts: createAttempts(deps),
+  };
+}

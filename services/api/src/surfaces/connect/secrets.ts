@@ -1,0 +1,60 @@
+import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
+import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
+import type { Claims } from '@parley/shared/ports/elicitations/claims';
+import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
+import type { FlowRef } from '@parley/shared/ports/vault';
+import type { Vault } from '@parley/shared/vault/vault';
+import { SECRET_CONNECTOR_ID } from './connectors/secret.ts';
+import { knownFlowId } from './flows/flow-id.ts';
+
+export interface SecretsDeps {
+  readonly elicitations: Pick<Elicitations, 'read'>;
+  readonly claims: Claims;
+  readonly vault: Pick<Vault, 'staged'>;
+  /** For how long it is known that a secret was taken: at least as long as one is kept, in ms. */
+  readonly takenMs: number;
+}
+
+interface SecretRequest {
+  readonly owner: Owner;
+  readonly elicitationId: string;
+  readonly tool: string;
+  readonly taker: string;
+}
+
+/** Makes the one door by which secrets that people typed for a tool leave, each to the first who takes it. */
+export function createSecrets({ elicitations, claims, vault, takenMs }: SecretsDeps) {
+  /** What a call may take: the question was its owner's, for that tool, and has been answered. */
+  async function stagedFor({ owner, elicitationId, tool }: SecretRequest) {
+    if (bucketOfElicitationId(elicitationId) === undefined) return undefined;
+    const { row } = await elicitations.read(elicitationId);
+    if (row === undefined || row.status !== 'accepted') return undefined;
+    const { tenant, userId, context } = row.definition;
+    const isTheirs = tenant === owner.tenant && userId === owner.userId;
+    if (!isTheirs || context.toolId !== SECRET_TOOL_ID || context.toolName !== tool) return undefined;
+    const credential = (await vault.staged(secretFlow(owner, elicitationId)))?.reveal();
+    return credential?.kind === 'api_key' ? credential.value : undefined;
+  }
+
+  return {
+    awaits: async (request: SecretRequest): Promise<boolean> => (await stagedFor(request)) !== undefined,
+    async redeem(request: SecretRequest): Promise<string | undefined> {
+      const { owner, elicitationId, taker } = request;
+      const value = await stagedFor(request);
+      if (value === undefined) return undefined;
+      const name = { family: 'secret', tenant: owner.tenant, name: elicitationId } as const;
+      if ((await claims.claim(name, taker, takenMs)) !== taker) return undefined;
+      return value;
+    },
+  };
+}
+
+function secretFlow({ tenant, userId }: Owner, elicitationId: string): FlowRef {
+  return {
+    tenant,
+    userId,
+    toolId: SECRET_TOOL_ID,
+    connectorId: SECRET_CONNECTOR_ID,
+    flowId: knownFlowId(elicitationId),
+  };
+}

@@ -1,0 +1,81 @@
+import { BLOCK_GAP, createPieces } from '../../turns/text.ts';
+
+/** What the current step adds to the one text that an OpenAI stream is, as `delta.content`s. */
+export interface OpenAiStep {
+  begin(step: number): readonly string[];
+  end(): readonly string[];
+  text(block: string, text: string): readonly string[];
+  finishBlock(block: string): readonly string[];
+  envelope(json: string): readonly string[];
+  /** Forgets the step. When the client has envelopes of it, what to tell it in another one. */
+  restart(step: number): readonly { readonly type: 'step-restarted'; readonly step: number }[];
+  /** True when the client has text of this step, or of a later one. */
+  hasText(step: number): boolean;
+}
+
+type Piece =
+  | { readonly type: 'text'; readonly block: string; text: string }
+  | { readonly type: 'envelope'; readonly json: string };
+
+/** Tells the pieces of a step as they come, or, when `buffered`, once the step has ended. */
+export function createOpenAiStep(buffered: boolean): OpenAiStep {
+  const pieces = createPieces();
+  let held: Piece[] = [];
+  let current = 0;
+  let lastBlock: string | undefined;
+  let textStep = -1;
+  let envelopeStep = -1;
+
+  function told(piece: Piece): string {
+    if (piece.type === 'envelope') {
+      envelopeStep = current;
+      return piece.json;
+    }
+    textStep = current;
+    const gap = lastBlock === undefined || lastBlock === piece.block ? '' : BLOCK_GAP;
+    lastBlock = piece.block;
+    return gap + piece.text;
+  }
+
+  function tell(piece: Piece): readonly string[] {
+    if (!buffered) return [told(piece)];
+    const before = held.at(-1);
+    if (piece.type === 'text' && before?.type === 'text' && before.block === piece.block) {
+      before.text += piece.text;
+    } else {
+      held.push(piece);
+    }
+    return [];
+  }
+
+  function tellText(block: string, text: string): readonly string[] {
+    return text === '' ? [] : tell({ type: 'text', block, text });
+  }
+
+  function end(): readonly string[] {
+    const rests = pieces.finishAll().flatMap(([block, text]) => tellText(block, text));
+    const flushed = held.map(told);
+    held = [];
+    return [...rests, ...flushed];
+  }
+
+  return {
+    begin(step) {
+      const rest = step === current ? [] : end();
+      current = step;
+      return rest;
+    },
+    end,
+    text: (block, text) => tellText(block, pieces.add(block, text)),
+    finishBlock: (block) => tellText(block, pieces.finish(block)),
+    envelope: (json) => tell({ type: 'envelope', json }),
+    restart(step) {
+      pieces.clear();
+      held = [];
+      const seen = envelopeStep >= step;
+      envelopeStep = Math.min(envelopeStep, step - 1);
+      return seen ? [{ type: 'step-restarted', step }] : [];
+    },
+    hasText: (step) => textStep >= step,
+  };
+}

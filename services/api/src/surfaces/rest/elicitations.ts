@@ -1,0 +1,229 @@
+import { AskInput, TIMEOUT_SECONDS_MAX, UserId } from '@parley/shared/domain/elicitations/ask-input';
+import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { ResponseInput, WithdrawInput } from '@parley/shared/domain/elicitations/response-input';
+import { toWire } from '@parley/shared/domain/elicitations/row';
+import { STATUSES } from '@parley/shared/domain/elicitations/status';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { z } from 'zod';
+import { idempotencyKeyIn, REPLAYED } from '../../http/idempotency.ts';
+import { type AdmitAnswer, ownerOf, seenReply, userOf } from '../../http/reply.ts';
+import { type Call, json, type Reply, type Route, route } from '../../http/route.ts';
+
+const SURFACE = 'api';
+const PAGE_MAX = 100;
+const WAIT_SECONDS_MAX = 60;
+
+const ElicitationPage = z
+  .object({ elicitations: z.array(Elicitation), nextCursor: z.string().optional() })
+  .meta({ id: 'ElicitationPage' });
+
+const statusList = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value) => (Array.isArray(value) ? value : value.split(',')))
+  .pipe(z.array(z.enum(STATUSES)))
+  .describe(`Keep only these; comma separated or repeated. Of ${STATUSES.join(', ')}.`);
+
+const wholeNumber = (fallback: number, min: number, max: number, about: string) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, 'must be a whole number')
+    .default(String(fallback))
+    .transform(Number)
+    .pipe(z.int().min(min).max(max))
+    .describe(`${about} ${min} to ${max}, by default ${fallback}.`);
+
+const ListQuery = z.strictObject({
+  status: statusList.optional(),
+  userId: UserId.optional().describe('Required for a service; a user sees only their own.'),
+  conversationId: z.string().max(128).optional().describe('Keep only those of this conversation.'),
+  cursor: z
+    .string()
+    .regex(/^[0-9]{1,16}\.el_[A-Za-z0-9_-]{24}$/, 'must be the nextCursor of an earlier page')
+    .optional()
+    .describe('`nextCursor` of the page before.'),
+  limit: wholeNumber(50, 1, PAGE_MAX, 'How many at most.'),
+});
+
+/** Whether Parley has a connect page for a `context.toolId` that a service may ask for. */
+export type HasConnectPage = (toolId: string) => boolean;
+
+/** The elicitation calls of the hub API but the answer, in reading order. */
+export function elicitationRoutes(engine: Engine, hasConnectPage: HasConnectPage): Route[] {
+  return [
+    askRoute(engine, hasConnectPage),
+    listRoute(engine),
+    readRoute(engine),
+    waitRoute(engine),
+    completeRoute(engine),
+    withdrawRoute(engine),
+  ];
+}
+
+function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
+  return route({
+    method: 'POST',
+    path: '/v1/elicitations',
+    who: ['service'],
+    summary: 'Ask a person',
+    description: `Creates an elicitation. It expires after timeoutSeconds (1 to ${TIMEOUT_SECONDS_MAX}).`,
+    headers: { 'Idempotency-Key': 'The same key with the same body always leads to the same elicitation.' },
+    body: AskInput,
+    replies: {
+      201: { description: 'Asked; a repeat carries Idempotent-Replayed: true.', schema: Elicitation },
+    },
+    errors: ['idempotency_mismatch', 'stream_owner_mismatch'],
+    async handle({ caller, body, header, admitted }) {
+      const key = idempotencyKeyIn(header);
+      refuseDeadLink(body, hasConnectPage);
+      await admitted;
+      const asked = await engine.ask({
+        tenant: caller.tenant,
+        input: body,
+        ...(key !== undefined && { idempotencyKey: key }),
+      });
+      return seenReply(201, asked, asked.replayed ? REPLAYED : {});
+    },
+  });
+}
+
+/** A question without a url is for a page of Parley's own, which must be there, and for its own uses is nobody else's. */
+function refuseDeadLink({ mode, url, context }: AskInput, hasConnectPage: HasConnectPage): void {
+  const toolId = context?.toolId;
+  if (mode !== 'url' || url !== undefined || toolId === undefined || hasConnectPage(toolId)) return;
+  throw new ParleyError('invalid_request', 'The question is not well formed; see errors.', {
+    issues: [
+      {
+        path: 'context.toolId',
+        message: 'names nothing that can be connected here; give a url, or another toolId',
+      },
+    ],
+  });
+}
+
+function listRoute(engine: Engine): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/elicitations',
+    who: ['user', 'service'],
+    summary: "List a person's elicitations, newest first",
+    query: ListQuery,
+    replies: { 200: { description: 'A page', schema: ElicitationPage } },
+    errors: ['not_found'],
+    async handle({ caller, query }) {
+      const page = await engine.list({
+        owner: ownerOf(caller, query.userId),
+        limit: query.limit,
+        ...(query.status !== undefined && { statuses: query.status }),
+        ...(query.conversationId !== undefined && { conversationId: query.conversationId }),
+        ...(query.cursor !== undefined && { cursor: query.cursor }),
+      });
+      return json(200, {
+        elicitations: page.rows.map((row) => toWire(row, { now: page.now, content: true })),
+        ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }),
+      });
+    },
+  });
+}
+
+function readRoute(engine: Engine): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/elicitations/:id',
+    who: ['user', 'service'],
+    summary: 'Read an elicitation',
+    replies: { 200: { description: 'As it stands', schema: Elicitation } },
+    async handle({ caller, params }) {
+      return seenReply(200, await engine.read(caller, idOf(params)));
+    },
+  });
+}
+
+function waitRoute(engine: Engine): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/elicitations/:id/wait',
+    who: ['service'],
+    summary: 'Wait for the outcome',
+    description: 'Long poll: replies as soon as it ends, else after timeoutSeconds with the open one.',
+    query: z.strictObject({
+      timeoutSeconds: wholeNumber(30, 0, WAIT_SECONDS_MAX, 'How long to wait, in seconds.'),
+    }),
+    replies: { 200: { description: 'Ended, or still open after the time', schema: Elicitation } },
+    handle: (call) => waitReply(engine, call),
+  });
+}
+
+function completeRoute(engine: Engine): Route {
+  return route({
+    method: 'POST',
+    path: '/v1/elicitations/:id/complete',
+    who: ['service'],
+    summary: 'Finish a url elicitation with server completion',
+    replies: { 200: { description: 'Accepted', schema: Elicitation } },
+    errors: ['already_settled', 'expired'],
+    async handle({ caller, params, admitted }) {
+      await admitted;
+      return seenReply(200, await engine.complete({ caller, id: idOf(params), surface: SURFACE }));
+    },
+  });
+}
+
+function withdrawRoute(engine: Engine): Route {
+  return route({
+    method: 'DELETE',
+    path: '/v1/elicitations/:id',
+    who: ['service'],
+    summary: 'Take a question back',
+    body: WithdrawInput,
+    bodyOptional: true,
+    replies: { 200: { description: 'Withdrawn', schema: Elicitation } },
+    errors: ['already_settled', 'expired'],
+    async handle({ caller, params, body, admitted }) {
+      await admitted;
+      return seenReply(200, await engine.withdraw({ caller, id: idOf(params), reason: body.reason }));
+    },
+  });
+}
+
+/** The answer call: the hot path, served without going through Express. */
+export function responseRoute(engine: Engine, admitAnswer: AdmitAnswer): Route {
+  return route({
+    method: 'POST',
+    path: '/v1/elicitations/:id/response',
+    who: ['user'],
+    summary: 'Answer',
+    description:
+      'Records the answer of the person it is for. The same answer sent again gets the same reply.',
+    body: ResponseInput,
+    replies: { 200: { description: 'Recorded', schema: Elicitation } },
+    errors: ['invalid_answer', 'already_settled', 'expired'],
+    async handle(call) {
+      const id = idOf(call.params);
+      const answered = await engine.answer({
+        caller: userOf(call.caller),
+        id,
+        response: call.body,
+        surface: SURFACE,
+        admitted: admitAnswer(call, id),
+      });
+      return seenReply(200, answered);
+    },
+  });
+}
+
+async function waitReply(engine: Engine, call: Call<{ timeoutSeconds: number }>): Promise<Reply> {
+  const { caller, params, query, signal } = call;
+  const id = idOf(params);
+  try {
+    return seenReply(200, await engine.wait({ caller, id, timeoutMs: query.timeoutSeconds * 1000, signal }));
+  } catch (error) {
+    // A draining pod answers at once with what it knows; the caller waits on at another pod.
+    if (!call.draining) throw error;
+    return seenReply(200, await engine.read(caller, id));
+  }
+}
+
+function idOf(params: Readonly<Record<string, string>>): string {
+  return params.id ?? '';
+}

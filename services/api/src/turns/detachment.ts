@@ -1,0 +1,38 @@
+import type { FeedPosition, StreamEvent } from '@parley/shared/domain/events';
+import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+
+/** What a reader that comes back has to know of a turn that was detached. */
+export interface Detachment {
+  /** How far the feed went when the reader came: it does not end at a `turn-detached` up to there. */
+  readonly until: FeedPosition;
+  /** True when the turn waits: the reader is told all up to there, and then that it waits. */
+  readonly isWaiting: boolean;
+}
+
+/** Finds that out as the feed goes by. */
+export interface DetachmentScan {
+  /** Looks at the next entry of the feed. */
+  see(entry: { readonly position: FeedPosition; readonly event: StreamEvent }): void;
+  /** True when the turn told nothing more after it was detached. */
+  readonly mayWait: boolean;
+  /** Where the last entry lies; nothing in an empty feed. */
+  readonly until: FeedPosition | undefined;
+}
+
+export function createDetachmentScan(): DetachmentScan {
+  let until: FeedPosition | undefined;
+  let mayWait = false;
+  return {
+    see({ position, event }) {
+      until = position;
+      const told = turnEventOf(event);
+      if (told !== undefined) mayWait = told.type === 'turn-detached';
+    },
+    get mayWait() {
+      return mayWait;
+    },
+    get until() {
+      return until;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import { type ShownElicitation, shownElicitation, shownNotice } from './shown.ts';
+import { createPieces } from './text.ts';
+
+interface ToolPart {
+  readonly type: 'dynamic-tool';
+  readonly toolName: string;
+  readonly toolCallId: string;
+  readonly state: 'input-available' | 'output-available' | 'output-error';
+  readonly input: unknown;
+  readonly output?: unknown;
+  readonly errorText?: string;
+}
+
+/** A part of a `UIMessage`, of the kinds that a turn of ours has. */
+export type UiMessagePart =
+  | { readonly type: 'step-start' }
+  | { readonly type: 'text'; readonly text: string; readonly state: 'done' }
+  | ToolPart
+  | { readonly type: 'data-elicitation-request'; readonly id: string; readonly data: ShownElicitation }
+  | {
+      readonly type: 'data-tool-auth-required';
+      readonly id: string;
+      readonly data: ReturnType<typeof shownNotice>;
+    };
+
+/** The parts of one message while its turn is being told. */
+export interface MessageParts {
+  turn(event: TurnEvent): void;
+  elicitation(elicitation: Elicitation): void;
+  list(): readonly UiMessagePart[];
+}
+
+interface Entry {
+  /** The step that told it; a question belongs to none. */
+  readonly step: number | undefined;
+  /** The text block that is still being told in it. */
+  block?: string;
+  part: UiMessagePart;
+}
+
+/** The parts that a stock client would make of the same turn's stream. */
+export function createMessageParts(): MessageParts {
+  const pieces = createPieces();
+  let entries: Entry[] = [];
+  let step = 0;
+  let stepOpen = false;
+
+  function tell(part: UiMessagePart, block?: string): void {
+    entries.push({ step, part, ...(block !== undefined && { block }) });
+  }
+
+  function text(block: string, more: string): void {
+    if (more === '') return;
+    const open = entries.find((entry) => entry.block === block);
+    if (open?.part.type === 'text') open.part = { ...open.part, text: open.part.text + more };
+    else tell({ type: 'text', text: more, state: 'done' }, block);
+  }
+
+  function finishBlock(block: string): void {
+    text(block, pieces.finish(block));
+    for (const entry of entries) if (entry.block === block) delete entry.block;
+  }
+
+  function closeStep(): void {
+    for (const [block, rest] of pieces.finishAll()) text(block, rest);
+    for (const entry of entries) delete entry.block;
+    stepOpen = false;
+  }
+
+  function openStep(next: number): void {
+    if (stepOpen && next === step) return;
+    closeStep();
+    step = next;
+    stepOpen = true;
+    tell({ type: 'step-start' });
+  }
+
+  function restart(from: number): void {
+    pieces.clear();
+    entries = entries.filter(
+      ({ step: of, part }) => of === undefined || of < from || (of === from && part.type === 'step-start'),
+    );
+    stepOpen = entries.some(({ step: of }) => of === from);
+    step = from;
+  }
+
+  function call({ toolCallId, toolName, input = null }: Extract<TurnEvent, { type: 'tool-called' }>): void {
+    const part: ToolPart = { type: 'dynamic-tool', toolName, toolCallId, state: 'input-available', input };
+    const again = entries.find(
+      (entry) =>
+        entry.step === step && entry.part.type === 'dynamic-tool' && entry.part.toolCallId === toolCallId,
+    );
+    if (again === undefined) tell(part);
+    else again.part = part;
+  }
+
+  function result(toolCallId: string, outcome: Partial<ToolPart>): void {
+    const entry = entries.findLast(
+      ({ part }) => part.type === 'dynamic-tool' && part.toolCallId === toolCallId,
+    );
+    if (entry?.part.type !== 'dynamic-tool') return;
+    const { toolName, input } = entry.part;
+    entry.part = { type: 'dynamic-tool', toolName, toolCallId, state: 'input-available', input, ...outcome };
+  }
+
+  /** Replaces the part of this type and id, or adds it. */
+  function put(part: Extract<UiMessagePart, { id: string }>, of: number | undefined): void {
+    const entry = entries.find(
+      ({ part: { type, ...rest } }) => type === part.type && 'id' in rest && rest.id === part.id,
+    );
+    if (entry === undefined) entries.push({ step: of, part });
+    else entry.part = part;
+  }
+
+  return {
+    turn(event) {
+      switch (event.type) {
+        case 'turn-started':
+          return;
+        case 'step-started':
+          return openStep(event.step);
+        case 'step-restarted':
+          return restart(event.step);
+        case 'step-finished':
+        case 'turn-finished':
+        case 'turn-failed':
+          return closeStep();
+        case 'text-delta':
+          return text(event.block, pieces.add(event.block, event.text));
+        case 'text-finished':
+          return finishBlock(event.block);
+        case 'tool-called':
+          return call(event);
+        case 'tool-returned':
+          return result(event.toolCallId, { state: 'output-available', output: event.output ?? null });
+        case 'tool-failed':
+          return result(event.toolCallId, { state: 'output-error', errorText: event.message });
+        case 'tool-auth-required':
+          return put(
+            { type: 'data-tool-auth-required', id: event.toolCallId, data: shownNotice(event) },
+            step,
+          );
+      }
+    },
+    elicitation(elicitation) {
+      const data = shownElicitation(elicitation);
+      put({ type: 'data-elicitation-request', id: elicitation.elicitationId, data }, undefined);
+    },
+    list: () => entries.map(({ part }) => part),
+  };
+}

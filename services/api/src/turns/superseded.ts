@@ -1,0 +1,49 @@
+import type { FeedPosition, StreamEvent } from '@parley/shared/domain/events';
+import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+
+/** The turn events of a feed that a later `step-restarted` made void. */
+export interface Superseded {
+  /** True for a position between the start of a step and its restart, both ends left out. */
+  covers(position: FeedPosition): boolean;
+}
+
+export interface SupersededScan extends Superseded {
+  /** Looks at the next entry of the feed. */
+  see(entry: { readonly position: FeedPosition; readonly event: StreamEvent }): void;
+}
+
+interface Range {
+  readonly epoch: string;
+  readonly after: number;
+  readonly before: number;
+}
+
+/**
+ * Finds what a replay must leave out. Whoever replays a turn shows it the feed as far as it goes, and then starts to
+ * send: an encoder sees one item at a time and would tell the void text before it could know. Elicitation events are
+ * never void, although a range may cover them: a repeated step finds its questions again.
+ */
+export function createSupersededScan(): SupersededScan {
+  const ranges: Range[] = [];
+  // Where the steps that may still be restarted began. A restart takes the later steps with it.
+  let starts: { readonly step: number; readonly seq: number }[] = [];
+  let epoch: string | undefined;
+  return {
+    see({ position, event }) {
+      if (position.epoch !== epoch) starts = [];
+      epoch = position.epoch;
+      const told = turnEventOf(event);
+      if (told?.type === 'step-started') {
+        // A step that is told again still begins where it did at first.
+        if (!starts.some(({ step }) => step === told.step))
+          starts.push({ step: told.step, seq: position.seq });
+      } else if (told?.type === 'step-restarted') {
+        const first = starts.find(({ step }) => step >= told.step);
+        if (first !== undefined) ranges.push({ epoch, after: first.seq, before: position.seq });
+        starts = starts.filter(({ step }) => step <= told.step);
+      }
+    },
+    covers: ({ epoch: life, seq }) =>
+      ranges.some(({ epoch: of, after, before }) => of === life && after < seq && seq < before),
+  };
+}

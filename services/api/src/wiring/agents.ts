@@ -1,0 +1,87 @@
+import type { Tracer } from '@opentelemetry/api';
+import { wholeEnvironment } from '@parley/shared/runtime/env';
+import { loadAgentsConfig } from '../agents/config/load.ts';
+import { createAgents } from '../agents/loop/agents.ts';
+import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
+import { createTurns, type Turns } from '../agents/ownership/turns.ts';
+import type { Credentials } from '../agents/tools/credentials.ts';
+import { createToolbox } from '../agents/tools/toolbox.ts';
+import type { ConnectHandler } from '../surfaces/connect/handler.ts';
+import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
+import { wireConnect } from './connect.ts';
+import { createTurnObserver } from './turn-observer.ts';
+
+/** Where no server acts for its person, nobody asks for a credential. */
+const NO_CREDENTIALS: Credentials = {
+  present: async () => ({ type: 'absent' }),
+  refused: async () => undefined,
+  promote: async () => undefined,
+};
+
+import type { PodParts } from './pod-parts.ts';
+
+export interface AgentsParts extends PodParts {
+  readonly tracer: Tracer;
+}
+
+export interface WiredAgents {
+  readonly turns: Turns;
+  /** The hosted pages; absent where no tool acts for its person. */
+  readonly connect?: { readonly connectPages: ConnectHandler; readonly hasConnectPage: HasConnectPage };
+  /** Ends this pod's turns and lets go of the tools' servers. */
+  readonly close: () => Promise<void>;
+}
+
+/** The agents that PARLEY_CONFIG names, with the turns of this pod; nothing when it names none. */
+export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
+  const { env, version, backend, engine, log } = parts;
+  if (env.PARLEY_CONFIG === undefined) return undefined;
+  const loaded = loadAgentsConfig(env.PARLEY_CONFIG, wholeEnvironment());
+  if (loaded.warnings.length > 0) log.warn({ warnings: loaded.warnings }, 'agents configuration');
+  const connect = wireConnect({ ...parts, loaded });
+  const mcp = createMcpTools({
+    clientInfo: { name: 'parley', version },
+    onStderr: (server, line) =>
+      log.info(
+        { server, ...(env.PARLEY_LOG_MCP_STDERR ? { line } : { characters: line.length }) },
+        'MCP server says',
+      ),
+    onUnauthorized(server, status) {
+      parts.metrics.toolUnauthorized.add(1);
+      log.warn({ server, status }, 'a tool server refused the credential it was given');
+    },
+  });
+  const toolsOf = createToolbox({
+    loaded,
+    mcp,
+    credentials: connect?.credentials ?? NO_CREDENTIALS,
+    ...(connect !== undefined && { secrets: connect.secrets }),
+    onServerFailure: (server, { type }) => log.warn({ server, type }, 'MCP server offers no tools'),
+  });
+  const turns = createTurns({
+    engine,
+    runs: backend.runs,
+    conversations: backend.conversations,
+    feed: backend.feed,
+    heartbeats: backend.heartbeats,
+    runQueue: backend.runQueue,
+    delegates: env.PARLEY_DELEGATES,
+    holdMs: env.PARLEY_HOLD_SECONDS * 1000,
+    agents: createAgents({ loaded, toolsOf }),
+    observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
+    pod: env.PARLEY_POD,
+    rhythm: { beatMs: env.PARLEY_LEASE_MS / 4, aliveMs: env.PARLEY_LEASE_MS },
+    onFault: (error, { streamRequestId }) => log.error({ err: error, streamRequestId }, 'turn failed'),
+  });
+  return {
+    turns,
+    ...(connect !== undefined && {
+      connect: { connectPages: connect.pages, hasConnectPage: connect.hasPage },
+    }),
+    async close() {
+      await turns.close();
+      await mcp.close();
+      await connect?.close();
+    },
+  };
+}

@@ -1,0 +1,109 @@
+import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import type {
+  ApiKeyConnector,
+  Connector as ConnectorEntry,
+  NangoConnector,
+  OAuth2Connector,
+} from '../agents/config/file.ts';
+import type { LoadedAgentsConfig } from '../agents/config/load.ts';
+import { createApiKeyConnector } from '../surfaces/connect/connectors/api-key.ts';
+import type { Connector } from '../surfaces/connect/connectors/connector.ts';
+import { createNangoConnector } from '../surfaces/connect/connectors/nango.ts';
+import { createOAuth2Connector } from '../surfaces/connect/connectors/oauth2.ts';
+import { createSecretConnector, SECRET_CONNECTOR_ID } from '../surfaces/connect/connectors/secret.ts';
+import type { ConnectTargets } from '../surfaces/connect/targets.ts';
+
+export interface ConnectorSettings {
+  /** Origin of the hosted pages; providers send people back there. */
+  readonly publicUrl: string;
+  readonly allowLoopbackHttp: boolean;
+}
+
+/** What people can connect, by a configuration. */
+export function targetsOf(loaded: LoadedAgentsConfig, settings: ConnectorSettings): ConnectTargets {
+  const { mcpServers } = loaded.config;
+  const connectors = connectorsOf(loaded, settings);
+  const secret = { kind: 'secret', toolId: SECRET_TOOL_ID, connector: createSecretConnector() } as const;
+  return {
+    connector: (id) => (id === SECRET_CONNECTOR_ID ? secret.connector : connectors.get(id)),
+    find(toolId) {
+      if (toolId === SECRET_TOOL_ID) return secret;
+      const server = mcpServers[toolId];
+      if (server === undefined || server.transport !== 'http' || server.connector === undefined)
+        return undefined;
+      const connector = connectors.get(server.connector);
+      return connector && { kind: 'credential', toolId, service: server.title, connector };
+    },
+  };
+}
+
+function connectorsOf(
+  { config, secretOf }: LoadedAgentsConfig,
+  settings: ConnectorSettings,
+): ReadonlyMap<string, Connector> {
+  const guardedFetch = createGuardedFetch({ allowLoopback: settings.allowLoopbackHttp });
+  const connectorOf = (entry: ConnectorEntry): Connector => {
+    switch (entry.type) {
+      case 'oauth2':
+        return oauth2Of(entry, secretOf, settings);
+      case 'api_key':
+        return createApiKeyConnector(apiKeyOf(entry), { guardedFetch });
+      case 'nango':
+        return nangoOf(entry, secretOf, settings);
+    }
+  };
+  return new Map(Object.values(config.connectors).map((entry) => [entry.id, connectorOf(entry)]));
+}
+
+type SecretOf = LoadedAgentsConfig['secretOf'];
+
+function oauth2Of(entry: OAuth2Connector, secretOf: SecretOf, settings: ConnectorSettings): Connector {
+  const { id, clientId, scopes, authorizationParameters, clientSecretEnv, clientAuthentication, resource } =
+    entry;
+  return createOAuth2Connector({
+    id,
+    server: serverOf(entry),
+    clientId,
+    scopes,
+    authorizationParameters,
+    redirectUri: `${settings.publicUrl}/auth/callback/${id}`,
+    allowLoopbackHttp: settings.allowLoopbackHttp,
+    ...(clientSecretEnv !== undefined && { clientSecret: secretOf(clientSecretEnv) }),
+    ...(clientAuthentication !== undefined && { clientAuthentication }),
+    ...(resource !== undefined && { resource }),
+  });
+}
+
+function serverOf({ issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint }: OAuth2Connector) {
+  if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return { issuer: issuer ?? '' };
+  return {
+    authorizationEndpoint,
+    tokenEndpoint,
+    ...(issuer !== undefined && { issuer }),
+    ...(revocationEndpoint !== undefined && { revocationEndpoint }),
+  };
+}
+
+function apiKeyOf({ id, label, instructions, header, checkUrl }: ApiKeyConnector) {
+  return {
+    id,
+    label,
+    help: instructions,
+    header: header.name,
+    prefix: header.prefix,
+    ...(checkUrl !== undefined && { checkUrl }),
+  };
+}
+
+function nangoOf(entry: NangoConnector, secretOf: SecretOf, settings: ConnectorSettings): Connector {
+  return createNangoConnector({
+    id: entry.id,
+    integration: entry.integrationId,
+    secretKey: secretOf(entry.secretKeyEnv),
+    webhookSigningKey: secretOf(entry.webhookKeyEnv),
+    host: entry.apiUrl,
+    allowLoopbackHttp: settings.allowLoopbackHttp,
+    ...(entry.apiKeyHeader !== undefined && { apiKeyHeader: entry.apiKeyHeader }),
+  });
+}

@@ -1,0 +1,176 @@
+import { type Env, EnvError, redisLocation } from '@parley/shared/runtime/env';
+import type { Log } from '@parley/shared/runtime/log';
+import { createDevelopmentKeyRing, type KeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
+import { createRefresher } from '@parley/shared/vault/refresh';
+import { createVault } from '@parley/shared/vault/vault';
+import type { AgentsConfig } from '../agents/config/file.ts';
+import type { LoadedAgentsConfig } from '../agents/config/load.ts';
+import type { Credentials } from '../agents/tools/credentials.ts';
+import type { Secrets } from '../agents/tools/secrets.ts';
+import { createCredentials } from '../surfaces/connect/credentials.ts';
+import type { ConnectEvent } from '../surfaces/connect/events.ts';
+import { SECRET_MS } from '../surfaces/connect/flows/ending.ts';
+import { sweepFlows } from '../surfaces/connect/flows/sweep.ts';
+import { type ConnectHandler, createConnectHandler } from '../surfaces/connect/handler.ts';
+import { createBoundIdentity } from '../surfaces/connect/identity/bound.ts';
+import type { Identity } from '../surfaces/connect/identity/identity.ts';
+import { createOidcIdentity } from '../surfaces/connect/identity/oidc.ts';
+import { createTypedIdentity } from '../surfaces/connect/identity/typed.ts';
+import { createSecrets } from '../surfaces/connect/secrets.ts';
+import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
+import { targetsOf } from './connect-targets.ts';
+import type { PodParts } from './pod-parts.ts';
+import { startSweeper } from './sweeper.ts';
+
+export interface ConnectParts extends PodParts {
+  readonly loaded: LoadedAgentsConfig;
+}
+
+export interface WiredConnect {
+  readonly credentials: Credentials;
+  readonly secrets: Secrets;
+  readonly pages: ConnectHandler;
+  readonly hasPage: HasConnectPage;
+  readonly close: () => Promise<void>;
+}
+
+const SWEEP_MS = 60_000;
+// A flow that goes its way takes moments from its credential to its end.
+const STALE_MS = 5 * 60_000;
+
+/**
+ * How people connect accounts and hand over secrets, and how agents come by what they gave. Nothing where no tool acts
+ * for its person and no pages were set up.
+ */
+export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
+  const { env, backend, engine, log, metrics, loaded } = parts;
+  if (!actsForPeople(loaded.config) && !isSetUp(env)) return undefined;
+  const { publicUrl, identity } = pagesOf(env);
+  const keys = keysOf(env, log);
+  const vault = createVault({ store: backend.vault, keys });
+  const targets = targetsOf(loaded, { publicUrl, allowLoopbackHttp: isDevelopment(env) });
+  const onEvent = (event: ConnectEvent, requestId?: string) => {
+    if (event.type === 'mismatch') metrics.identityMismatch.add(1);
+    log.info({ ...event, requestId }, 'connect page');
+  };
+  const fresh = createRefresher({
+    vault,
+    leases: backend.vault,
+    onRefresh(outcome) {
+      metrics.credentialRefreshes.add(1, { outcome });
+      log.info({ outcome }, 'credential refresh');
+    },
+  });
+  const stopSweeping = startSweeper({
+    sweep: (signal) =>
+      sweepFlows(
+        { engine, vault, targets, elicitations: backend.elicitations, onEvent, onFault },
+        STALE_MS,
+        undefined,
+        signal,
+      ),
+    everyMs: SWEEP_MS,
+    onError: onFault,
+  });
+  function onFault(error: unknown): void {
+    log.warn({ err: error }, 'a half-done connect flow could not be ended; the next sweep tries again');
+  }
+  return {
+    credentials: createCredentials({
+      vault,
+      fresh,
+      connectorOf: targets.connector,
+      onFault: ({ fault }, { toolId, connectorId }) =>
+        log.error(
+          { fault, toolId, connectorId },
+          'a stored credential does not open; its user has to connect anew',
+        ),
+    }),
+    secrets: createSecrets({
+      elicitations: backend.elicitations,
+      claims: backend.claims,
+      vault,
+      takenMs: SECRET_MS,
+    }),
+    pages: createConnectHandler({
+      publicUrl,
+      engine,
+      elicitations: backend.elicitations,
+      store: backend.connect,
+      limits: backend.limits,
+      vault,
+      keys,
+      identity,
+      targets,
+      authenticate: parts.authenticate,
+      callLimits: parts.limits,
+      tellOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
+      proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
+      failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
+      postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
+      onEvent,
+      onFault: (error, at) => log.error({ err: error, ...at }, 'connect page failed unexpectedly'),
+    }),
+    hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',
+    close: stopSweeping,
+  };
+}
+
+function actsForPeople({ mcpServers }: AgentsConfig): boolean {
+  return Object.values(mcpServers).some(({ credentialScope }) => credentialScope === 'user');
+}
+
+function isSetUp({ PARLEY_PUBLIC_URL: url, PARLEY_CONNECT_IDENTITY: identity }: Env): boolean {
+  return url !== undefined && identity !== undefined;
+}
+
+function isDevelopment({ NODE_ENV }: Env): boolean {
+  return NODE_ENV !== 'production';
+}
+
+/** Where the pages are, and how they know who is before them. Throws EnvError with all that is missing for that. */
+function pagesOf(env: Env): { readonly publicUrl: string; readonly identity: Identity } {
+  const publicUrl = env.PARLEY_PUBLIC_URL;
+  const identity = publicUrl === undefined ? undefined : identityOf(env, publicUrl);
+  if (publicUrl !== undefined && identity !== undefined) return { publicUrl, identity };
+  const why = 'is required where tools act with accounts of their users (`credentialScope: user`)';
+  throw new EnvError([
+    ...(publicUrl === undefined ? [`PARLEY_PUBLIC_URL: ${why}`] : []),
+    ...(env.PARLEY_CONNECT_IDENTITY === undefined ? [`PARLEY_CONNECT_IDENTITY: ${why}`] : []),
+  ]);
+}
+
+/** What PARLEY_CONNECT_IDENTITY names; the environment was checked to hold what that needs. */
+function identityOf(env: Env, publicUrl: string): Identity | undefined {
+  const tenants = env.PARLEY_CONNECT_TENANTS.length === 0 ? ['default'] : env.PARLEY_CONNECT_TENANTS;
+  switch (env.PARLEY_CONNECT_IDENTITY) {
+    case 'oidc':
+      return createOidcIdentity({
+        issuer: env.PARLEY_CONNECT_OIDC_ISSUER ?? '',
+        clientId: env.PARLEY_CONNECT_OIDC_CLIENT_ID ?? '',
+        ...(env.PARLEY_CONNECT_OIDC_CLIENT_SECRET !== undefined && {
+          clientSecret: env.PARLEY_CONNECT_OIDC_CLIENT_SECRET,
+        }),
+        redirectUri: `${publicUrl}/auth/signed-in`,
+        userClaim: env.PARLEY_CONNECT_USER_CLAIM,
+        tenants,
+        allowLoopbackHttp: isDevelopment(env),
+      });
+    case 'session':
+      return createBoundIdentity(env.PARLEY_CONNECT_SESSION_URL ?? '');
+    case 'dev':
+      return createTypedIdentity(tenants[0] ?? 'default');
+    case undefined:
+      return undefined;
+  }
+}
+
+/** Keys made up for a process serve that process alone, so only where no other one reads what it seals. */
+function keysOf(env: Env, log: Log): KeyRing {
+  const isAlone = redisLocation(env) === undefined && isDevelopment(env);
+  if (env.PARLEY_VAULT_KEYS.length === 0 && isAlone)
+    return createDevelopmentKeyRing((words) => log.warn(words));
+  const { keys, faults } = parseVaultKeys(env.PARLEY_VAULT_KEYS);
+  if (keys === undefined) throw new EnvError(faults);
+  return keys;
+}

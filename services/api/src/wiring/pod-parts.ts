@@ -1,0 +1,19 @@
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Backend } from '@parley/shared/ports/backend';
+import type { Env } from '@parley/shared/runtime/env';
+import type { Log } from '@parley/shared/runtime/log';
+import type { Metrics } from '@parley/shared/runtime/metrics';
+import type { Authenticate } from '../http/auth.ts';
+import type { CallLimits } from '../http/limits.ts';
+
+/** What every part of a pod is wired from. */
+export interface PodParts {
+  readonly env: Env;
+  readonly version: string;
+  readonly backend: Backend;
+  readonly engine: Engine;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly authenticate: Authenticate;
+  readonly limits: CallLimits;
+}

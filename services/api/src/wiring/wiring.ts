@@ -1,0 +1,227 @@
+import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import { createWebhooks } from '@parley/shared/delivery/webhooks';
+import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { createLocalTimers } from '@parley/shared/memory/timers';
+import type { Backend } from '@parley/shared/ports/backend';
+import { createRedisBackend } from '@parley/shared/redis/backend';
+import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
+import {
+  backendSettings,
+  type Env,
+  engineSettings,
+  otlpOf,
+  redisLocation,
+  resourceAttributesOf,
+  vaultLocation,
+} from '@parley/shared/runtime/env';
+import { createLog, type Log } from '@parley/shared/runtime/log';
+import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
+import { createObserver } from '@parley/shared/runtime/observer';
+import { startTelemetry } from '@parley/shared/runtime/telemetry';
+import { type Authenticate, createAuthenticate } from '../http/auth.ts';
+import { type CallLimits, createCallLimits } from '../http/limits.ts';
+import { createServe } from '../http/serve.ts';
+import { createTokenVerifier } from '../http/token.ts';
+import { type WiredAgents, wireAgents } from './agents.ts';
+import { type App, createApp } from './app.ts';
+import type { PodParts } from './pod-parts.ts';
+import { startSweeper } from './sweeper.ts';
+
+export interface Pod {
+  readonly app: App;
+  readonly metrics: RequestListener;
+  readonly log: Log;
+  readonly backendKind: 'memory' | 'redis';
+  readonly engine: Engine;
+  /** True once commands answer and the subscription is acknowledged. */
+  readonly ready: () => Promise<boolean>;
+  /** Tells readers and waiters to move to another pod, and readiness to say no. */
+  readonly startDraining: () => void;
+  /** Lets go of timers, sweeps, Redis and telemetry. */
+  readonly release: () => Promise<void>;
+}
+
+const SLOW_READER_MS = 30_000;
+
+/** Builds a pod from its environment: the only place that picks the backend. */
+export async function wirePod(env: Env): Promise<Pod> {
+  const version = versionOf();
+  const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
+  const telemetry = await startTelemetry({
+    service: env.OTEL_SERVICE_NAME ?? 'parley-api',
+    pod: env.PARLEY_POD,
+    version,
+    otlp: otlpOf(env),
+    resourceAttributes: resourceAttributesOf(env),
+  });
+  const metrics = createMetrics(telemetry.meter);
+  const backend = openBackend(env, metrics);
+  metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
+  const localTimers = createLocalTimers({
+    onDue: async (id) => {
+      const result = await engine.expire(id);
+      return result.type === 'early' ? result.remainingMs : undefined;
+    },
+    timersMax: env.PARLEY_LIMIT_LOCAL_TIMERS,
+  });
+  const dispatch = createProcessDispatch({ env, backend, log, metrics });
+  const engine = createEngine({
+    ...backend,
+    noted: (task) => void dispatch.now(task),
+    timers: [localTimers, backend.timers],
+    observer: createObserver({ log, tracer: telemetry.tracer, metrics, context: telemetry.context }),
+    settings: engineSettings(env),
+  });
+  const drain = new AbortController();
+  // Every stream and every wait listens to it; Node takes more than ten for a leak.
+  setMaxListeners(0, drain.signal);
+  const doors = { authenticate: authenticateOf(env), limits: limitsOf(env, backend, metrics) };
+  const agents = wireAgents({
+    env,
+    version,
+    backend,
+    engine,
+    log,
+    metrics,
+    tracer: telemetry.tracer,
+    ...doors,
+  });
+  const app = createPodApp({
+    env,
+    version,
+    backend,
+    engine,
+    log,
+    metrics,
+    draining: drain.signal,
+    ...doors,
+    ...(agents !== undefined && { agents }),
+  });
+  const stopSweeping = startSweeper({
+    sweep: (signal) => engine.sweep(signal),
+    everyMs: env.PARLEY_SWEEP_MS,
+    onError(error) {
+      metrics.redisCommandErrors.add(1);
+      log.warn({ err: error }, 'sweep failed; the next one follows');
+    },
+  });
+  // Alone, a pod is its own worker.
+  const stopDelivering =
+    redisLocation(env) === undefined
+      ? startSweeper({
+          sweep: (signal) => dispatch.round(signal),
+          everyMs: env.PARLEY_OUTBOX_MS,
+          onError: (error) =>
+            log.warn({ err: error }, 'the outbox could not be read; the next round follows'),
+        })
+      : async () => undefined;
+  return {
+    app: (req, res) => telemetry.continuing(req.headers, () => app(req, res)),
+    metrics: telemetry.metricsHandler,
+    log,
+    backendKind: redisLocation(env) === undefined ? 'memory' : 'redis',
+    engine,
+    async ready() {
+      const { commands, subscription } = await backend.health();
+      return commands && subscription;
+    },
+    startDraining: () => drain.abort(),
+    async release() {
+      await agents?.close();
+      localTimers.close();
+      await Promise.all([stopSweeping(), stopDelivering()]);
+      await backend.close();
+      await telemetry.shutdown();
+    },
+  };
+}
+
+function openBackend(env: Env, metrics: Metrics): Backend {
+  const location = redisLocation(env);
+  const settings = backendSettings(env);
+  if (location === undefined) return createMemoryBackend(settings);
+  const vault = vaultLocation(env);
+  return createRedisBackend({
+    location,
+    ...(env.PARLEY_VAULT_REDIS_URL !== undefined && vault !== undefined && { vaultLocation: vault }),
+    settings,
+    timerQueues: env.PARLEY_TIMER_QUEUES,
+    onError: () => metrics.redisCommandErrors.add(1),
+  });
+}
+
+function limitsOf(env: Env, backend: Backend, metrics: Metrics): CallLimits {
+  return createCallLimits(
+    backend.limits,
+    {
+      userWrites: env.PARLEY_LIMIT_USER_WRITES,
+      userStreams: env.PARLEY_LIMIT_USER_STREAMS,
+      elicitationAnswers: env.PARLEY_LIMIT_ELICITATION_ANSWERS,
+      serviceCalls: env.PARLEY_LIMIT_SERVICE_CALLS,
+    },
+    (limit) => metrics.rateLimited.add(1, { limit }),
+  );
+}
+
+function authenticateOf(env: Env): Authenticate {
+  return createAuthenticate({
+    serviceKeys: env.PARLEY_API_KEYS,
+    verify: createTokenVerifier({
+      tenants: env.PARLEY_JWT_TENANTS,
+      userClaim: env.PARLEY_JWT_USER_CLAIM,
+      ...(env.PARLEY_JWT_SECRET !== undefined && { secret: env.PARLEY_JWT_SECRET }),
+      ...(env.PARLEY_JWT_JWKS_URL !== undefined && { jwksUrl: env.PARLEY_JWT_JWKS_URL }),
+      ...(env.PARLEY_JWT_ISSUER !== undefined && { issuer: env.PARLEY_JWT_ISSUER }),
+      ...(env.PARLEY_JWT_AUDIENCE !== undefined && { audience: env.PARLEY_JWT_AUDIENCE }),
+    }),
+  });
+}
+
+interface AppParts extends PodParts {
+  readonly draining: AbortSignal;
+  readonly agents?: WiredAgents;
+}
+
+function createPodApp(parts: AppParts): App {
+  const { env, version, backend, engine, log, metrics, draining, authenticate, limits, agents } = parts;
+  const serve = createServe({
+    authenticate,
+    limits,
+    bodyBytesMax: env.PARLEY_LIMIT_BODY_BYTES,
+    sse: { heartbeatMs: env.PARLEY_HEARTBEAT_MS, slowReaderMs: SLOW_READER_MS, draining },
+    onDone({ route, method, status, durationMs }) {
+      metrics.httpRequests.add(1, { route, method, status });
+      metrics.httpRequestDuration.record(durationMs / 1000, { route, method });
+    },
+    onFault: (error, at) => log.error({ err: error, ...at }, 'request failed unexpectedly'),
+    onStream(change, resumed) {
+      metrics.sseConnections.add(change);
+      if (change === 1 && resumed) metrics.sseResumes.add(1);
+    },
+  });
+  return createApp({
+    engine,
+    limits,
+    serve,
+    corsOrigins: env.PARLEY_CORS_ORIGINS,
+    version,
+    webhooks: createWebhooks({ ...backend, ...backendSettings(env) }),
+    health: () => backend.health(),
+    draining,
+    openAiSteps: env.PARLEY_OPENAI_STEPS,
+    ...(agents !== undefined && { turns: agents.turns }),
+    ...agents?.connect,
+  });
+}
+
+function secondsOf(milliseconds: number | undefined): number | undefined {
+  return milliseconds === undefined ? undefined : milliseconds / 1000;
+}
+
+function versionOf(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  return (manifest as { version: string }).version;
+}

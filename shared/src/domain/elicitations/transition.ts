@@ -1,0 +1,249 @@
+import type { ElicitationEvent } from '../events.ts';
+import { checkFormAnswer, sameContent } from '../forms/answer.ts';
+import type { Issue } from '../issue.ts';
+import type { Content } from './elicitation.ts';
+import type { Row } from './row.ts';
+import type { Settlement } from './settlement.ts';
+import { type Action, isTerminal, type Status, type TerminalStatus } from './status.ts';
+
+/** A person's answer on its way to the row. `surface` says where it was given. */
+export interface Answer {
+  readonly type: Action;
+  readonly content?: unknown;
+  readonly responseId?: string;
+  readonly surface: string;
+}
+
+interface Complete {
+  readonly type: 'complete';
+  readonly surface: string;
+}
+
+interface Expire {
+  readonly type: 'expire';
+}
+
+interface Withdraw {
+  readonly type: 'withdraw';
+  readonly reason: string;
+}
+
+/** Something that wants to move an elicitation. */
+export type Command = Answer | Complete | Expire | Withdraw;
+
+/** One step: the row's next state and the event that tells of it. */
+export interface Step {
+  readonly status: Status;
+  readonly settlement?: Settlement;
+  readonly event: ElicitationEvent;
+  /** `open`: only before the deadline; `due`: only at or after it. The commit checks it against the Redis clock. */
+  readonly guard: 'open' | 'due';
+}
+
+export type Refusal =
+  | { readonly code: 'invalid_request'; readonly message: string }
+  | { readonly code: 'invalid_answer'; readonly message: string; readonly issues: readonly Issue[] }
+  | { readonly code: 'already_settled' | 'expired'; readonly message: string };
+
+export type Decision =
+  | { readonly type: 'commit'; readonly step: Step }
+  /** The deadline passed before the command came: take this step first, then decide again. */
+  | { readonly type: 'expire-first'; readonly step: Step }
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'refused'; readonly refusal: Refusal };
+
+/** What the table says for one status and one command. */
+type Cell<Asked extends Command> = (row: Row, command: Asked, now: number) => Decision;
+
+interface Line {
+  readonly accept: Cell<Answer>;
+  readonly decline: Cell<Answer>;
+  readonly cancel: Cell<Answer>;
+  readonly complete: Cell<Complete>;
+  readonly expire: Cell<Expire>;
+  readonly withdraw: Cell<Withdraw>;
+}
+
+const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
+  accept: 'accepted',
+  decline: 'declined',
+  cancel: 'cancelled',
+};
+
+/** The table: total over statuses and commands, so that a missing cell does not compile. */
+export const TRANSITIONS: Readonly<Record<Status, Line>> = {
+  pending: { accept, decline: settle, cancel: settle, complete, expire, withdraw },
+  opened: { accept: unchanged, decline: settle, cancel: settle, complete, expire, withdraw },
+  accepted: {
+    accept: sameAnswer,
+    decline: conflict,
+    cancel: conflict,
+    complete: completed,
+    expire: unchanged,
+    withdraw: conflict,
+  },
+  declined: {
+    accept: conflict,
+    decline: sameAnswer,
+    cancel: sameAnswer,
+    complete: conflict,
+    expire: unchanged,
+    withdraw: conflict,
+  },
+  cancelled: {
+    accept: conflict,
+    decline: sameAnswer,
+    cancel: sameAnswer,
+    complete: conflict,
+    expire: unchanged,
+    withdraw: conflict,
+  },
+  expired: { accept: gone, decline: gone, cancel: gone, complete: gone, expire: unchanged, withdraw: gone },
+  withdrawn: {
+    accept: conflict,
+    decline: conflict,
+    cancel: conflict,
+    complete: conflict,
+    expire: unchanged,
+    withdraw: unchanged,
+  },
+};
+
+/**
+ * Decides every move of an elicitation; pure. `now` is the Redis clock in ms, read together with the row.
+ * An open row past its deadline is expired before anything else is decided.
+ */
+export function transition(row: Row, command: Command, now: number): Decision {
+  if ('content' in command && command.content !== undefined && !takesContent(row, command.type)) {
+    return refuse({
+      code: 'invalid_request',
+      message: 'Only an accept in form mode carries content; leave it out.',
+    });
+  }
+  if (!isTerminal(row.status) && now >= row.expiresAt && command.type !== 'expire') {
+    return { type: 'expire-first', step: expiry(row) };
+  }
+  const line = TRANSITIONS[row.status];
+  switch (command.type) {
+    case 'complete':
+      return line.complete(row, command, now);
+    case 'expire':
+      return line.expire(row, command, now);
+    case 'withdraw':
+      return line.withdraw(row, command, now);
+    default:
+      return line[command.type](row, command, now);
+  }
+}
+
+function accept(row: Row, answer: Answer): Decision {
+  if (row.definition.mode === 'url') {
+    return completesOnServer(row) ? { type: 'commit', step: stepTo(row, 'opened') } : settle(row, answer);
+  }
+  const schema = row.definition.requestedSchema;
+  if (schema === undefined) return settleBy(row, answer, {});
+  const checked = checkFormAnswer(schema, answer.content ?? {});
+  if (checked.ok) return settleBy(row, answer, checked.content);
+  return refuse({
+    code: 'invalid_answer',
+    message: 'The answer does not fit the form; correct the fields named in errors and send it again.',
+    issues: checked.issues,
+  });
+}
+
+function settle(row: Row, answer: Answer): Decision {
+  return settleBy(row, answer, undefined);
+}
+
+function settleBy(row: Row, answer: Answer, content: Content | undefined): Decision {
+  const settlement: Settlement = {
+    action: answer.type,
+    ...(content !== undefined && { content }),
+    ...(answer.responseId !== undefined && { responseId: answer.responseId }),
+    surface: answer.surface,
+  };
+  return { type: 'commit', step: stepTo(row, SETTLED_BY[answer.type], settlement) };
+}
+
+function complete(row: Row, { surface }: Complete): Decision {
+  if (!completesOnServer(row)) return notCompletable();
+  return { type: 'commit', step: stepTo(row, 'accepted', { action: 'accept', surface }) };
+}
+
+function completed(row: Row): Decision {
+  return completesOnServer(row) ? unchanged() : notCompletable();
+}
+
+function withdraw(row: Row, { reason }: Withdraw): Decision {
+  return { type: 'commit', step: stepTo(row, 'withdrawn', { reason }) };
+}
+
+function expire(row: Row, _command: Expire, now: number): Decision {
+  return now >= row.expiresAt ? { type: 'commit', step: expiry(row) } : unchanged();
+}
+
+function expiry(row: Row): Step {
+  return { ...stepTo(row, 'expired', {}), guard: 'due' };
+}
+
+function stepTo(row: Row, status: Status, settlement?: Settlement): Step {
+  const terminal = isTerminal(status);
+  return {
+    status,
+    ...(settlement !== undefined && { settlement }),
+    guard: 'open',
+    event: {
+      type: terminal ? 'elicitation-resolved' : 'elicitation-updated',
+      elicitationId: row.id,
+      revision: row.revision + 1,
+      status,
+      ...(settlement?.action !== undefined && { action: settlement.action }),
+      ...(settlement?.reason !== undefined && { reason: settlement.reason }),
+      ...(settlement?.surface !== undefined && { surface: settlement.surface }),
+    },
+  };
+}
+
+/** The same answer again is as good as the first; another one comes too late. */
+function sameAnswer(row: Row, answer: Answer): Decision {
+  return isRecorded(row, answer) ? unchanged() : conflict(row);
+}
+
+function isRecorded({ settlement, definition }: Row, answer: Answer): boolean {
+  if (settlement?.action !== answer.type) return false;
+  if (answer.type !== 'accept' || definition.requestedSchema === undefined) return true;
+  const checked = checkFormAnswer(definition.requestedSchema, answer.content ?? {});
+  return checked.ok && sameContent(checked.content, settlement.content ?? {});
+}
+
+function takesContent(row: Row, type: Command['type']): boolean {
+  return type === 'accept' && row.definition.mode === 'form';
+}
+
+function completesOnServer(row: Row): boolean {
+  return row.definition.mode === 'url' && row.definition.completion === 'server';
+}
+
+function notCompletable(): Decision {
+  return refuse({
+    code: 'invalid_request',
+    message:
+      'Only a url elicitation with server completion can be completed; this one is finished by its answer.',
+  });
+}
+
+function conflict(row: Row): Decision {
+  return refuse({ code: 'already_settled', message: `This elicitation is already ${row.status}.` });
+}
+
+function refuse(refusal: Refusal): Decision {
+  return { type: 'refused', refusal };
+}
+
+function gone(): Decision {
+  return refuse({ code: 'expired', message: 'The deadline of this elicitation has passed.' });
+}
+
+function unchanged(): Decision {
+  return { type: 'unchanged' };
+}

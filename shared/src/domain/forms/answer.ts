@@ -1,0 +1,51 @@
+import { addIssue, type Issue, shownName } from '../issue.ts';
+import { isRecord, own } from '../plain-record.ts';
+import { textOfFault } from './fault.ts';
+import type { FormSchema } from './schema.ts';
+import { checkValue, type FormValue } from './value.ts';
+
+/** A person's answer to a form, by field name. */
+export type FormContent = Record<string, FormValue>;
+
+export type FormAnswerCheck = { ok: true; content: FormContent } | { ok: false; issues: Issue[] };
+
+/**
+ * Checks an answer against a schema that `checkFormSchema` returned, and copies it with its keys in the schema's
+ * order. Takes any value and never throws. Nothing is coerced or filled in: an absent optional field stays absent,
+ * an unknown key is refused. Issue paths are field names; messages never repeat what was answered.
+ */
+export function checkFormAnswer(schema: FormSchema, content: unknown): FormAnswerCheck {
+  const issues: Issue[] = [];
+  if (!isRecord(content)) {
+    addIssue(issues, '', 'must be an object with one entry for each field');
+    return { ok: false, issues };
+  }
+  const answered: [string, FormValue][] = [];
+  for (const [name, field] of Object.entries(schema.properties)) {
+    const value = own(content, name);
+    if (value === undefined) {
+      if (schema.required?.includes(name)) addIssue(issues, name, textOfFault({ rule: 'required' }));
+      continue;
+    }
+    const check = checkValue(field, value);
+    if (check.ok) answered.push([name, check.value]);
+    else addIssue(issues, name, textOfFault(check.fault));
+  }
+  for (const name of Object.keys(content)) {
+    if (Object.hasOwn(schema.properties, name) || content[name] === undefined) continue;
+    addIssue(issues, shownName(name), 'is not a field of this form; remove it');
+  }
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, content: Object.fromEntries(answered) };
+}
+
+/** Whether two checked answers say the same; the order of keys does not matter, that of chosen values does. */
+export function sameContent(a: FormContent, b: FormContent): boolean {
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => sameValue(a[name], own(b, name)));
+}
+
+function sameValue(a: unknown, b: unknown): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
+  return a.length === b.length && a.every((value, at) => value === b[at]);
+}

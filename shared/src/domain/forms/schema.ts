@@ -1,0 +1,84 @@
+import { type Issue, joinPath, shownName } from '../issue.ts';
+import { isRecord } from '../plain-record.ts';
+import { faultOfProse } from '../text.ts';
+import { DEFAULT_FORM_CAPS, type FormCaps, findExcess } from './bounds.ts';
+import { LABELS, readField } from './field.ts';
+import { listOf, only, prose, type Reading, readShape, refuse, type Shape } from './shape.ts';
+import type { FormField } from './value.ts';
+
+export { DEFAULT_FORM_CAPS, type FormCaps } from './bounds.ts';
+export type { FormField } from './value.ts';
+
+/** What a form asks for: a flat object of fields, the restricted JSON Schema of MCP elicitation. */
+export type FormSchema = {
+  $schema?: string;
+  type: 'object';
+  title?: string;
+  description?: string;
+  properties: Record<string, FormField>;
+  required?: string[];
+  additionalProperties?: false;
+};
+
+export type FormSchemaCheck = { ok: true; schema: FormSchema } | { ok: false; issues: Issue[] };
+
+const NAME_LENGTH_MAX = 128;
+const SCHEMA_URI_LENGTH_MAX = 256;
+/** Words that mean something else to JavaScript than a key. */
+const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype'];
+
+const FORM: Shape = {
+  name: 'form',
+  keywords: {
+    $schema: prose(() => SCHEMA_URI_LENGTH_MAX),
+    type: only('object'),
+    ...LABELS,
+    properties: readProperties,
+    required: listOf<string>(
+      prose(() => NAME_LENGTH_MAX),
+      (name) => name,
+    ),
+    additionalProperties: only(false),
+  },
+  needs: ['type', 'properties'],
+};
+
+/**
+ * Checks a `requestedSchema` against the subset (MCP 2025-11-25 and 2026-07-28, without `pattern`) and returns a
+ * fresh copy of it, which passes again unchanged. Takes parsed JSON, or any plain data, and never throws; size,
+ * width and depth come first. A key whose value is `undefined` counts as absent.
+ */
+export function checkFormSchema(input: unknown, caps: Partial<FormCaps> = {}): FormSchemaCheck {
+  const reading: Reading = { issues: [], caps: { ...DEFAULT_FORM_CAPS, ...caps } };
+  const excess = findExcess(input, reading.caps);
+  if (excess !== undefined) return { ok: false, issues: [excess] };
+  const schema = readShape(input, '', FORM, reading) as FormSchema | undefined;
+  if (schema === undefined) return { ok: false, issues: reading.issues };
+  schema.required?.forEach((name, at) => {
+    if (Object.hasOwn(schema.properties, name)) return;
+    refuse(reading, `required.${at}`, 'names no property; add the property or remove the name');
+  });
+  return reading.issues.length > 0 ? { ok: false, issues: reading.issues } : { ok: true, schema };
+}
+
+function readProperties(value: unknown, path: string, reading: Reading): unknown {
+  if (!isRecord(value)) return refuse(reading, path, 'must be an object with one entry for each field');
+  const fields: [string, FormField][] = [];
+  const names = Object.keys(value);
+  for (const name of names) {
+    const at = joinPath(path, shownName(name));
+    const fault = faultOfName(name);
+    if (fault !== undefined) refuse(reading, at, fault);
+    const field = readField(value[name], at, reading);
+    if (fault === undefined && field !== undefined) fields.push([name, field]);
+  }
+  return fields.length === names.length ? Object.fromEntries(fields) : undefined;
+}
+
+function faultOfName(name: string): string | undefined {
+  if (name === '') return 'must have a name';
+  if (/\p{Cc}/u.test(name)) return 'must have a name without control characters';
+  if (RESERVED_NAMES.includes(name)) return 'must have another name; this one is reserved';
+  const fault = faultOfProse(name, NAME_LENGTH_MAX);
+  return fault && `its name ${fault}`;
+}

@@ -1,0 +1,113 @@
+import { addIssue, type Issue, joinPath, shownName } from '../issue.ts';
+import { isRecord, own } from '../plain-record.ts';
+import { faultOfProse } from '../text.ts';
+import type { FormCaps } from './bounds.ts';
+
+export type Reading = { issues: Issue[]; caps: FormCaps };
+
+/** Returns a checked copy of a keyword's value, or notes an issue and returns nothing. */
+export type Reader = (value: unknown, path: string, reading: Reading) => unknown;
+
+/** An object of the subset: the keywords it takes, and those it must have. */
+export type Shape = { name: string; keywords: Record<string, Reader>; needs: string[] };
+
+/** What to do instead of the keywords that people miss most. */
+const INSTEAD = new Map([
+  ['pattern', 'regular expressions are not supported: use minLength, maxLength or format'],
+  ['exclusiveMinimum', 'exclusive bounds are not supported: use minimum'],
+  ['exclusiveMaximum', 'exclusive bounds are not supported: use maximum'],
+  ['$ref', 'references are not supported: write the definition out here'],
+  ['anyOf', 'alternatives are not supported here: use oneOf with const and title, or one plain type'],
+  ['allOf', 'combined schemas are not supported: write one plain field'],
+  ['const', 'not supported here: use an enum with one value'],
+  ['uniqueItems', 'remove it: an answer never repeats a choice'],
+]);
+
+/** Copies the keywords of an object that has the shape. Any fault in or below it leaves nothing. */
+export function readShape(raw: unknown, path: string, shape: Shape, reading: Reading) {
+  if (!isRecord(raw)) return refuse(reading, path, `must be an object that describes a ${shape.name}`);
+  const copy: [string, unknown][] = [];
+  let sound = true;
+  for (const key of Object.keys(raw)) {
+    if (raw[key] === undefined) continue;
+    const value = readKeyword(key, raw[key], joinPath(path, shownName(key)), shape, reading);
+    if (value === undefined) sound = false;
+    else copy.push([key, value]);
+  }
+  for (const key of shape.needs.filter((name) => own(raw, name) === undefined)) {
+    sound = false;
+    refuse(reading, joinPath(path, key), `is missing: a ${shape.name} needs ${shape.needs.join(' and ')}`);
+  }
+  // Unlike assignment, this makes an own key of any name.
+  return sound ? Object.fromEntries(copy) : undefined;
+}
+
+function readKeyword(key: string, value: unknown, path: string, shape: Shape, reading: Reading): unknown {
+  const reader = Object.hasOwn(shape.keywords, key) ? shape.keywords[key] : undefined;
+  if (reader !== undefined) return reader(value, path, reading);
+  return refuse(reading, path, insteadOf(key) ?? `remove it: a ${shape.name} takes ${takenBy(shape)}`);
+}
+
+function takenBy(shape: Shape): string {
+  return Object.keys(shape.keywords).join(', ');
+}
+
+/** A hint for a keyword that no shape takes. */
+export function insteadOf(key: string): string | undefined {
+  return INSTEAD.get(key);
+}
+
+/** Notes an issue; a reader returns the nothing that comes back. */
+export function refuse(reading: Reading, path: string, message: string): undefined {
+  addIssue(reading.issues, path, message);
+}
+
+/** A reader that takes one value only. */
+export function only(expected: string | boolean): Reader {
+  return (value, path, reading) =>
+    value === expected ? value : refuse(reading, path, `must be ${JSON.stringify(expected)}`);
+}
+
+/** A reader that takes text for people, of a bounded number of code points. */
+export function prose(lengthMax: (caps: FormCaps) => number): Reader {
+  return (value, path, reading) => {
+    if (typeof value !== 'string') return refuse(reading, path, 'must be a string');
+    const fault = faultOfProse(value, lengthMax(reading.caps));
+    return fault === undefined ? value : refuse(reading, path, fault);
+  };
+}
+
+/** A reader for a length or a number of items. */
+export const count: Reader = (value, path, reading) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+    ? plain(value)
+    : refuse(reading, path, 'must be a whole number from 0 up');
+
+/** A reader for an inclusive bound. */
+export const bound: Reader = (value, path, reading) =>
+  typeof value === 'number' && Number.isFinite(value)
+    ? plain(value)
+    : refuse(reading, path, 'must be a finite number');
+
+/** JSON knows one zero. */
+function plain(value: number): number {
+  return value === 0 ? 0 : value;
+}
+
+/** A reader for a list whose entries differ from each other by what `keyOf` finds in them. */
+export function listOf<T>(entry: Reader, keyOf?: (copy: T) => string): Reader {
+  return (value, path, reading) => {
+    if (!Array.isArray(value)) return refuse(reading, path, 'must be a list');
+    const copies: T[] = [];
+    const seen = new Set<string>();
+    for (let at = 0; at < value.length; at += 1) {
+      const copy = entry(value[at], joinPath(path, String(at)), reading) as T | undefined;
+      if (copy === undefined) continue;
+      const key = keyOf?.(copy) ?? String(at);
+      if (seen.has(key)) refuse(reading, joinPath(path, String(at)), 'repeats an earlier entry; remove it');
+      else copies.push(copy);
+      seen.add(key);
+    }
+    return copies.length === value.length ? copies : undefined;
+  };
+}

@@ -1,0 +1,125 @@
+import { lengthOf } from '../text.ts';
+import type { Fault } from './fault.ts';
+import { fitsFormat, type TextFormat } from './formats.ts';
+
+/** The longest text an answer may hold, in code points, whatever `maxLength` says. */
+export const ANSWER_TEXT_MAX = 10_000;
+
+type Labels = { title?: string; description?: string };
+
+/** One choice: `const` is answered, `title` is shown. */
+export type FormOption = { const: string; title: string };
+
+export type TextField = Labels & {
+  type: 'string';
+  minLength?: number;
+  maxLength?: number;
+  format?: TextFormat;
+  default?: string;
+};
+export type NumberField = Labels & {
+  type: 'number' | 'integer';
+  minimum?: number;
+  maximum?: number;
+  default?: number;
+};
+export type BooleanField = Labels & { type: 'boolean'; default?: boolean };
+/** Single select without titles, or with the legacy `enumNames`: one shown name for each value. */
+export type SelectField = Labels & { type: 'string'; enum: string[]; enumNames?: string[]; default?: string };
+export type TitledSelectField = Labels & { type: 'string'; oneOf: FormOption[]; default?: string };
+export type MultiSelectField = Labels & {
+  type: 'array';
+  items: { type: 'string'; enum: string[] } | { anyOf: FormOption[] };
+  minItems?: number;
+  maxItems?: number;
+  default?: string[];
+};
+
+/** One field of a form: a primitive or a select of MCP elicitation (2025-11-25 and 2026-07-28). */
+export type FormField =
+  | TextField
+  | NumberField
+  | BooleanField
+  | SelectField
+  | TitledSelectField
+  | MultiSelectField;
+
+/** What one field of an answer may hold. */
+export type FormValue = string | number | boolean | string[];
+
+export type ValueCheck = { ok: true; value: FormValue } | { ok: false; fault: Fault };
+
+/** Checks a value against a field of a checked schema. Nothing is coerced; -0 becomes 0; a list is copied. */
+export function checkValue(field: FormField, value: unknown): ValueCheck {
+  switch (field.type) {
+    case 'string':
+      return checkString(field, value);
+    case 'boolean':
+      return typeof value === 'boolean' ? { ok: true, value } : refuse({ rule: 'boolean' });
+    case 'array':
+      return checkChoices(field, value);
+    default:
+      return checkNumber(field, value);
+  }
+}
+
+/** The values a multi select offers. */
+export function valuesOf(items: MultiSelectField['items']): string[] {
+  return 'enum' in items ? items.enum : items.anyOf.map((option) => option.const);
+}
+
+function refuse(fault: Fault): ValueCheck {
+  return { ok: false, fault };
+}
+
+function checkString(field: TextField | SelectField | TitledSelectField, value: unknown): ValueCheck {
+  if (typeof value !== 'string') return refuse({ rule: 'string' });
+  const fault = faultOfString(field, value);
+  return fault === undefined ? { ok: true, value } : refuse(fault);
+}
+
+function faultOfString(field: TextField | SelectField | TitledSelectField, value: string): Fault | undefined {
+  if ('enum' in field) return field.enum.includes(value) ? undefined : { rule: 'choice' };
+  if ('oneOf' in field) {
+    return field.oneOf.some((option) => option.const === value) ? undefined : { rule: 'choice' };
+  }
+  return faultOfText(field, value);
+}
+
+function faultOfText({ minLength = 0, maxLength, format }: TextField, value: string): Fault | undefined {
+  const most = Math.min(maxLength ?? ANSWER_TEXT_MAX, ANSWER_TEXT_MAX);
+  // A code point is at most two code units, so this bound spares counting a huge text.
+  const length = value.length > 2 * most ? value.length : lengthOf(value);
+  if (length > most) return { rule: 'maxLength', limit: most };
+  if (length < minLength) return { rule: 'minLength', limit: minLength };
+  if (/\p{Surrogate}/u.test(value)) return { rule: 'unicode' };
+  if (value.includes('\0')) return { rule: 'nul' };
+  return format === undefined || fitsFormat(format, value) ? undefined : { rule: 'format', format };
+}
+
+function checkNumber({ type, minimum, maximum }: NumberField, value: unknown): ValueCheck {
+  if (typeof value !== 'number' || !Number.isFinite(value)) return refuse({ rule: 'number' });
+  const whole = Number.isInteger(value);
+  if (type === 'integer' && !whole) return refuse({ rule: 'integer' });
+  if (whole && !Number.isSafeInteger(value)) return refuse({ rule: 'safe' });
+  if (minimum !== undefined && value < minimum) return refuse({ rule: 'minimum', limit: minimum });
+  if (maximum !== undefined && value > maximum) return refuse({ rule: 'maximum', limit: maximum });
+  return { ok: true, value: value === 0 ? 0 : value };
+}
+
+function checkChoices({ items, minItems = 0, maxItems }: MultiSelectField, value: unknown): ValueCheck {
+  if (!Array.isArray(value)) return refuse({ rule: 'list' });
+  const offered = valuesOf(items);
+  const most = Math.min(maxItems ?? offered.length, offered.length);
+  // Counted before the entries are looked at, so that a huge list costs nothing.
+  if (value.length > most) return refuse({ rule: 'maxItems', limit: most });
+  if (value.length < minItems) return refuse({ rule: 'minItems', limit: minItems });
+  const chosen = new Set<string>();
+  for (let at = 0; at < value.length; at += 1) {
+    const choice: unknown = value[at];
+    if (typeof choice !== 'string' || !offered.includes(choice)) return refuse({ rule: 'offered' });
+    if (chosen.has(choice)) return refuse({ rule: 'once' });
+    chosen.add(choice);
+  }
+  return { ok: true, value: [...chosen] };
+}

@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import type { Owner, StreamRef } from '../ids.ts';
+
+/** One conversation of a person, under the id that its client chose. */
+export interface ConversationRef extends Owner {
+  readonly conversationId: string;
+}
+
+/** One turn, within its conversation. */
+export interface RunRef extends StreamRef {
+  readonly conversationId: string;
+}
+
+/**
+ * One message of a conversation as the model reads it. Only who speaks is looked at here; what is said is the agents'
+ * business and passes untouched.
+ */
+export const Message = z.looseObject({ role: z.enum(['user', 'assistant', 'tool']) });
+export type Message = z.infer<typeof Message>;
+
+/** What one step of the loop came to: the assistant's message, then the results of its tool calls. */
+export const StepRecord = z.looseObject({
+  messages: z.array(Message),
+  finishReason: z.string(),
+  inputTokens: z.int().optional(),
+  outputTokens: z.int().optional(),
+  /** What the run had used by then, with all that it delegated, and how long it had worked, in ms. */
+  used: z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() }).optional(),
+  workedMs: z.number().optional(),
+});
+export type StepRecord = z.infer<typeof StepRecord>;
+
+/**
+ * A tool call, noted before it leaves, so that whoever goes on with the run knows what may have happened: `intended`,
+ * it has not left; `left`, its outcome is unknown; then its outcome.
+ */
+export const CallRecord = z.looseObject({
+  toolCallId: z.string(),
+  toolName: z.string(),
+  step: z.int().nonnegative(),
+  /** The how-manieth call of its step it is. */
+  at: z.int().nonnegative().optional(),
+  /** As the model named it; not always unique. */
+  modelCallId: z.string().optional(),
+  /** Why it cannot be made. */
+  fault: z.string().optional(),
+  state: z.enum(['intended', 'left', 'returned', 'failed']),
+  /** The outcome as the model reads it. */
+  output: z.unknown().optional(),
+  /** Stream request of the run that another agent does for it. */
+  run: z.string().optional(),
+});
+export type CallRecord = z.infer<typeof CallRecord>;
+
+/** One wait for a person. Times are ms on the Redis clock; a pause without an end is still going on. */
+export const PauseRecord = z.looseObject({
+  elicitationId: z.string(),
+  toolCallId: z.string().optional(),
+  trigger: z.string(),
+  pausedAt: z.number(),
+  resumedAt: z.number().optional(),
+  /** The elicitation's status when the run went on. */
+  outcome: z.string().optional(),
+});
+export type PauseRecord = z.infer<typeof PauseRecord>;
+
+/** The call that a delegate's run is for. */
+export const ParentCall = z.looseObject({ streamRequestId: z.string(), toolCallId: z.string() });
+export type ParentCall = z.infer<typeof ParentCall>;
+
+/** Which questions the client of a turn's person can show. */
+export const Support = z.looseObject({
+  form: z.boolean(),
+  url: z.boolean(),
+  /** No person is behind the turn: nothing can be asked, not even for the record. */
+  nobody: z.literal(true).optional(),
+});
+export type Support = z.infer<typeof Support>;
+
+/** What a delegate needs of the turn that it works for: with it any pod can do the work. */
+export const Commission = z.looseObject({
+  /** The turn's own run: its stream request and its conversation take every question. */
+  turn: z.looseObject({ streamRequestId: z.string(), conversationId: z.string() }),
+  /** How many agents stand between whoever delegated and the person. */
+  depth: z.int().nonnegative(),
+  /** Tokens that are left to whoever delegated. */
+  tokens: z.int().nonnegative(),
+});
+export type Commission = z.infer<typeof Commission>;
+
+/** The owner of a run that waits for a pod: one that never beats. */
+export const NOBODY = 'nobody';
+
+/** The owner of a run that no pod holds, because it waits for its person; the answer has it taken over. */
+export const DETACHED = 'detached';
+
+/** What becomes of a turn that waits for its person: its pod holds it for a while, or lets go of it at once. */
+export const DELIVERIES = ['hold', 'detach'] as const;
+export type Delivery = (typeof DELIVERIES)[number];
+
+export const RUN_STATUSES = ['running', 'finished', 'failed', 'stopped'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** What tells a repeat of the request that began a run from another request under the same key. */
+export interface Asked {
+  /** Digest of what was asked. */
+  readonly digest: string;
+  /** Of this one call to begin it, however often the call is sent. */
+  readonly nonce: string;
+}
+
+/** How a run stands: enough to tell whether anybody works on it. */
+export interface RunStanding {
+  readonly conversationId: string;
+  readonly status: RunStatus;
+  /** The pod that writes it, and the how-manieth owner that is. Writes under an older term are refused. */
+  readonly owner: string;
+  readonly term: number;
+  /** How often it was taken over from a pod that had not let go of it. */
+  readonly lapses: number;
+  /** The call of another run that it is for; absent for a turn of a person's. */
+  readonly parent?: ParentCall;
+}
+
+/** One turn of an agent, kept so that any pod can tell how it stands and go on with it. */
+export interface Run extends RunRef, RunStanding {
+  readonly agent: string;
+  /** Of a delegate's run. */
+  readonly commission?: Commission;
+  readonly support: Support;
+  readonly delivery: Delivery;
+  /** Number of the last event its writer appended; the next write goes on from it. */
+  readonly writerSeq: number;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /**
+   * What the turn answers: the new messages of its request; with what its client told of the time before, where Parley
+   * did not know the conversation.
+   */
+  readonly input: readonly Message[];
+  readonly steps: readonly StepRecord[];
+  readonly calls: readonly CallRecord[];
+  readonly pauses: readonly PauseRecord[];
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { StreamEvent } from '../events.ts';
+
+/** Why a turn ended well, or was ended. */
+export const FINISH_REASONS = ['stop', 'length', 'step-limit', 'content-filter', 'stopped'] as const;
+export type FinishReason = (typeof FINISH_REASONS)[number];
+
+const TurnStarted = z.looseObject({
+  type: z.literal('turn-started'),
+  conversationId: z.string(),
+  /** The assistant message that this turn writes. */
+  messageId: z.string(),
+  agent: z.string(),
+});
+const StepStarted = z.looseObject({ type: z.literal('step-started'), step: z.int().nonnegative() });
+const StepFinished = z.looseObject({ type: z.literal('step-finished'), step: z.int().nonnegative() });
+/** All that the named step has told so far is void: another pod tells it again from its beginning. */
+const StepRestarted = z.looseObject({ type: z.literal('step-restarted'), step: z.int().nonnegative() });
+/** Some more text of a block; the first one begins it. Blocks of a turn have ids of their own. */
+const TextDelta = z.looseObject({ type: z.literal('text-delta'), block: z.string(), text: z.string() });
+const TextFinished = z.looseObject({ type: z.literal('text-finished'), block: z.string() });
+const ToolCalled = z.looseObject({
+  type: z.literal('tool-called'),
+  toolCallId: z.string(),
+  toolName: z.string(),
+  title: z.string().optional(),
+  input: z.unknown(),
+  /** The delegated agent that called it; absent for the turn's own agent. */
+  agent: z.string().optional(),
+});
+const ToolReturned = z.looseObject({
+  type: z.literal('tool-returned'),
+  toolCallId: z.string(),
+  output: z.unknown(),
+});
+/** The tool gave no result. `message` is fit for people and models: it says what happened, never a secret. */
+const ToolFailed = z.looseObject({
+  type: z.literal('tool-failed'),
+  toolCallId: z.string(),
+  message: z.string(),
+});
+/** For clients that cannot show a question: a tool needs the user's own account, and the call was not made. */
+const ToolAuthRequired = z.looseObject({
+  type: z.literal('tool-auth-required'),
+  toolCallId: z.string(),
+  toolId: z.string(),
+  toolName: z.string(),
+  /** What the account is for, as people know it. */
+  service: z.string(),
+  message: z.string(),
+});
+/** A delegate's run waits for its person, so often at once; the clocks of whoever delegated stand still until none is left. */
+const RunPaused = z.looseObject({ type: z.literal('run-paused'), waits: z.int().positive() });
+const RunResumed = z.looseObject({ type: z.literal('run-resumed'), waits: z.int().nonnegative() });
+/** No pod holds the turn any more: it waits for its person. Readers end here; the answer has a pod go on. */
+const TurnDetached = z.looseObject({ type: z.literal('turn-detached') });
+/** A pod goes on with a turn that was detached. */
+const TurnAttached = z.looseObject({ type: z.literal('turn-attached') });
+const Usage = z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() });
+const TurnFinished = z.looseObject({
+  type: z.literal('turn-finished'),
+  reason: z.enum(FINISH_REASONS),
+  usage: Usage.optional(),
+});
+/** The turn ended in an error. `message` is fit for people. */
+const TurnFailed = z.looseObject({
+  type: z.literal('turn-failed'),
+  code: z.string(),
+  message: z.string(),
+  usage: Usage.optional(),
+});
+
+/**
+ * What a turn tells in its stream request's feed, whatever format its readers want. A turn ends with exactly one
+ * `turn-finished` or `turn-failed`.
+ */
+export const TurnEvent = z.discriminatedUnion('type', [
+  TurnStarted,
+  StepStarted,
+  StepFinished,
+  StepRestarted,
+  TextDelta,
+  TextFinished,
+  ToolCalled,
+  ToolReturned,
+  ToolFailed,
+  ToolAuthRequired,
+  RunPaused,
+  RunResumed,
+  TurnDetached,
+  TurnAttached,
+  TurnFinished,
+  TurnFailed,
+]);
+export type TurnEvent = z.infer<typeof TurnEvent>;
+
+/** The turn event that a feed event is, or nothing: events of other and newer types are passed over. */
+export function turnEventOf(event: StreamEvent): TurnEvent | undefined {
+  const read = TurnEvent.safeParse(event);
+  return read.success ? read.data : undefined;
+}
+
+/** True for the event that ends a turn. */
+export function endsTurn(event: TurnEvent): boolean {
+  return event.type === 'turn-finished' || event.type === 'turn-failed';
+}

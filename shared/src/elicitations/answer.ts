@@ -1,0 +1,39 @@
+import type { ResponseInput } from '../domain/elicitations/response-input.ts';
+import { type Caller, look, notFound, type Seen } from './caller.ts';
+import type { EngineDeps } from './deps.ts';
+import { settle } from './settle.ts';
+
+export interface AnswerInput {
+  /** The person who answers; must be the owner. */
+  readonly caller: Caller & { readonly kind: 'user' };
+  readonly id: string;
+  readonly response: ResponseInput;
+  /** Where the answer was given, e.g. `api` or `chat`. */
+  readonly surface: string;
+  /** When the surface addresses an answer by conversation, the one it must belong to. */
+  readonly conversationId?: string;
+  /** Leave to write, asked for beside the read so that it costs no time of its own; rejects when refused. */
+  readonly admitted?: Promise<void>;
+}
+
+/**
+ * Records a person's answer. Returns the elicitation with that answer recorded (or, for a server-completed url,
+ * opened). Errors: `not_found`, `invalid_answer` (stays open), `already_settled`, `expired`.
+ */
+export async function answer(deps: EngineDeps, input: AnswerInput): Promise<Seen> {
+  const { action, content, responseId } = input.response;
+  const reading = look(deps, input.caller, input.id);
+  // Leave first: whoever has none is told so, whatever the read finds.
+  reading.catch(() => undefined);
+  await input.admitted;
+  const seen = await reading;
+  if (input.conversationId !== undefined && seen.row.definition.conversationId !== input.conversationId) {
+    throw notFound();
+  }
+  return settle(deps, input.caller, seen, {
+    type: action,
+    ...(content !== undefined && { content }),
+    ...(responseId !== undefined && { responseId }),
+    surface: input.surface,
+  });
+}

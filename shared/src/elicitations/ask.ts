@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { type AskInput, TIMEOUT_SECONDS_MAX } from '../domain/elicitations/ask-input.ts';
+import type { Definition, Row } from '../domain/elicitations/row.ts';
+import { isTerminal } from '../domain/elicitations/status.ts';
+import { ParleyError } from '../domain/errors.ts';
+import { mintElicitationId, mintStreamRequestId } from '../domain/ids.ts';
+import type { Seen } from './caller.ts';
+import { define, withConnectUrl } from './define.ts';
+import type { EngineDeps } from './deps.ts';
+
+export interface AskRequest {
+  readonly tenant: string;
+  readonly input: AskInput;
+  /** The same key with the same input always leads to the same elicitation, for as long as the retention. */
+  readonly idempotencyKey?: string;
+  /** True: the key alone says which question it is; one that was asked before stands, whatever the input says now. */
+  readonly keyDecides?: boolean;
+}
+
+export interface Asked extends Seen {
+  /** True when an earlier call with the same key had asked it. */
+  readonly replayed: boolean;
+}
+
+/**
+ * Asks: creates an elicitation and arms its deadline. Errors: `invalid_request`, `idempotency_mismatch`,
+ * `stream_owner_mismatch`, `rate_limited` (too many open for this user).
+ */
+export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked> {
+  const minted: Minted = {
+    id: mintElicitationId({
+      tenant: request.tenant,
+      userId: request.input.userId,
+    }),
+    streamRequestId: request.input.streamRequestId ?? mintStreamRequestId(),
+  };
+  const draft = define(deps.settings, request.tenant, {
+    ...request.input,
+    ...streamOf(minted),
+  });
+  // The stream first: an ask refused for it has not used up its key.
+  if (request.input.streamRequestId !== undefined) await claimStream(deps, draft);
+  const identity =
+    request.idempotencyKey === undefined
+      ? minted
+      : await claimKey(deps, request, request.idempotencyKey, minted);
+  return deps.observer.asking(async (traceparent) => {
+    const created = await deps.elicitations.create(identity.id, {
+      ...withConnectUrl(deps.settings, draft, identity.id),
+      ...streamOf(identity),
+      conversationId: request.input.conversationId ?? identity.streamRequestId,
+      ...(traceparent !== undefined && { traceparent }),
+    });
+    if (created === undefined) {
+      deps.observer.tooManyOpen();
+      throw new ParleyError(
+        'rate_limited',
+        'This user has too many open questions; settle or withdraw some.',
+        {
+          retryAfterSeconds: 10,
+        },
+      );
+    }
+    // Without a key nobody else knows the id: it exists because the store ran this very call twice.
+    const replayed = created.outcome === 'exists' && request.idempotencyKey !== undefined;
+    if (!replayed) deps.observer.asked(created.row);
+    // On a replay too: whoever asked first may have died before it could.
+    if (!isTerminal(created.row.status)) arm(deps, created.row, created.now);
+    return { row: created.row, now: created.now, replayed };
+  });
+}
+
+interface Minted {
+  readonly id: string;
+  readonly streamRequestId: string;
+}
+
+function streamOf({ streamRequestId }: Minted): { streamRequestId: string } {
+  return { streamRequestId };
+}
+
+async function claimKey(deps: EngineDeps, request: AskRequest, key: string, minted: Minted): Promise<Minted> {
+  const digest = digestOf(request.input);
+  const held = await deps.claims.claim(
+    { family: 'idempotency', tenant: request.tenant, name: key },
+    JSON.stringify({ digest, ...minted }),
+    // A run may come back to its question as long as that may stay open.
+    deps.settings.retentionMs + (request.keyDecides === true ? TIMEOUT_SECONDS_MAX * 1000 : 0),
+  );
+  const claim = JSON.parse(held) as Minted & { digest: string };
+  if (claim.digest !== digest && request.keyDecides !== true) {
+    throw new ParleyError(
+      'idempotency_mismatch',
+      'This Idempotency-Key was used with another body; use a new key.',
+    );
+  }
+  return { id: claim.id, streamRequestId: claim.streamRequestId };
+}
+
+async function claimStream(deps: EngineDeps, draft: Definition): Promise<void> {
+  const holder = await deps.claims.claim(
+    { family: 'stream', tenant: draft.tenant, name: draft.streamRequestId },
+    draft.userId,
+    deps.settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000,
+  );
+  if (holder !== draft.userId) {
+    throw new ParleyError(
+      'stream_owner_mismatch',
+      'This stream request belongs to another user; choose another id.',
+    );
+  }
+}
+
+function arm(deps: EngineDeps, row: Row, now: number): void {
+  const delayMs = Math.max(0, row.expiresAt - now);
+  for (const layer of deps.timers) {
+    layer.schedule(row.id, delayMs).catch((error: unknown) => deps.observer.timerFailed(row.id, error));
+  }
+}
+
+function digestOf(input: AskInput): string {
+  return createHash('sha256').update(JSON.stringify(input, sortedKeys)).digest('base64url');
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,134 @@
+import type { AskInput } from '../domain/elicitations/ask-input.ts';
+import type { Context } from '../domain/elicitations/elicitation.ts';
+import type { Definition } from '../domain/elicitations/row.ts';
+import { ParleyError } from '../domain/errors.ts';
+import { checkFormAnswer } from '../domain/forms/answer.ts';
+import { checkFormSchema, type FormSchema } from '../domain/forms/schema.ts';
+import type { Issue } from '../domain/issue.ts';
+import { faultOfProse } from '../domain/text.ts';
+import { faultOfUrl } from '../domain/url.ts';
+import { faultOfWebhook, type WebhookSettings } from '../domain/webhooks/rules.ts';
+import type { EngineSettings } from './deps.ts';
+
+const CONTEXT_BYTES_MAX = 8 * 1024;
+
+/**
+ * Turns what was asked into a definition, or throws `invalid_request` with every fault found. A definition without a
+ * `url` in url mode is for Parley's own connect page; whoever knows its id adds the address (`withConnectUrl`).
+ */
+export function define(
+  settings: EngineSettings & WebhookSettings,
+  tenant: string,
+  input: AskInput & { readonly streamRequestId: string },
+): Definition {
+  const issues: Issue[] = [];
+  const note = (path: string, fault: string | undefined) => {
+    if (fault !== undefined) issues.push({ path, message: fault });
+  };
+  const context = input.context ?? { trigger: 'agent' };
+  note('message', faultOfProse(input.message, settings.messageCharactersMax));
+  note('context', faultOfContext(context));
+  note('webhookUrl', faultOfWebhook(settings, tenant, input));
+  const asked =
+    input.mode === 'form' ? formPart(settings, input, issues) : urlPart(settings, input, context, note);
+  if (issues.length > 0) {
+    throw new ParleyError('invalid_request', 'The question is not well formed; see errors.', { issues });
+  }
+  return {
+    tenant,
+    userId: input.userId,
+    streamRequestId: input.streamRequestId,
+    conversationId: input.conversationId ?? input.streamRequestId,
+    mode: input.mode,
+    message: input.message,
+    ...(input.title !== undefined && { title: input.title }),
+    ...(input.description !== undefined && { description: input.description }),
+    ...asked,
+    ...(input.sensitive === true && { sensitive: true as const }),
+    ...(input.webhookUrl !== undefined && { webhookUrl: input.webhookUrl }),
+    context,
+    timeoutSeconds: input.timeoutSeconds,
+  };
+}
+
+/** The definition, with the address of its connect page where that is what the person is to open. */
+export function withConnectUrl(
+  { connectBaseUrl }: EngineSettings,
+  definition: Definition,
+  id: string,
+): Definition {
+  return definition.mode === 'url' && definition.url === undefined && connectBaseUrl !== undefined
+    ? { ...definition, url: `${connectBaseUrl}${id}` }
+    : definition;
+}
+
+/** Cards show what a context holds, so it is held to the rules of what people read, nested values and names included. */
+function faultOfContext(context: Context): string | undefined {
+  // JSON spells out control characters, so names and values are looked at as they are.
+  const texts: string[] = [];
+  const json = JSON.stringify(context, (name, value: unknown) => {
+    texts.push(name);
+    if (typeof value === 'string') texts.push(value);
+    return value;
+  });
+  if (Buffer.byteLength(json) > CONTEXT_BYTES_MAX)
+    return `must be at most ${CONTEXT_BYTES_MAX} bytes of JSON`;
+  return texts.map((text) => faultOfProse(text, CONTEXT_BYTES_MAX)).find((fault) => fault !== undefined);
+}
+
+type Note = (path: string, fault: string | undefined) => void;
+
+function formPart(settings: EngineSettings, input: AskInput, issues: Issue[]): Partial<Definition> {
+  const note = (path: string, message: string) => issues.push({ path, message });
+  if (input.url !== undefined) note('url', 'goes with mode url only');
+  if (input.completion !== undefined) note('completion', 'goes with mode url only');
+  if (input.requestedSchema === undefined) {
+    note('requestedSchema', 'is required in form mode');
+    return {};
+  }
+  const checked = checkFormSchema(input.requestedSchema, {
+    jsonBytes: settings.schemaBytesMax,
+    properties: settings.schemaPropertiesMax,
+  });
+  if (!checked.ok) {
+    for (const issue of checked.issues) note(joined('requestedSchema', issue.path), issue.message);
+    return {};
+  }
+  const fallback = fallbackPart(input, checked.schema, issues);
+  return { requestedSchema: checked.schema, ...fallback };
+}
+
+function fallbackPart(input: AskInput, schema: FormSchema, issues: Issue[]): Partial<Definition> {
+  if (input.onUnavailable === undefined) return {};
+  const checked = checkFormAnswer(schema, input.onUnavailable.content);
+  if (checked.ok) return { onUnavailable: { content: checked.content } };
+  for (const issue of checked.issues) {
+    issues.push({
+      path: joined('onUnavailable.content', issue.path),
+      message: issue.message,
+    });
+  }
+  return {};
+}
+
+function urlPart(
+  settings: EngineSettings,
+  input: AskInput,
+  context: Context,
+  note: Note,
+): Partial<Definition> {
+  if (input.requestedSchema !== undefined) note('requestedSchema', 'goes with mode form only');
+  if (input.onUnavailable !== undefined) note('onUnavailable', 'goes with mode form only');
+  if (input.url === undefined) {
+    if (settings.connectBaseUrl === undefined || context.toolId === undefined)
+      note('url', 'is required in url mode, but for a context.toolId that Parley has a connect page for');
+    if (input.completion === 'client') note('completion', 'must be server for the connect page of Parley');
+    return { completion: 'server' };
+  }
+  note('url', faultOfUrl(input.url, settings));
+  return { url: input.url, completion: input.completion ?? 'client' };
+}
+
+function joined(path: string, rest: string): string {
+  return rest === '' ? path : `${path}.${rest}`;
+}

@@ -1,0 +1,41 @@
+import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
+import type { WebhookSettings } from '../domain/webhooks/rules.ts';
+import type { OutboxTask } from '../ports/delivery/outbox.ts';
+import type { Claims } from '../ports/elicitations/claims.ts';
+import type { Elicitations } from '../ports/elicitations/elicitations.ts';
+import type { EventBus } from '../ports/elicitations/event-bus.ts';
+import type { Feed } from '../ports/elicitations/feed.ts';
+import type { Observer } from '../ports/elicitations/observer.ts';
+import type { Timers } from '../ports/timers.ts';
+
+/** Bounds and rhythms of the engine; every one has a default in runtime/env.ts. */
+export interface EngineSettings extends WebhookSettings {
+  /** How long ended rows, feeds and claims stay, in ms. */
+  readonly retentionMs: number;
+  readonly messageCharactersMax: number;
+  readonly schemaBytesMax: number;
+  readonly schemaPropertiesMax: number;
+  /** Development only: http URLs on loopback may be shown. */
+  readonly allowLoopbackHttp: boolean;
+  /** What comes before the id in the address of a connect page; absent where Parley serves none. */
+  readonly connectBaseUrl?: string;
+  /** How long after its deadline a waiter may still return, in ms. */
+  readonly graceMs: number;
+  /** How often a waiter or reader looks at the truth although nothing woke it, in ms. */
+  readonly recheckMs: number;
+}
+
+/** What every use case gets. */
+export interface EngineDeps {
+  readonly elicitations: Elicitations;
+  readonly feed: Feed;
+  readonly wakes: EventBus<Wake>;
+  readonly inboxWakes: EventBus<ElicitationWake>;
+  readonly claims: Claims;
+  /** The layers that fire at a deadline, nearest first; the index and the sweep stand behind them all. */
+  readonly timers: readonly Timers[];
+  readonly observer: Observer;
+  readonly settings: EngineSettings;
+  /** Told at once of what an end left to do; the outbox has it, too. Never throws. */
+  readonly noted?: (task: OutboxTask) => void;
+}

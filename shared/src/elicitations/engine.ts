@@ -1,0 +1,34 @@
+import type { StreamRef } from '../domain/ids.ts';
+import type { PageRequest } from '../ports/elicitations/elicitations.ts';
+import { type AnswerInput, answer } from './answer.ts';
+import { type AskRequest, ask } from './ask.ts';
+import { type Caller, look } from './caller.ts';
+import { type CompleteInput, complete } from './complete.ts';
+import type { EngineDeps } from './deps.ts';
+import { expire } from './expire.ts';
+import { type InboxInput, watchInbox } from './inbox.ts';
+import { replay } from './replay.ts';
+import { sweep } from './sweep.ts';
+import { type WaitInput, wait } from './wait.ts';
+import { type WatchInput, watch } from './watch.ts';
+import { type WithdrawRequest, withdraw } from './withdraw.ts';
+
+export type Engine = ReturnType<typeof createEngine>;
+
+/** The use cases, bound to one backend: the whole of what adapters see. */
+export function createEngine(deps: EngineDeps) {
+  return {
+    ask: (request: AskRequest) => ask(deps, request),
+    answer: (input: AnswerInput) => answer(deps, input),
+    complete: (input: CompleteInput) => complete(deps, input),
+    withdraw: (request: WithdrawRequest) => withdraw(deps, request),
+    expire: (id: string) => expire(deps, id),
+    read: (caller: Caller, id: string) => look(deps, caller, id),
+    list: (request: PageRequest) => deps.elicitations.page(request),
+    wait: (input: WaitInput) => wait(deps, input),
+    replay: (stream: StreamRef) => replay(deps, stream),
+    watch: (input: WatchInput) => watch(deps, input),
+    watchInbox: (input: InboxInput) => watchInbox(deps, input),
+    sweep: (signal?: AbortSignal) => sweep(deps, signal),
+  };
+}

@@ -1,0 +1,18 @@
+import type { FeedPosition } from '../domain/events.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import type { FeedEntry } from '../ports/elicitations/feed.ts';
+import type { EngineDeps } from './deps.ts';
+
+const PAGE = 500;
+
+/** What a stream request's feed holds now, from its first entry, in order. Ends where the feed ends or is lost. */
+export async function* replay(deps: EngineDeps, stream: StreamRef): AsyncGenerator<FeedEntry, void> {
+  let after: FeedPosition | undefined;
+  for (;;) {
+    const page = await deps.feed.read(stream, after, PAGE);
+    if (page.type !== 'entries') return;
+    yield* page.entries;
+    after = page.entries.at(-1)?.position ?? after;
+    if (page.entries.length < PAGE) return;
+  }
+}

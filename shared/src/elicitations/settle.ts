@@ -1,0 +1,50 @@
+import { type Row, toWire } from '../domain/elicitations/row.ts';
+import { isTerminal } from '../domain/elicitations/status.ts';
+import { type Command, type Refusal, transition } from '../domain/elicitations/transition.ts';
+import { ParleyError } from '../domain/errors.ts';
+import { type Caller, maySee, notFound, type Seen } from './caller.ts';
+import type { EngineDeps } from './deps.ts';
+
+// Each lost race means that somebody else moved the row, and a row moves at most three times in its life.
+const ROUNDS_MAX = 8;
+
+/**
+ * The only door to a row's next state: decide on the row as read, commit, and decide again when someone else was faster.
+ * Returns the row as it stands after the command; throws the refusal otherwise.
+ */
+export async function settle(deps: EngineDeps, caller: Caller, read: Seen, command: Command): Promise<Seen> {
+  let seen = read;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const decision = transition(seen.row, command, seen.now);
+    if (decision.type === 'unchanged') return seen;
+    if (decision.type === 'refused') throw refusalOf(decision.refusal, caller, seen);
+    const result = await deps.elicitations.commit(seen.row, decision.step);
+    if (result.row === undefined || !maySee(caller, result.row)) throw notFound();
+    seen = { row: result.row, now: result.now };
+    if (!result.committed) continue;
+    for (const task of result.noted ?? []) deps.noted?.(task);
+    if (isTerminal(seen.row.status)) afterSettling(deps, seen.row);
+    if (decision.type === 'commit') return seen;
+  }
+  throw new Error(`The elicitation ${read.row.id} cannot be moved: its row is damaged.`);
+}
+
+function afterSettling(deps: EngineDeps, row: Row): void {
+  deps.observer.settled(row);
+  for (const layer of deps.timers) layer.cancel(row.id).catch(() => undefined);
+}
+
+function refusalOf(refusal: Refusal, caller: Caller, { row, now }: Seen): ParleyError {
+  switch (refusal.code) {
+    case 'invalid_request':
+      return new ParleyError('invalid_request', refusal.message);
+    case 'invalid_answer':
+      return new ParleyError('invalid_answer', refusal.message, {
+        issues: refusal.issues,
+      });
+    default:
+      return new ParleyError(refusal.code, refusal.message, {
+        elicitation: toWire(row, { now, content: maySee(caller, row) }),
+      });
+  }
+}

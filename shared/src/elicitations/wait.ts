@@ -1,0 +1,135 @@
+import type { Definition, Row } from '../domain/elicitations/row.ts';
+import { isTerminal, type Status } from '../domain/elicitations/status.ts';
+import type { ElicitationWake } from '../domain/elicitations/wake.ts';
+import { ParleyError } from '../domain/errors.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import type { WakeSource } from '../ports/elicitations/observer.ts';
+import { type Caller, look, type Seen } from './caller.ts';
+import type { EngineDeps } from './deps.ts';
+import { expire } from './expire.ts';
+import { outagePauseMs, throughOutage } from './retry-while-unavailable.ts';
+import { Bell } from './wake-signal.ts';
+
+export interface WaitInput {
+  readonly caller: Caller;
+  readonly id: string;
+  /** Return the open elicitation after this long; without it, wait until it ends. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Sleeps until the elicitation ends, or `timeoutMs` passes. Subscribes, then reads, then sleeps, so that no answer
+ * falls between; rides out an outage of Redis until its own time. Throws `unavailable` only when Redis is still away
+ * at the deadline plus grace, and the signal's reason when aborted.
+ */
+export async function wait(deps: EngineDeps, input: WaitInput): Promise<Seen> {
+  const first = await look(deps, input.caller, input.id);
+  if (isTerminal(first.row.status) || input.timeoutMs === 0) return first;
+  return sleep(deps, input, asleep(first));
+}
+
+/**
+ * What a sleeper keeps of an open row. It may sleep for days among many thousands, so the definition, which never
+ * changes, sleeps as text: a fraction of its size as objects.
+ */
+interface Asleep {
+  readonly definition: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  status: Status;
+  revision: number;
+  now: number;
+}
+
+function asleep({ row: { definition, status, revision, createdAt, expiresAt }, now }: Seen): Asleep {
+  return { definition: JSON.stringify(definition), createdAt, expiresAt, status, revision, now };
+}
+
+/** The row as it was last seen, with what has come to be known since. */
+function awake(id: string, { definition, now, ...row }: Asleep, ending: Partial<Row> = {}): Seen {
+  return { row: { id, definition: JSON.parse(definition) as Definition, ...row, ...ending }, now };
+}
+
+async function sleep(deps: EngineDeps, input: WaitInput, seen: Asleep): Promise<Seen> {
+  const bell = new Bell(input.signal);
+  let wake: ElicitationWake | undefined;
+  const subscription = deps.wakes.subscribe(streamOf(seen), (signal) => {
+    if (signal.type === 'event') {
+      if (!('elicitationId' in signal.event) || signal.event.elicitationId !== input.id) return;
+      wake = signal.event;
+    }
+    bell.ring();
+  });
+  const startedAt = performance.now();
+  const until = startedAt + (input.timeoutMs ?? Number.POSITIVE_INFINITY);
+  const times = {
+    deadline: startedAt + (seen.expiresAt - seen.now),
+    recheck: startedAt + deps.settings.recheckMs,
+  };
+  const giveUpAt = times.deadline + deps.settings.graceMs;
+  try {
+    for (;;) {
+      const heard = await bell.heard(Math.min(until, times.deadline, times.recheck));
+      const told = wake && toldBy(wake, seen, input.id);
+      if (told !== undefined) return resumed(deps, told, 'push');
+
+      const found = await lookAgain(deps, input, times, seen);
+      if (typeof found === 'object') return resumed(deps, found, heard === 'ring' ? 'read' : 'sweep');
+      if (performance.now() >= until) return awake(input.id, seen);
+      if (found === 'away' && performance.now() >= giveUpAt) throw stillAway();
+    }
+  } finally {
+    subscription.unsubscribe();
+    bell.close();
+  }
+}
+
+/** Expires what is due, then reads; says when to look next. The ended row, or that it is open, or Redis away. */
+async function lookAgain(
+  deps: EngineDeps,
+  input: WaitInput,
+  times: { deadline: number; recheck: number },
+  seen: Asleep,
+): Promise<Seen | 'open' | 'away'> {
+  if (performance.now() >= times.deadline) {
+    const result = await throughOutage(() => expire(deps, input.id));
+    const againInMs = result?.type === 'early' ? result.remainingMs : outagePauseMs();
+    times.deadline = performance.now() + againInMs;
+  }
+  const read = await throughOutage(() => look(deps, input.caller, input.id));
+  times.recheck = performance.now() + (read === undefined ? outagePauseMs() : deps.settings.recheckMs);
+  if (read === undefined) return 'away';
+  if (isTerminal(read.row.status)) return read;
+  seen.status = read.row.status;
+  seen.revision = read.row.revision;
+  seen.now = read.now;
+  return 'open';
+}
+
+function stillAway(): ParleyError {
+  return new ParleyError(
+    'unavailable',
+    'The deadline passed while Redis was away; read the elicitation again.',
+    {
+      retryAfterSeconds: 1,
+    },
+  );
+}
+
+/** The row as its wake tells it, when the wake tells enough; a missing or older revision tells nothing. */
+function toldBy(wake: ElicitationWake, seen: Asleep, id: string): Seen | undefined {
+  const { status, revision, settlement, at } = wake;
+  if (revision <= seen.revision || !isTerminal(status) || settlement === undefined) return undefined;
+  return awake(id, { ...seen, status, revision, now: at }, { settlement, settledAt: at });
+}
+
+function streamOf({ definition }: Asleep): StreamRef {
+  const { tenant, userId, streamRequestId } = JSON.parse(definition) as Definition;
+  return { tenant, userId, streamRequestId };
+}
+
+function resumed(deps: EngineDeps, seen: Seen, source: WakeSource): Seen {
+  deps.observer.resumed(seen.row, source);
+  return seen;
+}

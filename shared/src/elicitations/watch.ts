@@ -1,0 +1,152 @@
+import type { Elicitation } from '../domain/elicitations/elicitation.ts';
+import { type Row, toWire } from '../domain/elicitations/row.ts';
+import { isTerminal } from '../domain/elicitations/status.ts';
+import {
+  type FeedPosition,
+  formatFeedPosition,
+  isElicitationEvent,
+  type StreamEvent,
+  type UnknownEvent,
+} from '../domain/events.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import type { FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
+import { notFound } from './caller.ts';
+import type { EngineDeps } from './deps.ts';
+import { outagePauseMs, throughOutage } from './retry-while-unavailable.ts';
+import { Bell } from './wake-signal.ts';
+
+export interface WatchInput {
+  readonly stream: StreamRef;
+  /** Replay what came after this position; from the start when absent. */
+  readonly after?: FeedPosition;
+  /** True: a stream that nobody asked on is open and silent. False: it is `not_found`. */
+  readonly evenIfSilent: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** One thing to tell a reader of a stream request. `id` resumes after it. */
+export type StreamItem =
+  | {
+      readonly type: 'elicitation';
+      readonly id: string;
+      readonly event: string;
+      readonly elicitation: Elicitation;
+    }
+  | {
+      readonly type: 'other';
+      readonly id: string;
+      readonly event: UnknownEvent;
+    }
+  /** The feed was lost, or the position is not of it: forget what you have, the replay starts over. */
+  | { readonly type: 'reset' };
+
+// A slow reader holds one page of questions in memory, and a question may take 50 kB.
+const PAGE = 25;
+
+/**
+ * Follows a stream request: the events after `after`, then each new one, in order and without a gap, from any pod.
+ * Ends when the feed's retention ends. Elicitations that have themselves left by retention are passed over.
+ */
+export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncGenerator<StreamItem, void>> {
+  if (!input.evenIfSilent) {
+    const page = await deps.feed.read(input.stream, undefined, 1);
+    if (page.type === 'none') throw notFound();
+  }
+  return follow(deps, input);
+}
+
+async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<StreamItem, void> {
+  const bell = new Bell(input.signal);
+  const subscription = deps.wakes.subscribe(input.stream, () => bell.ring());
+  let position = input.after;
+  let seen = false;
+  try {
+    for (;;) {
+      const page = await throughOutage(() => readPage(deps, input.stream, position));
+      if (page?.type === 'none' && seen) return;
+      if (page?.type === 'reset') {
+        yield { type: 'reset' };
+        position = undefined;
+        continue;
+      }
+      if (page?.type === 'told') seen = true;
+      const told = page?.type === 'told' ? page.told : [];
+      for (const { item, at } of told) {
+        position = at;
+        if (item !== undefined) yield item;
+      }
+      if (told.length < PAGE) await bell.heard(nextLook(deps, page !== undefined));
+    }
+  } finally {
+    subscription.unsubscribe();
+    bell.close();
+  }
+}
+
+function nextLook(deps: EngineDeps, read: boolean): number {
+  return performance.now() + (read ? deps.settings.recheckMs : outagePauseMs());
+}
+
+interface Told {
+  readonly at: FeedPosition;
+  readonly item: StreamItem | undefined;
+}
+
+type ToldPage =
+  | Exclude<FeedPage, { type: 'entries' }>
+  | { readonly type: 'told'; readonly told: readonly Told[] };
+
+/** The next page of a feed, its entries joined with the definitions of the rows they tell of. */
+async function readPage(
+  deps: EngineDeps,
+  stream: StreamRef,
+  after: FeedPosition | undefined,
+): Promise<ToldPage> {
+  const page = await deps.feed.read(stream, after, PAGE);
+  if (page.type !== 'entries') return page;
+  const ids = [
+    ...new Set(page.entries.flatMap(({ event }) => (isElicitationEvent(event) ? [event.elicitationId] : []))),
+  ];
+  const read = ids.length === 0 ? { rows: [], now: 0 } : await deps.elicitations.readMany(ids);
+  const rows = new Map(ids.map((id, index) => [id, read.rows[index]]));
+  return {
+    type: 'told',
+    told: page.entries.map((entry) => ({ at: entry.position, item: itemOf(entry, rows, read.now) })),
+  };
+}
+
+function itemOf(
+  { position, at, event }: FeedEntry,
+  rows: ReadonlyMap<string, Row | undefined>,
+  now: number,
+): StreamItem | undefined {
+  const id = formatFeedPosition(position);
+  if (!isElicitationEvent(event)) return { type: 'other', id, event };
+  const row = rows.get(event.elicitationId);
+  if (row === undefined) return undefined;
+  return {
+    type: 'elicitation',
+    id,
+    event: event.type,
+    elicitation: toWire(asOf(row, event, at), { now, content: false }),
+  };
+}
+
+/** The row as it stood when the event was written. */
+function asOf(row: Row, event: StreamEvent & { type: string }, at: number): Row {
+  if (!isElicitationEvent(event)) return row;
+  const { status, revision, action, reason, surface } = event;
+  const { settlement: _settlement, settledAt: _settledAt, ...asked } = row;
+  if (!isTerminal(status)) return { ...asked, status, revision };
+  return {
+    ...asked,
+    status,
+    revision,
+    settledAt: at,
+    settlement: {
+      ...(action !== undefined && { action }),
+      ...(reason !== undefined && { reason }),
+      ...(surface !== undefined && { surface }),
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import { isParleyError } from '../../domain/errors.ts';
+import type { Commands } from '../client/connect.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+import { createRowAudit, type RowAudit, type SurveyedRow } from './row-audit.ts';
+
+export interface RedisAuditOptions {
+  readonly redis: Commands;
+  /** How long ended rows stay, in ms. */
+  readonly retentionMs: number;
+  /** Told of every command that failed. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** What the checks of an audit share. */
+export interface AuditDeps {
+  readonly redis: Commands;
+  readonly rows: RowAudit;
+  readonly retentionMs: number;
+  /** Runs commands; Redis being away becomes `unavailable`. */
+  readonly run: <T>(commands: () => Promise<T>) => Promise<T>;
+  /** Mends one thing. One that refuses (a key of another type, say) must not keep the rest from being mended. */
+  readonly mend: (one: () => Promise<number>) => Promise<number>;
+  /** True when an ended row leaves in time. */
+  readonly leaves: (row: SurveyedRow) => boolean;
+}
+
+const AT_A_TIME = 50;
+
+/** The sum of what `one` gives for each item; some at a time, so that others find a gap. */
+export async function sumOver<T>(items: readonly T[], one: (item: T) => Promise<number>): Promise<number> {
+  let sum = 0;
+  for (let from = 0; from < items.length; from += AT_A_TIME) {
+    const numbers = await Promise.all(items.slice(from, from + AT_A_TIME).map(one));
+    sum += numbers.reduce((total, number) => total + number, 0);
+  }
+  return sum;
+}
+
+export function createAuditDeps({ redis, retentionMs, onError }: RedisAuditOptions): AuditDeps {
+  return {
+    redis,
+    retentionMs,
+    rows: createRowAudit(redis, retentionMs, onError),
+    run: (commands) => orUnavailable(commands, onError),
+    async mend(one) {
+      try {
+        return await one();
+      } catch (error) {
+        if (isParleyError(error) || !(error instanceof Error) || error.name !== 'ReplyError') throw error;
+        return 0;
+      }
+    },
+    leaves: ({ lifeMs, keptMs = retentionMs }) => lifeMs >= 0 && lifeMs <= keptMs,
+  };
+}

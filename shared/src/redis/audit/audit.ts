@@ -1,0 +1,15 @@
+import type { Audit } from '../../ports/elicitations/audit.ts';
+import { createAuditDeps, type RedisAuditOptions } from './audit-deps.ts';
+import { cleanUp } from './cleanup.ts';
+import { checkIndexes } from './index-check.ts';
+
+export type { RedisAuditOptions } from './audit-deps.ts';
+
+/** The audit of what Parley keeps in Redis. Each check scans all of it once, a page at a time. */
+export function createRedisAudit(options: RedisAuditOptions): Audit {
+  const deps = createAuditDeps(options);
+  return {
+    indexCheck: (signal) => checkIndexes(deps, signal),
+    cleanup: (signal) => cleanUp(deps, signal),
+  };
+}

@@ -1,0 +1,125 @@
+import type { Definition } from '../../domain/elicitations/row.ts';
+import { bucketOfElicitationId } from '../../domain/ids.ts';
+import type { Commands } from '../client/connect.ts';
+import { elicitationKey } from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
+
+/** A row as a survey saw it; it may have moved on since. */
+export interface SurveyedRow {
+  readonly id: string;
+  readonly state: 'open' | 'ended' | 'none';
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** How long it will live, in ms; -1 for ever. */
+  readonly lifeMs: number;
+  /** How long it is kept once it ended, in ms, where that is not the retention. */
+  readonly keptMs?: number;
+  /** Whose it is; of open rows only, and only when it can be read. */
+  readonly owner?: Pick<Definition, 'tenant' | 'userId'>;
+}
+
+export interface Survey {
+  readonly rows: readonly SurveyedRow[];
+  /** Redis clock in ms; 0 when no row was looked at. */
+  readonly now: number;
+}
+
+/** A set that may list a row, and by what rule: open rows by that field, or (`any`) whatever row there is. */
+export interface RowSet {
+  readonly key: string;
+  readonly lists: 'createdAt' | 'expiresAt' | 'any';
+}
+
+export interface RowAudit {
+  /** Looks at many rows; ids that are none of ours are passed over. */
+  survey(ids: readonly string[]): Promise<Survey>;
+  /** Makes a row and the sets that list it agree, atomically. Returns how many things were wrong. */
+  repair(id: string, sets: readonly RowSet[]): Promise<number>;
+}
+
+const BATCH = 50;
+
+type RowReply =
+  | []
+  | [
+      createdAt: string,
+      expiresAt: string,
+      settledAt: string,
+      lifeMs: number,
+      definition: string,
+      keptMs: string,
+    ];
+
+/** Looks at rows in batches and repairs them one by one. */
+export function createRowAudit(
+  redis: Commands,
+  retentionMs: number,
+  onError?: (error: unknown) => void,
+): RowAudit {
+  const surveyScript = loadScript(redis, 'audit/survey', onError);
+  const repairScript = loadScript(redis, 'audit/repair', onError);
+
+  async function surveyBatch(ids: readonly string[]): Promise<Survey> {
+    const reply = (await surveyScript(ids.map(elicitationKey), [])) as [number, ...RowReply[]];
+    const [now, ...rows] = reply;
+    return { now, rows: ids.map((id, index) => rowOf(id, rows[index] ?? [])) };
+  }
+
+  return {
+    async survey(ids) {
+      const own = ids.filter((id) => bucketOfElicitationId(id) !== undefined);
+      const surveys = await Promise.all(groupsOf(redis, own).flatMap(batchesOf).map(surveyBatch));
+      return {
+        rows: surveys.flatMap(({ rows }) => rows),
+        now: Math.max(0, ...surveys.map(({ now }) => now)),
+      };
+    },
+    async repair(id, sets) {
+      const keys = [elicitationKey(id), ...sets.map(({ key }) => key)];
+      return (await repairScript(keys, [id, retentionMs, ...sets.map(({ lists }) => lists)])) as number;
+    },
+  };
+}
+
+/** The ids that one script may look at together: all of them, but on a Cluster those of one bucket. */
+function groupsOf(redis: Commands, ids: readonly string[]): readonly (readonly string[])[] {
+  if (!redis.isCluster) return [ids];
+  const groups = new Map<number | undefined, string[]>();
+  for (const id of ids) {
+    const bucket = bucketOfElicitationId(id);
+    const group = groups.get(bucket);
+    if (group === undefined) groups.set(bucket, [id]);
+    else group.push(id);
+  }
+  return [...groups.values()];
+}
+
+function batchesOf(ids: readonly string[]): readonly (readonly string[])[] {
+  return Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, index) =>
+    ids.slice(index * BATCH, (index + 1) * BATCH),
+  );
+}
+
+function rowOf(id: string, reply: RowReply): SurveyedRow {
+  if (reply.length === 0) return { id, state: 'none', createdAt: 0, expiresAt: 0, lifeMs: 0 };
+  const [createdAt, expiresAt, settledAt, lifeMs, definition, keptMs] = reply;
+  const owner = ownerOf(definition);
+  return {
+    id,
+    state: settledAt === '' ? 'open' : 'ended',
+    createdAt: Number(createdAt),
+    expiresAt: Number(expiresAt),
+    lifeMs,
+    ...(keptMs !== '' && { keptMs: Number(keptMs) }),
+    ...(owner !== undefined && { owner }),
+  };
+}
+
+function ownerOf(definition: string): SurveyedRow['owner'] {
+  try {
+    const { tenant, userId } = JSON.parse(definition) as Partial<Definition>;
+    return tenant === undefined || userId === undefined ? undefined : { tenant, userId };
+  } catch {
+    return undefined;
+  }
+}

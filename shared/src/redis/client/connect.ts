@@ -1,0 +1,116 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { RedisLocation } from '../../ports/redis-location.ts';
+import { reconnectPauseMs } from './reconnect.ts';
+import { PersistentSentinelConnector } from './sentinel-connector.ts';
+
+// ioredis types its reply mapping as never undefined; it stays at its default everywhere.
+type Options = Omit<RedisOptions, 'replyMapping'>;
+
+/** A connection for commands, on one server or on a Cluster. */
+export type Commands = Redis | Cluster;
+
+// A request fails within seconds instead of queueing; what timed out may still have run, and callers know it.
+const FAIL_FAST = {
+  maxRetriesPerRequest: 1,
+  enableOfflineQueue: false,
+  commandTimeout: 2_000,
+  socketTimeout: 3_000,
+  connectTimeout: 1_000,
+} as const satisfies Options;
+
+// BullMQ's blocking reads must neither time out as commands nor give up.
+const PATIENT = {
+  maxRetriesPerRequest: null,
+  connectTimeout: 2_000,
+  socketTimeout: 15_000,
+} as const satisfies Options;
+
+/** The request path: fails fast while Redis is away. */
+export function connectCommands(location: RedisLocation): Commands {
+  return open(location, { ...FAIL_FAST, connectionName: 'parley-commands' });
+}
+
+/** Producers of BullMQ jobs: fail fast too, so that a timer that cannot be scheduled is counted, not queued. */
+export function connectProducer(location: RedisLocation): Commands {
+  // Nobody waits for a timer, so those of one turn share a write.
+  return open(location, { ...FAIL_FAST, enableAutoPipelining: true, connectionName: 'parley-timers' });
+}
+
+/** BullMQ workers: wait for Redis as long as it takes. */
+export function connectWorker(location: RedisLocation): Commands {
+  return open(location, { ...PATIENT, connectionName: 'parley-worker' });
+}
+
+/**
+ * One connection to subscribe on, which does not reconnect by itself: the subscriber opens a fresh one, so that
+ * nothing is taken for subscribed that is not. On a Cluster any node will do, and `attempt` picks another each time.
+ */
+export function connectSubscriber(location: RedisLocation, attempt: number): Redis {
+  const options: Options = {
+    ...authOf(location),
+    connectionName: 'parley-subscriber',
+    retryStrategy: () => null,
+    autoResubscribe: false,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 1_000,
+    lazyConnect: true,
+  };
+  if (location.kind !== 'cluster') return openServer(location, options);
+  const nodes = location.nodes ?? [];
+  const node = nodes[attempt % Math.max(1, nodes.length)];
+  return new Redis({ ...options, ...node, ...tlsOf(location) });
+}
+
+function open(location: RedisLocation, options: Options): Commands {
+  if (location.kind !== 'cluster')
+    return openServer(location, {
+      ...authOf(location),
+      ...options,
+      retryStrategy: reconnectPauseMs,
+    });
+  const { enableOfflineQueue: _queue, ...redisOptions } = options;
+  return new Cluster([...(location.nodes ?? [])], {
+    clusterRetryStrategy: reconnectPauseMs,
+    enableOfflineQueue: options.maxRetriesPerRequest === null,
+    slotsRefreshTimeout: 2_000,
+    slotsRefreshInterval: 5_000,
+    retryDelayOnClusterDown: 100,
+    retryDelayOnFailover: 100,
+    redisOptions: { ...redisOptions, ...authOf(location), ...tlsOf(location) },
+  });
+}
+
+function openServer(location: RedisLocation, options: Options): Redis {
+  if (location.kind === 'single')
+    return new Redis(location.url ?? 'redis://127.0.0.1:6379', {
+      ...options,
+      ...tlsOf(location),
+    });
+  return new Redis({
+    ...options,
+    ...tlsOf(location),
+    // Without these two ioredis takes `tls` for nothing here and speaks in clear.
+    ...(location.tls === true && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    ...(location.sentinelUsername !== undefined && { sentinelUsername: location.sentinelUsername }),
+    ...(location.sentinelPassword !== undefined && { sentinelPassword: location.sentinelPassword }),
+    sentinels: [...(location.nodes ?? [])],
+    name: location.name ?? 'mymaster',
+    failoverDetector: true,
+    Connector: PersistentSentinelConnector,
+    sentinelRetryStrategy: reconnectPauseMs,
+    // A master that was demoted answers READONLY: leave it and ask the sentinels again.
+    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
+  });
+}
+
+function authOf({ username, password }: RedisLocation): Options {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+  };
+}
+
+function tlsOf({ tls }: RedisLocation): Options {
+  return tls === true ? { tls: {} } : {};
+}

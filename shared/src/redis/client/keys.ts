@@ -1,0 +1,188 @@
+import {
+  BUCKET_COUNT,
+  bucketOf,
+  bucketOfElicitationId,
+  bucketOfName,
+  type Owner,
+  type StreamRef,
+} from '../../domain/ids.ts';
+import type { ConversationRef } from '../../domain/runs/run.ts';
+import type { ClaimName } from '../../ports/elicitations/claims.ts';
+import type { Topic } from '../../ports/elicitations/event-bus.ts';
+import { slotOf } from './slot.ts';
+
+/**
+ * Every Redis name Parley uses. `{tag}` is the hash tag of a bucket: all that belongs to one owner shares it and so
+ * lies in one Cluster slot. Names are percent-encoded, so that no caller can forge a separator.
+ */
+const ROOT = 'parley';
+const SLOTS = 16_384;
+
+/** Hash tags by bucket, chosen so that bucket b falls into the b-th of 64 equal ranges of slots. */
+const TAGS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, bucket) => findTag(bucket));
+
+function findTag(bucket: number): string {
+  const width = SLOTS / BUCKET_COUNT;
+  const name = `b${String(bucket).padStart(2, '0')}`;
+  for (let attempt = 0; ; attempt += 1) {
+    const tag = `${name}.${attempt.toString(36)}`;
+    if (Math.floor(slotOf(tag) / width) === bucket) return tag;
+  }
+}
+
+/** The hash tag of a bucket, without braces. */
+export function tagOf(bucket: number): string {
+  const tag = TAGS[bucket];
+  if (tag === undefined) throw new RangeError(`There is no bucket ${bucket}.`);
+  return tag;
+}
+
+/** The owner's part of every name. */
+function ownerPath({ tenant, userId }: Owner): string {
+  return `${encode(tenant)}/${encode(userId)}`;
+}
+
+function encode(name: string): string {
+  return encodeURIComponent(name);
+}
+
+/** A key of one owner, in the owner's bucket; `rest` is what follows the owner, encoded. */
+export function ownedBy(owner: Owner, family: string, rest = ''): string {
+  return `${ROOT}:{${tagOf(bucketOf(owner))}}:${family}:${ownerPath(owner)}${rest}`;
+}
+
+/** Hash: the row of one elicitation. The id must be well formed. */
+export function elicitationKey(id: string): string {
+  const bucket = bucketOfElicitationId(id);
+  if (bucket === undefined) throw new RangeError('Not an elicitation id.');
+  return `${ROOT}:{${tagOf(bucket)}}:elicitation:${id}`;
+}
+
+/** Stream: the feed of one stream request. */
+export function feedKey(stream: StreamRef): string {
+  return ownedBy(stream, 'feed', `/${encode(stream.streamRequestId)}`);
+}
+
+/** Sorted set: an owner's open elicitations by creation time. */
+export function inboxKey(owner: Owner): string {
+  return ownedBy(owner, 'inbox');
+}
+
+/** Sorted set: an owner's ended elicitations by creation time. */
+export function historyKey(owner: Owner): string {
+  return ownedBy(owner, 'history');
+}
+
+/** Sorted set: the deadlines of all open elicitations of a bucket. */
+export function deadlinesKey(bucket: number): string {
+  return `${ROOT}:{${tagOf(bucket)}}:deadlines`;
+}
+
+/** Hash: the record of the turn that a stream request is. */
+export function runKey(stream: StreamRef): string {
+  return ownedBy(stream, 'run', `/${encode(stream.streamRequestId)}`);
+}
+
+/** Hash: what runs in a conversation. */
+export function conversationKey(conversation: ConversationRef): string {
+  return ownedBy(conversation, 'conversation', `/${encode(conversation.conversationId)}`);
+}
+
+/** List: what was said in a conversation, oldest first. */
+export function messagesKey(conversation: ConversationRef): string {
+  return ownedBy(conversation, 'messages', `/${encode(conversation.conversationId)}`);
+}
+
+/** String: who came first for a name within a tenant. */
+export function claimKey({ family, tenant, name }: ClaimName): string {
+  return `${ROOT}:{${tagOf(bucketOfName(tenant, name))}}:claim:${family}:${encode(tenant)}/${encode(name)}`;
+}
+
+/** String or sorted set: a budget of an owner. */
+export function limitKey(limit: string, subject: Owner): string {
+  return ownedBy(subject, `limit:${limit}`);
+}
+
+/** Channel: one family of events about a topic. */
+export function channelName(family: string, topic: Topic): string {
+  return ownedBy(
+    topic,
+    family,
+    topic.streamRequestId === undefined ? '' : `/${encode(topic.streamRequestId)}`,
+  );
+}
+
+/** Keys of commit.lua in its order, and the channels its wake goes out on. */
+export interface CommitNames {
+  readonly keys: readonly string[];
+  readonly streamChannel: string;
+  readonly inboxChannel: string;
+}
+
+/** Every name that a commit of one elicitation touches; its bucket is read from its id, its path encoded once. */
+export function commitNames(elicitationId: string, stream: StreamRef): CommitNames {
+  const bucket = bucketOfElicitationId(elicitationId);
+  if (bucket === undefined) throw new RangeError('Not an elicitation id.');
+  const root = `${ROOT}:{${tagOf(bucket)}}:`;
+  const owner = ownerPath(stream);
+  const turn = `${owner}/${encode(stream.streamRequestId)}`;
+  return {
+    keys: [
+      `${root}elicitation:${elicitationId}`,
+      `${root}feed:${turn}`,
+      `${root}inbox:${owner}`,
+      `${root}history:${owner}`,
+      `${root}deadlines`,
+      `${root}outbox:wake`,
+      `${root}outbox:webhook`,
+    ],
+    streamChannel: `${root}stream:${turn}`,
+    inboxChannel: `${root}inbox:${owner}`,
+  };
+}
+
+/** String: the sign of life of a pod that runs turns. */
+export function podKey(pod: string): string {
+  return `${ROOT}:{${tagOf(0)}}:pod:${encode(pod)}`;
+}
+
+/** Set: all pods that gave a sign of life, until they are forgotten. */
+export function podsKey(): string {
+  return `${ROOT}:{${tagOf(0)}}:pods`;
+}
+
+/** Hash: who owns which running turn of a bucket. */
+export function runningKey(bucket: number): string {
+  return `${ROOT}:{${tagOf(bucket)}}:running`;
+}
+
+/** The field of a turn in the hash of running turns. */
+export function runningField(stream: StreamRef): string {
+  return `${ownerPath(stream)}/${encode(stream.streamRequestId)}`;
+}
+
+/** The turn that such a field names; nothing for any other text. */
+export function streamOfField(field: string): StreamRef | undefined {
+  const [tenant, userId, streamRequestId, ...rest] = field.split('/').map(decoded);
+  if (tenant === undefined || userId === undefined || streamRequestId === undefined || rest.length > 0)
+    return undefined;
+  return { tenant, userId, streamRequestId };
+}
+
+function decoded(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Channel: a pod's own, over which it probes its subscription. */
+export function probeChannel(pod: string): string {
+  return `${ROOT}:{${tagOf(0)}}:probe:${encode(pod)}`;
+}
+
+/** String: when the timer canary last came through. */
+export function canaryKey(): string {
+  return `${ROOT}:{${tagOf(0)}}:canary`;
+}

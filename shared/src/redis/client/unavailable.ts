@@ -1,0 +1,28 @@
+import { ReplyError } from 'ioredis';
+import { isParleyError, ParleyError } from '../../domain/errors.ts';
+
+// Replies that say "not now" about the server rather than "no" about the command.
+const PASSING_REPLIES =
+  /^(OOM|READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|MISCONF|BUSY|MOVED|ASK|UNBLOCKED)\b/;
+
+/** Runs Redis commands; whatever means that Redis is away or not ready becomes `unavailable`. */
+export async function orUnavailable<T>(
+  run: () => Promise<T>,
+  onError?: (error: unknown) => void,
+): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isParleyError(error)) throw error;
+    onError?.(error);
+    if (isReplyError(error) && !PASSING_REPLIES.test(error.message)) throw error;
+    throw new ParleyError('unavailable', 'The store is not reachable right now; try again shortly.', {
+      retryAfterSeconds: 1,
+      cause: error,
+    });
+  }
+}
+
+function isReplyError(error: unknown): error is Error {
+  return error instanceof ReplyError || (error instanceof Error && error.name === 'ReplyError');
+}

@@ -1,0 +1,71 @@
+import { type ConnectionOptions, Queue } from 'bullmq';
+import { bucketOfElicitationId } from '../../domain/ids.ts';
+import type { JobName } from '../../ports/jobs.ts';
+import type { Timers } from '../../ports/timers.ts';
+import type { Commands } from '../client/connect.ts';
+
+/** Names shared by those who schedule and those who work. */
+export const EXPIRY_QUEUE = 'expiry';
+export const MAINTENANCE_QUEUE = 'maintenance';
+export const EXPIRE_JOB = 'expire' satisfies JobName;
+
+/** Key prefix of the `index`-th of the timer queues; each has a hash tag of its own, as BullMQ needs on a Cluster. */
+export function timerPrefix(index: number): string {
+  return `parley:{timers-${index}}`;
+}
+
+// Finished jobs tell nothing that the rows do not; failed ones stay a day for whoever looks into it.
+export const JOB_OPTIONS = {
+  removeOnComplete: true,
+  removeOnFail: { age: 24 * 3600, count: 1_000 },
+  attempts: 5,
+  backoff: { type: 'exponential', delay: 500 },
+} as const;
+
+// Nobody reads BullMQ's event stream here; a short one keeps its memory flat.
+export const QUEUE_STREAMS = { events: { maxLen: 10 } } as const;
+
+export interface QueueTimers extends Timers {
+  close(): Promise<void>;
+}
+
+/** Deadlines as BullMQ delayed jobs, one per elicitation, spread over `queues` queues. They fire when the asking pod is gone. */
+export function createQueueTimers(connection: Commands, queues: number): QueueTimers {
+  const producers = new Map<number, Queue>();
+
+  function queueOf(elicitationId: string): Queue {
+    const index = (bucketOfElicitationId(elicitationId) ?? 0) % queues;
+    const known = producers.get(index);
+    if (known !== undefined) return known;
+    // A queue made while its connection is away would stay broken for good.
+    if (connection.status !== 'ready') throw new Error('The timer connection is not ready.');
+    const queue = openQueue(connection, EXPIRY_QUEUE, index);
+    producers.set(index, queue);
+    return queue;
+  }
+
+  return {
+    async schedule(elicitationId, delayMs) {
+      await queueOf(elicitationId).add(EXPIRE_JOB, {}, { jobId: elicitationId, delay: delayMs });
+    },
+    async cancel(elicitationId) {
+      await queueOf(elicitationId).remove(elicitationId);
+    },
+    async close() {
+      await Promise.all([...producers.values()].map((queue) => queue.close()));
+    },
+  };
+}
+
+/** Opens a queue by name on the `index`-th timer prefix. The connection must be ready. */
+export function openQueue(connection: Commands, name: string, index: number): Queue {
+  const queue = new Queue(name, {
+    connection: connection as unknown as ConnectionOptions,
+    prefix: timerPrefix(index),
+    defaultJobOptions: JOB_OPTIONS,
+    streams: QUEUE_STREAMS,
+    skipVersionCheck: true,
+  });
+  queue.on('error', () => undefined);
+  return queue;
+}

@@ -1,0 +1,93 @@
+import type { Limits, LimitVerdict, Rate } from '../../ports/limits.ts';
+import type { Commands } from '../client/connect.ts';
+import { limitKey } from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+
+// Large budgets are taken from Redis in batches, so that counting every call costs no round trip. A pod takes one
+// batch at a time; what is left of it when the window ends is lost to the others: at most this share per pod.
+const BATCHES_PER_BUDGET = 500;
+// A budget that is asked for once leaves its credit behind; above so many the oldest make room.
+const CREDITS_MAX = 10_000;
+
+interface Credit {
+  points: number;
+  until: number;
+}
+
+interface Grant {
+  readonly granted: number;
+  readonly leftMs: number;
+}
+
+/** Budgets as counters, places as sorted sets of leases. */
+export function createRedisLimits(redis: Commands, onError?: (error: unknown) => void): Limits {
+  const takeScript = loadScript(redis, 'limits/take', onError);
+  const holdScript = loadScript(redis, 'limits/hold', onError);
+  const credits = new Map<string, Credit>();
+  const refills = new Map<string, Promise<Grant>>();
+
+  function spendCredit(key: string): boolean {
+    const credit = credits.get(key);
+    if (credit === undefined) return false;
+    if (credit.points === 0 || performance.now() >= credit.until) {
+      credits.delete(key);
+      return false;
+    }
+    credit.points -= 1;
+    return true;
+  }
+
+  function keepCredit(key: string, credit: Credit): void {
+    credits.delete(key);
+    credits.set(key, credit);
+    const [oldest] = credits.keys();
+    if (credits.size > CREDITS_MAX && oldest !== undefined) credits.delete(oldest);
+  }
+
+  async function draw(key: string, rate: Rate, wanted: number): Promise<Grant> {
+    const reply = (await takeScript([key], [rate.points, rate.windowSeconds * 1000, wanted])) as number[];
+    const [granted = 0, leftMs = 0] = reply;
+    return { granted, leftMs };
+  }
+
+  /** Draws a batch, of which the caller has the first point and whoever comes next the others. */
+  function refill(key: string, rate: Rate, batch: number): Promise<Grant> {
+    const refilling = draw(key, rate, batch)
+      .then((grant) => {
+        const { granted, leftMs } = grant;
+        if (granted > 1) keepCredit(key, { points: granted - 1, until: performance.now() + leftMs });
+        return grant;
+      })
+      .finally(() => refills.delete(key));
+    refills.set(key, refilling);
+    return refilling;
+  }
+
+  return {
+    async take(limit, subject, rate) {
+      const key = limitKey(limit, subject);
+      const batch = Math.floor(rate.points / BATCHES_PER_BUDGET);
+      if (batch <= 1) return verdictOf(await draw(key, rate, 1));
+      for (;;) {
+        if (spendCredit(key)) return ALLOWED;
+        const underWay = refills.get(key);
+        if (underWay === undefined) return verdictOf(await refill(key, rate, batch));
+        const grant = await underWay;
+        if (grant.granted === 0) return verdictOf(grant);
+      }
+    },
+    async hold(limit, subject, place, max, ttlMs) {
+      return (await holdScript([limitKey(limit, subject)], [place, max, ttlMs])) === 1;
+    },
+    async release(limit, subject, place) {
+      await orUnavailable(() => redis.zrem(limitKey(limit, subject), place), onError);
+    },
+  };
+}
+
+const ALLOWED: LimitVerdict = { allowed: true };
+
+function verdictOf({ granted, leftMs }: Grant): LimitVerdict {
+  return granted > 0 ? ALLOWED : { allowed: false, retryAfterSeconds: Math.max(1, Math.ceil(leftMs / 1000)) };
+}

@@ -1,0 +1,16 @@
+import { bucketOfName } from '../../domain/ids.ts';
+import { tagOf } from '../client/keys.ts';
+
+/** Sorted set: a tenant's dead letters by when they died. */
+export function deadLettersKey(tenant: string): string {
+  return keyOf('dead-letters', tenant);
+}
+
+/** Hash: what is known of each of them (JSON), in the same slot. */
+export function deadLetterDetailsKey(tenant: string): string {
+  return keyOf('dead-letter-details', tenant);
+}
+
+function keyOf(family: string, tenant: string): string {
+  return `parley:{${tagOf(bucketOfName(tenant, 'dead-letters'))}}:${family}:${encodeURIComponent(tenant)}`;
+}

@@ -1,0 +1,100 @@
+import type {
+  DeadLetter,
+  DeadLetterPage,
+  DeadLetterPageRequest,
+  DeadLetters,
+} from '../../ports/delivery/dead-letters.ts';
+import type { Commands } from '../client/connect.ts';
+import { loadScript } from '../client/script.ts';
+import { deadLetterDetailsKey, deadLettersKey } from './dead-letter-keys.ts';
+
+export interface RedisDeadLettersDeps {
+  readonly redis: Commands;
+  /** How long they are kept, in ms. */
+  readonly keepMs: number;
+  readonly onError?: (error: unknown) => void;
+}
+
+const CHUNK = 100;
+// So few at once that no call is slow; what is left over is not shown, and goes next time.
+const FORGET_MAX = 100;
+
+/** Where a letter stands in its list: newest first, ties by id. */
+interface Place {
+  readonly diedAt: number;
+  readonly deliveryId: string;
+}
+
+/** The dead letters of a tenant, as a sorted set by when they died and a hash of what is known of them. */
+export function createRedisDeadLetters({ redis, keepMs, onError }: RedisDeadLettersDeps): DeadLetters {
+  const addScript = loadScript(redis, 'outbox/dead-letter-add', onError);
+  const readScript = loadScript(redis, 'outbox/dead-letter-read', onError);
+  const sliceScript = loadScript(redis, 'outbox/dead-letter-slice', onError);
+  const removeScript = loadScript(redis, 'outbox/dead-letter-remove', onError);
+  const keysOf = (tenant: string) => [deadLettersKey(tenant), deadLetterDetailsKey(tenant)];
+
+  /** The next letters after a place, with at least one when there is any. */
+  async function after(tenant: string, place: Place | undefined): Promise<DeadLetter[]> {
+    const from = place?.diedAt ?? '+inf';
+    for (let offset = 0; ; offset += CHUNK) {
+      const flat = (await sliceScript(keysOf(tenant), [keepMs, from, offset, CHUNK])) as string[];
+      const letters = lettersOf(flat).filter((letter) => place === undefined || comesAfter(letter, place));
+      // A whole chunk may tie with the place and lie before it.
+      if (letters.length > 0 || flat.length < 3 * CHUNK) return letters;
+    }
+  }
+
+  async function page({ tenant, cursor, limit }: DeadLetterPageRequest): Promise<DeadLetterPage> {
+    const found: DeadLetter[] = [];
+    let place = cursor === undefined ? undefined : parsePlace(cursor);
+    while (found.length <= limit) {
+      const next = await after(tenant, place);
+      if (next.length === 0) break;
+      found.push(...next);
+      place = found.at(-1);
+    }
+    const deadLetters = found.slice(0, limit);
+    const last = found.length > limit ? deadLetters.at(-1) : undefined;
+    return { deadLetters, ...(last !== undefined && { nextCursor: formatPlace(last) }) };
+  }
+
+  return {
+    async add(tenant, { deliveryId, ...details }) {
+      await addScript(keysOf(tenant), [deliveryId, JSON.stringify(details), keepMs, FORGET_MAX]);
+    },
+    async read(tenant, deliveryId) {
+      const reply = (await readScript(keysOf(tenant), [keepMs, deliveryId])) as string[] | null;
+      return reply === null ? undefined : lettersOf([deliveryId, ...reply])[0];
+    },
+    page,
+    async remove(tenant, deliveryId, diedAt) {
+      return (await removeScript(keysOf(tenant), [deliveryId, diedAt ?? ''])) === 1;
+    },
+  };
+}
+
+/** Letters from a flat reply of id, time and details; those whose details were lost are passed over. */
+function lettersOf(flat: readonly string[]): DeadLetter[] {
+  const letters: DeadLetter[] = [];
+  for (let at = 0; at + 2 < flat.length; at += 3) {
+    const [deliveryId = '', diedAt = '', details = ''] = flat.slice(at, at + 3);
+    if (details === '') continue;
+    const known = JSON.parse(details) as Omit<DeadLetter, keyof Place>;
+    letters.push({ deliveryId, ...known, diedAt: Number(diedAt) });
+  }
+  return letters;
+}
+
+function comesAfter(one: Place, other: Place): boolean {
+  if (one.diedAt !== other.diedAt) return one.diedAt < other.diedAt;
+  return one.deliveryId < other.deliveryId;
+}
+
+function formatPlace({ diedAt, deliveryId }: Place): string {
+  return `${diedAt}.${deliveryId}`;
+}
+
+function parsePlace(cursor: string): Place {
+  const dot = cursor.indexOf('.');
+  return { diedAt: Number(cursor.slice(0, dot)), deliveryId: cursor.slice(dot + 1) };
+}

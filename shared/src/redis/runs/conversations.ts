@@ -1,0 +1,26 @@
+import { Message } from '../../domain/runs/run.ts';
+import type { Conversations } from '../../ports/runs/conversations.ts';
+import type { Commands } from '../client/connect.ts';
+import { conversationKey, messagesKey } from '../client/keys.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+
+/** What was said, as lists of JSON; written by write-run.lua. */
+export function createRedisConversations(redis: Commands, onError?: (error: unknown) => void): Conversations {
+  return {
+    async read(conversation) {
+      const [[running = null, last = null, detached = null], messages] = await orUnavailable(
+        () =>
+          Promise.all([
+            redis.hmget(conversationKey(conversation), 'running', 'last', 'lastDetached'),
+            redis.lrange(messagesKey(conversation), 0, -1),
+          ]),
+        onError,
+      );
+      return {
+        ...(running !== null && { running }),
+        ...(last !== null && { last: { streamRequestId: last, wasDetached: detached === '1' } }),
+        messages: messages.map((message) => Message.parse(JSON.parse(message))),
+      };
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { Heartbeats } from '../../ports/runs/heartbeats.ts';
+import type { Commands } from '../client/connect.ts';
+import { podKey, podsKey } from '../client/keys.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+
+/** Signs of life as keys that lapse, and a set of all who gave one. */
+export function createRedisHeartbeats(redis: Commands, onError?: (error: unknown) => void): Heartbeats {
+  const alive = async (pod: string) => (await orUnavailable(() => redis.exists(podKey(pod)), onError)) === 1;
+  return {
+    async beat(pod, ttlMs) {
+      await orUnavailable(
+        () => Promise.all([redis.set(podKey(pod), '1', 'PX', ttlMs), redis.sadd(podsKey(), pod)]),
+        onError,
+      );
+    },
+    alive,
+    async lapsed() {
+      const pods = await orUnavailable(() => redis.smembers(podsKey()), onError);
+      const lives = await Promise.all(pods.map(alive));
+      return pods.filter((_pod, at) => lives[at] === false);
+    },
+    async forget(pod) {
+      await orUnavailable(() => redis.srem(podsKey(), pod), onError);
+      // It may have beaten in between, and begun something.
+      if (await alive(pod)) await orUnavailable(() => redis.sadd(podsKey(), pod), onError);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { StreamRef } from '../../domain/ids.ts';
+import {
+  CallRecord,
+  Commission,
+  type Delivery,
+  Message,
+  ParentCall,
+  PauseRecord,
+  type Run,
+  type RunStatus,
+  StepRecord,
+  Support,
+} from '../../domain/runs/run.ts';
+import type { RunNote } from '../../ports/runs/runs.ts';
+
+/** The hash field that keeps a note, and its value. */
+export function fieldOf(note: RunNote): [field: string, value: string] {
+  switch (note.type) {
+    case 'step':
+      return [`step:${note.index}`, JSON.stringify(note.step)];
+    case 'call':
+      return [`call:${note.call.toolCallId}`, JSON.stringify(note.call)];
+    case 'pause':
+      return [`pause:${note.pause.elicitationId}`, JSON.stringify(note.pause)];
+  }
+}
+
+/** Reads a run from the flat field-value reply of HGETALL; nothing when the hash is empty. */
+export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | undefined {
+  if (fields.length === 0) return undefined;
+  const head = new Map<string, string>();
+  const steps: [index: number, step: StepRecord][] = [];
+  const calls: CallRecord[] = [];
+  const pauses: PauseRecord[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const name = String(fields[index]);
+    const value = String(fields[index + 1]);
+    if (name.startsWith('step:')) steps.push([Number(name.slice(5)), StepRecord.parse(JSON.parse(value))]);
+    else if (name.startsWith('call:')) calls.push(CallRecord.parse(JSON.parse(value)));
+    else if (name.startsWith('pause:')) pauses.push(PauseRecord.parse(JSON.parse(value)));
+    else head.set(name, value);
+  }
+  const { tenant, userId, streamRequestId } = stream;
+  const endedAt = head.get('endedAt');
+  const parent = head.get('parent');
+  const commission = head.get('commission');
+  return {
+    tenant,
+    userId,
+    streamRequestId,
+    conversationId: head.get('conversationId') ?? '',
+    agent: head.get('agent') ?? '',
+    ...(parent !== undefined && { parent: ParentCall.parse(JSON.parse(parent)) }),
+    ...(commission !== undefined && { commission: Commission.parse(JSON.parse(commission)) }),
+    support: Support.parse(JSON.parse(head.get('support') ?? '{"form":false,"url":false}')),
+    delivery: (head.get('delivery') ?? 'hold') as Delivery,
+    status: head.get('status') as RunStatus,
+    owner: head.get('owner') ?? '',
+    term: Number(head.get('term')),
+    lapses: Number(head.get('lapses') ?? 0),
+    writerSeq: Number(head.get('writerSeq')),
+    startedAt: Number(head.get('startedAt')),
+    ...(endedAt !== undefined && { endedAt: Number(endedAt) }),
+    input: Message.array().parse(JSON.parse(head.get('input') ?? '[]')),
+    steps: steps.sort(([a], [b]) => a - b).map(([, step]) => step),
+    calls,
+    pauses: pauses.sort((a, b) => a.pausedAt - b.pausedAt),
+  };
+}

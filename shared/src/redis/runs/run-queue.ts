@@ -1,0 +1,87 @@
+import { type ConnectionOptions, type Job, type Queue, Worker } from 'bullmq';
+import { z } from 'zod';
+import type { RedisLocation } from '../../ports/redis-location.ts';
+import type { RunConsumer, RunQueue } from '../../ports/runs/run-queue.ts';
+import { type Commands, connectWorker } from '../client/connect.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+import { openQueue, timerPrefix } from '../jobs/timers.ts';
+
+/** Name of the queue; it lies beside the first of the timer queues. */
+export const RUNS_QUEUE = 'runs';
+const TAKE_JOB = 'take';
+const QUEUE_INDEX = 0;
+
+// Taking a run costs two round trips; a pod that cannot do that within seconds is to lose its turn.
+const LOCK_MS = 3_000;
+const STALLED_CHECK_MS = 1_000;
+const STALLS_MAX = 5;
+const RETRY_MS = 500;
+const AT_ONCE = 20;
+
+const Stream = z.object({ tenant: z.string(), userId: z.string(), streamRequestId: z.string() });
+
+export interface QueueRunsDeps {
+  readonly location: RedisLocation;
+  /** Connection that jobs are added on. */
+  readonly producer: Commands;
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface QueueRuns extends RunQueue {
+  close(): Promise<void>;
+}
+
+/** Runs that wait for a pod, as BullMQ jobs: each pod that consumes is one of the queue's workers. */
+export function createQueueRuns({ location, producer, onError }: QueueRunsDeps): QueueRuns {
+  const consumers = new Set<RunConsumer>();
+  let queue: Queue | undefined;
+
+  function opened(): Queue {
+    // A queue made while its connection is away would stay broken for good.
+    if (producer.status !== 'ready') throw new Error('The connection for jobs is not ready.');
+    queue ??= openQueue(producer, RUNS_QUEUE, QUEUE_INDEX);
+    return queue;
+  }
+
+  return {
+    async offer({ tenant, userId, streamRequestId }, term) {
+      const data = { tenant, userId, streamRequestId };
+      // What cannot be queued now, whatever the reason, may be in a moment.
+      // A failed job that stayed would keep its id, and the run could not be offered again.
+      const options = { jobId: `${streamRequestId}.${term}`, removeOnFail: true };
+      await orUnavailable(() => opened().add(TAKE_JOB, data, options), onError);
+    },
+    consume(take) {
+      const connection = connectWorker(location);
+      connection.on('error', () => undefined);
+      const worker = new Worker(RUNS_QUEUE, ({ data }: Job) => take(Stream.parse(data)), {
+        connection: connection as unknown as ConnectionOptions,
+        prefix: timerPrefix(QUEUE_INDEX),
+        concurrency: AT_ONCE,
+        lockDuration: LOCK_MS,
+        stalledInterval: STALLED_CHECK_MS,
+        maxStalledCount: STALLS_MAX,
+        runRetryDelay: RETRY_MS,
+      });
+      worker.on('error', (error) => onError?.(error));
+      let closing: Promise<void> | undefined;
+      const close = async () => {
+        // Closing gracefully never ends while Redis is away.
+        await worker.close(connection.status !== 'ready');
+        connection.disconnect();
+      };
+      const consumer: RunConsumer = {
+        close() {
+          closing ??= close().finally(() => consumers.delete(consumer));
+          return closing;
+        },
+      };
+      consumers.add(consumer);
+      return consumer;
+    },
+    async close() {
+      await Promise.allSettled([...consumers].map((consumer) => consumer.close()));
+      await queue?.close();
+    },
+  };
+}

@@ -1,0 +1,196 @@
+import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
+import { BUCKET_COUNT, bucketOf, type StreamRef } from '../../domain/ids.ts';
+import {
+  DETACHED,
+  NOBODY,
+  ParentCall,
+  type RunRef,
+  type RunStanding,
+  type RunStatus,
+} from '../../domain/runs/run.ts';
+import type { TurnEvent } from '../../domain/runs/turn-events.ts';
+import type { BackendSettings } from '../../ports/backend.ts';
+import type { BeginResult, NewRun, Runs, RunWrite, WriteResult } from '../../ports/runs/runs.ts';
+import type { Commands } from '../client/connect.ts';
+import {
+  channelName,
+  conversationKey,
+  elicitationKey,
+  feedKey,
+  messagesKey,
+  runKey,
+  runningField,
+  runningKey,
+  streamOfField,
+} from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+import { TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
+import { fieldOf, runOf } from './run-codec.ts';
+
+const SCAN_COUNT = 500;
+const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'lapses'] as const;
+
+export interface RedisRunsDeps {
+  readonly redis: Commands;
+  readonly settings: BackendSettings;
+  readonly onError?: (error: unknown) => void;
+}
+
+/** The records of turns in Redis: one hash each, written by scripts that also append to the feed. */
+export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Runs {
+  const beginScript = loadScript(redis, 'runs/begin', onError);
+  const writeScript = loadScript(redis, 'runs/write', onError);
+  const takeOverScript = loadScript(redis, 'runs/take-over', onError);
+  const stopScript = loadScript(redis, 'runs/stop', onError);
+  const readScript = loadScript(redis, 'elicitations/read', onError);
+  // A run may wait for a person as long as questions may stay open.
+  const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
+
+  async function begin(run: NewRun, gone = ''): Promise<BeginResult> {
+    const reply = (await beginScript(
+      [runKey(run), feedKey(run), conversationKey(run), runningKey(bucketOf(run)), messagesKey(run)],
+      [
+        run.streamRequestId,
+        run.owner,
+        run.agent,
+        run.conversationId,
+        JSON.stringify(run.input),
+        ...eventArgs(run.event),
+        channelName('stream', streamOf(run)),
+        TURN_WAKE_TAIL,
+        lifeMs,
+        Math.max(lifeMs, settings.conversationTtlMs),
+        gone,
+        run.parent === undefined ? '' : JSON.stringify(run.parent),
+        run.commission === undefined ? '' : JSON.stringify(run.commission),
+        JSON.stringify(run.support),
+        runningField(run),
+        run.delivery ?? 'hold',
+        run.asked?.digest ?? '',
+        run.asked?.nonce ?? '',
+        JSON.stringify([...(run.before ?? []), ...run.input]),
+      ],
+    )) as [number, ...unknown[]];
+    if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };
+    if (reply[0] === 2) return { type: 'known', conversationId: String(reply[1]) };
+    if (reply[0] === 3) return { type: 'mismatch' };
+    const streamRequestId = String(reply[1]);
+    const key = runKey({ ...streamOf(run), streamRequestId });
+    const [owner, term] = await orUnavailable(() => redis.hmget(key, 'owner', 'term'), onError);
+    // Its record is gone, and nobody will end it any more.
+    if (owner == null || term == null) return begin(run, streamRequestId);
+    return { type: 'running', streamRequestId, owner, term: Number(term) };
+  }
+
+  async function write(run: RunRef, given: RunWrite): Promise<WriteResult> {
+    const { notes = [], events, end, detach } = given;
+    const { questions = [], runs: delegates = [] } = detach ?? {};
+    const messages = end?.messages ?? [];
+    return (await writeScript(
+      [
+        runKey(run),
+        feedKey(run),
+        conversationKey(run),
+        messagesKey(run),
+        runningKey(bucketOf(run)),
+        ...questions.map(elicitationKey),
+        ...delegates.map((streamRequestId) => runKey({ ...run, streamRequestId })),
+      ],
+      [
+        run.streamRequestId,
+        given.term,
+        given.firstSeq,
+        channelName('stream', streamOf(run)),
+        TURN_WAKE_TAIL,
+        settings.turnBytesMax,
+        lifeMs,
+        end?.status ?? '',
+        settings.retentionMs,
+        settings.conversationTtlMs,
+        settings.historyMessagesMax,
+        notes.length,
+        events.length,
+        messages.length,
+        runningField(run),
+        detach === undefined ? '' : DETACHED,
+        questions.length,
+        given.number ?? '',
+        ...notes.flatMap(fieldOf),
+        ...events.flatMap(eventArgs),
+        ...messages.map((message) => JSON.stringify(message)),
+      ],
+    )) as WriteResult;
+  }
+
+  async function standing(stream: StreamRef): Promise<RunStanding | undefined> {
+    const [conversationId, status, owner, term, parent, lapses] = await orUnavailable(
+      () => redis.hmget(runKey(stream), ...STANDING_FIELDS),
+      onError,
+    );
+    if (conversationId == null || status == null || owner == null) return undefined;
+    return {
+      conversationId,
+      status: status as RunStatus,
+      owner,
+      term: Number(term),
+      lapses: Number(lapses ?? 0),
+      ...(parent != null && { parent: ParentCall.parse(JSON.parse(parent)) }),
+    };
+  }
+
+  /** How a turn of the index stands that is to belong to one of these; what does not run any more leaves the index. */
+  async function ownedOf(bucket: number, field: string, owners: ReadonlySet<string>) {
+    const stream = streamOfField(field);
+    const stands = stream === undefined ? undefined : await standing(stream);
+    if (stream !== undefined && stands?.status === 'running')
+      return owners.has(stands.owner) ? { stream, term: stands.term } : undefined;
+    await orUnavailable(() => redis.hdel(runningKey(bucket), field), onError);
+    return undefined;
+  }
+
+  async function* ownedBy(owners: ReadonlySet<string>) {
+    for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
+      for await (const [field, owner] of runningIn(bucket)) {
+        const owned = owners.has(owner) ? await ownedOf(bucket, field, owners) : undefined;
+        if (owned !== undefined) yield owned;
+      }
+    }
+  }
+
+  /** Who owns what in the index of a bucket. */
+  async function* runningIn(bucket: number): AsyncGenerator<[field: string, owner: string]> {
+    let cursor = '0';
+    do {
+      const scan = () => redis.hscan(runningKey(bucket), cursor, 'COUNT', SCAN_COUNT);
+      const [next, entries] = await orUnavailable(scan, onError);
+      cursor = next;
+      for (let at = 0; at + 1 < entries.length; at += 2) yield [entries[at] ?? '', entries[at + 1] ?? ''];
+    } while (cursor !== '0');
+  }
+
+  return {
+    begin: (run) => begin(run),
+    standing,
+    ownedBy,
+    write,
+    async read(stream) {
+      const [now, ...fields] = (await readScript([runKey(stream)], [])) as unknown[];
+      return { run: runOf(stream, fields), now: Number(now) };
+    },
+    stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
+    async takeOver(stream, term, owner) {
+      const keys = [runKey(stream), runningKey(bucketOf(stream))];
+      const reply = Number(await takeOverScript(keys, [term, owner, runningField(stream), NOBODY, DETACHED]));
+      return reply === 0 ? undefined : reply;
+    },
+  };
+}
+
+function streamOf({ tenant, userId, streamRequestId }: StreamRef): StreamRef {
+  return { tenant, userId, streamRequestId };
+}
+
+function eventArgs({ type, ...data }: TurnEvent): [name: string, json: string] {
+  return [type, JSON.stringify(data)];
+}

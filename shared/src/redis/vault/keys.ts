@@ -1,0 +1,82 @@
+import type { CredentialRef } from '../../domain/credential.ts';
+import { BUCKET_COUNT, bucketOf } from '../../domain/ids.ts';
+import type { FlowRef } from '../../ports/vault.ts';
+import type { KeyName } from '../client/key-names.ts';
+import { ownedBy, tagOf } from '../client/keys.ts';
+
+const CREDENTIAL = 'credential';
+const STAGED = 'credential-staged';
+const LEASE = 'credential-lease';
+const FLOWS = 'credential-flows';
+
+/** Every key that holds something sealed, as a SCAN pattern; the leases and the lists of flows are among them. */
+export const VAULT_KEYS = 'parley:{b*}:credential*';
+
+/** Hash: one credential, sealed. */
+export function credentialKey(ref: CredentialRef): string {
+  return ownedBy(ref, CREDENTIAL, restOf(ref));
+}
+
+/** String: who refreshes a credential now. */
+export function leaseKey(ref: CredentialRef): string {
+  return ownedBy(ref, LEASE, restOf(ref));
+}
+
+/** Hash: what a flow got and nobody may use yet, sealed. */
+export function stagedKey(flow: FlowRef): string {
+  return ownedBy(flow, STAGED, `${restOf(flow)}/${encodeURIComponent(flow.flowId)}`);
+}
+
+/** Sorted set: the flows of a bucket that have something staged, by when they staged it. */
+export function flowsKey(bucket: number): string {
+  return `parley:{${tagOf(bucket % BUCKET_COUNT)}}:${FLOWS}`;
+}
+
+/** The sorted set that lists this flow, which lies in its owner's slot. */
+export function flowsKeyOf(flow: FlowRef): string {
+  return flowsKey(bucketOf(flow));
+}
+
+/** A flow as it is listed. */
+export function flowMember({ tenant, userId, toolId, connectorId, flowId }: FlowRef): string {
+  return [tenant, userId, toolId, connectorId, flowId].map(encodeURIComponent).join('/');
+}
+
+/** Takes a listed flow apart; nothing when it is not one. */
+export function parseFlowMember(member: string): FlowRef | undefined {
+  const [tenant, userId, toolId, connectorId, flowId, ...others] = partsOf(member);
+  if (tenant === undefined || userId === undefined || toolId === undefined) return undefined;
+  if (connectorId === undefined || flowId === undefined || others.length > 0) return undefined;
+  return { tenant, userId, toolId, connectorId, flowId };
+}
+
+/** Which record a key names; nothing when it names none. */
+export function parseRecordKey({
+  family,
+  rest,
+}: KeyName):
+  | { readonly kind: 'credential'; readonly ref: CredentialRef }
+  | { readonly kind: 'staged'; readonly ref: FlowRef }
+  | undefined {
+  if (family === STAGED) {
+    const ref = parseFlowMember(rest);
+    return ref === undefined ? undefined : { kind: 'staged', ref };
+  }
+  if (family !== CREDENTIAL) return undefined;
+  const [tenant, userId, toolId, connectorId, ...others] = partsOf(rest);
+  if (tenant === undefined || userId === undefined || toolId === undefined) return undefined;
+  if (connectorId === undefined || others.length > 0) return undefined;
+  return { kind: 'credential', ref: { tenant, userId, toolId, connectorId } };
+}
+
+function restOf({ toolId, connectorId }: CredentialRef): string {
+  return `/${encodeURIComponent(toolId)}/${encodeURIComponent(connectorId)}`;
+}
+
+function partsOf(path: string): string[] {
+  try {
+    return path.split('/').map(decodeURIComponent);
+  } catch {
+    return [];
+  }
+}

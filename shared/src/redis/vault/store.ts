@@ -1,0 +1,92 @@
+import type { CredentialRef } from '../../domain/credential.ts';
+import type { FlowRef, StagedFlow, StoredCredential, VaultStore } from '../../ports/vault.ts';
+import type { Commands } from '../client/connect.ts';
+import { loadScript } from '../client/script.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+import {
+  credentialKey,
+  flowMember,
+  flowsKey,
+  flowsKeyOf,
+  leaseKey,
+  parseFlowMember,
+  stagedKey,
+} from './keys.ts';
+import { recordKey, scanRecords } from './scan.ts';
+
+/**
+ * Sealed credentials in Redis: a hash each, beside all else of their owner, or on a connection of their own when they
+ * are to rest in a Redis of their own. That Redis must keep what it has: an append-only file, and no eviction.
+ */
+export function createRedisVaultStore(redis: Commands, onError?: (error: unknown) => void): VaultStore {
+  const load = (name: string) => loadScript(redis, name, onError);
+  const writeScript = load('vault/write');
+  const markScript = load('vault/mark');
+  const removeScript = load('vault/remove');
+  const stageScript = load('vault/stage');
+  const promoteScript = load('vault/promote');
+  const dropScript = load('vault/drop');
+  const staleScript = load('vault/stale');
+  const rewrapScript = load('vault/rewrap');
+  const claimScript = load('elicitations/claim');
+  const releaseScript = load('vault/release');
+  const flowKeys = (flow: FlowRef) => [credentialKey(flow), stagedKey(flow), flowsKeyOf(flow)];
+
+  return {
+    async read(ref) {
+      const fields = ['sealed', 'version', 'state', 'savedAt'] as const;
+      return storedOf(await orUnavailable(() => redis.hmget(credentialKey(ref), ...fields), onError));
+    },
+    async write(ref, sealed, expectedVersion) {
+      const version = Number(await writeScript([credentialKey(ref)], [sealed, expectedVersion ?? '']));
+      return version === 0 ? undefined : version;
+    },
+    markReconnect: async (ref, version) => (await markScript([credentialKey(ref)], [version])) === 1,
+    remove: async (ref, version) => (await removeScript([credentialKey(ref)], [version])) === 1,
+    async stage(flow, sealed, ttlMs) {
+      await stageScript([stagedKey(flow), flowsKeyOf(flow)], [sealed, ttlMs, flowMember(flow)]);
+    },
+    async readStaged(flow) {
+      return (await orUnavailable(() => redis.hget(stagedKey(flow), 'sealed'), onError)) ?? undefined;
+    },
+    async promote(flow, staged, sealed) {
+      const args = [flow.flowId, flowMember(flow), staged ?? '', sealed];
+      const version = Number(await promoteScript(flowKeys(flow), args));
+      if (version === -1) return 'changed';
+      return version === 0 ? undefined : version;
+    },
+    drop: async (flow) => (await dropScript(flowKeys(flow), [flow.flowId, flowMember(flow)])) === 1,
+    async stale(bucket, olderThanMs, limit, skip = 0) {
+      return flowsOf((await staleScript([flowsKey(bucket)], [olderThanMs, limit, skip])) as string[]);
+    },
+    lease: async (ref: CredentialRef, holder, ttlMs) =>
+      (await claimScript([leaseKey(ref)], [holder, ttlMs])) === holder,
+    async release(ref, holder) {
+      await releaseScript([leaseKey(ref)], [holder]);
+    },
+    scan: (signal) => scanRecords(redis, onError, signal),
+    rewrap: async (record, sealed) =>
+      (await rewrapScript([recordKey(record)], [record.sealed, sealed])) === 1,
+  };
+}
+
+function storedOf([sealed, version, state, savedAt]: readonly (string | null)[]):
+  | StoredCredential
+  | undefined {
+  if (sealed === null || sealed === undefined) return undefined;
+  return {
+    sealed,
+    version: Number(version),
+    state: state === 'reconnect_required' ? state : 'usable',
+    savedAt: Number(savedAt),
+  };
+}
+
+function flowsOf(flat: readonly string[]): StagedFlow[] {
+  const flows: StagedFlow[] = [];
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const flow = parseFlowMember(flat[at] ?? '');
+    if (flow !== undefined) flows.push({ ...flow, stagedAt: Number(flat[at + 1]) });
+  }
+  return flows;
+}

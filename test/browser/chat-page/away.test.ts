@@ -1,0 +1,93 @@
+import { expect, it, test, vi } from 'vitest';
+import { keptIn, say, textsOf } from '../../e2e/chat/page.ts';
+import { describeInChromium } from '../../harness/in-chromium.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { type Move, nothingRuns, refuse, stream, textOfLines } from '../../unit/sdk/sdk-chat-server.ts';
+import { forEachTest, repliedIn, type ScriptedPage, textIn, told, turnOf, waits } from './site.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
+
+const WEEKEND_MS = 60 * 3_600_000;
+const lost = 'What came of this while the page was away can no longer be told.';
+const begun = stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open');
+
+await describeInChromium('the chat page, after it was away', (path) => {
+  let pages: ScriptedPage['pages'];
+  let page: ScriptedPage['page'];
+  let sent: ScriptedPage['sent'];
+  forEachTest(path, (opened) => {
+    ({ pages, page, sent } = opened);
+  });
+
+  async function sleepOverTheWeekend(): Promise<void> {
+    await page.clock.setFixedTime(Date.now() + WEEKEND_MS);
+    await page.reload();
+  }
+
+  test.each<[string, Move]>([
+    ['sent', () => undefined],
+    ['running', begun],
+    ['unreached', refuse(429, 'rate_limited', '300')],
+    ['waiting', waits('one')],
+  ])('for days does not ask again what was %s', async (_, move) => {
+    pages.will(move, told('two', 'Deleted once more.'));
+    await say(page, 'delete all');
+    await waitUntil(() => sent().length === 1, { what: 'the message' });
+    if (move === begun) await page.getByText('I begin.').waitFor();
+    await sleepOverTheWeekend();
+    expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ state: 'lost' });
+    await page.locator('article.assistant').getByText(lost).waitFor();
+    expect(sent().length).toBe(1);
+  });
+
+  it('for days shows a turn that still runs', async () => {
+    pages.will(begun);
+    await say(page, 'delete all');
+    await page.getByText('I begin.').waitFor();
+    pages.resumes(told('one', 'I begin. And end.'));
+    await sleepOverTheWeekend();
+    expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ texts: ['I begin. And end.'] });
+    expect(sent().length).toBe(1);
+  });
+
+  it('comes back to a turn that waits without sending its message', async () => {
+    pages.always(waits('one'));
+    await say(page, 'a seat');
+    await repliedIn(page, 'waiting');
+    pages.always(told('two', 'Another turn.'));
+    const before = sent().length;
+    pages.resumes(waits('one'));
+    const resumed = pages.resumed();
+    await page.reload();
+    await waitUntil(() => pages.resumed() > resumed, { what: 'the page to come back' });
+    expect(await repliedIn(page, 'waiting', 'finished')).toMatchObject({ state: 'waiting' });
+    pages.resumes(nothingRuns);
+    await page.reload();
+    expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ state: 'lost' });
+    expect(sent().length).toBe(before);
+  });
+
+  it('does not take another turn for the one that waited', async () => {
+    pages.will(waits('one'));
+    await say(page, 'a seat');
+    await repliedIn(page, 'waiting');
+    pages.resumes(told('two', 'Another turn.'));
+    await page.reload();
+    expect(await repliedIn(page, 'lost', 'finished')).toEqual({ state: 'lost', texts: ['Which seat?'] });
+  });
+
+  it('keeps its last message when a turn of elsewhere is cut before its first event', async () => {
+    pages.will(told('one', 'Here.'));
+    await say(page, 'hello');
+    await repliedIn(page, 'finished');
+    let isCut = false;
+    pages.resumes((res, call) => {
+      (isCut ? nothingRuns : stream('', 'cut'))(res, call);
+      isCut = true;
+    });
+    await page.reload();
+    const kept = await keptIn(page, ['lost']);
+    expect(kept.map(textsOf)).toEqual([['hello'], ['Here.'], []]);
+    await page.locator('article.assistant').getByText(lost).waitFor();
+  });
+});

@@ -1,0 +1,144 @@
+import { expect, it, test, vi } from 'vitest';
+import { say } from '../../e2e/chat/page.ts';
+import { describeInChromium } from '../../harness/in-chromium.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { loseReply, type Move, refuse, reply, stream, textOfLines } from '../../unit/sdk/sdk-chat-server.ts';
+import { busy, forEachTest, repliedIn, type ScriptedPage, textIn, told, turnOf, waits } from './site.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
+
+/** As long as the page listens to a connection that brings nothing. */
+const SILENCE_MS = 45_000;
+const hang: Move = () => undefined;
+const begun = stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open');
+
+await describeInChromium('Stop, in the chat page', (path) => {
+  let pages: ScriptedPage['pages'];
+  let page: ScriptedPage['page'];
+  let sent: ScriptedPage['sent'];
+  let stops: ScriptedPage['stops'];
+  forEachTest(path, (opened) => {
+    ({ pages, page, sent, stops } = opened);
+  });
+
+  const keys = () => sent().map(({ key }) => key);
+  const sends = (times: number) => waitUntil(() => keys().length >= times, { what: `${times} messages` });
+  const pressStop = () => page.getByRole('button', { name: 'Stop' }).click();
+  const ended = () => repliedIn(page, 'stopped', 'finished', 'failed', 'unreached');
+  const notStopped = () => page.locator('article.assistant').getByText(/^Not stopped: /);
+
+  it('ends the sending of a message that is refused', async () => {
+    pages.always(busy);
+    await say(page, 'delete all');
+    await sends(2);
+    await pressStop();
+    expect(await ended()).toEqual({ state: 'stopped', texts: [] });
+    pages.always(told('next', 'Hello.'));
+    const [key] = keys();
+    const tried = keys().length;
+    await say(page, 'hello');
+    await repliedIn(page, 'finished');
+    expect([keys().length, keys().lastIndexOf(key ?? '')]).toEqual([tried + 1, tried - 1]);
+  });
+
+  test.each<[string, Move]>([
+    ['whose reply was lost', loseReply],
+    ['that a pod refused which may have begun it', busy],
+    ['that hangs', hang],
+  ])('stops the turn of a message %s', async (_, move) => {
+    pages.always(move);
+    await say(page, 'delete all');
+    await sends(1);
+    const pressedAt = Date.now();
+    await pressStop();
+    expect(await ended()).toMatchObject({ state: 'stopped' });
+    expect(stops()).toBe(1);
+    expect(Date.now() - pressedAt).toBeLessThan(SILENCE_MS);
+  });
+
+  it('stops nothing when it is known that nothing was begun', async () => {
+    pages.always(refuse(429, 'rate_limited', '5'));
+    const refused = page.waitForResponse((response) => response.status() === 429);
+    await say(page, 'delete all');
+    await (await refused).finished();
+    await pressStop();
+    expect(await ended()).toMatchObject({ state: 'stopped' });
+    expect(stops()).toBe(0);
+  });
+
+  it('stops a turn that begins after it was pressed', async () => {
+    let runs = false;
+    pages.stopsWith((res, call) => {
+      reply({ stopped: runs })(res, call);
+      runs = true;
+    });
+    await say(page, 'delete all');
+    await sends(1);
+    await pressStop();
+    expect(await ended()).toMatchObject({ state: 'stopped' });
+    expect(stops()).toBe(2);
+  });
+
+  it('is remembered by a page that is left meanwhile: it stops, and sends nothing', async () => {
+    pages.stopsWith(hang);
+    await say(page, 'delete all');
+    await sends(1);
+    await pressStop();
+    await waitUntil(() => stops() === 1, { what: 'the turn to be stopped' });
+    pages.stopsWith(reply({ stopped: true }));
+    await page.reload();
+    await repliedIn(page, 'stopped');
+    expect(keys().length).toBe(1);
+    expect(stops()).toBeGreaterThan(1);
+  });
+
+  it('can be tried again when it fails, and the message is not sent', async () => {
+    pages.stopsWith(loseReply);
+    await say(page, 'delete all');
+    await sends(1);
+    await pressStop();
+    expect(await ended()).toMatchObject({ state: 'unreached' });
+    await notStopped().waitFor();
+    await page.reload();
+    await notStopped().waitFor();
+    pages.stopsWith(reply({ stopped: true }));
+    await page.getByRole('button', { name: 'Try again' }).click();
+    expect(await repliedIn(page, 'stopped')).toMatchObject({ state: 'stopped' });
+    expect(keys().length).toBe(1);
+    expect(await notStopped().count()).toBe(0);
+  });
+
+  it('says that it failed for as long as the turn goes on, also when that is told anew', async () => {
+    let cut = () => {};
+    pages.will(
+      (res, call) => {
+        cut = () => res.destroy();
+        begun(res, call);
+      },
+      told('one', 'I begin. And end.'),
+    );
+    pages.stopsWith(loseReply);
+    await say(page, 'delete all');
+    await page.getByText('I begin.').waitFor();
+    await pressStop();
+    await notStopped().waitFor();
+    cut();
+    expect(await ended()).toMatchObject({ state: 'finished', texts: ['I begin. And end.'] });
+    expect(await notStopped().count()).toBe(1);
+  });
+
+  it('says that it failed in a turn that waits', async () => {
+    pages.will(waits('one'));
+    pages.stopsWith(refuse(503, 'unavailable'));
+    await say(page, 'a seat');
+    await repliedIn(page, 'waiting');
+    pages.resumes(waits('one'));
+    await pressStop();
+    await notStopped().waitFor();
+    pages.stopsWith(reply({ stopped: true }));
+    pages.resumes(told('one', 'Which seat?', 'other'));
+    await pressStop();
+    expect(await ended()).toMatchObject({ state: 'stopped' });
+    expect(await notStopped().count()).toBe(0);
+  });
+});

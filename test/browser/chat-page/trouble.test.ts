@@ -1,0 +1,173 @@
+import { expect, it, test, vi } from 'vitest';
+import { keptIn, say, textsOf } from '../../e2e/chat/page.ts';
+import { describeInChromium } from '../../harness/in-chromium.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { loseReply, type Move, refuse, stream, textOfLines } from '../../unit/sdk/sdk-chat-server.ts';
+import {
+  busy,
+  forEachTest,
+  gapsOf,
+  holdTime,
+  passTime,
+  repliedIn,
+  type ScriptedPage,
+  textIn,
+  told,
+  turnOf,
+} from './site.ts';
+
+vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
+
+const unreached = 'The agent could not be reached.';
+
+await describeInChromium('the chat page, in trouble', (path) => {
+  let pages: ScriptedPage['pages'];
+  let page: ScriptedPage['page'];
+  let sent: ScriptedPage['sent'];
+  forEachTest(path, (opened) => {
+    ({ pages, page, sent } = opened);
+    pages.always(told('other', 'Something else.'));
+  });
+
+  const keys = () => sent().map(({ key }) => key);
+  const replied = (...states: string[]) => repliedIn(page, ...states);
+  const sends = (times: number) => waitUntil(() => sent().length >= times, { what: `${times} messages` });
+
+  it('sends a message again after a reload, and shows its own reply, not the one before', async () => {
+    pages.will(told('one', 'First reply.'), () => undefined, told('two', 'Second reply.'));
+    await say(page, 'one');
+    await replied('finished');
+    await say(page, 'two');
+    await sends(2);
+    await page.reload();
+    const kept = await keptIn(page, ['finished']);
+    expect(kept.map(textsOf)).toEqual([['one'], ['First reply.'], ['two'], ['Second reply.']]);
+    expect(sent().map(({ text }) => text)).toEqual(['one', 'two', 'two']);
+    const [one, two, again] = keys();
+    expect(again).toBe(two);
+    expect(one).not.toBe(two);
+  });
+
+  it('sends a message again under its key when its reply is lost or refused', async () => {
+    pages.will(loseReply, busy, refuse(429, 'rate_limited', '0'), told('one', 'Here.'));
+    await say(page, 'hello');
+    expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
+    expect([keys().length, new Set(keys()).size]).toEqual([4, 1]);
+  });
+
+  it('leaves a card where it is while the turn is told again', async () => {
+    const data = {
+      v: 1,
+      elicitationId: 'el_1',
+      status: 'pending',
+      mode: 'form',
+      message: 'Which seat?',
+      title: 'Seat',
+      requestedSchema: { type: 'object', properties: { seat: { type: 'string', title: 'Seat number' } } },
+      createdAt: new Date().toISOString(),
+      expiresAt: new Date(Date.now() + 600_000).toISOString(),
+    };
+    const lines = turnOf('one', [
+      ...textIn('Let me see.'),
+      { type: 'data-elicitation-request', id: 'el_1', data },
+      ...textIn('Seated.'),
+    ]);
+    let cut = () => {};
+    pages.will(
+      (res, call) => {
+        cut = () => res.destroy();
+        stream(textOfLines(lines.slice(0, 4)), 'open')(res, call);
+      },
+      stream(textOfLines(lines)),
+    );
+    await say(page, 'a seat');
+    const field = page.getByLabel('Seat number');
+    await field.pressSequentially('12');
+    cut();
+    expect(await replied('finished')).toMatchObject({ texts: ['Let me see.', 'Seated.'] });
+    await page.keyboard.type('A');
+    expect(await field.inputValue()).toBe('12A');
+  });
+
+  it('tries for a minute at growing distances; then says so, and tries again when told to', async () => {
+    await holdTime(page);
+    pages.always(loseReply);
+    await say(page, 'hello');
+    const again = page.getByRole('button', { name: 'Try again' });
+    await passTime(page, 'the page to give up', () => again.isVisible());
+    const all = await gapsOf(page);
+    const planned = [250, 500, 1_000, 2_000];
+    expect(all.length).toBeGreaterThan(planned.length);
+    for (const [at, gap] of all.entries())
+      expect(gap, `pause ${at}`).toBeGreaterThanOrEqual(planned[at] ?? 4_000);
+    const whole = all.reduce((sum, gap) => sum + gap, 0);
+    expect(whole).toBeGreaterThan(30_000);
+    expect(whole).toBeLessThan(120_000);
+    expect(await page.locator('article').getByText(unreached).count()).toBe(1);
+    pages.always(told('one', 'Here.'));
+    await again.click();
+    expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
+    expect(new Set(keys()).size).toBe(1);
+    expect(await again.isVisible()).toBe(false);
+  });
+
+  it('gives up on a stream that is always cut after the same event', async () => {
+    await holdTime(page);
+    pages.always(stream(textOfLines(turnOf('one', textIn('Let me')).slice(0, 3)), 'cut'));
+    await say(page, 'hello');
+    const again = page.getByRole('button', { name: 'Try again' });
+    await passTime(page, 'the page to give up', () => again.isVisible());
+    expect(Math.max(...(await gapsOf(page)))).toBeGreaterThanOrEqual(4_000);
+  });
+
+  test.each<[string, Move]>([
+    ['asks for too long a pause', refuse(429, 'rate_limited', '300')],
+    ['is busy with another turn', refuse(409, 'turn_running')],
+  ])('says what a server said that %s, and lets the person try again', async (_, refused) => {
+    pages.will(refused, told('one', 'Here.'));
+    await say(page, 'hello');
+    await replied('unreached');
+    const reply = page.locator('article.assistant');
+    await reply.getByText(/^Refused with (rate_limited|turn_running)\.$/).waitFor();
+    expect(await reply.getByText(unreached).count()).toBe(0);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
+    expect([keys().length, new Set(keys()).size]).toEqual([2, 1]);
+    expect(await reply.getByText('Refused').count()).toBe(0);
+  });
+
+  it('waits for as long as the server asks for', async () => {
+    await holdTime(page);
+    pages.will(refuse(503, 'unavailable', '20'), told('one', 'Here.'));
+    await say(page, 'hello');
+    await passTime(page, 'the second try', () => sent().length === 2);
+    const [gap] = await gapsOf(page);
+    expect(gap).toBeGreaterThanOrEqual(20_250);
+  });
+
+  test.each<[string, Move]>([
+    ['before its first byte', () => undefined],
+    ['in the middle', stream(textOfLines(turnOf('one', textIn('Let me')).slice(0, 3)), 'open')],
+  ])('leaves a connection that falls silent %s', async (_, silent) => {
+    await holdTime(page);
+    pages.will(silent, told('one', 'Let me see.'));
+    await say(page, 'hello');
+    await passTime(page, 'the second try', () => sent().length === 2);
+    expect((await gapsOf(page))[0]).toBeGreaterThanOrEqual(45_000);
+    expect(await replied('finished')).toMatchObject({ texts: ['Let me see.'] });
+    expect(new Set(keys()).size).toBe(1);
+  });
+
+  test.each([
+    ['other', 'stopped', 'Stopped.'],
+    ['tool-calls', 'out-of-steps', 'The agent took as many steps as it may, and ended before it was done.'],
+    ['length', 'too-long', 'This answer became too long, and was cut off.'],
+    ['content-filter', 'withheld', 'The rest of this answer was withheld.'],
+  ])('says why a turn has ended: %s', async (finish, state, words) => {
+    pages.will(told('one', 'I began', finish));
+    await say(page, 'hello');
+    expect(await replied(state)).toEqual({ state, texts: ['I began'] });
+    await page.locator('article.assistant').getByText(words).waitFor();
+    expect(await page.locator('#status').textContent()).toBe(`The agent says: I began ${words}`);
+  });
+});

@@ -1,0 +1,118 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
+import { build } from 'esbuild';
+import type { ElementHandle, Locator, Page } from 'playwright-core';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+import type { FormHost } from './form-host.ts';
+
+const PAGE = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Form</title>
+<meta name="viewport" content="width=device-width"><style>:root { color-scheme: light dark }</style>
+<main><h1>Chat</h1><form-host></form-host></main><script src="/form.js"></script>`;
+
+/** Serves a page with one form, in the colours that the browser prefers, under a strict policy. */
+export async function startFormSite(): Promise<Server> {
+  const script = await formBundle();
+  const server = createServer((req, res) => {
+    const isScript = req.url === '/form.js';
+    res.setHeader(
+      'content-security-policy',
+      "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'",
+    );
+    res.setHeader('content-type', `${isScript ? 'text/javascript' : 'text/html'}; charset=utf-8`);
+    res.end(isScript ? script : PAGE);
+  });
+  await listenOnFreePort(server);
+  return server;
+}
+
+export function originOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** The bundle of the host and all it draws, as the card's build makes it. */
+async function formBundle(): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('./form-host.ts', import.meta.url))],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    target: 'es2022',
+    conditions: ['parley-source', 'module'],
+    logLevel: 'error',
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** The form, once the page has it. */
+export async function formHost(page: Page): Promise<ElementHandle<FormHost>> {
+  return (await page.waitForSelector('form-host:defined')) as ElementHandle<FormHost>;
+}
+
+export type Form = ReturnType<typeof createForm>;
+
+/** What a person sees of the form and does with it. */
+export function createForm(page: Page, host: ElementHandle<FormHost>) {
+  const label = (name: string) => new RegExp(`^\\s*${name}(\\s+\\(.*\\))?\\s*$`, 'u');
+  const focused = () =>
+    host.evaluate((element) => {
+      const at = element.shadowRoot?.activeElement;
+      const named =
+        at instanceof HTMLInputElement ||
+        at instanceof HTMLTextAreaElement ||
+        at instanceof HTMLSelectElement;
+      const text = (named ? at.labels?.[0]?.textContent : at?.textContent) ?? '';
+      return text.trim().replace(/\s*\([^()]*\)$/u, '');
+    });
+  return {
+    page,
+    host,
+    focused,
+    field: (name: string) => page.getByLabel(label(name)).and(page.locator('input, textarea, select')),
+    group: (name: string) =>
+      page.getByRole('group', { name: label(name) }).or(page.getByRole('radiogroup', { name: label(name) })),
+    press: () => page.getByRole('button', { name: 'Send' }).click(),
+    sent: () => host.evaluate((element) => element.sent),
+    /** Goes on with Tab alone until `name` has the focus; dates have several stops. */
+    async tabTo(name: string): Promise<void> {
+      for (let stop = 0; stop < 12; stop += 1) {
+        await page.keyboard.press('Tab');
+        if ((await focused()) === name) return;
+      }
+      throw new Error(`Tab does not lead to ${name}`);
+    },
+    /** All that explains a control, one part on each line, by ids in its own tree. */
+    explained: (locator: Locator) =>
+      locator.evaluate((control) => {
+        const root = control.getRootNode() as ShadowRoot;
+        const ids = control.getAttribute('aria-describedby')?.split(' ') ?? [];
+        return ids.map((id) => root.getElementById(id)?.textContent ?? `(no ${id})`).join('\n');
+      }),
+    /** What its words made of the form, and whether it has its room: nothing beyond the page, none to spare. */
+    look: () =>
+      host.evaluate((element) => {
+        const root = element.shadowRoot ?? element;
+        const { scrollWidth, clientWidth } = document.documentElement;
+        return {
+          foreign: root.querySelectorAll('a, img, script, b, iframe').length,
+          spare: clientWidth - scrollWidth,
+          text: root.querySelector('legend, label')?.textContent ?? '',
+          outside: [...root.querySelectorAll('*')].filter((part) => {
+            const { left, right } = part.getBoundingClientRect();
+            return left < -1 || right > clientWidth + 1;
+          }).length,
+        };
+      }),
+    /** What axe finds, as one line each. */
+    async audit(): Promise<string[]> {
+      await page.evaluate(axe.source);
+      return page.evaluate(async () => {
+        const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
+          runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+        });
+        return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
+      });
+    },
+  };
+}

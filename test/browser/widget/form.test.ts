@@ -1,0 +1,303 @@
+import type { Server } from 'node:http';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { describeInChromium } from '../../harness/in-chromium.ts';
+import { createForm, type Form, formHost, originOf, startFormSite } from './form-page.ts';
+import { BOUNDED, EVERY_KIND, HOSTILE, PRESET } from './form-schemas.ts';
+
+// A browser takes its time on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+await describeInChromium('the form of a question', (chromium) => {
+  let server: Server;
+  let browser: Browser;
+  let origin: string;
+
+  beforeAll(async () => {
+    server = await startFormSite();
+    origin = originOf(server);
+    browser = await launchChromium(chromium);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  async function withForm<T>(
+    {
+      schema,
+      sensitive = false,
+      ...options
+    }: BrowserContextOptions & { schema: unknown; sensitive?: boolean },
+    use: (form: Form) => Promise<T>,
+  ): Promise<T> {
+    const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Europe/Berlin', ...options });
+    try {
+      const page = await context.newPage();
+      page.setDefaultTimeout(10_000);
+      const faults: string[] = [];
+      page.on('pageerror', (error) => faults.push(error.message));
+      await page.goto(origin);
+      const form = createForm(page, await formHost(page));
+      await form.host.evaluate((host, [asked, isSensitive]) => host.ask(asked, { isSensitive }), [
+        schema,
+        sensitive,
+      ] as const);
+      const result = await use(form);
+      expect(faults).toEqual([]);
+      return result;
+    } finally {
+      await context.close();
+    }
+  }
+
+  it('takes an answer of every kind from the keyboard alone', () =>
+    withForm({ schema: EVERY_KIND }, async ({ tabTo, page, sent }) => {
+      const { keyboard } = page;
+      const type = async (label: string, text: string) => {
+        await tabTo(label);
+        await keyboard.type(text);
+      };
+      await type('Name', 'Ada "Lovelace" 🙂');
+      await type('Story', 'first');
+      await keyboard.press('Enter');
+      await keyboard.type('second');
+      await type('Mail', 'ada@example.com');
+      await type('Site', 'https://example.com/a?b=c');
+      await type('Day', '03012026');
+      await type('Moment', '030120260930AM');
+      await type('Price', '-1.50');
+      await type('Count', '7');
+      await tabTo('Newsletter');
+      await keyboard.press('Space');
+      await tabTo('Yes');
+      await keyboard.press('ArrowDown');
+      await tabTo('Small size');
+      await keyboard.press('ArrowDown');
+      await type('Country', 'c7');
+      await tabTo('Red');
+      await keyboard.press('Space');
+      await tabTo('Blue');
+      await keyboard.press('Space');
+      await tabTo('Send');
+      await keyboard.press('Enter');
+      expect(await sent()).toEqual([
+        {
+          name: 'Ada "Lovelace" 🙂',
+          story: 'first\nsecond',
+          mail: 'ada@example.com',
+          site: 'https://example.com/a?b=c',
+          day: '2026-03-01',
+          moment: '2026-03-01T09:30:00+01:00',
+          price: -1.5,
+          count: 7,
+          news: true,
+          terms: false,
+          size: 'm',
+          country: 'c7',
+          colours: ['red', 'blue'],
+        },
+      ]);
+    }));
+
+  it('says of a time where it is taken, and of choices how many', () =>
+    withForm({ schema: EVERY_KIND }, async ({ field, group, explained }) => {
+      expect(await explained(field('Moment'))).toContain('Europe/Berlin');
+      expect(await explained(group('Colours'))).toMatch(/1 to 2/u);
+      expect(await explained(field('Name'))).toContain('What you are called.');
+      expect(await group('Terms').getByRole('radio', { checked: true }).count()).toBe(0);
+    }));
+
+  it('begins with what the asker suggests, and sends it as it was written', () =>
+    withForm({ schema: PRESET.schema }, async ({ field, press, sent }) => {
+      expect(await field('moment').inputValue()).toBe('2026-03-01T10:30');
+      expect(await field('news').isChecked()).toBe(true);
+      await press();
+      await field('name').fill('');
+      await press();
+      const { name: _, ...others } = PRESET.content;
+      expect(await sent()).toEqual([PRESET.content, others]);
+    }));
+
+  it('lets a choice be taken back where none is needed', () =>
+    withForm({ schema: PRESET.schema }, async ({ field, group, press, sent }) => {
+      await group('size').getByLabel('No answer').check();
+      await field('country').selectOption('No answer');
+      await press();
+      const { size: _, country: __, ...others } = PRESET.content;
+      expect(await sent()).toEqual([others]);
+    }));
+
+  it('says at each field what is wrong, goes to the first, and stops saying it when it is right', () =>
+    withForm({ schema: BOUNDED }, async ({ page, field, group, explained, press, focused, sent }) => {
+      await press();
+      expect(await focused()).toBe('name');
+      await field('name').fill('A');
+      await field('mail').fill('ada@');
+      await field('site').fill('javascript:alert(1)');
+      await field('price').fill('1,5');
+      await field('count').fill('11');
+      await field('late').fill('much too long');
+      for (const colour of ['red', 'green', 'blue']) await field(colour).check();
+      await press();
+      expect(await focused()).toBe('name');
+      const told = {
+        name: 'at least 2 characters',
+        mail: 'ada@example.com',
+        site: 'https://example.com/',
+        price: 'such as 1.5',
+        count: '10 or less',
+        late: 'at most 5 characters',
+      };
+      for (const [label, text] of Object.entries(told)) {
+        expect(await field(label).getAttribute('aria-invalid'), label).toBe('true');
+        expect((await explained(field(label))).split('\n')[0], label).toContain(text);
+      }
+      expect(await explained(field('late'))).toContain('8 characters too many');
+      for (const label of ['terms', 'size', 'colours']) {
+        expect((await explained(group(label))).split('\n')[0], label).toMatch(/^Please pick/u);
+      }
+      expect(await page.locator('[part=error]').count()).toBe(9);
+      await field('name').fill('Ada');
+      expect(await field('name').getAttribute('aria-invalid')).toBe('false');
+      await page.keyboard.press('Enter');
+      expect(await focused()).toBe('mail');
+      expect(await sent()).toEqual([]);
+    }));
+
+  it('never sends half a date as none', () =>
+    withForm(
+      { schema: EVERY_KIND_OPTIONAL },
+      async ({ page, tabTo, press, explained, field, focused, sent }) => {
+        await tabTo('Day');
+        await page.keyboard.type('03');
+        await press();
+        expect(await focused()).toBe('Day');
+        expect(await explained(field('Day'))).toContain('a date that exists');
+        await page.keyboard.type('03012026');
+        await press();
+        expect(await sent()).toEqual([{ day: '2026-03-01' }]);
+      },
+    ));
+
+  it('takes nothing over from one question to the next', () =>
+    withForm({ schema: EVERY_KIND_OPTIONAL }, async ({ page, host, tabTo, field, press, focused, sent }) => {
+      await field('Newsletter').check();
+      await field('Name').fill('Ada');
+      await tabTo('Day');
+      await page.keyboard.type('03');
+      await host.evaluate(
+        (element, schema) => element.ask(schema, { elicitationId: 'el_2' }),
+        EVERY_KIND_OPTIONAL,
+      );
+      expect(await focused()).toBe('');
+      expect(await field('Newsletter').isChecked()).toBe(false);
+      expect(await host.evaluate((element) => element.view.isDirty)).toBe(false);
+      await press();
+      expect(await sent()).toEqual([{}]);
+    }));
+
+  it('sends with Enter from a single line, and not from several', () =>
+    withForm({ schema: EVERY_KIND_OPTIONAL }, async ({ page, field, sent }) => {
+      await field('Story').fill('first');
+      await page.keyboard.press('Enter');
+      expect(await sent()).toEqual([]);
+      await field('Name').fill('Ada');
+      await page.keyboard.press('Enter');
+      expect(await sent()).toEqual([{ name: 'Ada', story: 'first\n' }]);
+    }));
+
+  it('keeps what was typed, and the place in it', () =>
+    withForm({ schema: EVERY_KIND }, async ({ page, host, field, group, explained, focused }) => {
+      await field('Name').fill('Lovelace');
+      await page.keyboard.press('Home');
+      await host.evaluate((element, schema) => element.ask(structuredClone(schema)), EVERY_KIND);
+      await page.keyboard.type('Ada ');
+      await field('Newsletter').check();
+      await group('Size').getByLabel('Medium size').check();
+      await field('Name').focus();
+      await host.evaluate((element) => element.hold(true));
+      await page.keyboard.type('nobody ');
+      await group('Size')
+        .getByLabel('Small size')
+        .evaluate((radio) => (radio as HTMLElement).click());
+      expect(await focused()).toBe('Name');
+      await host.evaluate((element) => element.hold(false));
+      const refuse = () =>
+        host.evaluate((element) =>
+          element.view.showErrors([
+            { path: 'site', message: 'must be on <b>our</b> host' },
+            { path: '', message: 'must be sent again' },
+            { path: 'extra', message: 'is not a field of this form' },
+          ]),
+        );
+      await field('Name').blur();
+      expect(await refuse()).toEqual(['must be sent again', 'extra: is not a field of this form']);
+      expect(await explained(field('Site'))).toContain('must be on <b>our</b> host');
+      expect(await focused()).toBe('');
+      await field('Name').focus();
+      await refuse();
+      await expect.poll(focused).toBe('Site');
+      expect(await field('Name').inputValue()).toBe('Ada Lovelace');
+      expect(await field('Newsletter').isChecked()).toBe(true);
+      expect(await group('Size').getByLabel('Medium size').isChecked()).toBe(true);
+      expect(await host.evaluate((element) => element.view.isDirty)).toBe(true);
+    }));
+
+  it('keeps a sensitive answer from the browser, and fills in what it may', async () => {
+    const told = (form: Form, label: string) =>
+      form
+        .field(label)
+        .evaluate((entry) => [entry.getAttribute('autocomplete'), entry.getAttribute('spellcheck')]);
+    await withForm({ schema: EVERY_KIND, sensitive: true }, async (form) => {
+      for (const label of ['Name', 'Story', 'Mail'])
+        expect(await told(form, label)).toEqual(['off', 'false']);
+    });
+    await withForm({ schema: EVERY_KIND }, async (form) => {
+      expect(await told(form, 'Mail')).toEqual(['email', 'false']);
+      expect(await told(form, 'Story')).toEqual([null, 'true']);
+    });
+  });
+
+  it.each(['ltr', 'rtl'])('shows hostile words harmless, whole and within 320 px: %s', (dir) =>
+    withForm(
+      { schema: HOSTILE, viewport: { width: 320, height: 640 } },
+      async ({ page, press, look, field, audit }) => {
+        await page.evaluate((value) => {
+          document.documentElement.dir = value;
+        }, dir);
+        await press();
+        const seen = await look();
+        expect(seen).toMatchObject({ foreign: 0, spare: 0, outside: 0 });
+        expect(seen.text).toContain('[U+202E]');
+        expect(seen.text).toContain('x'.repeat(9_000));
+        expect(await field('constructor').count()).toBe(1);
+        expect(await audit()).toEqual([]);
+      },
+    ),
+  );
+
+  const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
+    (['en', 'de'] as const).map((lang) => ({ colorScheme, lang })),
+  );
+  it.each(LOOKS)('has nothing that axe objects to: $colorScheme, $lang', ({ colorScheme, lang }) =>
+    withForm(
+      { schema: EVERY_KIND, colorScheme, viewport: { width: 320, height: 640 } },
+      async ({ host, press, audit, look, page }) => {
+        await host.evaluate((element, value) => element.speak(value), lang);
+        expect(await audit()).toEqual([]);
+        await press();
+        expect(await audit()).toEqual([]);
+        expect(await look()).toMatchObject({ spare: 0, outside: 0 });
+        await page.evaluate(() => {
+          document.documentElement.style.fontSize = '200%';
+        });
+        expect(await look()).toMatchObject({ spare: 0 });
+      },
+    ),
+  );
+});
+
+const EVERY_KIND_OPTIONAL = { ...EVERY_KIND, required: [] };

@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { expect, it } from 'vitest';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { COLOUR_FORM } from '../../integration/sdk/setup.ts';
+import type { Person, Site } from './inbox-site.ts';
+
+/** What the scripts below leave for the test to call. */
+declare const shown: {
+  tell(part: unknown): void;
+  stop(): void;
+};
+
+const DOCS = readFileSync(new URL('../../../docs/widget.md', import.meta.url), 'utf8');
+
+const AI_SDK_PAGE = `
+  import { createElicitationServer } from './elicitation-server.js';
+  import { createElicitationCards } from './ai-sdk.js';
+  const cards = createElicitationCards({ server: createElicitationServer(access), agent: 'Painter' });
+  const told = new Set();
+  globalThis.shown = {
+    tell(part) {
+      const card = cards.cardFor(part);
+      if (card) document.querySelector('#chat').append(card), told.add(card);
+      document.querySelector('output').textContent = String(told.size);
+    },
+  };
+`;
+
+const DOM_EVENTS_PAGE = `
+  import { createElicitationServer } from './elicitation-server.js';
+  import { mountOnDomEvents } from './dom-events.js';
+  const chat = document.querySelector('#chat');
+  const stop = mountOnDomEvents({
+    target: document,
+    server: createElicitationServer(access),
+    place: ({ title }) => (title === 'Nowhere' ? null : chat),
+  });
+  const tell = ({ type, data }) => {
+    const detail = { ...data, conversationId: 'chat-1', timestamp: Date.now() };
+    chat.dispatchEvent(new CustomEvent('ikp-' + type, { detail, bubbles: true, composed: true }));
+  };
+  globalThis.shown = { tell, stop };
+`;
+
+const REACT_PAGE = `
+  import { createElement, useState } from 'react';
+  import { createRoot } from 'react-dom/client';
+  import { createElicitationServer } from './elicitation-server.js';
+  import { ElicitationCard, ElicitationInbox } from './react.js';
+  const server = createElicitationServer(access);
+  function App() {
+    const [waiting, setWaiting] = useState();
+    const [asked, setAsked] = useState();
+    const [settled, setSettled] = useState('');
+    globalThis.shown = { tell: ({ data }) => setAsked(data) };
+    return createElement('div', null,
+      createElement('p', { id: 'count' }, waiting + ' for you ' + settled),
+      createElement(ElicitationInbox, {
+        server, collapsed: true, onElicitationInboxChange: ({ detail }) => setWaiting(detail.waiting),
+      }),
+      asked && createElement(ElicitationCard, {
+        server, elicitation: asked, agent: 'Painter', headingLevel: 2,
+        onElicitationSettled: ({ detail }) => setSettled(detail.status),
+      }));
+  }
+  createRoot(document.querySelector('#chat')).render(createElement(App));
+`;
+
+/** As an app is built: React from its own packages, the widget from the files that are shipped. */
+async function bundled(script: string, folder: string): Promise<string> {
+  const { outputFiles } = await build({
+    stdin: { contents: script, resolveDir: folder },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    nodePaths: [fileURLToPath(new URL('../../node_modules', import.meta.url))],
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** The ways to get cards out of a chat, in pages of a site that is up. */
+export function adapters(
+  site: () => Site,
+  withPerson: (use: (person: Person) => Promise<void>) => Promise<void>,
+) {
+  const question = (title: string) => ({ title, requestedSchema: COLOUR_FORM });
+  const partOf = (data: object) => ({ type: 'data-elicitation-request', id: 'any', data: { v: 1, ...data } });
+  const chat = '<div id="chat"></div>';
+
+  it('makes one card of a message part, however often it is told, and keeps what was typed', () =>
+    withPerson(async (ada) => {
+      const page = await ada.open({ body: chat, script: AI_SDK_PAGE });
+      const asked = await ada.ask(question('Paint the door'));
+      const tell = (part: object) => page.evaluate((told) => shown.tell(told), part);
+      await tell({ type: 'text', text: 'Let me ask.' });
+      await tell({ type: 'data-elicitation-request', data: { status: 'pending' } });
+      await tell(partOf(asked));
+      const card = page.locator('elicitation-card');
+      await card.getByText('Asked by Painter').waitFor();
+      await card.getByRole('textbox').fill('two coats');
+      await tell(partOf(asked));
+      expect(await page.locator('output').innerText()).toBe('1');
+      expect(await card.getByRole('textbox').inputValue()).toBe('two coats');
+      await card.getByRole('radio', { name: 'red' }).check();
+      await card.getByRole('button', { name: 'Send' }).click();
+      await page.locator('elicitation-card[data-state=accepted]').waitFor();
+      // A stream that is replayed tells old news.
+      await tell(partOf(asked));
+      expect(await card.getAttribute('data-state')).toBe('accepted');
+      expect(await ada.read(asked.elicitationId)).toMatchObject({
+        content: { colour: 'red', note: 'two coats' },
+      });
+    }));
+
+  it('mounts a card where a DOM event tells of a question, and takes it away at the end', () =>
+    withPerson(async (ada) => {
+      const page = await ada.open({ body: chat, script: DOM_EVENTS_PAGE });
+      const [asked, nowhere] = [
+        await ada.ask(question('Paint the door')),
+        await ada.ask(question('Nowhere')),
+      ];
+      const tell = (data: object) => page.evaluate((told) => shown.tell(told), partOf(data));
+      await tell({ elicitationId: 'no question' });
+      await tell(nowhere);
+      await tell(asked);
+      await tell(asked);
+      const card = page.locator('#chat > elicitation-card');
+      expect(await card.count()).toBe(1);
+      await card.getByText('Paint the door').waitFor();
+      await card.evaluate((element) => element.remove());
+      await tell(asked);
+      expect(await card.count()).toBe(1);
+      await ada.withdraw(asked.elicitationId);
+      await page.locator('elicitation-card[data-state=withdrawn]').waitFor();
+      await page.evaluate(() => shown.stop());
+      await tell(asked);
+      expect(await card.count()).toBe(0);
+    }));
+
+  it('is there in the fifteen lines of docs/widget.md', () =>
+    withPerson(async (ada) => {
+      const [, lines = ''] = /```html\n([\s\S]*?)```/u.exec(DOCS) ?? [];
+      expect(lines.trim().split('\n')).toHaveLength(15);
+      const { elicitationId } = await ada.ask(question('Paint the door'));
+      const html = lines.replace('https://parley.example.com', site().parley);
+      const page = await ada.open({ html, query: `?id=${elicitationId}` });
+      await page.getByRole('heading', { name: 'Paint the door' }).waitFor();
+      await page.getByRole('button', { name: 'Not now' }).click();
+      await page.locator('elicitation-card[data-state=cancelled]').waitFor();
+    }));
+
+  it('is a component of React', () =>
+    withPerson(async (ada) => {
+      const page = await ada.open({ body: chat, script: await bundled(REACT_PAGE, site().folder) });
+      const count = page.locator('#count');
+      await waitUntil(async () => (await count.innerText()).startsWith('0 for you'), {
+        what: 'the first count',
+      });
+      const asked = await ada.ask(question('Paint the door'));
+      await page.getByRole('button', { name: '1 waiting' }).waitFor();
+      await page.evaluate((part) => shown.tell(part), partOf(asked));
+      await page.getByRole('heading', { name: 'Paint the door', level: 2 }).waitFor();
+      await page.getByText('Asked by Painter').waitFor();
+      await page.getByRole('button', { name: 'Decline' }).click();
+      await waitUntil(async () => (await count.innerText()) === '0 for you declined', { what: 'the end' });
+    }));
+}

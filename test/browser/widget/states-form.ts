@@ -1,0 +1,278 @@
+import { expect, it } from 'vitest';
+import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
+import type { Ending } from '../../../clients/widget/src/strings/strings.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { newUser } from '../../integration/sdk/setup.ts';
+import type { Site } from './site.ts';
+import { button, cardIn, part, reads, spoken } from './site-card.ts';
+import { looksSound } from './site-look.ts';
+import { isAnswerTo, isLook } from './site-pages.ts';
+import type { WithPerson } from './states.test.ts';
+
+/** What the page below heard of its cards. */
+declare const settled: { elicitationId: string; status: string; here: boolean }[];
+declare const tell: (elicitation: object) => void;
+declare const show: (card: object) => void;
+
+const TRIP = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', title: 'Name', minLength: 2, maxLength: 40, default: 'Ada' },
+    seats: { type: 'integer', title: 'Seats', minimum: 1, maximum: 9, default: 1 },
+    class: {
+      type: 'string',
+      title: 'Class',
+      oneOf: [
+        { const: '1', title: 'First' },
+        { const: '2', title: 'Second' },
+      ],
+    },
+  },
+  required: ['name', 'class'],
+};
+/** How a card says that it ended. */
+const ended = (status: Ending['status'], here = true) =>
+  ENGLISH.ended({ status, mode: 'form', here, reason: undefined });
+
+export const TRIP_QUESTION = {
+  title: 'Which trip?',
+  message: 'I found three trains.',
+  requestedSchema: TRIP,
+  context: { trigger: 'agent', agent: 'Travel planner' },
+};
+
+/** Every state of a form question, each reached by what people, agents and networks do. */
+export function formStates(site: () => Site, withPerson: WithPerson): void {
+  it('comes, is filled in, goes out and is accepted', () =>
+    withPerson(async (ada) => {
+      const { id, outcome } = await ada.ask(TRIP_QUESTION);
+      const load = site().pages.hold(isLook);
+      const page = await ada.open({ ids: [id] });
+      await cardIn(page, 'loading');
+      await looksSound(page);
+      load();
+      const card = await cardIn(page, 'pending');
+      await looksSound(page);
+      expect(await card.innerText()).toMatch(/Which trip\?\s+Asked by Travel planner/u);
+      expect(await page.getByLabel('Name').inputValue()).toBe('Ada');
+      await page.getByLabel('Name').fill('Grace');
+      await page.getByRole('radio', { name: 'Second' }).check();
+      const send = site().pages.hold(isAnswerTo(id));
+      // By what makes an answer one: kept back for long it is sent again.
+      const answers = new Set<string>();
+      page.on('request', (call) => {
+        if (isAnswerTo(id)(call.method(), new URL(call.url()).pathname))
+          answers.add(call.postDataJSON().responseId);
+      });
+      await button(page, 'Send').click();
+      await cardIn(page, 'sending');
+      expect(await page.getByLabel('Name').inputValue()).toBe('Grace');
+      // A second press while it is on its way is not a second answer.
+      await part(page, 'primary').click({ force: true });
+      await looksSound(page);
+      send();
+      await cardIn(page, 'accepted');
+      await looksSound(page);
+      const content = { name: 'Grace', seats: 1, class: '2' };
+      expect(await outcome).toMatchObject({ status: 'accepted', content });
+      expect([...answers]).toEqual([expect.any(String)]);
+      expect(await page.evaluate(() => settled)).toEqual([
+        { elicitationId: id, status: 'accepted', here: true },
+      ]);
+      await page.reload();
+      await cardIn(page, 'accepted');
+    }));
+
+  it('can be left, by a no and without one', () =>
+    withPerson(async (ada) => {
+      const [no, later] = [await ada.ask(TRIP_QUESTION), await ada.ask(TRIP_QUESTION)];
+      const page = await ada.open({ ids: [no.id] });
+      await cardIn(page, 'pending');
+      await button(page, 'Decline').click();
+      await reads(await cardIn(page, 'declined'), ended('declined'));
+      await page.evaluate((elicitationId) => show({ elicitationId }), later.id);
+      await cardIn(page, 'pending');
+      await button(page, 'Not now').click();
+      await reads(await cardIn(page, 'cancelled'), ended('cancelled'));
+      await looksSound(page);
+      expect([await no.outcome, await later.outcome]).toMatchObject([
+        { status: 'declined' },
+        { status: 'cancelled' },
+      ]);
+      expect(await page.locator('elicitation-card button').count()).toBe(0);
+    }));
+
+  it('says what is missing before it asks the server', () =>
+    withPerson(async (ada) => {
+      const { id } = await ada.ask(TRIP_QUESTION);
+      const page = await ada.open({ ids: [id] });
+      await cardIn(page, 'pending');
+      await page.getByLabel('Name').fill('A');
+      await button(page, 'Send').click();
+      await page.getByText(ENGLISH.fault({ rule: 'minLength', limit: 2 })).waitFor();
+      expect(await part(page, 'error').count()).toBe(2);
+      await looksSound(page);
+      expect(site().pages.count(isAnswerTo(id))).toBe(0);
+    }));
+
+  it('keeps what was typed when the server refuses it, and says why at the field', () =>
+    withPerson(async (ada) => {
+      const { id, outcome } = await ada.ask(TRIP_QUESTION);
+      const asked = await site().service.get(id);
+      // A chat that tells of questions without their bounds, as a relay may that does not know them.
+      const { serverTime: _, ...told } = asked;
+      const properties = {
+        name: { type: 'string', title: 'Name' },
+        seats: { type: 'integer', title: 'Seats' },
+        class: { type: 'string', title: 'Class' },
+      };
+      const page = await ada.open({ ids: [id] });
+      await cardIn(page, 'pending');
+      await page.evaluate((elicitation) => tell(elicitation), {
+        ...told,
+        requestedSchema: { type: 'object', properties },
+      });
+      await page.getByRole('textbox', { name: 'Class' }).waitFor();
+      await page.getByLabel('Name').fill('Grace');
+      await page.getByLabel('Seats').fill('12');
+      await page.getByLabel('Class').fill('2');
+      await button(page, 'Send').click();
+      await cardIn(page, 'refused');
+      const seats = page.getByLabel('Seats');
+      expect(await seats.getAttribute('aria-invalid')).toBe('true');
+      expect(await part(page, 'error').allInnerTexts()).toEqual([
+        expect.stringMatching(/9 or less|at most 9/u),
+      ]);
+      expect(await page.getByLabel('Name').inputValue()).toBe('Grace');
+      expect(await seats.inputValue()).toBe('12');
+      await looksSound(page);
+      await seats.fill('3');
+      await button(page, 'Send').click();
+      await cardIn(page, 'accepted');
+      expect(await outcome).toMatchObject({ content: { name: 'Grace', seats: 3, class: '2' } });
+    }));
+
+  it('expires when the server says so', () =>
+    withPerson(async (ada) => {
+      const page = await ada.open();
+      const { id } = await ada.ask({ ...TRIP_QUESTION, timeoutSeconds: 10 });
+      await page.evaluate((elicitationId) => show({ elicitationId }), id);
+      await cardIn(page, 'pending');
+      await reads(part(page, 'countdown'), /left$/u);
+      const card = await cardIn(page, 'expired');
+      expect(await card.innerText()).toContain(ended('expired'));
+      expect((await site().service.get(id)).status).toBe('expired');
+      await looksSound(page);
+    }));
+
+  it('is withdrawn, and says why', () =>
+    withPerson(async (ada) => {
+      const page = await ada.open();
+      for (const reason of ['run_stopped', 'superseded', 'other_reason']) {
+        const words = ENGLISH.ended({ status: 'withdrawn', mode: 'form', here: true, reason });
+        const { id } = await ada.ask(TRIP_QUESTION);
+        await page.evaluate((elicitationId) => show({ elicitationId }), id);
+        await cardIn(page, 'pending');
+        await site().service.withdraw(id, reason);
+        await reads(spoken(page).last(), words);
+        await reads(part(page, 'status').last(), words);
+      }
+      expect(await page.locator('elicitation-card[data-state=withdrawn]').count()).toBe(3);
+      await looksSound(page);
+    }));
+
+  it('is answered in another tab', () =>
+    withPerson(async (ada) => {
+      const { id } = await ada.ask(TRIP_QUESTION);
+      const [here, there] = [await ada.open({ ids: [id] }), await ada.open({ ids: [id] })];
+      for (const tab of [here, there]) await cardIn(tab, 'pending');
+      await there.getByLabel('Name').fill('Half an answ');
+      await here.getByRole('radio', { name: 'First' }).check();
+      await button(here, 'Send').click();
+      const card = await cardIn(there, 'elsewhere');
+      await cardIn(here, 'accepted');
+      expect(await card.innerText()).toContain(ended('accepted', false));
+      expect(await there.locator('elicitation-card').getAttribute('data-status')).toBe('accepted');
+      await reads(spoken(there), ended('accepted', false));
+      expect(await there.evaluate(() => settled.map(({ here }) => here))).toEqual([false]);
+      await looksSound(there);
+    }));
+
+  it('is taken offline and back: what was typed stays, and the answer goes out once', () =>
+    withPerson(async (ada) => {
+      const { id, outcome } = await ada.ask(TRIP_QUESTION);
+      const page = await ada.open({ ids: [id] });
+      await cardIn(page, 'pending');
+      await page.getByLabel('Name').fill('Grace');
+      await page.getByRole('radio', { name: 'First' }).check();
+      await ada.context.setOffline(true);
+      await cardIn(page, 'offline');
+      await reads(spoken(page), ENGLISH.offline);
+      await looksSound(page);
+      await button(page, 'Send').click();
+      // It tries for a while, and then waits with the answer in hand.
+      await button(page, 'Try again').waitFor();
+      expect(await page.getByLabel('Name').inputValue()).toBe('Grace');
+      await ada.context.setOffline(false);
+      await cardIn(page, 'accepted');
+      expect(await outcome).toMatchObject({ content: { name: 'Grace', seats: 1, class: '1' } });
+      expect(site().pages.count(isAnswerTo(id))).toBe(1);
+    }));
+
+  it('sends what was meant last when it is back: a decline stays one, an edit is sent', () =>
+    withPerson(async (ada) => {
+      const [declined, edited] = [await ada.ask(TRIP_QUESTION), await ada.ask(TRIP_QUESTION)];
+      const pageOf = async (id: string) => {
+        const page = await ada.open({ ids: [id] });
+        await cardIn(page, 'pending');
+        await page.getByLabel('Name').fill('Grace');
+        await page.getByRole('radio', { name: 'First' }).check();
+        return page;
+      };
+      const [first, second] = [await pageOf(declined.id), await pageOf(edited.id)];
+      await ada.context.setOffline(true);
+      await button(first, 'Decline').click();
+      await button(second, 'Send').click();
+      for (const page of [first, second]) await button(page, 'Try again').waitFor();
+      await button(first, 'Try again').click();
+      await second.getByLabel('Name').fill('Ada');
+      await button(second, 'Send').click();
+      await ada.context.setOffline(false);
+      await cardIn(first, 'declined');
+      await cardIn(second, 'accepted');
+      expect(await declined.outcome).toMatchObject({ status: 'declined' });
+      expect(await edited.outcome).toMatchObject({ content: { name: 'Ada' } });
+    }));
+
+  it('knows its own answer again when the reply was lost', () =>
+    withPerson(async (ada) => {
+      const { id } = await ada.ask(TRIP_QUESTION);
+      const page = await ada.open({ ids: [id] });
+      await cardIn(page, 'pending');
+      await page.getByRole('radio', { name: 'First' }).check();
+      site().pages.loseReplyTo(isAnswerTo(id));
+      await button(page, 'Send').click();
+      const card = await cardIn(page, 'accepted');
+      expect(await card.innerText()).toContain(ended('accepted'));
+      await waitUntil(() => page.evaluate(() => settled.length === 1), { what: 'the end to be told' });
+      expect(await page.evaluate(() => settled[0]?.here)).toBe(true);
+    }));
+
+  it("is gone when it is unknown, or another person's", () =>
+    withPerson(async (ada) => {
+      const own = await ada.ask(TRIP_QUESTION);
+      const { elicitation } = await site().service.start({
+        userId: newUser(),
+        mode: 'form',
+        message: 'Not for Ada',
+        requestedSchema: { type: 'object', properties: {} },
+      });
+      const page = await ada.open({ ids: [`${own.id.slice(0, -4)}0000`, elicitation.elicitationId] });
+      const gone = page.locator('elicitation-card[data-state=gone] [part=card]');
+      for (const card of [gone.first(), gone.last()]) {
+        await reads(card, ENGLISH.gone);
+      }
+      expect(await gone.count()).toBe(2);
+      await looksSound(page);
+    }));
+}

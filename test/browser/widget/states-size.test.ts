@@ -1,0 +1,42 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Build, type Bundle, buildWidget, widgetBuild } from './site-build.ts';
+
+describe('what is shipped', () => {
+  let build: Build;
+  let folder: string;
+  let bundles: readonly Bundle[];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'parley-widget-'));
+    build = await widgetBuild();
+    bundles = await buildWidget(folder);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('is one file for the card, within its budget, and nothing that a strict page refuses', async () => {
+    expect(bundles.flatMap((bundle) => build.faultsOfBundle(bundle))).toEqual([]);
+    expect(build.CARD_GZIP_MAX).toBe(20_000);
+    const card = bundles.find(({ name }) => name === 'elicitation-card');
+    expect(card?.gzip).toBeLessThanOrEqual(20_000);
+    // No style sheet, font or piece that a page would have to serve, too.
+    expect((await readdir(folder)).sort()).toEqual(bundles.map(({ name }) => `${name}.js`).sort());
+  });
+
+  it.each([
+    ['eval("1")', 'eval('],
+    ['new Function("return 1")', 'new Function'],
+    ['@font-face { src: url(a.woff) }', 'a font'],
+    ['background: url(https://example.com/a.png)', 'a resource from the network'],
+    ['import "https://example.com/a.js"', 'an import from the network'],
+  ])('would be held back for %s', (code, fault) => {
+    expect(build.faultsOf(code)).toContain(fault);
+  });
+
+  it('would be held back for a card that is one byte too large', () => {
+    const card = { name: 'elicitation-card', gzip: 20_001, faults: [] };
+    expect(build.faultsOfBundle(card)).toEqual([expect.stringMatching(/20001 bytes.* 1 more/u)]);
+  });
+});

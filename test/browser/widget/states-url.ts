@@ -1,0 +1,219 @@
+import type { UrlWarning } from '@parley/shared/domain/url';
+import type { BrowserContext, Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
+import type { Site } from './site.ts';
+import { awake, button, cardIn, link, part, reads, spoken } from './site-card.ts';
+import { looksSound } from './site-look.ts';
+import { isAnswerTo } from './site-pages.ts';
+import type { WithPerson } from './states.test.ts';
+
+/** What the page script tried before anybody pressed anything. */
+declare const unasked: string;
+declare const show: (card: object) => void;
+
+export const CONNECT_QUESTION = {
+  mode: 'url',
+  title: 'Connect your account',
+  message: 'To pay I need access to your account.',
+  completion: 'server',
+  context: { trigger: 'credential_required', agent: 'Release helper', toolName: 'Bank' },
+} as const;
+
+const WHY = { trigger: 'credential_required', tool: 'Bank' };
+
+const isStream = (method: string, path: string) => method === 'GET' && path === '/v1/inbox/events';
+const isRead = (id: string) => (method: string, path: string) =>
+  method === 'GET' && path === `/v1/elicitations/${id}`;
+
+/** Presses the link and gives the tab that the browser opened. */
+export async function openedBy(context: BrowserContext, press: () => Promise<void>): Promise<Page> {
+  const [tab] = await Promise.all([context.waitForEvent('page'), press()]);
+  await tab.waitForLoadState();
+  return tab;
+}
+
+/** Every state of a question that leads to a page of others. */
+export function urlStates(site: () => Site, withPerson: WithPerson): void {
+  /** A question about a page of the bank, which finishes it. */
+  async function askAbout(ada: Parameters<Parameters<WithPerson>[0]>[0], more: { strict?: boolean } = {}) {
+    const bank = site().bank.newPage(more);
+    const asked = await ada.ask({ ...CONNECT_QUESTION, url: bank.url });
+    bank.belongsTo(asked.id);
+    return { ...asked, bank };
+  }
+
+  it('is met in a browser that blocks popups and keeps sites apart, as that of people', () =>
+    withPerson(async (ada) => {
+      const page = await ada.open();
+      expect(await page.evaluate(() => unasked)).toBe('blocked');
+      const { url } = site().bank;
+      await page.goto(`${url}/empty`);
+      await page.evaluate(() => localStorage.setItem('seen', 'by the site itself'));
+      await page.goto(`${url.replace('localhost', '127.0.0.1')}/frame`);
+      const [, frame] = page.frames();
+      expect(await frame?.evaluate(() => [location.hostname, localStorage.getItem('seen')])).toEqual([
+        'localhost',
+        null,
+      ]);
+    }));
+
+  it('opens nothing until its link was in view for a second', () =>
+    withPerson(async (ada) => {
+      const { id, bank } = await askAbout(ada);
+      await ada.context.clock.install();
+      const page = await ada.open({ ids: [id], deep: true });
+      await cardIn(page, 'pending');
+      await page.clock.pauseAt(Date.now() + 5_000);
+      await page.clock.runFor(10_000);
+      expect(await link(page).getAttribute('href')).toBeNull();
+      await link(page).scrollIntoViewIfNeeded();
+      await link(page).evaluate(inView);
+      await page.clock.runFor(500);
+      expect(await link(page).getAttribute('aria-disabled')).toBe('true');
+      await link(page).click({ force: true });
+      await link(page).press('Enter');
+      await page.clock.runFor(400);
+      await reads(spoken(page), ENGLISH.lookFirst);
+      expect(await link(page).getAttribute('href')).toBeNull();
+      expect(ada.context.pages()).toEqual([page]);
+      await page.clock.runFor(200);
+      expect(await link(page).getAttribute('href')).toBe(bank.url);
+      expect(site().pages.count(isAnswerTo(id))).toBe(0);
+      expect(bank.visits()).toBe(0);
+    }));
+
+  it.each([
+    ['plain pages', false],
+    ['pages that cut each other off', true],
+  ])('is finished by push while the other window is open: %s', (_, strict) =>
+    withPerson(async (ada) => {
+      const { id, outcome, bank } = await askAbout(ada, { strict });
+      const page = await ada.open({ ids: [id], strict });
+      const card = await cardIn(page, 'pending');
+      for (const words of [ENGLISH.asks('Release helper'), ENGLISH.why(WHY)]) {
+        expect(await card.innerText()).toContain(words);
+      }
+      expect(await part(page, 'address').locator('code').innerText()).toBe(bank.url);
+      expect(await part(page, 'address').locator('b').allInnerTexts()).toEqual(['localhost']);
+      await awake(page);
+      if (!strict) await looksSound(page);
+      expect(bank.visits()).toBe(0);
+      expect(await link(page).innerText()).toMatch(/^Connect account/u);
+      const tab = await openedBy(ada.context, () => link(page).click());
+      await cardIn(page, 'opened');
+      await reads(spoken(page), ENGLISH.waitingThere);
+      expect(await tab.evaluate(() => [window.opener, document.referrer])).toEqual([null, '']);
+      expect([tab.url(), bank.visits()]).toEqual([bank.url, 1]);
+      expect((await site().service.get(id)).status).toBe('opened');
+      if (!strict) await looksSound(page);
+      await tab.getByRole('button', { name: 'Confirm' }).click();
+      await reads(
+        await cardIn(page, 'accepted'),
+        ENGLISH.ended({ status: 'accepted', mode: 'url', here: true, reason: undefined }),
+      );
+      expect(tab.isClosed()).toBe(false);
+      expect(await outcome).toMatchObject({ status: 'accepted' });
+      if (strict) await looksSound(page);
+    }),
+  );
+
+  it('takes a closed window for nothing: it can be looked at, opened again, and left', () =>
+    withPerson(async (ada) => {
+      const { id, outcome, bank } = await askAbout(ada);
+      const page = await ada.open({ ids: [id] });
+      await awake(page);
+      await (await openedBy(ada.context, () => link(page).click())).close();
+      await cardIn(page, 'opened');
+      const reads = site().pages.count(isRead(id));
+      await button(page, 'Check now').click();
+      await expect.poll(() => site().pages.count(isRead(id))).toBeGreaterThan(reads);
+      await button(page, 'Check now').waitFor();
+      await cardIn(page, 'opened');
+      await awake(page);
+      await openedBy(ada.context, () => link(page).click());
+      expect(bank.visits()).toBe(2);
+      expect(site().pages.count(isAnswerTo(id))).toBe(1);
+      await button(page, 'Cancel').click();
+      await cardIn(page, 'cancelled');
+      expect(await outcome).toMatchObject({ status: 'cancelled' });
+    }));
+
+  it('finds out by looking where no push gets through', () =>
+    withPerson(async (ada) => {
+      const stream = site().pages.hold(isStream);
+      const { id, bank } = await askAbout(ada);
+      const page = await ada.open({ ids: [id] });
+      await awake(page);
+      const tab = await openedBy(ada.context, () => link(page).click());
+      await cardIn(page, 'opened');
+      await tab.getByRole('button', { name: 'Confirm' }).click();
+      await tab.getByRole('heading', { name: 'Confirmed' }).waitFor();
+      await cardIn(page, 'accepted');
+      stream();
+      expect(bank.visits()).toBe(1);
+    }));
+
+  it('is finished by the press where the asker wants no more', () =>
+    withPerson(async (ada) => {
+      const bank = site().bank.newPage();
+      const { completion: _, ...question } = CONNECT_QUESTION;
+      const { id, outcome } = await ada.ask({ ...question, url: bank.url, context: { agent: 'Shop' } });
+      const page = await ada.open({ ids: [id] });
+      await awake(page);
+      expect(await link(page).innerText()).toMatch(/^Open page/u);
+      await openedBy(ada.context, () => link(page).click());
+      await cardIn(page, 'accepted');
+      expect(await outcome).toMatchObject({ status: 'accepted' });
+    }));
+
+  it('warns of addresses that deserve a second look, with the host stressed', () =>
+    withPerson(async (ada) => {
+      const page = await ada.open();
+      for (const [at, [url, host, warning]] of ADDRESSES.entries()) {
+        const { id } = await ada.ask({ mode: 'url', title: 'Open this?', url });
+        await page.evaluate((elicitationId) => show({ elicitationId }), id);
+        const card = page.locator('elicitation-card').nth(at);
+        await card.locator('code').waitFor();
+        expect(await card.locator('code').innerText()).toBe(url);
+        expect(await card.locator('code b').allInnerTexts()).toEqual([host]);
+        const weight = await card.locator('code b').evaluate((bold) => getComputedStyle(bold).fontWeight);
+        expect(Number(weight)).toBeGreaterThanOrEqual(700);
+        const warnings = await card.locator('[part=warning]').allInnerTexts();
+        expect(warnings.join('')).toEqual(
+          warning === undefined ? '' : expect.stringContaining(ENGLISH.warning(warning)),
+        );
+        expect(await card.locator('a').count()).toBe(1);
+      }
+      await looksSound(page);
+    }));
+
+  it.each([
+    'https://bank.example@evil.example/',
+    'http://bank.example/',
+    'javascript:alert(1)',
+    'https://b\u0430nk.example/',
+  ])('never comes with an address that Parley refuses: %s', (url) =>
+    withPerson(async (ada) => {
+      await expect(ada.ask({ mode: 'url', url })).rejects.toMatchObject({ status: 400 });
+    }),
+  );
+}
+
+/** Runs in the page: resolves once the browser has told all who watch that an element is in view. */
+function inView(element: Element): Promise<void> {
+  return new Promise((resolve) => {
+    new IntersectionObserver(([entry]) => entry?.isIntersecting && resolve(), { threshold: 1 }).observe(
+      element,
+    );
+  });
+}
+
+const ADDRESSES: readonly (readonly [url: string, host: string, warning?: UrlWarning])[] = [
+  ['https://accounts.example.com/a?b=c#d', 'accounts.example.com'],
+  ['https://paypal.com.login.example.net/', 'paypal.com.login.example.net'],
+  ['https://xn--pple-43d.com/signin', 'xn--pple-43d.com', 'punycode'],
+  ['https://192.0.2.7/login', '192.0.2.7', 'address'],
+  ['https://[2001:db8::1]/login', '[2001:db8::1]', 'address'],
+  ['https://login.example.com:8443/start', 'login.example.com', 'port'],
+];

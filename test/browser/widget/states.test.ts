@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describeInChromium } from '../../harness/in-chromium.ts';
+import { type Person, type Site, startSite } from './site.ts';
+import { formStates } from './states-form.ts';
+import { hostileInput } from './states-hostile.ts';
+import { forPeople } from './states-people.ts';
+import { urlStates } from './states-url.ts';
+
+// Pods and a browser take their time on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+/** Hands a person to a test, and looks afterwards whether a page had to complain. */
+export type WithPerson = (
+  use: (person: Person) => Promise<void>,
+  options?: Parameters<Site['person']>[0],
+) => Promise<void>;
+
+await describeInChromium('the card, over three pods in turn', (chromium) => {
+  let site: Site;
+  beforeAll(async () => {
+    site = await startSite(chromium);
+  });
+  afterAll(async () => {
+    await site?.stop();
+  });
+
+  const withPerson: WithPerson = async (use, options) => {
+    const person = await site.person(options);
+    try {
+      await use(person);
+      expect(person.faults).toEqual([]);
+    } finally {
+      await person.context.close();
+    }
+  };
+
+  describe('with a form', () => formStates(() => site, withPerson));
+  describe('with a page to open', () => urlStates(() => site, withPerson));
+  describe('for all people', () => forPeople(() => site, withPerson));
+  describe('asked by somebody hostile', () => hostileInput(() => site, withPerson));
+
+  it('was served by every pod', () => {
+    expect(site.answeredBy.size).toBe(3);
+  });
+});

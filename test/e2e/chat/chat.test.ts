@@ -1,0 +1,299 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
+import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
+import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import {
+  type ModelRequest,
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { openSite, type Site, type SitePod } from '../../faults/site.ts';
+import {
+  type Asked,
+  createChatClient,
+  person,
+  questionIn,
+  SECRET,
+  textOf,
+  untilAsked,
+  type Watched,
+} from './client.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const ANSWER = { type: 'data-elicitation-response', data: { elicitationId: 'el_1', action: 'decline' } };
+
+let site: Site;
+let model: ScriptedModel;
+let echo: Awaited<ReturnType<typeof startEchoTools>>;
+let pods: SitePod[];
+let folder: string;
+let env: Record<string, string>;
+
+/** "ask" asks the person; "echo x" calls the tool; "count" is long; anything else is repeated. */
+function line({ userText, results }: Turn): ScriptedReply {
+  if (results.length > 0) return { text: `Heard ${results.map(({ text }) => text).join(' and ')}.` };
+  if (userText.startsWith('ask'))
+    return {
+      text: 'One moment. ',
+      calls: [{ name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } }],
+    };
+  if (userText.startsWith('echo'))
+    return { calls: [{ name: 'echo__echo', arguments: { text: userText.slice(5) } }] };
+  if (userText.startsWith('count')) return { text: 'one two three '.repeat(400) };
+  return { text: `You said ${userText}.` };
+}
+
+/** "refuse" and "hang" is what the model does. */
+function faultFor({ body }: ModelRequest): ModelFault | undefined {
+  const text = JSON.stringify(body.messages.at(-1));
+  if (text.includes('refuse')) return { kind: 'refuse', status: 400 };
+  return text.includes('hang') ? { kind: 'hang' } : undefined;
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-chat-'));
+  [site, model, echo] = await Promise.all([
+    openSite(),
+    startScriptedModel({ script: [line], delayMs: 1, fault: faultFor }),
+    startEchoTools({ headers: { authorization: 'Bearer project-token' } }),
+  ]);
+  const config = join(folder, 'agents.yaml');
+  writeFileSync(
+    config,
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Be brief., elicit: true, tools: [{ server: echo }] }
+  hasty: { title: Hasty, model: scripted, instructions: Be quick., limits: { turnTimeoutSeconds: 1 } }
+defaultAgent: helper
+mcpServers:
+  echo:
+    title: Echo
+    transport: http
+    url: "${echo.url}"
+    credentialScope: project
+    headersFromEnv: { Authorization: ECHO_AUTHORIZATION }
+`,
+  );
+  env = {
+    PARLEY_CONFIG: config,
+    ECHO_AUTHORIZATION: 'Bearer project-token',
+    PARLEY_JWT_SECRET: SECRET,
+    PARLEY_API_KEYS: 'default:a-service-key-of-some-length',
+  };
+  pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
+});
+afterAll(async () => {
+  await site?.stop();
+  await Promise.all([model?.stop(), echo?.stop()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const urlOf = (pod: number) => pods[pod]?.url ?? '';
+const { say, resume, post } = createChatClient(urlOf);
+
+/** The running turn of the conversation `c1`, read on another pod. */
+async function resumedOn(pod: number, authorization: string): Promise<Watched> {
+  const resumed = await resume(pod, authorization, 'c1');
+  if (resumed === undefined) throw new Error('No turn runs.');
+  return resumed;
+}
+
+describe('a chat over three pods', () => {
+  it('answers a stock client, and remembers', async () => {
+    const { authorization } = await person();
+    const first = await say({ authorization, text: 'hello', chatId: 'c1', pod: 0 });
+    expect(textOf(await first.done)).toBe('You said hello.');
+    const second = await say({ authorization, text: 'again', chatId: 'c1', pod: 1 });
+    expect(textOf(await second.done)).toBe('You said again.');
+    const shown = model.requests.at(-1)?.body.messages.map(({ role }) => role);
+    expect(shown).toEqual(['system', 'user', 'assistant', 'user']);
+  });
+
+  it('calls the tools of a server with the project’s credential', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'echo bananas', chatId: 'c1' });
+    expect(textOf(await chat.done)).toContain('bananas');
+  });
+
+  it('asks its person, takes the answer on another pod, and goes on in the same stream', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
+    const elicitationId = await untilAsked(chat);
+    const response = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'teal' } };
+    expect((await post(1, '/run/api/elicitation-responses', authorization, response)).status).toBe(200);
+    const message = await chat.done;
+    expect(textOf(message)).toContain('teal');
+    expect(questionIn(message)?.status).toBe('accepted');
+    const { content: _content, ...told } = questionIn(message) as Asked & { content?: unknown };
+    expect(JSON.stringify(told)).not.toContain('teal');
+  });
+
+  it('takes the answer as a message part too, and tells the model of a no', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
+    const elicitationId = await untilAsked(chat);
+    const data = { elicitationId, action: 'decline' };
+    const reply = await post(2, '/run/api/chat', authorization, {
+      id: 'c1',
+      messages: [{ role: 'user', parts: [{ type: 'data-elicitation-response', data }] }],
+    });
+    expect([reply.status, ((await reply.json()) as Asked).status]).toEqual([200, 'declined']);
+    expect(textOf(await chat.done)).toMatch(/explicitly declined/);
+  });
+
+  it('shows no question to a client that cannot show one', async () => {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', supports: 'url' });
+    const message = await chat.done;
+    expect(questionIn(message)).toBeUndefined();
+    expect(textOf(message)).toMatch(/cannot show questions/);
+  });
+
+  it('goes on without its reader, and is resumed on another pod from its start', async () => {
+    const { authorization } = await person();
+    const leaving = new AbortController();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0, signal: leaving.signal });
+    const elicitationId = await untilAsked(chat);
+    leaving.abort();
+    const resumed = await resumedOn(1, authorization);
+    expect(await untilAsked(resumed)).toBe(elicitationId);
+    const answer = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'pink' } };
+    await post(2, '/run/api/elicitation-responses', authorization, answer);
+    expect(textOf(await resumed.done)).toBe('One moment. Heard {"status":"accepted","answer":"pink"}.');
+    expect(await resume(1, authorization, 'c1')).toBeUndefined();
+  });
+
+  it('refuses a second turn while one runs, and stops from any pod', async () => {
+    const { authorization, userId } = await person();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
+    const elicitationId = await untilAsked(chat);
+    const body = { id: 'c1', messages: [{ role: 'user', content: 'hello' }] };
+    const second = await post(1, '/run/api/chat', authorization, body);
+    expect([second.status, ((await second.json()) as { code: string }).code]).toEqual([409, 'turn_running']);
+    const stopped = await post(2, '/run/api/chat/c1/stop', authorization);
+    expect(await stopped.json()).toEqual({ stopped: true });
+    const message = await chat.done;
+    expect(questionIn(message)?.status).toBe('withdrawn');
+    const reply = await fetch(`${urlOf(0)}/v1/elicitations/${elicitationId}`, { headers: { authorization } });
+    expect(await reply.json()).toMatchObject({ status: 'withdrawn', reason: 'run_stopped', userId });
+    expect(await (await post(0, '/run/api/chat/c1/stop', authorization)).json()).toEqual({ stopped: false });
+    expect(textOf(await (await say({ authorization, text: 'hello', chatId: 'c1', pod: 1 })).done)).toBe(
+      'You said hello.',
+    );
+  });
+
+  it('is nobody else’s: same conversation id, other person', async () => {
+    const [one, other] = [await person(), await person()];
+    const chat = await say({ authorization: one.authorization, text: 'ask me', chatId: 'shared' });
+    const elicitationId = await untilAsked(chat);
+    const headers = { authorization: other.authorization };
+    expect((await fetch(`${urlOf(1)}/run/api/chat/shared/stream`, { headers })).status).toBe(204);
+    expect(await (await post(1, '/run/api/chat/shared/stop', other.authorization)).json()).toEqual({
+      stopped: false,
+    });
+    const answer = { conversationId: 'shared', elicitationId, action: 'decline' };
+    expect((await post(1, '/run/api/elicitation-responses', other.authorization, answer)).status).toBe(404);
+    expect(textOf(await (await say({ ...other, text: 'hello', chatId: 'shared', pod: 2 })).done)).toBe(
+      'You said hello.',
+    );
+    await post(1, '/run/api/chat/shared/stop', one.authorization);
+    await chat.done;
+  });
+
+  it('speaks to the client of OpenAI: streamed, and whole', async () => {
+    const { authorization } = await person();
+    const client = new OpenAI({
+      baseURL: `${urlOf(2)}/run/v1`,
+      apiKey: authorization.slice('Bearer '.length),
+      maxRetries: 0,
+    });
+    const messages = [{ role: 'user', content: 'count' }] as const;
+    let text = '';
+    for await (const chunk of await client.chat.completions.create({
+      model: 'helper',
+      messages: [...messages],
+      stream: true,
+    })) {
+      text += chunk.choices[0]?.delta.content ?? '';
+    }
+    expect(text).toBe('one two three '.repeat(400));
+    const whole = await client.chat.completions.create({
+      model: 'helper',
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    expect(whole.choices[0]).toMatchObject({ message: { content: 'You said hi.' }, finish_reason: 'stop' });
+  });
+
+  it('tells a caller that waits for the whole turn whether to try again', async () => {
+    const { authorization } = await person();
+    const ask = async (agent: string, content: string) => {
+      const body = { agent, stream: false, messages: [{ role: 'user', content }] };
+      const { status, headers } = await post(0, '/run/api/chat', authorization, body);
+      return [status, headers.get('retry-after'), headers.get('x-should-retry')];
+    };
+    expect(await ask('helper', 'refuse')).toEqual([503, '1', null]);
+    expect(await ask('hasty', 'hang')).toEqual([500, null, 'false']);
+    const before = model.requests.length;
+    const client = new OpenAI({
+      baseURL: `${urlOf(1)}/run/v1`,
+      apiKey: authorization.slice('Bearer '.length),
+      maxRetries: 2,
+    });
+    const messages = [{ role: 'user', content: 'hang' }] as const;
+    const call = client.chat.completions.create({ model: 'hasty', messages: [...messages] });
+    await expect(call).rejects.toMatchObject({ status: 500 });
+    expect(model.requests.length - before).toBe(1);
+  });
+
+  it('goes on when its pod dies, for the same reader, with the same question', async () => {
+    const { authorization } = await person();
+    const dying = await site.pod({ ...env, PARLEY_LEASE_MS: '1000' });
+    pods[3] = dying;
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 3 });
+    const elicitationId = await untilAsked(chat);
+    const resumed = await resumedOn(1, authorization);
+    expect(await untilAsked(resumed)).toBe(elicitationId);
+    dying.kill('SIGKILL');
+    const answer = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'teal' } };
+    expect((await post(2, '/run/api/elicitation-responses', authorization, answer)).status).toBe(200);
+    const message = await resumed.done;
+    expect(textOf(message)).toContain('teal');
+    expect(questionIn(message)).toMatchObject({ elicitationId, status: 'accepted' });
+  });
+
+  it('takes a service key that is nobody’s user, and asks nobody then', async () => {
+    const reply = await post(1, '/run/api/chat', 'Bearer a-service-key-of-some-length', {
+      messages: [{ role: 'user', content: 'ask me' }],
+      stream: false,
+    });
+    expect(reply.status).toBe(200);
+    expect(JSON.stringify(await reply.json())).toContain('cannot show questions');
+  });
+
+  it('refuses what is no turn, with words', async () => {
+    const { authorization } = await person();
+    for (const body of [
+      {},
+      { messages: [] },
+      { messages: [{ role: 'assistant', content: 'hello' }] },
+      { messages: [{ role: 'user', parts: [{ type: 'file' }] }] },
+      { messages: [{ role: 'user', content: 'hello' }], agent: 'nobody' },
+      { messages: [{ role: 'user', content: 'hello' }], id: 'sr_mine' },
+      { messages: [{ role: 'user', parts: [{ type: 'data-elicitation-response', data: {} }] }], id: 'c' },
+      { messages: [{ role: 'user', parts: [ANSWER, ANSWER] }], id: 'c' },
+      { messages: [{ role: 'user', parts: [ANSWER, { type: 'text', text: 'and more' }] }], id: 'c' },
+    ]) {
+      const reply = await post(0, '/run/api/chat', authorization, body);
+      expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([
+        400,
+        'invalid_request',
+      ]);
+    }
+  });
+});

@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { person } from './client.ts';
+import { type ChatSite, openChatSite } from './transport-site.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
+
+const RECITAL = 'one two three '.repeat(500);
+
+/** "ask" asks the person; "count" is long; "refuse" has the model fail; anything else is repeated. */
+function line({ userText, results }: Turn): ScriptedReply {
+  if (results.length > 0) return { text: `Heard ${results.map(({ text }) => text).join(' and ')}.` };
+  if (userText.startsWith('refuse')) throw new Error('It was told to.');
+  if (userText.startsWith('ask'))
+    return {
+      text: 'One moment. ',
+      calls: [{ name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } }],
+    };
+  if (userText.startsWith('count')) return { text: `${userText} ${'one two three '.repeat(300)}` };
+  // Still at it when its pod has long been killed.
+  if (userText.startsWith('recite')) return { text: `${userText} ${RECITAL}` };
+  return { text: `You said ${userText}.` };
+}
+
+let chats: ChatSite;
+beforeAll(async () => {
+  chats = await openChatSite({ script: [line], delayMs: 5 });
+});
+afterAll(() => chats?.stop());
+
+interface Sending {
+  readonly authorization: string;
+  readonly key: string;
+  readonly text: string;
+  /** Through the balancer when absent. */
+  readonly url?: string;
+  readonly path?: string;
+  readonly chatId?: string;
+  readonly body?: Record<string, unknown>;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+const COMPLETIONS = '/run/v1/chat/completions';
+const OPENAI = { path: COMPLETIONS, body: { model: 'helper', stream: true } };
+
+function send({ authorization, key, text, chatId, signal, ...more }: Sending): Promise<Response> {
+  const { url = chats.balancer.url, path = '/run/api/chat', body, headers } = more;
+  return fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: {
+      authorization,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+      'x-supports-elicitation': 'true',
+      ...headers,
+    },
+    body: JSON.stringify({
+      ...(chatId !== undefined && { conversationId: chatId }),
+      messages: [{ role: 'user', content: text }],
+      ...body,
+    }),
+    ...(signal !== undefined && { signal }),
+  });
+}
+
+/** What either format may say in a chunk. */
+interface Chunk {
+  readonly type?: string;
+  readonly id?: string;
+  readonly messageId?: string;
+  readonly delta?: unknown;
+  readonly finishReason?: string;
+  readonly messageMetadata?: { readonly parley?: { readonly state?: string } };
+  readonly data?: { readonly status?: string; readonly elicitationId?: string; readonly code?: string };
+  readonly choices?: readonly {
+    readonly delta: { readonly content?: string };
+    readonly finish_reason: string | null;
+  }[];
+}
+
+function textOf({ delta, choices }: Chunk): string {
+  return choices?.[0]?.delta.content ?? (typeof delta === 'string' ? delta : '');
+}
+
+/** What the client of a stream was told, in either format. */
+async function told(response: Response) {
+  expect(response.status, response.ok ? '' : await response.clone().text()).toBe(200);
+  const chunks = (await response.text())
+    .split('\n')
+    .flatMap((each) => (each.startsWith('data: {') ? [JSON.parse(each.slice(6)) as Chunk] : []));
+  const last = chunks.at(-1);
+  return {
+    replayed: response.headers.get('idempotent-replayed'),
+    conversation: response.headers.get('x-conversation-id'),
+    messageId: chunks[0]?.messageId ?? chunks[0]?.id,
+    // Of an envelope, which tells the time, no more than that it is one.
+    text: chunks
+      .map(textOf)
+      .map((text) => (text.startsWith('{"type":"elicitation') ? '?' : text))
+      .join(''),
+    state: last?.messageMetadata?.parley?.state ?? last?.finishReason ?? last?.choices?.[0]?.finish_reason,
+    questions: chunks.flatMap(({ type, data }) =>
+      type === 'data-elicitation-request' ? [`${data?.elicitationId} ${data?.status}`] : [],
+    ),
+    failure: chunks.find(({ type }) => type === 'data-turn-failed')?.data?.code,
+  };
+}
+
+/** The questions that a person has open. */
+async function openOf(authorization: string): Promise<readonly { readonly elicitationId: string }[]> {
+  const headers = { authorization };
+  const page = await fetch(`${urlOf(0)}/v1/elicitations?status=pending`, { headers });
+  return ((await page.json()) as { elicitations: { elicitationId: string }[] }).elicitations;
+}
+
+/** Who sends what under a key of their own; `text` is in no other turn. */
+async function someone(what: string) {
+  const { authorization, userId } = await person();
+  return { authorization, userId, key: randomUUID(), text: `${what} ${randomUUID()}` };
+}
+
+const roundsOf = (text: string) =>
+  chats.model.requests.filter(({ body }) => JSON.stringify(body.messages.at(-1)).includes(text)).length;
+
+const urlOf = (pod: number) => chats.pods[pod]?.url ?? '';
+
+async function answer(authorization: string, conversationId: string, elicitationId: string) {
+  const reply = await fetch(`${chats.balancer.url}/run/api/elicitation-responses`, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/json' },
+    body: JSON.stringify({ conversationId, elicitationId, action: 'accept', content: { answer: 'teal' } }),
+  });
+  expect(reply.status).toBe(200);
+}
+
+describe('a message that is sent again with its key', () => {
+  it('at once and over three pods, is one turn, which all are told', async () => {
+    const { userId: _userId, ...who } = await someone('count');
+    const replies = await Promise.all(
+      (await Promise.all(Array.from({ length: 6 }, () => send(who)))).map(told),
+    );
+    expect(replies.filter(({ replayed }) => replayed === null)).toHaveLength(1);
+    expect(replies.filter(({ replayed }) => replayed === 'true')).toHaveLength(5);
+    const facts = replies.map(({ replayed: _replayed, ...rest }) => JSON.stringify(rest));
+    expect(new Set(facts).size).toBe(1);
+    expect(replies[0]).toMatchObject({
+      text: `${who.text} ${'one two three '.repeat(300)}`,
+      state: 'stop',
+      conversation: expect.stringMatching(/^conv_/),
+    });
+    const later = await told(await send(who));
+    expect(later).toEqual({ ...replies[0], replayed: 'true' });
+    expect(roundsOf(who.text)).toBe(1);
+  });
+
+  it('after its reader was cut off, is told whole on another pod', async () => {
+    const who = await someone('count');
+    const cut = new AbortController();
+    const first = await send({ ...who, url: urlOf(0), chatId: 'c1', signal: cut.signal });
+    await first.body?.getReader().read();
+    cut.abort();
+    const again = await told(await send({ ...who, url: urlOf(1), chatId: 'c1' }));
+    expect(again).toMatchObject({ replayed: 'true', conversation: 'c1', state: 'stop' });
+    expect(again.text).toBe(`${who.text} ${'one two three '.repeat(300)}`);
+    expect(roundsOf(who.text)).toBe(1);
+  });
+
+  it('in the OpenAI format is the same turn, streamed or whole', async () => {
+    const who = await someone('hello');
+    const first = await told(await send({ ...who, ...OPENAI }));
+    const again = await told(await send({ ...who, ...OPENAI }));
+    expect(first).toMatchObject({ replayed: null, text: `You said ${who.text}.`, state: 'stop' });
+    expect(again).toEqual({ ...first, replayed: 'true' });
+    const whole = await send({ ...who, path: COMPLETIONS, body: { model: 'helper' } });
+    expect([whole.headers.get('idempotent-replayed'), whole.headers.get('x-conversation-id')]).toEqual([
+      'true',
+      first.conversation,
+    ]);
+    expect(await whole.json()).toMatchObject({
+      id: first.messageId,
+      choices: [{ message: { content: `You said ${who.text}.` } }],
+    });
+    expect(roundsOf(who.text)).toBe(1);
+  });
+
+  it('says something else: 409; of another person, or under another key, it is a turn of its own', async () => {
+    const who = await someone('hello');
+    const other = await someone('hello');
+    const first = await told(await send({ ...who, chatId: 'c1' }));
+    for (const change of [{ text: 'else' }, { chatId: 'c2' }, { body: { agent: 'helper' } }]) {
+      const refused = await send({ ...who, chatId: 'c1', ...change });
+      expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([
+        409,
+        'idempotency_mismatch',
+      ]);
+    }
+    const theirs = { ...who, authorization: other.authorization };
+    for (const turn of [theirs, { ...who, key: 'another' }]) {
+      const { replayed, messageId } = await told(await send({ ...turn, chatId: 'c1' }));
+      expect([replayed, messageId === first.messageId]).toEqual([null, false]);
+    }
+    for (const key of ['', 'a b', 'k'.repeat(256)]) {
+      const refused = await send({ ...who, key });
+      expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([
+        400,
+        'invalid_request',
+      ]);
+    }
+  });
+
+  it('of a turn that waits is told that it does, and after the answer all of it', async () => {
+    for (const format of [{}, OPENAI]) {
+      const headers = { 'x-parley-delivery': 'detach' };
+      const who = { ...(await someone('ask')), chatId: 'c1', headers, ...format };
+      const waiting = await told(await send(who));
+      const again = await told(await send(who));
+      expect(again).toEqual({ ...waiting, replayed: 'true' });
+      expect(again.text).toContain('One moment.');
+      const open = await openOf(who.authorization);
+      expect(open).toHaveLength(1);
+      await answer(who.authorization, 'c1', open[0]?.elicitationId ?? '');
+      const whole = await told(await send(who));
+      expect(whole.text).toMatch(/One moment\..*Heard .*teal/s);
+      expect([whole.replayed, whole.messageId]).toEqual(['true', waiting.messageId]);
+      const ended = await told(await send(who));
+      expect([ended.text, ended.state]).toEqual([whole.text, whole.state]);
+      expect(roundsOf(who.text)).toBe(1);
+    }
+  });
+
+  it('of a turn that failed or was stopped is told so; another try needs another key', async () => {
+    const failed = { ...(await someone('refuse')), chatId: 'c1' };
+    const first = await told(await send(failed));
+    expect(first).toMatchObject({ replayed: null, failure: 'model_unavailable' });
+    const rounds = roundsOf(failed.text);
+    expect(await told(await send(failed))).toEqual({ ...first, replayed: 'true' });
+    const whole = await send({ ...failed, body: { stream: false } });
+    const { status, headers } = whole;
+    expect([status, headers.get('retry-after'), headers.get('x-should-retry')]).toEqual([500, null, 'false']);
+    expect(roundsOf(failed.text)).toBe(rounds);
+
+    const stopped = { ...(await someone('ask')), chatId: 'c1' };
+    const running = send(stopped);
+    await waitUntil(async () => (await openOf(stopped.authorization)).length === 1, { what: 'the question' });
+    const stop = await fetch(`${urlOf(1)}/run/api/chat/c1/stop`, {
+      method: 'POST',
+      headers: { authorization: stopped.authorization },
+    });
+    expect(await stop.json()).toEqual({ stopped: true });
+    const { text, messageId, state } = await told(await running);
+    expect(await told(await send(stopped))).toMatchObject({ text, messageId, state, replayed: 'true' });
+    expect(roundsOf(stopped.text)).toBe(1);
+  });
+});
+
+/** A pod of whose next turn nobody hears that it was begun: Redis ran it, and the pod is cut off from Redis. */
+async function deafPod(text: string, env: Record<string, string> = {}) {
+  // A script that Redis does not know yet would be sent twice.
+  await told(await send(await someone('hello')));
+  const proxy = await chats.site.proxy();
+  const pod = await chats.site.pod({ ...chats.env, ...env, REDIS_URL: proxy.url });
+  return {
+    pod,
+    proxy,
+    async deafen() {
+      await proxy.refuse(true);
+      return proxy.cutAfterNextRequest(text);
+    },
+  };
+}
+
+describe('a message of which nobody heard whether it arrived', () => {
+  it('since its pod was killed before it replied, finds its turn on another pod', async () => {
+    const who = { ...(await someone('ask')), chatId: 'c1' };
+    const { pod, deafen } = await deafPod(who.text);
+    const cut = deafen();
+    const lost = send({ ...who, url: pod.url }).then(
+      ({ status }) => status,
+      () => 'nothing',
+    );
+    expect(await cut).toBe(true);
+    pod.kill('SIGKILL');
+    expect(await lost).toBe('nothing');
+    const again = send(who);
+    const isAsked = async () => (await openOf(who.authorization)).length === 1;
+    await waitUntil(isAsked, { what: 'the question' });
+    await answer(who.authorization, 'c1', (await openOf(who.authorization))[0]?.elicitationId ?? '');
+    const whole = await told(await again);
+    expect(whole).toMatchObject({ replayed: 'true', state: 'stop' });
+    expect(whole.text).toMatch(/^One moment\. Heard .*teal/);
+    expect(roundsOf(who.text)).toBe(1);
+  });
+
+  it('since its pod was killed in the middle of its words, is told them once, in either format', async () => {
+    const who = { ...(await someone('recite')), chatId: 'c1', body: { agent: 'helper' } };
+    const dying = await chats.site.pod(chats.env);
+    const first = await send({ ...who, url: dying.url });
+    let seen = '';
+    for await (const piece of first.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      seen += piece;
+      if (seen.includes('two')) break;
+    }
+    expect(seen).toContain('two');
+    dying.kill('SIGKILL');
+    const text = `${who.text} ${RECITAL}`;
+    // Whoever was shown what is said anew is cut off, and comes back with the same key.
+    const whole = async () => (await told(await send(who))).text === text;
+    await waitUntil(() => whole().catch(() => false), { what: 'all of it', timeoutMs: 90_000 });
+    const body = { model: 'helper', stream: true };
+    expect(await told(await send({ ...who, ...OPENAI, body }))).toMatchObject({
+      text,
+      state: 'stop',
+      replayed: 'true',
+    });
+    expect(roundsOf(who.text)).toBe(2);
+  });
+
+  it('since its pod could not reach Redis, finds the turn once that pod lets go of it', async () => {
+    const who = { ...(await someone('hello')), chatId: 'c1' };
+    // So long that no other pod takes the turn from this one unasked.
+    const { pod, proxy, deafen } = await deafPod(who.text, { PARLEY_LEASE_MS: '60000' });
+    const cut = deafen();
+    const lost = await send({ ...who, url: pod.url });
+    expect(await cut).toBe(true);
+    expect([lost.status, ((await lost.json()) as { code: string }).code]).toEqual([503, 'unavailable']);
+    const again = await send(who);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(roundsOf(who.text)).toBe(0);
+    await proxy.heal();
+    await proxy.refuse(false);
+    expect(await told(again)).toMatchObject({ text: `You said ${who.text}.`, state: 'stop' });
+    expect(roundsOf(who.text)).toBe(1);
+  });
+});

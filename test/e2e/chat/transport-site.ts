@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Script } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { openSite, type Site, type SitePod } from '../../faults/site.ts';
+import { createRoundRobin, type RoundRobin } from '../../harness/round-robin.ts';
+import { SECRET } from './client.ts';
+
+const PODS = 3;
+
+/** Three pods with an agent, behind a balancer. */
+export interface ChatSite {
+  readonly site: Site;
+  readonly model: ScriptedModel;
+  /** Of its pods. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly balancer: RoundRobin;
+  /** By their place behind the balancer. */
+  readonly pods: readonly SitePod[];
+  /** Ends the pod at a place, and starts another there once it is gone. */
+  replace(at: number, how: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ChatSiteOptions {
+  readonly script: Script;
+  /** Pause before each piece of what the model says, ms. */
+  readonly delayMs: number;
+  readonly env?: Record<string, string>;
+}
+
+/** Opens a site whose agent says what the script says. */
+export async function openChatSite({ script, delayMs, env: more }: ChatSiteOptions): Promise<ChatSite> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-chats-'));
+  const [site, model] = await Promise.all([openSite(), startScriptedModel({ script, delayMs })]);
+  const config = join(folder, 'agents.yaml');
+  writeFileSync(
+    config,
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Help., elicit: true }
+defaultAgent: helper
+`,
+  );
+  const env = {
+    PARLEY_CONFIG: config,
+    PARLEY_JWT_SECRET: SECRET,
+    // A pod that a busy machine holds up must not pass for a dead one.
+    PARLEY_LEASE_MS: '4000',
+    PARLEY_TAKE_OVER_MS: '250',
+    PARLEY_DRAIN_MS: '8000',
+    ...more,
+  };
+  await site.worker(env);
+  const pods = await Promise.all(Array.from({ length: PODS }, () => site.pod(env)));
+  const targets = () => pods.map(({ url }, at) => ({ name: `${at}`, url }));
+  const balancer = await createRoundRobin({ targets: targets(), healthIntervalMs: 100 });
+  return {
+    site,
+    model,
+    env,
+    balancer,
+    pods,
+    async replace(at, how) {
+      pods[at]?.kill(how);
+      await pods[at]?.exited;
+      pods[at] = await site.pod(env);
+      await balancer.setTargets(targets());
+    },
+    async stop() {
+      await balancer.close();
+      await site.stop();
+      await model.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

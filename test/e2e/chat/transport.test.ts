@@ -1,0 +1,227 @@
+import { createClient } from '@parley/sdk';
+import { createChatTransport } from '@parley/sdk/chat';
+import { DefaultChatTransport, type UIMessage } from 'ai';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { PlainChat } from '../../unit/sdk/sdk-chat-chat.ts';
+import { person, questionsIn } from './client.ts';
+import { type ChatSite, openChatSite } from './transport-site.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const WORDS = 200;
+
+let chats: ChatSite;
+/** How often the model was asked by whoever said this. */
+const tellings = new Map<string, number>();
+
+/** Asks for a seat; else says the same word again and again, another one each time it is asked: as models do, it does not repeat itself. */
+function line({ userText, results }: Turn): ScriptedReply {
+  if (userText.startsWith('seat')) {
+    const ask = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
+    return results.length > 0 ? { text: 'Seated.' } : { text: 'One moment. ', calls: [ask] };
+  }
+  const telling = (tellings.get(userText) ?? 0) + 1;
+  tellings.set(userText, telling);
+  return { text: wholeOf(telling) };
+}
+
+function wholeOf(telling: number): string {
+  return `${`word-${telling} `.repeat(WORDS)}end-${telling}`;
+}
+
+beforeAll(async () => {
+  chats = await openChatSite({ script: [line], delayMs: 15 });
+});
+afterAll(() => chats?.stop());
+
+let talks = 0;
+/** A chat in which something was said, with some of the reply shown, and the pod that serves it. */
+async function halfTold(make: (url: string, authorization: string) => PlainChat) {
+  const { authorization } = await person();
+  talks += 1;
+  const text = `talk ${talks}`;
+  const chat = make(chats.balancer.url, authorization);
+  const sending = chat.sendMessage({ text });
+  await waitUntil(() => chat.reply.includes('word-1'), { what: 'some of the reply' });
+  return { chat, sending, text, authorization, pod: Number(chats.balancer.lastPod()) };
+}
+
+function stockChat(url: string, authorization: string): PlainChat {
+  const transport = new DefaultChatTransport<UIMessage>({
+    api: `${url}/run/api/chat`,
+    headers: { authorization, 'x-supports-elicitation': 'true' },
+  });
+  return new PlainChat({ id: 'c1', transport });
+}
+
+function ourChat(url: string, authorization: string): PlainChat {
+  const token = authorization.slice('Bearer '.length);
+  const transport = createChatTransport({ baseUrl: url, token, retry: { firstDelayMs: 50 } });
+  const chat = new PlainChat({ id: 'c1', transport });
+  transport.attach(chat);
+  return chat;
+}
+
+describe.each([
+  ['is killed', 'SIGKILL'],
+  ['is told to end', 'SIGTERM'],
+] as const)('while a reply is told its pod %s', (_what, how) => {
+  it('stock: the half reply and an error; resuming at once replaces it by the whole one', async () => {
+    const { chat, sending, text, pod } = await halfTold(stockChat);
+    const replaced = chats.replace(pod, how);
+    await sending;
+    expect([chat.status, chat.finishes.at(-1)?.isError, chat.messages.length]).toEqual(['error', true, 2]);
+    expect(chat.reply).toMatch(/^(word-1 ?)+$/);
+    // Cut again where the half told step is told anew: each cut is one more resume.
+    while (chat.status === 'error') {
+      // Both ways do: it takes the place of the half reply, which may also be dropped before.
+      if (how === 'SIGKILL') chat.messages = chat.messages.filter(({ role }) => role === 'user');
+      await chat.resumeStream();
+    }
+    expect([chat.reply, chat.messages.length]).toEqual([wholeOf(tellings.get(text) ?? 0), 2]);
+    expect(tellings.get(text)).toBeGreaterThan(1);
+    await replaced;
+  });
+
+  it('stock: resuming after the turn has ended leaves the half reply, and no error', async () => {
+    const { chat, sending, authorization, pod } = await halfTold(stockChat);
+    await Promise.all([chats.replace(pod, how), sending]);
+    const half = chat.reply;
+    const isOver = async () => {
+      const url = `${chats.balancer.url}/run/api/chat/c1/stream`;
+      const { status, body } = await fetch(url, { headers: { authorization } });
+      await body?.cancel();
+      return status === 204;
+    };
+    await waitUntil(isOver, { what: 'the end of the turn' });
+    await chat.resumeStream();
+    expect([chat.status, chat.reply]).toEqual(['ready', half]);
+  });
+
+  it('ours: the whole reply, and nothing but it, without any call', async () => {
+    const { chat, text, pod } = await halfTold(ourChat);
+    await chats.replace(pod, how);
+    await chat.untilSettled();
+    expect([chat.status, chat.reply]).toEqual(['ready', wholeOf(tellings.get(text) ?? 0)]);
+    expect(tellings.get(text)).toBeGreaterThan(1);
+    expect([chat.errors, chat.messages.length]).toEqual([[], 2]);
+    // It was taken back as a whole: the two tellings were never shown as one.
+    expect(chat.shown.filter((shown) => /word-1.*word-2/.test(shown))).toEqual([]);
+  });
+});
+
+describe('ours: a message', () => {
+  /** A chat whose first message reaches the server, while its reply does not come back: first `meanwhile` happens. */
+  async function chatThatLosesAReply(meanwhile: (url: string, authorization: string) => Promise<void>) {
+    const { authorization } = await person();
+    const { url } = chats.balancer;
+    let posts = 0;
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      const response = await globalThis.fetch(input, init);
+      if (init?.method !== 'POST') return response;
+      posts += 1;
+      if (posts > 1) return response;
+      await response.body?.cancel();
+      await meanwhile(url, authorization);
+      throw new TypeError('The reply was lost.');
+    };
+    const token = authorization.slice('Bearer '.length);
+    const transport = createChatTransport({ baseUrl: url, token, fetch, retry: { firstDelayMs: 50 } });
+    const chat = new PlainChat({ id: 'c1', transport });
+    transport.attach(chat);
+    talks += 1;
+    return { chat, text: `talk ${talks}`, posts: () => posts };
+  }
+
+  async function untilOver(url: string, authorization: string): Promise<void> {
+    const isOver = async () => {
+      const { status, body } = await fetch(`${url}/run/api/chat/c1/stream`, { headers: { authorization } });
+      await body?.cancel();
+      return status === 204;
+    };
+    await waitUntil(isOver, { what: 'the end of the turn' });
+  }
+
+  it.each([
+    ['runs', async () => undefined],
+    ['has ended', untilOver],
+  ])('whose reply was lost leads to its one turn, told whole, while it %s', async (_when, meanwhile) => {
+    const { chat, text, posts } = await chatThatLosesAReply(meanwhile);
+    await chat.sendMessage({ text });
+    await chat.untilSettled();
+    expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', wholeOf(1), []]);
+    expect([posts(), tellings.get(text), chat.messages.length]).toEqual([2, 1, 2]);
+  });
+
+  it('is taken after six turns with tool outputs of 48 kB', async () => {
+    const { authorization } = await person();
+    const chat = ourChat(chats.balancer.url, authorization);
+    chat.messages = Array.from({ length: 6 }, (_, n): UIMessage[] => [
+      { id: `u${n}`, role: 'user', parts: [{ type: 'text', text: 'list' }] },
+      {
+        id: `m${n}`,
+        role: 'assistant',
+        parts: [
+          {
+            type: 'dynamic-tool',
+            toolName: 'list',
+            toolCallId: `call${n}`,
+            state: 'output-available',
+            input: {},
+            output: 'x'.repeat(48_000),
+          },
+          { type: 'text', text: 'Listed.' },
+        ],
+      },
+    ]).flat();
+    talks += 1;
+    await chat.sendMessage({ text: `talk ${talks}` });
+    expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', wholeOf(1), []]);
+  });
+});
+
+describe('a turn that is detached while it asks', () => {
+  const inStock = (url: string, authorization: string) =>
+    new PlainChat({
+      id: 'c1',
+      transport: new DefaultChatTransport<UIMessage>({
+        api: `${url}/run/api/chat`,
+        headers: { authorization, 'x-supports-elicitation': 'true', 'x-parley-delivery': 'detach' },
+      }),
+    });
+  const inOurs = (url: string, authorization: string) => {
+    const token = authorization.slice('Bearer '.length);
+    const transport = createChatTransport({ baseUrl: url, token, delivery: 'detach' });
+    const chat = new PlainChat({ id: 'c1', transport });
+    transport.attach(chat);
+    return chat;
+  };
+
+  it.each([
+    ['stock', inStock],
+    ['ours', inOurs],
+  ])(
+    '%s: the message ends with its question; resumed once that is answered, it is whole',
+    async (_name, make) => {
+      const { authorization } = await person();
+      const chat = make(chats.balancer.url, authorization);
+      await chat.sendMessage({ text: 'seat' });
+      await chat.untilSettled();
+      expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', 'One moment. ', []]);
+      expect(chat.messages.at(-1)?.metadata).toEqual({ parley: { state: 'waiting' } });
+      const question = questionsIn(chat.messages.at(-1))[0];
+      expect(question?.status).toBe('pending');
+      const client = createClient({
+        baseUrl: chats.balancer.url,
+        token: authorization.slice('Bearer '.length),
+      });
+      await client.answer(question?.elicitationId ?? '', { action: 'accept', content: { answer: '12A' } });
+      await chat.resumeStream();
+      await chat.untilSettled();
+      expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', 'One moment. Seated.', []]);
+      expect([chat.messages.length, questionsIn(chat.messages.at(-1)).length]).toEqual([2, 1]);
+    },
+  );
+});

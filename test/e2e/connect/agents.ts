@@ -1,0 +1,113 @@
+import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+
+export interface AgentAddresses {
+  readonly model: string;
+  readonly issuer: string;
+  readonly tracker: string;
+  readonly notes: string;
+  readonly keyCheck: string;
+  readonly echo: string;
+}
+
+/** What the tools of the configuration need from the environment. */
+export interface AgentSecrets {
+  readonly MODEL_KEY: string;
+  readonly TRACKER_SECRET: string;
+  readonly ECHO_AUTHORIZATION: string;
+}
+
+const ANNOUNCED = `
+      - name: create_issue
+        description: Creates an issue.
+        inputSchema: { type: object, properties: { title: { type: string } }, required: [title] }
+      - { name: list_issues, description: Lists issues., inputSchema: { type: object } }`;
+
+/** The connector of the tracker's tokens. */
+export const ACCOUNT = 'tracker-account';
+export const TRACKER = 'Acme Tracker';
+export const NOTES = 'Acme Notes';
+
+/** Agents with a tool of each kind: a person's tokens, a person's key, the project's header. `hasty` waits a second. */
+export function agentsFile(at: AgentAddresses): string {
+  return `defaultAgent: helper
+models:
+  scripted: { provider: openai-compatible, baseUrl: "${at.model}", model: scripted, apiKeyEnv: MODEL_KEY }
+agents:
+  helper:
+    title: Helper
+    model: scripted
+    instructions: Be brief.
+    elicit: true
+    tools: [{ server: tracker }, { server: notes }, { server: echo }]
+  hasty:
+    title: Hasty
+    model: scripted
+    instructions: Be quick.
+    tools: [{ server: tracker }]
+    limits: { questionTimeoutSeconds: 1 }
+mcpServers:
+  tracker:
+    title: ${TRACKER}
+    transport: http
+    url: "${at.tracker}"
+    credentialScope: user
+    connector: ${ACCOUNT}
+    announcedTools:${ANNOUNCED}
+  notes:
+    title: ${NOTES}
+    transport: http
+    url: "${at.notes}"
+    credentialScope: user
+    connector: notes-key
+    announcedTools:${ANNOUNCED}
+  echo:
+    title: Echo
+    transport: http
+    url: "${at.echo}"
+    credentialScope: project
+    headersFromEnv: { Authorization: ECHO_AUTHORIZATION }
+connectors:
+  ${ACCOUNT}:
+    type: oauth2
+    title: ${TRACKER}
+    issuer: "${at.issuer}"
+    clientId: parley
+    clientSecretEnv: TRACKER_SECRET
+    scopes: [issues:read, issues:write]
+    resource: "${at.tracker}"
+  notes-key: { type: api_key, title: ${NOTES}, instructions: Look around., checkUrl: "${at.keyCheck}" }
+`;
+}
+
+/** What the agent says before and after it has called its tool. */
+export const BEFORE = 'One moment. ';
+export const TAIL = Array.from({ length: 40 }, (_, index) => `word-${index}`).join(' ');
+
+/**
+ * "file X" creates an issue, "note X" one at the other service, "echo X" calls the project's tool, "ask" asks in a form.
+ * What the tools said is told at last (but not what a person answered), and then a tail that shows every word left out or said twice.
+ */
+export function line({ userText, results }: Turn): ScriptedReply {
+  if (results[0]?.name === 'elicit') return { text: 'Thank you.' };
+  if (results.length > 0) return { text: `${results.map(({ text }) => wordsOf(text)).join(' & ')} ${TAIL}` };
+  const [, verb, rest = ''] = /^(\w+) ?(.*)$/.exec(userText) ?? [];
+  const call = (name: string, given: Record<string, unknown>) => ({
+    text: BEFORE,
+    calls: [{ name, arguments: given }],
+  });
+  if (verb === 'file') return call('tracker__create_issue', { title: rest });
+  if (verb === 'list') return call('tracker__list_issues', {});
+  if (verb === 'note') return call('notes__create_issue', { title: rest });
+  if (verb === 'echo') return call('echo__echo', { text: rest });
+  if (verb === 'ask') return call('elicit', { kind: 'text', message: 'Which colour?' });
+  return { text: `You said ${userText}.` };
+}
+
+/** The issue that was created, in words; else what the tool said, failures above all. */
+function wordsOf(text: string): string {
+  const title = /\\?"title\\?":\\?"([^"\\]+)/.exec(text)?.[1];
+  return title === undefined || text.includes('"issues') ? text : `Created ${title}.`;
+}
+
+/** All that the agent says in a turn that created an issue. */
+export const wholeText = (title: string) => `${BEFORE}Created ${title}. ${TAIL}`;

@@ -1,0 +1,106 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { agreeToGo, allow, meetPerson, type Person, signIn } from '../../../infra/demo/person.ts';
+import { SERVICE } from '../../../infra/demo/story.ts';
+import { startWorld, type World } from '../../../infra/demo/world.ts';
+import { describeInChromium } from '../../harness/in-chromium.ts';
+
+// Five processes and a browser take their time to start on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const QUESTION = `Connect ${SERVICE}`;
+
+await describeInChromium('a person who connects an account, over three pods in any order', (chromium) => {
+  let world: World;
+  let browser: Browser;
+  const people: Person[] = [];
+
+  beforeAll(async () => {
+    [world, browser] = await Promise.all([
+      // Another host than the accounts, so that their redirects come from another site, as in real life.
+      startWorld({ publicHost: 'localhost', pick: 'random', say: () => undefined }),
+      launchChromium(chromium),
+    ]);
+  });
+  afterEach(async () => {
+    await Promise.all(people.splice(0).map((person) => person.close()));
+    expect(world.neighbours.tracker.counts().withoutToken).toBe(0);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await world?.close();
+  });
+
+  async function meet(name: string): Promise<Person> {
+    const person = await meetPerson({ browser, url: world.page.url, name });
+    people.push(person);
+    return person;
+  }
+
+  it('is told what happened when they decline, and so is the model', async () => {
+    const alice = await meet('alice');
+    await alice.say('List my issues');
+    const card = await alice.question(QUESTION);
+    await card.getByRole('button', { name: 'Decline' }).click();
+    expect(await alice.answer()).toMatch(/could not list your issues.*explicitly declined/);
+    expect(await card.innerText()).toContain('You declined.');
+    expect(world.neighbours.tracker.counts().requests).toBe(0);
+  });
+
+  it('cannot connect for somebody else', async () => {
+    const [alice, bob] = [await meet('alice'), await meet('bob')];
+    await alice.say('List my issues');
+    const card = await alice.question(QUESTION);
+    const link = await alice.link(card);
+    await bob.page.goto((await link.getAttribute('href')) ?? '');
+    await signIn(bob.page, 'bob');
+    await bob.page.getByRole('heading', { name: 'This link is for somebody else' }).waitFor();
+    expect(await link.isVisible()).toBe(true);
+    await alice.page.getByRole('button', { name: 'Stop' }).click();
+    await card.getByText('The conversation was stopped').waitFor();
+  });
+
+  it('may refuse at the provider, think again, and connect after all', async () => {
+    const bob = await meet('bob');
+    await bob.say('List my issues');
+    const card = await bob.question(QUESTION);
+    const tab = await bob.open(card);
+    await signIn(tab, 'bob');
+    await agreeToGo(tab, SERVICE);
+    await tab.getByRole('button', { name: 'Refuse' }).click();
+    await tab.getByRole('heading', { name: 'You did not agree' }).waitFor();
+    expect(await card.innerText()).toContain('Waiting for you in the other window');
+    await tab.getByRole('link', { name: 'Try again' }).click();
+    await agreeToGo(tab, SERVICE);
+    await allow(tab);
+    expect(await bob.answer()).toMatch(/^You have 2 open issues/);
+  });
+
+  it('gets the answer in the same turn, and is not asked a second time', async () => {
+    const alice = await meet('alice');
+    await alice.say('List my issues');
+    await alice.question(QUESTION);
+    await alice.reload();
+    const card = await alice.question(QUESTION);
+
+    const tab = await alice.open(card);
+    await card.getByText('Waiting for you in the other window').waitFor();
+    await signIn(tab, 'alice');
+    await agreeToGo(tab, SERVICE);
+    await allow(tab);
+    await tab.getByRole('heading', { name: `${SERVICE} is connected` }).waitFor();
+    expect(await alice.answer()).toBe(
+      'You have 2 open issues: #1 The login page is slow, #2 The export forgets a column.',
+    );
+    await card.getByText('Done.').waitFor();
+
+    await alice.say('Create an issue "The search is slow"');
+    expect(await alice.answer()).toBe('I created issue #3: The search is slow.');
+    expect(await alice.page.getByRole('group', { name: QUESTION }).count()).toBe(1);
+    expect(world.neighbours.tracker.issuesOf('alice').map(({ title }) => title)).toContain(
+      'The search is slow',
+    );
+    expect(new Set(alice.pods.map(({ pod }) => pod)).size).toBeGreaterThan(1);
+  });
+});

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { SIZE } from '../../load/size.ts';
+import { canaries } from './canary.ts';
+import { clients } from './clients.ts';
+import { converse } from './conversations.ts';
+import { endings } from './endings.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
+import { renewals } from './renewals.ts';
+import { startWorld, type World } from './world.ts';
+
+vi.setConfig({ testTimeout: 240_000 * SIZE.patience });
+
+const CONVERSATIONS = SIZE.full ? 200 : 50;
+const WARM_UPS = 6;
+
+function converseAll(count: number): Promise<unknown> {
+  return Promise.all(Array.from({ length: count }, (_, index) => converse(world, index)));
+}
+
+let world: World;
+let recorder: Recorder;
+beforeAll(async () => {
+  world = await startWorld();
+  recorder = createRecorder([world.url, ...world.pods.map(({ url }) => url)]);
+  vi.stubGlobal('fetch', recorder.fetch);
+  // The first turn of a process takes its time.
+  await converseAll(WARM_UPS);
+});
+afterAll(async () => {
+  vi.unstubAllGlobals();
+  await world?.stop();
+});
+
+describe('people who connect an account in the middle of a conversation', () => {
+  it(`${CONVERSATIONS} at a time: each gets one question, one call and the whole answer, in order`, async () => {
+    await converseAll(CONVERSATIONS);
+    const all = WARM_UPS + CONVERSATIONS;
+    expect(world.tracker.counts()).toMatchObject({
+      withoutToken: 0,
+      unauthorized: 0,
+      repeated: 0,
+      tools: { create_issue: 2 * all },
+      executed: { create_issue: 2 * all },
+    });
+    // A sign-in and an account for each.
+    expect(world.accounts.tokenCalls('authorization_code')).toBe(2 * all);
+    expect(world.accounts.reusedFamilies()).toEqual([]);
+  });
+});
+
+endings(() => world);
+renewals(() => world);
+clients(() => world);
+// The last: it looks at all that was before, and ends the pods.
+canaries(
+  () => world,
+  () => recorder,
+);

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { questionsIn, textOf } from '../chat/client.ts';
+import { wholeText } from './agents.ts';
+import { asked, meet, type Person } from './person.ts';
+import { accountOf, tokensOf, withVault } from './vault.ts';
+import type { World } from './world.ts';
+
+const RUNS = 50;
+// Long enough that all runs meet in it, on every pod.
+const SLOW_MS = 1_500;
+
+/** Credentials that end while people still need them. */
+export function renewals(the: () => World): void {
+  async function connected(): Promise<Person> {
+    const person = await meet(the());
+    const turn = await person.say('file one');
+    await person.connect(await asked(turn));
+    expect(textOf(await turn.done)).toBe(wholeText('one'));
+    return person;
+  }
+
+  /** Ends the access token; the refresh token still holds. */
+  function endAccess({ userId }: Person, isKnown: boolean): Promise<void> {
+    return withVault(the(), async (vault) => {
+      const tokens = await tokensOf(vault, userId);
+      the().endToken(tokens.accessToken);
+      if (isKnown) await vault.save(accountOf(userId), { ...tokens, expiresAt: Date.now() - 1_000 });
+    });
+  }
+
+  describe('a credential that has ended', () => {
+    it('at the provider is asked for anew once, and the call goes on', async () => {
+      const person = await connected();
+      expect(the().accounts.revokeUser(person.userId)).toBeGreaterThan(0);
+      const turn = await person.say('file two');
+      await person.connect(await asked(turn));
+      const message = await turn.done;
+      expect(questionsIn(message).map(({ status }) => status)).toEqual(['accepted']);
+      expect(textOf(message)).toBe(wholeText('two'));
+      const later = await (await person.say('file three')).done;
+      expect([questionsIn(later), textOf(later)]).toEqual([[], wholeText('three')]);
+      const titles = the()
+        .tracker.issuesOf(person.userId)
+        .map(({ title }) => title);
+      expect(titles.slice(2)).toEqual(['one', 'two', 'three']);
+    });
+
+    it.each([
+      ['by the clock', true],
+      ['although its time was not up', false],
+    ])(
+      `${'%s'} is refreshed once for ${RUNS} runs on three pods, and no grant is lost`,
+      async (_name, isKnown) => {
+        const { accounts, tracker } = the();
+        const person = await connected();
+        await endAccess(person, isKnown);
+        const [refreshes, { unauthorized }] = [accounts.tokenCalls('refresh_token'), tracker.counts()];
+        const fast = accounts.misbehave({ at: 'token', delayMs: SLOW_MS });
+        const messages = await Promise.all(
+          Array.from({ length: RUNS }, async (_, index) => {
+            // Whoever would have to ask says so at once.
+            const turn = await person.say('list', { supports: 'none' }, `chat-${index}`);
+            return { pod: turn.pod, message: await turn.done };
+          }),
+        );
+        fast();
+        for (const { message } of messages) expect(textOf(message)).toContain('The login page is slow');
+        expect(new Set(messages.map(({ pod }) => pod)).size).toBe(the().pods.length);
+        expect(accounts.tokenCalls('refresh_token') - refreshes).toBe(1);
+        expect(accounts.reusedFamilies()).toEqual([]);
+        // A token that is known to be old is not even tried.
+        if (isKnown) expect(tracker.counts().unauthorized).toBe(unauthorized);
+      },
+    );
+  });
+}

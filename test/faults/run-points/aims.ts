@@ -1,0 +1,93 @@
+import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
+import type { Asked } from '../../e2e/chat/client.ts';
+import type { GateVerdict } from '../../harness/chaos/gate.ts';
+import type { CallOutcome } from '../../harness/run-history/events.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import type { BookingCall } from '../booking-tools.ts';
+import type { RunCommand } from './commands.ts';
+import type { Talk } from './person.ts';
+import type { Saying } from './script.ts';
+import type { RunHooks, RunSite } from './site.ts';
+
+/** What a label does at the points that it looks at. */
+export interface Snare {
+  readonly onCommand?: (pod: string, command: RunCommand) => GateVerdict;
+  readonly onCall?: (call: BookingCall) => Promise<void>;
+  readonly onSaying?: (saying: Saying) => ModelFault | undefined;
+  readonly onWrite?: (write: RunCommand & { type: 'write' }, accepted: boolean) => void;
+  readonly onQuestion?: (question: Asked) => Promise<void>;
+}
+
+/** A point of a run at which its owner is killed. */
+export interface Label {
+  readonly name: string;
+  /** What has to become of the booking where this was all that went wrong; absent where that depends. */
+  readonly booking?: CallOutcome | undefined;
+  /** How many owners the run has then, those that die and nobody among them; 2 when absent. */
+  readonly owners?: number;
+  readonly set: (aim: Aim) => Snare;
+}
+
+/** A label set for one conversation. */
+export interface Aim {
+  readonly site: RunSite;
+  readonly talk: Talk;
+  readonly fired: () => boolean;
+  /** Kills a pod at the label: once, and only a pod that lives. */
+  readonly fire: (pod: string | undefined) => void;
+  /** Cuts the connection that a command comes on, and kills its pod. */
+  readonly cut: (when: 'before' | 'after', pod: string) => GateVerdict;
+  /** Resolves when it has fired, or when something else came first. */
+  readonly settled: () => Promise<void>;
+}
+
+// Another label may have taken the pod away meanwhile; then this one is tried with another conversation.
+const PATIENCE_MS = 10_000;
+
+export interface Aims {
+  readonly hooks: RunHooks;
+  /** Sets a label for a conversation. */
+  set(site: RunSite, talk: Talk, label: Label): Snare & Pick<Aim, 'fired'>;
+}
+
+/** Makes the place where labels are set; its hooks are for the site that they are set on. */
+export function createAims(): Aims {
+  const snares = new Map<string, Snare>();
+  return {
+    hooks: {
+      onCommand: (name, pod, command) => snares.get(name)?.onCommand?.(pod, command) ?? 'pass',
+      onCall: async (call) => snares.get(call.name)?.onCall?.(call),
+      onSaying: (saying) => snares.get(saying.name)?.onSaying?.(saying),
+      onWrite: (name, write, accepted) => snares.get(name)?.onWrite?.(write, accepted),
+    },
+    set(site, talk, label) {
+      const aim = createAim(site, talk, label.name);
+      const snare = label.set(aim);
+      snares.set(talk.name, snare);
+      return { ...snare, fired: aim.fired };
+    },
+  };
+}
+
+function createAim(site: RunSite, talk: Talk, label: string): Aim {
+  let state: 'set' | 'cutting' | 'fired' = 'set';
+  const fire = (pod: string | undefined) => {
+    if (state === 'fired') return;
+    state = pod !== undefined && site.end(pod, 'SIGKILL', label) ? 'fired' : 'set';
+  };
+  return {
+    site,
+    talk,
+    fire,
+    fired: () => state === 'fired',
+    cut(when, pod) {
+      if (state !== 'set') return 'pass';
+      state = 'cutting';
+      return { cut: when, done: () => fire(pod) };
+    },
+    settled: async () => {
+      const what = `the label ${label} to fire`;
+      await waitUntil(() => state === 'fired', { what, timeoutMs: PATIENCE_MS }).catch(() => undefined);
+    },
+  };
+}

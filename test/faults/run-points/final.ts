@@ -1,0 +1,154 @@
+import { bucketOf } from '@parley/shared/domain/ids';
+import {
+  conversationKey,
+  feedKey,
+  inboxKey,
+  messagesKey,
+  runKey,
+  runningField,
+  runningKey,
+} from '@parley/shared/redis/client/keys';
+import { timerPrefix } from '@parley/shared/redis/jobs/timers';
+import { RUNS_QUEUE } from '@parley/shared/redis/runs/run-queue';
+import { checkRuns, formatRunReport, type RunReport } from '../../harness/run-history/check-runs.ts';
+import type { CallOutcome, FeedEvent, Remembered, RunEvent } from '../../harness/run-history/events.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { type Talk, TENANT } from './person.ts';
+import { callNameOf } from './script.ts';
+import type { RunSite } from './site.ts';
+
+const UNKNOWN = /may or may not have had its effect/;
+
+/** Waits until all is quiet, adds how each conversation stands, and judges all that was seen of them. */
+export async function judge(site: RunSite, all: readonly Talk[]): Promise<RunReport & { text: string }> {
+  const talks = await begunOf(site, all);
+  const names = new Set(talks.map(({ name }) => name));
+  const isEnded = (name: string) =>
+    site.events.some(
+      (event) => event.type === 'write' && event.conversation === name && event.accepted && 'ends' in event,
+    );
+  for (const { name } of talks)
+    await waitUntil(() => isEnded(name), { what: `the end of ${name} to be seen` });
+  await waitUntil(async () => (await waiting(site)) === 0, { what: 'the queue of runs to be empty' });
+  for (const talk of talks) await recordFinal(site, talk);
+  const isOwn = (event: RunEvent) => event.type !== 'kill' && names.has(event.conversation);
+  const since = site.events.slice(Math.max(0, site.events.findIndex(isOwn)));
+  const report = checkRuns(since.filter((event) => event.type === 'kill' || isOwn(event)));
+  return { ...report, text: formatRunReport(report) };
+}
+
+/** Without those whose person was told that the turn did not begin, which was then seen to. */
+async function begunOf({ redis, runOf }: RunSite, talks: readonly Talk[]): Promise<readonly Talk[]> {
+  const isEnded = async ({ wasRefused, userId, name }: Talk) => {
+    if (!wasRefused) return false;
+    const stream = { tenant: TENANT, userId, streamRequestId: runOf(name) ?? '' };
+    return (await redis.hget(runKey(stream), 'status')) === 'failed';
+  };
+  const ended = await Promise.all(talks.map(isEnded));
+  return talks.filter((_talk, at) => ended[at] !== true);
+}
+
+/** How many runs are on offer. */
+async function waiting({ redis }: RunSite): Promise<number> {
+  const queue = `${timerPrefix(0)}:${RUNS_QUEUE}`;
+  const lengths = await Promise.all([
+    redis.llen(`${queue}:wait`),
+    redis.llen(`${queue}:active`),
+    redis.zcard(`${queue}:delayed`),
+  ]);
+  return lengths.reduce((sum, length) => sum + length, 0);
+}
+
+async function recordFinal({ redis, record, runOf }: RunSite, { name, userId }: Talk): Promise<void> {
+  const owner = { tenant: TENANT, userId };
+  const conversation = { ...owner, conversationId: name };
+  const run = runOf(name) ?? '';
+  const stream = { ...owner, streamRequestId: run };
+  const [status, feed, messages, running, indexed, open] = await Promise.all([
+    redis.hget(runKey(stream), 'status'),
+    redis.xrange(feedKey(stream), '-', '+'),
+    redis.lrange(messagesKey(conversation), 0, -1),
+    redis.hget(conversationKey(conversation), 'running'),
+    redis.hexists(runningKey(bucketOf(owner)), runningField(stream)),
+    redis.zcard(inboxKey(owner)),
+  ]);
+  const left = [
+    ...(running === null ? [] : ['its conversation']),
+    ...(indexed === 0 ? [] : ['the index of running turns']),
+    ...(open === 0 ? [] : ['the inbox of its person']),
+  ];
+  record({
+    type: 'final',
+    conversation: name,
+    run,
+    status: status ?? 'gone',
+    feed: feedOf(feed),
+    remembered: rememberedOf(messages),
+    left,
+  });
+}
+
+type Data = Readonly<Record<string, unknown>>;
+
+function feedOf(entries: readonly [id: string, fields: string[]][]): FeedEvent[] {
+  const calls = new Map<string, string>();
+  return entries.map(([id, fields]) => {
+    const field = (name: string) => fields[fields.indexOf(name) + 1] ?? '';
+    const [name, data] = [field('event'), JSON.parse(field('data')) as Data];
+    if (name === 'tool-called') calls.set(`${data.toolCallId}`, callNameOf(`${data.toolName}`, data.input));
+    const call = calls.get(`${data.toolCallId}`);
+    return {
+      id,
+      name,
+      ...(typeof data.step === 'number' && { step: data.step }),
+      ...(typeof data.text === 'string' && { text: data.text }),
+      ...(typeof data.elicitationId === 'string' && { elicitationId: data.elicitationId }),
+      ...(call !== undefined && { call }),
+      ...(name === 'tool-returned' && { outcome: 'returned' as const, output: data.output }),
+      ...(name === 'tool-failed' && { outcome: failureOf(data.message), output: data.message }),
+    };
+  });
+}
+
+interface Message {
+  readonly role: string;
+  readonly content: string | readonly Part[];
+}
+
+type Part = Data & { readonly type: string };
+
+function rememberedOf(messages: readonly string[]): Remembered[] {
+  // By the ids that the model gave.
+  const calls = new Map<string, string>();
+  const parts = messages.flatMap((text) => {
+    const { role, content } = JSON.parse(text) as Message;
+    const said = typeof content === 'string' ? [{ type: 'text', text: content } as Part] : content;
+    return said.map((part) => ({ role, part }));
+  });
+  return parts.flatMap(({ role, part }): Remembered[] => {
+    const { type, text = '', toolCallId = '', toolName = '' } = part;
+    if (type === 'text') return [{ type: role === 'user' ? 'heard' : 'text', text: `${text}` }];
+    if (type === 'tool-call') {
+      const call = callNameOf(`${toolName}`, part.input);
+      calls.set(`${toolCallId}`, call);
+      return [{ type: 'called', call }];
+    }
+    if (type !== 'tool-result') return [];
+    return [resultOf(calls.get(`${toolCallId}`) ?? `${toolName}`, part.output as Output)];
+  });
+}
+
+interface Output {
+  readonly type: string;
+  readonly value: unknown;
+}
+
+function resultOf(call: string, { type, value }: Output): Remembered {
+  const outcome = type === 'error-text' ? failureOf(value) : 'returned';
+  const { answer } = (value ?? {}) as { readonly answer?: unknown };
+  return { type: 'result', call, outcome, output: value, ...(typeof answer === 'string' && { answer }) };
+}
+
+function failureOf(message: unknown): CallOutcome {
+  return UNKNOWN.test(String(message)) ? 'unknown' : 'failed';
+}

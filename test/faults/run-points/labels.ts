@@ -1,0 +1,228 @@
+import { NOBODY } from '@parley/shared/domain/runs/run';
+import { runKey } from '@parley/shared/redis/client/keys';
+import { waitUntil } from '../../harness/wait-until.ts';
+import type { Aim, Label } from './aims.ts';
+import type { RunCommand, RunNoteSent } from './commands.ts';
+import { answerOnce, TENANT } from './person.ts';
+
+type Matches = (command: RunCommand) => boolean;
+type Booking = NonNullable<Label['booking']>;
+
+const WHEN = ['before', 'after'] as const;
+
+const keeps =
+  (field: RegExp, matches: (value: RunNoteSent['value']) => boolean = () => true): Matches =>
+  (command) =>
+    command.type === 'write' && command.notes.some((note) => field.test(note.field) && matches(note.value));
+const callIs = (toolName: string, state: string) =>
+  keeps(/^call:/, (call) => call.toolName === toolName && call.state === state);
+/** A round is open while its results are not there. */
+const stepIs = (index: number, lastRole: 'assistant' | 'tool') =>
+  keeps(
+    new RegExp(`^step:${index}$`),
+    ({ messages }) => (messages as { role: string }[]).at(-1)?.role === lastRole,
+  );
+
+/**
+ * Each write of a run, with what becomes of the booking when its owner dies before it and after it, where that does not
+ * depend on how far the booking has come by then. The call has left once that is written down, wherever it is.
+ */
+const WRITES: readonly (readonly [name: string, matches: Matches, before?: Booking, after?: Booking])[] = [
+  ['the beginning', ({ type }) => type === 'begin', 'returned', 'returned'],
+  ['some text', (command) => command.type === 'write' && isText(command), 'returned', 'returned'],
+  ['the first round, said', stepIs(0, 'assistant'), 'returned', 'returned'],
+  ['the booking leaves', callIs('bookings__book', 'left'), 'returned', 'unknown'],
+  ['the look leaves', callIs('bookings__look', 'left')],
+  ['the question', (command) => command.type === 'commit' && command.revision === 0],
+  ['the pause', keeps(/^pause:/, ({ resumedAt }) => resumedAt === undefined)],
+  ['the booking is back', callIs('bookings__book', 'returned'), 'unknown', 'returned'],
+  ['the look is back', callIs('bookings__look', 'returned')],
+  ['the run goes on', keeps(/^pause:/, ({ resumedAt }) => resumedAt !== undefined), 'returned', 'returned'],
+  ['the answer', callIs('elicit', 'returned'), 'returned', 'returned'],
+  ['the first round, whole', stepIs(0, 'tool'), 'returned', 'returned'],
+  ['the second round, said', stepIs(1, 'assistant'), 'returned', 'returned'],
+  ['the second round, whole', stepIs(1, 'tool'), 'returned', 'returned'],
+  ['the last round', stepIs(2, 'assistant'), 'returned', 'returned'],
+  ['the end', (command) => command.type === 'write' && command.ends !== undefined, 'returned', 'returned'],
+];
+
+function isText({ notes, events }: RunCommand & { type: 'write' }): boolean {
+  return notes.length === 0 && events.includes('text-delta');
+}
+
+/** Nobody has to take over what has not begun, or is at its end. */
+function isUntouched(what: string, when: (typeof WHEN)[number]): boolean {
+  return when === 'before' ? what === 'the beginning' : what === 'the end';
+}
+
+const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after]) =>
+  WHEN.map((when) => ({
+    name: `${when} ${what}`,
+    booking: when === 'before' ? before : after,
+    owners: isUntouched(what, when) ? 1 : 2,
+    set: (aim: Aim) => ({
+      onCommand: (pod: string, command: RunCommand) => (matches(command) ? aim.cut(when, pod) : 'pass'),
+      // So that at all that comes later only what follows from the answer is under way.
+      onQuestion: async () => void (await onceBooked(aim.site, aim.talk)),
+    }),
+  })),
+);
+
+const inTheModel: readonly Label[] = [
+  {
+    name: 'in the model’s stream, some of it told',
+    booking: 'returned',
+    set: ({ site, talk, fire, fired }) => ({
+      onSaying: ({ step }) => (step === 0 && !fired() ? { kind: 'hang', afterChunks: 6 } : undefined),
+      onWrite: ({ events }, accepted) => {
+        if (accepted && events.includes('text-delta')) fire(site.ownerOf(talk.name));
+      },
+    }),
+  },
+  ...([1, 2] as const).map(
+    (round): Label => ({
+      name: `in round ${round + 1} of the model, before it says anything`,
+      booking: 'returned',
+      set: ({ site, talk, fire, fired }) => ({
+        onSaying({ step }) {
+          if (step !== round || fired()) return undefined;
+          setImmediate(() => fire(site.ownerOf(talk.name)));
+          return { kind: 'hang' };
+        },
+      }),
+    }),
+  ),
+];
+
+const inCalls: readonly Label[] = [
+  ...(['book', 'look'] as const).map(
+    (tool): Label => ({
+      name: `while the tool works: ${tool}`,
+      booking: tool === 'book' ? 'unknown' : undefined,
+      set: ({ site, talk, fire, fired }) => ({
+        async onCall(call) {
+          if (call.tool === tool && call.round === 1 && !fired()) fire(site.ownerOf(talk.name));
+        },
+      }),
+    }),
+  ),
+  {
+    name: 'while the pod drains, and the tool works',
+    booking: 'unknown',
+    set: ({ site, talk, fire, fired }) => ({
+      async onCall({ tool }) {
+        const owner = site.ownerOf(talk.name);
+        if (tool !== 'book' || fired() || owner === undefined) return;
+        const { url } = site.pod(owner) ?? {};
+        site.end(owner, 'SIGTERM');
+        const isReady = () => fetch(`${url}/readyz`).then(({ ok }) => ok);
+        await waitUntil(async () => !(await isReady().catch(() => false)), { what: 'the pod to drain' });
+        fire(owner);
+      },
+    }),
+  },
+];
+
+const whileWaiting: readonly Label[] = [
+  {
+    name: 'F18 while it waits, answered before anybody takes it over',
+    booking: 'returned',
+    set: ({ site, talk, fire }) => ({ onQuestion: async () => fire(await onceBooked(site, talk)) }),
+  },
+  {
+    name: 'F18 while it waits, answered once another waits',
+    booking: 'returned',
+    set: ({ site, talk, fire }) => ({
+      async onQuestion() {
+        const owner = await onceBooked(site, talk);
+        fire(owner);
+        await waitUntil(() => site.ownerOf(talk.name) !== owner, { what: 'another owner' });
+      },
+    }),
+  },
+  {
+    name: 'between the settling and the going on',
+    booking: 'returned',
+    set: ({ site, talk, fire }) => ({
+      async onQuestion(question) {
+        const owner = (await onceBooked(site, talk)) ?? '';
+        const other = await site.pick(owner);
+        // It hears of nothing any more, while the answer is taken elsewhere.
+        site.pod(owner)?.gate.stall(true);
+        const status = await answerOnce(site, talk, question, other);
+        if (status === 200 && site.ownerOf(talk.name) === owner) fire(owner);
+        else site.pod(owner)?.gate.stall(false);
+      },
+    }),
+  },
+];
+
+/** The run changes hands, and whoever has a hand in that dies at it. */
+const atTakeOvers: readonly Label[] = WHEN.flatMap((when): Label[] => [
+  {
+    name: `${when} it is taken over`,
+    booking: 'returned',
+    owners: when === 'before' ? 2 : 3,
+    set: ({ site, talk, cut, settled }) => ({
+      onCommand: (pod, command) =>
+        command.type === 'take' && command.owner.startsWith(`${pod}/`) ? cut(when, pod) : 'pass',
+      async onQuestion() {
+        site.end((await onceBooked(site, talk)) ?? '', 'SIGKILL');
+        await settled();
+      },
+    }),
+  },
+  {
+    name: `${when} it is handed over`,
+    booking: 'returned',
+    owners: when === 'before' ? 2 : 3,
+    set: ({ site, talk, cut, settled }) => ({
+      onCommand: (pod, command) =>
+        command.type === 'take' && command.owner === NOBODY ? cut(when, pod) : 'pass',
+      async onQuestion() {
+        site.end((await onceBooked(site, talk)) ?? '', 'SIGTERM');
+        await settled();
+      },
+    }),
+  },
+]);
+
+/** The second owner dies too, as it writes down that the outcome of the first one's booking is not known. */
+const atUnknowns: readonly Label[] = WHEN.map((when) => ({
+  name: `${when} the unknown outcome`,
+  booking: 'unknown',
+  owners: 3,
+  set: ({ site, talk, cut }) => ({
+    async onCall({ tool }) {
+      const owner = site.ownerOf(talk.name);
+      if (tool === 'book' && owner !== undefined) site.end(owner, 'SIGKILL');
+    },
+    onCommand: (pod, command) => (callIs('bookings__book', 'failed')(command) ? cut(when, pod) : 'pass'),
+  }),
+}));
+
+/** The owner of a run, once its booking and its look are back, so that it does nothing but wait. */
+async function onceBooked({ redis, ownerOf, runOf }: Aim['site'], { name, userId }: Aim['talk']) {
+  const key = runKey({ tenant: TENANT, userId, streamRequestId: runOf(name) ?? '' });
+  const isBack = async () => {
+    const calls = Object.entries(await redis.hgetall(key)).filter(([field]) => field.startsWith('call:'));
+    const known = calls.filter(([, value]) => !/^(intended|left)$/.test(stateOf(value)));
+    return known.length === 2;
+  };
+  await waitUntil(isBack, { what: 'the calls to be back', timeoutMs: 10_000 }).catch(() => undefined);
+  return ownerOf(name);
+}
+
+function stateOf(call: string): string {
+  return (JSON.parse(call) as { state: string }).state;
+}
+
+/** Every point at which the owner of a run is killed. */
+export const LABELS: readonly Label[] = [
+  ...atWrites,
+  ...inTheModel,
+  ...inCalls,
+  ...atUnknowns,
+  ...whileWaiting,
+  ...atTakeOvers,
+];

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import type { RunEvent } from '../../harness/run-history/events.ts';
+import { standingOf } from '../../harness/run-history/index-runs.ts';
+import { prove } from '../../load/size.ts';
+import { createAims, type Label } from '../run-points/aims.ts';
+import { judge } from '../run-points/final.ts';
+import { LABELS } from '../run-points/labels.ts';
+import { converse, newTalk, type Talk } from '../run-points/person.ts';
+import { openRunSite, type RunSite } from '../run-points/site.ts';
+
+const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
+
+vi.setConfig({ testTimeout: isFull ? 1_200_000 : 600_000, hookTimeout: 120_000 });
+
+const ROUNDS = isFull ? 3 : 1;
+// Conversations that go on beside each that a label is set for, wherever that catches them.
+const COMPANIONS = isFull ? 3 : 0;
+const PODS = 4;
+const LANES = 3;
+const TRIES = 4;
+
+const aims = createAims();
+let site: RunSite;
+
+beforeAll(async () => {
+  site = await openRunSite({ pods: PODS, hooks: aims.hooks });
+});
+afterAll(() => site?.stop());
+
+interface Aimed {
+  readonly label: Label;
+  readonly talk: Talk;
+  readonly fired: boolean;
+}
+
+let count = 0;
+
+/** Has conversations until the label has fired for one of them. */
+async function through(label: Label): Promise<Aimed[]> {
+  const aimed: Aimed[] = [];
+  for (let attempt = 0; attempt < TRIES && !aimed.some(({ fired }) => fired); attempt += 1) {
+    const companions = Array.from({ length: COMPANIONS }, () => aimedAt());
+    const [own, ...others] = await Promise.all([aimedAt(label), ...companions]);
+    aimed.push(own, ...others);
+  }
+  return aimed;
+
+  async function aimedAt(set?: Label): Promise<Aimed> {
+    count += 1;
+    const talk = await newTalk(site, `point-${count}`);
+    const snare = set === undefined ? undefined : aims.set(site, talk, set);
+    await converse(site, talk, snare);
+    return { label, talk, fired: snare?.fired() ?? false };
+  }
+}
+
+it('a pod that is killed at any point of a run: another goes on, and nothing is lost, told or done twice', async () => {
+  const todo = Array.from({ length: ROUNDS }, () => LABELS).flat();
+  const aimed: Aimed[] = [];
+  const startedAt = performance.now();
+  const lane = async () => {
+    for (let label = todo.shift(); label !== undefined; label = todo.shift())
+      aimed.push(...(await through(label)));
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  const { ok, text, counts } = await judge(
+    site,
+    aimed.map(({ talk }) => talk),
+  );
+  const tookS = Math.round((performance.now() - startedAt) / 1000);
+  prove(
+    'Pods killed at every point of a run',
+    `${LABELS.length} labels, ${aimed.filter(({ fired }) => fired).length} of them hit in ${tookS} s\n${text}`,
+  );
+  expect(ok, text).toBe(true);
+  const missed = LABELS.filter((label) => hits(aimed, label).length < ROUNDS).map(({ name }) => name);
+  expect(missed).toEqual([]);
+  expect(counts.takenOver).toBeGreaterThan(LABELS.length / 2);
+  for (const label of LABELS) for (const { talk } of hits(aimed, label)) expectBooking(label, talk);
+});
+
+function hits(aimed: readonly Aimed[], label: Label): readonly Aimed[] {
+  return aimed.filter((one) => one.label === label && one.fired);
+}
+
+/** What a label means for the booking holds where nothing else took the pod away as well. */
+function expectBooking({ name, booking, owners = 2 }: Label, talk: Talk): void {
+  const own = site.events.filter(
+    (event): event is Exclude<RunEvent, { type: 'kill' }> =>
+      event.type !== 'kill' && event.conversation === talk.name,
+  );
+  if (booking === undefined || own.filter(({ type }) => type === 'term').length !== owners) return;
+  const feed = own.flatMap((event) => (event.type === 'final' ? standingOf(event.feed) : []));
+  const told = feed.find(({ call, outcome }) => call === 'book#1' && outcome !== undefined);
+  expect(told?.outcome, `${name}: ${talk.name}`).toBe(booking);
+}

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { prove } from '../../load/size.ts';
+import { judge } from '../run-points/final.ts';
+import { converse, newTalk, type Talk } from '../run-points/person.ts';
+import { openRunSite, type RunPod, type RunSite } from '../run-points/site.ts';
+
+const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
+
+vi.setConfig({ testTimeout: isFull ? 600_000 : 240_000, hookTimeout: 120_000 });
+
+const CONVERSATIONS = isFull ? 500 : 50;
+const PODS = 3;
+// So that at any end of a pod some are at each of their points.
+const BETWEEN_MS = 300;
+const ENDS_MS = 1_000;
+// How long a person takes to answer, at most.
+const THINKS_MS = 3_000;
+
+let site: RunSite;
+/** Told of text that Redis took, by the conversation. */
+const onText = new Map<string, () => void>();
+
+beforeAll(async () => {
+  site = await openRunSite({
+    pods: PODS,
+    hooks: {
+      onWrite(name, { events }, accepted) {
+        if (accepted && events.includes('text-delta')) onText.get(name)?.();
+      },
+    },
+  });
+});
+afterAll(() => site?.stop());
+
+/** Ends one pod after the other, as long as another is left, and another starts in its place, until told to stop. */
+async function endPods(how: 'SIGKILL' | 'SIGTERM', signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(ENDS_MS, undefined, { signal }).catch(() => undefined);
+    await waitUntil(() => signal.aborted || site.pods().length >= PODS - 1, { what: 'another pod' });
+    if (!signal.aborted) site.end((await site.pick()).podName, how);
+  }
+}
+
+describe.each([
+  ['are killed', 'SIGKILL', 'hold'],
+  ['are restarted one after the other', 'SIGTERM', 'hold'],
+  ['are killed while most of them are detached', 'SIGKILL', 'detach'],
+] as const)('conversations whose pods %s', (what, how, delivery) => {
+  it(`all ${CONVERSATIONS} finish: told whole, asked once, booked once at most`, async () => {
+    const ending = new AbortController();
+    const endingPods = endPods(how, ending.signal);
+    const talks = await Promise.all(
+      Array.from({ length: CONVERSATIONS }, async (_, at) => {
+        await sleep(at * BETWEEN_MS);
+        const talk = await newTalk(site, `${how}-${delivery}-${at}`, delivery);
+        await converse(site, talk, { onQuestion: () => sleep(Math.random() * THINKS_MS) });
+        return talk;
+      }),
+    );
+    ending.abort();
+    await endingPods;
+    const { ok, text, counts } = await judge(site, talks);
+    prove(`Conversations whose pods ${what}`, text);
+    expect(ok, text).toBe(true);
+    expect(counts.conversations).toBeGreaterThan(0.9 * CONVERSATIONS);
+    expect(counts.kills).toBeGreaterThan(1);
+    expect(counts.takenOver).toBeGreaterThan(0);
+    // Hardly any of them by telling the model that it is not known.
+    expect(counts.unknownOutcomes).toBeLessThan(CONVERSATIONS / 2);
+  });
+});
+
+describe('a pod that was frozen past its lease writes nothing more, and leaves the turn to its new owner', () => {
+  // Those that still start would have a healthy owner late with its signs of life.
+  beforeEach(() => waitUntil(() => site.pods().length === PODS, { what: 'all pods' }));
+
+  it('in the middle of what the model says', async () => {
+    const talk = await newTalk(site, 'frozen-in-a-stream');
+    let frozen: RunPod | undefined;
+    onText.set(talk.name, () => {
+      if (frozen !== undefined) return;
+      frozen = ownerOf(talk);
+      frozen?.freeze();
+    });
+    const talking = converse(site, talk);
+    await waitUntil(() => frozen, { what: 'the pod to freeze' });
+    await untilOwnedByAnother(talk, frozen);
+    frozen?.thaw();
+    await talking;
+    await expectFenced(talk, frozen);
+  });
+
+  it('while it waits', async () => {
+    const talk = await newTalk(site, 'frozen-while-it-waits');
+    let frozen: RunPod | undefined;
+    await converse(site, talk, {
+      async onQuestion() {
+        frozen = ownerOf(talk);
+        frozen?.freeze();
+        await untilOwnedByAnother(talk, frozen);
+        frozen?.thaw();
+      },
+    });
+    await expectFenced(talk, frozen);
+  });
+});
+
+function ownerOf({ name }: Talk): RunPod | undefined {
+  return site.pod(site.ownerOf(name) ?? '');
+}
+
+async function untilOwnedByAnother({ name }: Talk, pod: RunPod | undefined): Promise<void> {
+  await waitUntil(() => site.ownerOf(name) !== pod?.podName, { what: 'another owner' });
+}
+
+/** Its first owner has meant to write once more, in vain, and never had it again; another has brought it to its end. */
+async function expectFenced(talk: Talk, frozen: RunPod | undefined): Promise<void> {
+  const ownEvents = () =>
+    site.events.filter((event) => event.type !== 'kill' && event.conversation === talk.name);
+  const lateWrite = () => {
+    const own = ownEvents();
+    const taken = own.findIndex((event) => event.type === 'term' && event.term === 2);
+    return own.slice(taken).some((event) => event.type === 'write' && event.term === 1);
+  };
+  await waitUntil(lateWrite, { what: 'a write of the pod that was frozen' });
+  const { ok, text, counts } = await judge(site, [talk]);
+  expect(ok, text).toBe(true);
+  expect(counts.conversations).toBe(1);
+  const owners = ownEvents().flatMap((event) => (event.type === 'term' ? [event.owner] : []));
+  const isFrozen = owners.map((owner) => owner.startsWith(`${frozen?.podName}/`));
+  expect(isFrozen).toEqual([true, ...owners.slice(1).map(() => false)]);
+  expect(counts.takeOvers).toBeGreaterThan(0);
+  expect(counts.refusedWrites).toBeGreaterThan(0);
+}

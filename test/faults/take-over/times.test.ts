@@ -1,0 +1,84 @@
+import { NOBODY } from '@parley/shared/domain/runs/run';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { prove } from '../../load/size.ts';
+import { judge } from '../run-points/final.ts';
+import { converse, newTalk, type Talk } from '../run-points/person.ts';
+import { openRunSite, type RunSite } from '../run-points/site.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+
+const CONVERSATIONS = 6;
+
+// What this site's own environment says otherwise goes back to what is in force where nothing is set.
+const DEFAULTS = {
+  PARLEY_RECHECK_MS: '',
+  PARLEY_SWEEP_MS: '',
+  PARLEY_DRAIN_DELAY_MS: '',
+};
+
+let site: RunSite;
+/** When a conversation's run had an owner that works on it, on the clock of this process. */
+const owned = new Map<string, { readonly owner: string; readonly at: number }[]>();
+
+beforeAll(async () => {
+  site = await openRunSite({
+    pods: 2,
+    env: DEFAULTS,
+    // A pod that starts takes all of a small machine, and what is timed here is not that.
+    replaces: false,
+    hooks: {
+      onTerm(name, _term, owner) {
+        if (owner === NOBODY) return;
+        owned.set(name, [...(owned.get(name) ?? []), { owner, at: performance.now() }]);
+      },
+    },
+  });
+});
+afterAll(() => site?.stop());
+
+// The bound is a promise of its own, on what is seen in Redis.
+it.each([
+  ['SIGKILL', 10_000],
+  ['SIGTERM', 2_000],
+] as const)(
+  'after %s every run of the pod has another owner within %d ms, with nothing set',
+  async (signal, withinMs) => {
+    const open = new AbortController();
+    const isOpen = new Promise<void>((resolve) => open.signal.addEventListener('abort', () => resolve()));
+    const talks: Talk[] = [];
+    let waiting = 0;
+    const talking = Array.from({ length: CONVERSATIONS }, async (_, at) => {
+      const talk = await newTalk(site, `${signal}-${at}`);
+      talks.push(talk);
+      const onQuestion = () => {
+        waiting += 1;
+        return isOpen;
+      };
+      await converse(site, talk, { onQuestion });
+    });
+    await waitUntil(() => waiting === CONVERSATIONS, { what: 'all to wait' });
+    const [pod] = site.pods().filter(({ podName }) => ownedBy(talks, podName).length > 0);
+    const lost = ownedBy(talks, pod?.podName ?? '');
+    expect(lost.length).toBeGreaterThan(0);
+    const endedAt = performance.now();
+    site.end(pod?.podName ?? '', signal);
+    const again = ({ name }: Talk) => owned.get(name)?.find(({ at }) => at > endedAt);
+    await waitUntil(() => lost.every(again), { what: 'other owners' });
+    await site.start();
+    const tookMs = lost.map((talk) => Math.round((again(talk)?.at ?? Number.NaN) - endedAt));
+    open.abort();
+    await Promise.all(talking);
+    const { ok, text } = await judge(site, talks);
+    prove(
+      `From ${signal} to another owner, with nothing set, and no pod starting`,
+      `${tookMs.join(', ')} ms\n${text}`,
+    );
+    expect(ok, text).toBe(true);
+    expect(Math.max(...tookMs)).toBeLessThan(withinMs);
+  },
+);
+
+function ownedBy(talks: readonly Talk[], podName: string): readonly Talk[] {
+  return talks.filter(({ name }) => site.ownerOf(name) === podName);
+}

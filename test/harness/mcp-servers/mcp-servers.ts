@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import { everyday, type Fixture } from './tools.ts';
+
+/** `new`: 2026-07-28 by the v2 SDK, and nothing else. `old`: 2025-11-25 with sessions, by the v1 SDK. */
+export type Revision = 'new' | 'old';
+
+/** A request as it reached the server, before the SDK saw it. */
+export type SeenRequest = {
+  method: string;
+  headers: IncomingMessage['headers'];
+  /** The JSON-RPC method; nothing for a GET or DELETE. */
+  rpc: string | undefined;
+  /** The JSON-RPC id, if it has one. */
+  id: unknown;
+  /** The tool of a `tools/call`. */
+  tool: string | undefined;
+};
+
+export type McpServerOptions = {
+  revision: Revision;
+  fixture?: Fixture;
+  /** Answers instead of the server when it returns true. */
+  instead?: (request: SeenRequest, reply: ServerResponse) => boolean;
+};
+
+/** An MCP server on 127.0.0.1. */
+export type RunningMcpServer = {
+  readonly url: string;
+  readonly port: number;
+  /** Every request, growing. */
+  readonly seen: readonly SeenRequest[];
+  /** Requests of this JSON-RPC method so far. */
+  count(rpc: string): number;
+  /** Sockets that are open now. */
+  readonly sockets: number;
+  /** Sessions that are open now; none with `new`. */
+  readonly sessions: number;
+  /** Forgets all sessions, as a restart would. */
+  forgetSessions(): void;
+  /** Tells clients that the list of tools changed. */
+  toolsChanged(): Promise<void>;
+  /** Cuts every connection and takes no more. */
+  kill(): Promise<void>;
+};
+
+type NodeRequest = Parameters<ReturnType<typeof toNodeHandler>>[0];
+type NodeReply = Parameters<ReturnType<typeof toNodeHandler>>[1];
+
+const INFO = { name: 'fixture', version: '1.0.0' };
+
+/** Starts a server; `kill` it at the end. */
+export async function startMcpServer(options: McpServerOptions): Promise<RunningMcpServer> {
+  const seen: SeenRequest[] = [];
+  const sockets = new Set<Socket>();
+  const leg = options.revision === 'new' ? newLeg(options) : oldLeg(options);
+  const http = createServer((request, reply) => {
+    void serve(request, reply).catch(() => reply.destroy());
+  });
+  http.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+
+  async function serve(request: IncomingMessage, reply: ServerResponse): Promise<void> {
+    const body = request.method === 'POST' ? JSON.parse(await textOf(request)) : undefined;
+    const one: SeenRequest = {
+      method: request.method ?? '',
+      headers: request.headers,
+      rpc: body?.method,
+      id: body?.id,
+      tool: body?.method === 'tools/call' ? body.params.name : undefined,
+    };
+    seen.push(one);
+    if (options.instead?.(one, reply) === true) return;
+    await leg.serve(request, reply, body);
+  }
+
+  await listen(http);
+  const { port } = http.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    port,
+    seen,
+    count: (rpc) => seen.filter((one) => one.rpc === rpc).length,
+    get sockets() {
+      return sockets.size;
+    },
+    get sessions() {
+      return leg.sessions();
+    },
+    forgetSessions: leg.forgetSessions,
+    toolsChanged: leg.toolsChanged,
+    kill: async () => {
+      const closed = new Promise((resolve) => http.close(resolve));
+      http.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+type Leg = {
+  serve(request: IncomingMessage, reply: ServerResponse, body: unknown): Promise<void>;
+  sessions(): number;
+  forgetSessions(): void;
+  toolsChanged(): Promise<void>;
+};
+
+function newLeg({ fixture = everyday }: McpServerOptions): Leg {
+  const handler = createMcpHandler(
+    ({ requestInfo }) => newServer(fixture, requestInfo?.headers.get('authorization') ?? undefined),
+    { legacy: 'reject' },
+  );
+  const serve = toNodeHandler(handler);
+  return {
+    serve: (request, reply, body) => serve(request as NodeRequest, reply as NodeReply, body),
+    sessions: () => 0,
+    forgetSessions: () => undefined,
+    toolsChanged: async () => handler.notify.toolsChanged(),
+  };
+}
+
+/** A server of the v2 SDK, for one request or for one stdio connection. */
+export function newServer(fixture: Fixture, authorization?: string): Server {
+  const server = new Server(INFO, { capabilities: { tools: { listChanged: true } } });
+  server.setRequestHandler('tools/list', ({ params }) => fixture.list(params?.cursor) as never);
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const progress = (done: number, total: number) =>
+      context.mcpReq.notify({
+        method: 'notifications/progress',
+        params: { progressToken: context.mcpReq._meta?.progressToken ?? '', progress: done, total },
+      });
+    return (await fixture.call(params.name, params.arguments ?? {}, { authorization, progress })) as never;
+  });
+  return server;
+}
+
+function oldLeg({ fixture = everyday }: McpServerOptions): Leg {
+  const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: OldServer }>();
+
+  async function open(): Promise<StreamableHTTPServerTransport> {
+    const server = oldServer(fixture);
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        sessions.set(id, { transport, server });
+      },
+      onsessionclosed: (id) => {
+        sessions.delete(id);
+      },
+    });
+    await server.connect(transport as never);
+    return transport;
+  }
+
+  return {
+    serve: async (request, reply, body) => {
+      const id = request.headers['mcp-session-id'];
+      const known = typeof id === 'string' ? sessions.get(id)?.transport : undefined;
+      if (id !== undefined && known === undefined) {
+        reply.writeHead(404, { 'content-type': 'application/json' });
+        reply.end('{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}');
+        return;
+      }
+      await (known ?? (await open())).handleRequest(request, reply, body);
+    },
+    sessions: () => sessions.size,
+    forgetSessions: () => sessions.clear(),
+    toolsChanged: async () => {
+      for (const { server } of sessions.values()) await server.sendToolListChanged();
+    },
+  };
+}
+
+/** A server of the v1 SDK, for one session or for one stdio connection. */
+export function oldServer(fixture: Fixture): OldServer {
+  const server = new OldServer(INFO, { capabilities: { tools: { listChanged: true } } });
+  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => fixture.list(params?.cursor) as never);
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
+    const authorization = extra.requestInfo?.headers.authorization;
+    const progress = (done: number, total: number) =>
+      extra.sendNotification({
+        method: 'notifications/progress',
+        params: { progressToken: extra._meta?.progressToken ?? '', progress: done, total },
+      });
+    return (await fixture.call(params.name, params.arguments ?? {}, {
+      authorization: Array.isArray(authorization) ? authorization[0] : authorization,
+      progress,
+    })) as never;
+  });
+  return server;
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function listen(server: HttpServer): Promise<void> {
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+}

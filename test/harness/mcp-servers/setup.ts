@@ -1,0 +1,63 @@
+import { fileURLToPath } from 'node:url';
+import { createMcpTools, type McpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import type { McpLimits } from '../../../services/api/src/agents/mcp/limits.ts';
+import type { McpCredential, McpServerConfig } from '../../../services/api/src/agents/mcp/server-config.ts';
+import { type McpServerOptions, type RunningMcpServer, startMcpServer } from './mcp-servers.ts';
+
+/** Starts servers and clients, and ends them all. */
+export type McpBench = {
+  server: (options: McpServerOptions) => Promise<RunningMcpServer>;
+  client: (limits?: Partial<McpLimits>, onStderr?: (id: string, line: string) => void) => McpTools;
+  /** To be called after each test. */
+  close: () => Promise<void>;
+};
+
+export function createMcpBench(): McpBench {
+  const endings: (() => Promise<void>)[] = [];
+  return {
+    server: async (options) => {
+      const server = await startMcpServer(options);
+      endings.push(server.kill);
+      return server;
+    },
+    client: (limits = {}, onStderr = () => undefined) => {
+      const client = createMcpTools({
+        clientInfo: { name: 'parley-test', version: '1.0.0' },
+        // A busy machine takes its time to start a server.
+        limits: { connectTimeoutMs: 60_000, killGraceMs: 300, ...limits },
+        onStderr,
+      });
+      endings.push(() => client.close());
+      return client;
+    },
+    // The clients first: they were made after the servers they talk to.
+    close: async () => {
+      for (const end of endings.splice(0).reverse()) await end();
+    },
+  };
+}
+
+/** A server over HTTP. */
+export function httpConfig(url: string, headers: Record<string, string> = {}): McpServerConfig {
+  return { id: 'tracker', title: 'Issue tracker', transport: { type: 'http', url, headers } };
+}
+
+/** The program of mcp-servers-stdio.ts. */
+export function stdioConfig(args: readonly string[], env: Record<string, string> = {}): McpServerConfig {
+  const script = fileURLToPath(new URL('./stdio.ts', import.meta.url));
+  return {
+    id: 'local',
+    title: 'Local program',
+    transport: {
+      type: 'stdio',
+      command: process.execPath,
+      args: ['--import', import.meta.resolve('tsx'), script, ...args],
+      env,
+    },
+  };
+}
+
+/** A user's credential. */
+export function bearer(user: string, token = `token-of-${user}`): McpCredential {
+  return { key: user, headers: { Authorization: `Bearer ${token}` } };
+}

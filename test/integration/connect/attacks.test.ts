@@ -1,0 +1,250 @@
+import { describe, expect, test } from 'vitest';
+import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
+import { createTestBrowser, SAYS, type Shown } from './browser.ts';
+import { ADA } from './setup.ts';
+import { connectSuite } from './suite.ts';
+
+const { world, begun, back } = connectSuite();
+
+function tampered(callback: string, name: string, value: string | undefined): string {
+  const url = new URL(callback);
+  if (value === undefined) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  return url.href;
+}
+
+describe('somebody else with the link', () => {
+  test('learns nothing, can do nothing, and the question stays open for its owner', async () => {
+    const here = await world();
+    const { path, id } = await here.ask();
+    const mallory = createTestBrowser(here);
+    const shown = await mallory.enter(path, 'bob');
+    expect([shown.status, shown.heading]).toEqual([403, SAYS.mismatch]);
+    expect(here.events).toMatchObject([{ type: 'mismatch', elicitationId: id, tenant: ADA.tenant }]);
+    const again = await mallory.open(path);
+    expect(again.heading).toBe(SAYS.mismatch);
+    for (const told of ['ada', 'Helper', 'Service', 'Please connect.', here.tracker.issuer])
+      expect(again.html).not.toContain(told);
+    // The token of a page of their own does not open this one's doors.
+    const csrf = again.forms.get('sign-out')?.fields.csrf ?? '';
+    for (const door of ['start', 'secret', 'decline']) {
+      const refused = await mallory.post(`${path}/${door}`, { csrf, secret: 'x' });
+      expect([refused.status, refused.heading]).toEqual([403, SAYS.mismatch]);
+    }
+    expect(await here.status(id)).toBe('pending');
+    expect(await here.held()).toBeUndefined();
+    expect(await here.held('issues', { ...ADA, userId: 'bob' })).toBeUndefined();
+    const ada = createTestBrowser(here);
+    const done = await ada.open(
+      await ada.walk(await ada.submit(await ada.enter(path, 'ada'), 'start'), 'ada-at-tracker'),
+    );
+    expect(done.heading).toBe(SAYS.connected());
+  });
+
+  test('can sign in as who they should be, and must show so anew', async () => {
+    const here = await world();
+    const { path } = await here.ask();
+    const browser = createTestBrowser(here);
+    const mismatch = await browser.enter(path, 'bob');
+    const out = await browser.submit(mismatch, 'sign-out');
+    expect(out.heading).toBe(SAYS.signIn);
+    const left = await browser.submit(out, 'sign-in');
+    expect(new URL(left.link ?? '').searchParams.get('prompt')).toBe('login');
+    const consent = await browser.open(await browser.walk(left, 'ada', 'accept', createCookieJar()));
+    expect(consent.forms.has('start')).toBe(true);
+  });
+
+  test('who knows the address of an ended question is not told whose it was', async () => {
+    const { here, browser, consent, path } = await begun();
+    await browser.open(await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'));
+    const stranger = await createTestBrowser(here).open(path);
+    for (const told of ['ada', 'Helper', 'Service']) expect(stranger.html).not.toContain(told);
+    expect((await createTestBrowser(here).enter(path, 'bob')).html).not.toContain('Service');
+  });
+
+  test.each([
+    'el_00AAAAAAAAAAAAAAAAAAAAAA',
+    'el_99AAAAAAAAAAAAAAAAAAAAAA',
+    'x',
+    '..',
+    '%2e%2e',
+    'a'.repeat(300),
+  ])('finds nothing under %s', async (id) => {
+    const here = await world();
+    const shown = await createTestBrowser(here).open(`/auth/connect/${id}`);
+    expect([shown.status, shown.heading]).toEqual([404, SAYS.notFound]);
+  });
+
+  test('finds no page for a question that has one of its own', async () => {
+    const here = await world();
+    const { row } = await here.engine.ask({
+      tenant: ADA.tenant,
+      input: {
+        userId: 'ada',
+        mode: 'url',
+        message: '?',
+        url: 'https://pages.example/own',
+        completion: 'server',
+        context: { trigger: 'agent', toolId: 'issues' },
+        timeoutSeconds: 600,
+      },
+    });
+    const shown = await createTestBrowser(here).enter(`/auth/connect/${row.id}`, 'ada');
+    expect(shown.heading).toBe(SAYS.notFound);
+  });
+});
+
+describe('an answer of the provider', () => {
+  test('in another browser than the one that asked opens nothing, and is still good in that one', async () => {
+    const { here, browser, callback, id } = await back();
+    const { path: other } = await here.ask();
+    for (const user of ['bob', 'ada', undefined]) {
+      const elsewhere = createTestBrowser(here);
+      if (user !== undefined) await elsewhere.enter(other, user);
+      const shown = await elsewhere.open(callback);
+      expect(shown.heading).toBe(SAYS.failed('bad_state'));
+      expect(shown.html).not.toContain(id);
+    }
+    expect(await here.status(id)).toBe('opened');
+    expect(await here.held()).toBeUndefined();
+    expect(here.tracker.tokenCalls('authorization_code')).toBe(0);
+    expect((await browser.open(callback)).heading).toBe(SAYS.connected());
+  });
+
+  test.each([
+    ['the state of nobody', 'state', 'A'.repeat(43), 'bad_state'],
+    ['no state', 'state', undefined, 'bad_state'],
+    ['another issuer', 'iss', 'https://evil.example', 'bad_issuer'],
+    ['no issuer', 'iss', undefined, 'bad_issuer'],
+    ['a made-up code', 'code', 'A'.repeat(43), 'provider_error'],
+    ['no code', 'code', undefined, 'provider_error'],
+  ] as const)('with %s leaves the question open', async (_what, name, value, reason) => {
+    const { here, browser, callback, id, path } = await back();
+    const failed = await browser.open(tampered(callback, name, value));
+    expect(failed.heading).toBe(SAYS.failed(reason));
+    expect(await here.status(id)).toBe('opened');
+    expect(await here.held()).toBeUndefined();
+    expect(here.events.at(-1)).toMatchObject({ type: 'failed', code: reason });
+    const again = await browser.open(path);
+    const done = await browser.open(
+      await browser.walk(await browser.submit(again, 'start'), 'ada-at-tracker'),
+    );
+    expect(done.heading).toBe(SAYS.connected());
+  });
+
+  test('with the state twice is no answer', async () => {
+    const { here, browser, callback, id } = await back();
+    const shown = await browser.open(`${callback}&state=A`);
+    expect(shown.heading).toBe(SAYS.failed('bad_state'));
+    expect(await here.status(id)).toBe('opened');
+  });
+
+  test('at the address of another connector is no answer', async () => {
+    const { here, browser, callback, id } = await back();
+    const shown = await browser.open(callback.replace('/callback/tracker', '/callback/other'));
+    expect(shown.heading).toBe(SAYS.failed('bad_state'));
+    expect(await here.status(id)).toBe('opened');
+  });
+
+  test('after signing out is no answer', async () => {
+    const { here, browser, callback, path, id } = await back();
+    const page = await browser.open(path);
+    const csrf = page.forms.get('start')?.fields.csrf ?? '';
+    await browser.post(`/auth/sign-out?elicitationId=${id}`, { csrf });
+    expect((await browser.open(callback)).heading).toBe(SAYS.failed('bad_state'));
+    expect(await here.status(id)).toBe('opened');
+  });
+});
+
+describe('a sign-in', () => {
+  async function leaving(here: Awaited<ReturnType<typeof world>>) {
+    const { path, id } = await here.ask();
+    const browser = createTestBrowser(here);
+    const left = await browser.submit(await browser.open(path), 'sign-in');
+    return { browser, path, id, callback: await browser.walk(left, 'ada') };
+  }
+
+  test('in another browser than the one that asked signs nobody in', async () => {
+    const here = await world();
+    const { callback, path, browser } = await leaving(here);
+    const victim = createTestBrowser(here);
+    await victim.open(path);
+    const shown = await victim.open(callback);
+    expect(shown.heading).toBe(SAYS.failed('sign-in'));
+    expect((await victim.open(path)).heading).toBe(SAYS.signIn);
+    expect((await browser.open(callback)).forms.has('start')).toBe(true);
+  });
+
+  test.each([
+    ['state', 'A'.repeat(43)],
+    ['state', undefined],
+    ['iss', 'https://evil.example'],
+    ['iss', undefined],
+    ['code', 'A'.repeat(43)],
+  ] as const)('with a wrong %s (%s) signs nobody in', async (name, value) => {
+    const here = await world();
+    const { callback, path, browser } = await leaving(here);
+    expect((await browser.open(tampered(callback, name, value))).heading).toBe(SAYS.failed('sign-in'));
+    expect((await browser.open(path)).heading).toBe(SAYS.signIn);
+    expect(here.events.at(-1)).toMatchObject({ type: 'failed', code: 'sign_in' });
+  });
+
+  test('gives the browser another id, and the old one opens nothing', async () => {
+    const here = await world();
+    const { callback, path, browser } = await leaving(here);
+    const planted = browser.jar.header(`${here.publicUrl}/`);
+    const consent = await browser.open(callback);
+    const token = (cookie: string) => /parley-connect=([\w-]{43})/.exec(cookie)?.[1];
+    expect(token(browser.jar.header(`${here.publicUrl}/`))).not.toBe(token(planted));
+    const response = await fetch(here.publicUrl + path, { headers: { cookie: planted } });
+    expect(await response.text()).toContain(SAYS.signIn);
+    expect(consent.forms.has('start')).toBe(true);
+  });
+
+  test('ends the one before it', async () => {
+    const here = await world({ identity: 'typed' });
+    const { path } = await here.ask();
+    const browser = createTestBrowser(here);
+    const { forms } = await browser.enter(path, 'bob');
+    const before = browser.jar.header(`${here.publicUrl}/`);
+    const csrf = forms.get('sign-out')?.fields.csrf ?? '';
+    expect((await browser.post(`${path}/sign-in`, { csrf, user: 'ada' })).forms.has('start')).toBe(true);
+    const response = await fetch(here.publicUrl + path, { headers: { cookie: before } });
+    expect(await response.text()).toContain(`${path}/sign-in`);
+  });
+
+  test('that is repeated signs nobody in', async () => {
+    const here = await world();
+    const { callback, path, browser } = await leaving(here);
+    const shown = await browser.open(callback);
+    const again = await browser.open(callback);
+    expect(again.hops).toEqual([path]);
+    expect(again.heading).toBe(shown.heading);
+    const elsewhere = createTestBrowser(here);
+    expect((await elsewhere.open(callback)).heading).toBe(SAYS.signIn);
+  });
+
+  test('without the claim that names the user lets nobody in', async () => {
+    const { createOidcIdentity } = await import(
+      '../../../services/api/src/surfaces/connect/identity/oidc.ts'
+    );
+    const here = await world();
+    const { issuer } = here.company;
+    const client = { clientId: 'parley-pages', clientSecret: here.companySecret };
+    const redirectUri = `${here.publicUrl}/auth/signed-in`;
+    const base = { issuer, ...client, redirectUri, allowLoopbackHttp: true };
+    const jar = createTestBrowser(here);
+    const cases = [
+      { userClaim: 'employee', tenants: ['acme'] },
+      { userClaim: 'sub', tenants: ['acme', 'other'] },
+      { userClaim: 'email', tenants: ['acme'] },
+    ];
+    for (const options of cases) {
+      const identity = createOidcIdentity({ ...base, ...options });
+      const start = await identity.begin({ anew: false });
+      if (start === undefined) throw new Error('no sign-in');
+      const callback = await jar.walk({ link: start.url } as Shown, 'ada');
+      expect(await identity.finish(callback, start.keep)).toMatchObject({ type: 'failed' });
+    }
+  });
+});

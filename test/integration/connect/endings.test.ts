@@ -1,0 +1,279 @@
+import type { Credential } from '@parley/shared/domain/credential';
+import type { FlowRef } from '@parley/shared/ports/vault';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { conclude, endFlow } from '../../../services/api/src/surfaces/connect/flows/ending.ts';
+import { unknownFlowId } from '../../../services/api/src/surfaces/connect/flows/flow-id.ts';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { createTestBrowser, SAYS } from './browser.ts';
+import { ADA, startWorld } from './setup.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+
+const REF = { ...ADA, toolId: 'issues', connectorId: 'tracker' };
+const SERVICE = { kind: 'service', tenant: ADA.tenant } as const;
+const OWNER = { kind: 'user', ...ADA } as const;
+const tokens = (accessToken: string): Credential => ({ kind: 'oauth2', accessToken, tokenType: 'Bearer' });
+const HOUR_MS = 3_600_000;
+
+type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** A question whose credential is staged, and a pod that is no more. */
+async function halfDone(more: Parameters<World['ask']>[0] = {}) {
+  const here = await startWorld({ redisUrl: redis.url });
+  const { id } = await here.ask(more);
+  const flow = { ...REF, flowId: id };
+  await here.vault.stage(flow, tokens('staged'), HOUR_MS);
+  return { here, id, flow };
+}
+
+async function heldToken({ held }: World): Promise<string | undefined> {
+  const credential = (await held())?.credential.reveal();
+  return credential?.kind === 'oauth2' ? credential.accessToken : undefined;
+}
+
+/** Writes a credential, later than what is staged by the store's clock. */
+async function savedAfter({ vault, held }: World, accessToken: string): Promise<void> {
+  const staged: number[] = [];
+  for await (const { stagedAt } of vault.staleFlows(0)) staged.push(stagedAt);
+  const isLater = async () => {
+    await vault.save(REF, tokens(accessToken));
+    return ((await held())?.savedAt ?? 0) > Math.max(...staged);
+  };
+  await waitUntil(isLater, { what: 'the clock to go on' });
+}
+
+/** Stages a credential, later than what is held by the store's clock. */
+async function stagedAfter({ vault, held }: World, flow: FlowRef, accessToken: string): Promise<void> {
+  const { savedAt = 0 } = (await held()) ?? {};
+  const isLater = async () => {
+    await vault.stage(flow, tokens(accessToken), HOUR_MS);
+    for await (const { stagedAt } of vault.staleFlows(0)) if (stagedAt > savedAt) return true;
+    return false;
+  };
+  await waitUntil(isLater, { what: 'the clock to go on' });
+}
+
+async function left({ vault }: World): Promise<number> {
+  let count = 0;
+  for await (const _ of vault.staleFlows(0)) count += 1;
+  return count;
+}
+
+describe('a pod that dies on the way to a usable credential', () => {
+  test('after staging: a sweep completes the question and makes the credential usable', async () => {
+    const { here, id } = await halfDone();
+    expect(await heldToken(here)).toBeUndefined();
+    expect(await here.sweep()).toBe(1);
+    expect(await here.status(id)).toBe('accepted');
+    expect(await heldToken(here)).toBe('staged');
+    expect(await left(here)).toBe(0);
+    expect(await here.sweep()).toBe(0);
+  });
+
+  test('after completing: a sweep makes the credential usable, over what was connected before', async () => {
+    const { here, id } = await halfDone();
+    await here.vault.save(REF, tokens('old'));
+    const flow = { ...REF, flowId: id };
+    await stagedAfter(here, flow, 'new');
+    await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
+    await here.sweep();
+    expect(await heldToken(here)).toBe('new');
+    expect(await left(here)).toBe(0);
+  });
+
+  test('and whoever waits for the answer need not wait for the sweep', async () => {
+    const { here, id, flow } = await halfDone();
+    await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
+    expect(await here.vault.promote(flow)).toBeDefined();
+    expect(await heldToken(here)).toBe('staged');
+    await here.sweep();
+    expect(await heldToken(here)).toBe('staged');
+  });
+
+  test('while the question is withdrawn: the credential is kept', async () => {
+    const { here, id } = await halfDone();
+    await here.engine.withdraw({ caller: SERVICE, id, reason: 'run_stopped' });
+    await here.sweep();
+    expect(await heldToken(here)).toBe('staged');
+    expect(await here.status(id)).toBe('withdrawn');
+    expect(here.events).toMatchObject([{ type: 'completed', kept: true }]);
+  });
+
+  test('while the question expires: the credential is kept', async () => {
+    const { here, id } = await halfDone({ timeoutSeconds: 1 });
+    await here.expired(id);
+    await here.sweep();
+    expect(await heldToken(here)).toBe('staged');
+    expect(await here.status(id)).toBe('expired');
+  });
+
+  test.each(['decline', 'cancel'] as const)(
+    'while the person says %s: it is dropped and revoked',
+    async (action) => {
+      const { here, id } = await halfDone();
+      await here.engine.answer({ caller: OWNER, id, response: { action }, surface: 'chat' });
+      await here.sweep();
+      expect(await heldToken(here)).toBeUndefined();
+      expect(await left(here)).toBe(0);
+      expect(here.tracker.revocations()).toBe(1);
+    },
+  );
+
+  test('after completing, while the person connects by another question: the newer one stays', async () => {
+    const { here, id } = await halfDone();
+    await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
+    await savedAfter(here, 'newer');
+    await here.sweep();
+    expect(await heldToken(here)).toBe('newer');
+    expect(await left(here)).toBe(0);
+    expect(here.tracker.revocations()).toBe(0);
+  });
+
+  test('after staging, while what was held before is refreshed: the question is completed, and the fresh one counts', async () => {
+    const { here, id } = await halfDone();
+    await savedAfter(here, 'old, refreshed');
+    expect(await here.sweep()).toBe(1);
+    expect(await here.status(id)).toBe('accepted');
+    expect(await heldToken(here)).toBe('staged');
+    expect(await left(here)).toBe(0);
+  });
+
+  test('and whose question has left: it is dropped and revoked', async () => {
+    const { here, id } = await halfDone();
+    const [name] = (await redisCommand(redis.port, 'KEYS', `*elicitation:${id}`)) as string[];
+    await redisCommand(redis.port, 'DEL', name ?? '');
+    await here.sweep();
+    expect(await heldToken(here)).toBeUndefined();
+    expect(here.tracker.revocations()).toBe(1);
+    expect(await left(here)).toBe(0);
+  });
+
+  test('is given its time before a sweep takes over', async () => {
+    const { here, id } = await halfDone();
+    expect(await here.sweep(HOUR_MS)).toBe(0);
+    expect(await here.status(id)).toBe('pending');
+    expect(await left(here)).toBe(1);
+  });
+
+  test('at any step of a real flow loses nothing that a sweep does not find', async () => {
+    for (const dies of ['stage', 'complete'] as const) {
+      await redisCommand(redis.port, 'FLUSHALL');
+      const here = await startWorld({ redisUrl: redis.url });
+      const { id } = await here.ask();
+      const gone = new Error('the pod is gone');
+      const { deps } = here;
+      const dead: typeof deps = {
+        ...deps,
+        vault: { ...deps.vault, promote: () => Promise.reject(gone) },
+        engine: dies === 'stage' ? { ...deps.engine, complete: () => Promise.reject(gone) } : deps.engine,
+      };
+      await expect(endFlow(dead, { ...REF, flowId: id }, id, tokens(dies))).rejects.toBe(gone);
+      expect(await heldToken(here)).toBeUndefined();
+      await here.sweep();
+      expect(await heldToken(here)).toBe(dies);
+      expect(await here.status(id)).toBe('accepted');
+    }
+  });
+});
+
+describe('sweeps', () => {
+  test('at the same time end each flow once', async () => {
+    const { here, id } = await halfDone();
+    await Promise.all([here.sweep(), here.sweep(), here.sweep()]);
+    expect(await heldToken(here)).toBe('staged');
+    expect(await here.status(id)).toBe('accepted');
+    expect(await left(here)).toBe(0);
+  });
+
+  test('never make usable what nobody said whose it was, whatever became of the question', async () => {
+    const here = await startWorld({ redisUrl: redis.url });
+    const { id } = await here.ask();
+    await here.vault.stage({ ...REF, flowId: unknownFlowId(id) }, tokens('of a stranger'), HOUR_MS);
+    await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
+    expect(await here.sweep()).toBe(0);
+    expect(await here.sweep(0, 0)).toBe(1);
+    expect(await heldToken(here)).toBeUndefined();
+    expect(here.tracker.revocations()).toBe(1);
+    expect(await left(here)).toBe(0);
+  });
+
+  test('stop between two flows when they are told to', async () => {
+    const { here, id } = await halfDone();
+    const other = await here.ask();
+    await here.vault.stage({ ...REF, flowId: other.id }, tokens('second'), HOUR_MS);
+    const stop = new AbortController();
+    here.onNext(() => stop.abort());
+    expect(await here.sweep(0, 0, stop.signal)).toBe(1);
+    expect([await here.status(id), await here.status(other.id)].sort()).toEqual(['accepted', 'pending']);
+    expect(await here.sweep(0, 0, stop.signal)).toBe(0);
+    expect(await here.sweep()).toBe(1);
+  });
+
+  test('go on after one that cannot be ended', async () => {
+    const { here, id } = await halfDone();
+    const other = await here.ask();
+    await here.vault.stage({ ...REF, flowId: other.id }, tokens('second'), HOUR_MS);
+    const faults: unknown[] = [];
+    const { sweepFlows } = await import('../../../services/api/src/surfaces/connect/flows/sweep.ts');
+    const broken = new Error('broken');
+    const deps = {
+      ...here.deps,
+      vault: here.vault,
+      engine: {
+        complete: (input: Parameters<World['engine']['complete']>[0]) =>
+          input.id === id ? Promise.reject(broken) : here.engine.complete(input),
+      },
+      onFault: (error: unknown) => void faults.push(error),
+    };
+    expect(await sweepFlows(deps, 0)).toBe(1);
+    expect(faults).toEqual([broken]);
+    expect(await here.status(other.id)).toBe('accepted');
+  });
+});
+
+test('what is to be revoked is not forgotten with a reply that was lost', async () => {
+  const { here, id, flow } = await halfDone();
+  await here.engine.answer({ caller: OWNER, id, response: { action: 'decline' }, surface: 'chat' });
+  const lost = new Error('the reply was lost');
+  const vault = {
+    ...here.vault,
+    drop: (ref: typeof flow) => here.vault.drop(ref).then(() => Promise.reject(lost)),
+  };
+  await expect(conclude({ ...here.deps, vault }, flow, id)).rejects.toBe(lost);
+  await here.sweep();
+  expect(here.tracker.revocations()).toBe(1);
+  expect(await left(here)).toBe(0);
+});
+
+test('an ending that is repeated changes nothing', async () => {
+  const { here, id, flow } = await halfDone();
+  expect(await conclude(here.deps, flow, id)).toEqual({ type: 'connected' });
+  const { version } = (await here.held()) ?? {};
+  expect(await conclude(here.deps, flow, id)).toEqual({ type: 'connected' });
+  expect((await here.held())?.version).toBe(version);
+});
+
+test('a store that is away fails a callback without an end, and the person can try again', async () => {
+  const here = await startWorld({ redisUrl: redis.url });
+  const { path, id } = await here.ask();
+  const browser = createTestBrowser(here);
+  const consent = await browser.enter(path, 'ada');
+  redis.pause();
+  const away = await browser.open(path).finally(() => redis.resume());
+  expect([away.status, away.forms.size]).toEqual([503, 0]);
+  expect(away.html).not.toContain('Redis');
+  // Whoever was cut off comes back in a moment; the next call may come to either pod.
+  await here.healthy();
+  const done = await browser.open(
+    await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'),
+  );
+  expect(done.heading).toBe(SAYS.connected());
+  expect(await here.status(id)).toBe('accepted');
+});

@@ -1,0 +1,281 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { createTestBrowser, SAYS } from './browser.ts';
+import { ADA, SCOPES, startWorld } from './setup.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+
+const world = (options: Partial<Parameters<typeof startWorld>[0]> = {}) =>
+  startWorld({ redisUrl: redis.url, ...options });
+
+/** Ada, signed in and before the consent page of a question. */
+async function begun(options: Partial<Parameters<typeof startWorld>[0]> = {}) {
+  const here = await world(options);
+  const asked = await here.ask();
+  const browser = createTestBrowser(here);
+  return { here, browser, ...asked, consent: await browser.enter(asked.path, 'ada') };
+}
+
+const accessToken = (held: Awaited<ReturnType<Awaited<ReturnType<typeof startWorld>>['held']>>) => {
+  const credential = held?.credential.reveal();
+  return credential?.kind === 'oauth2' ? credential.accessToken : undefined;
+};
+
+describe('a person who opens the link of their question', () => {
+  test('signs in, agrees, and has connected the service', async () => {
+    const here = await world();
+    const { path, id } = await here.ask();
+    const browser = createTestBrowser(here);
+    const consent = await browser.enter(path, 'ada');
+    expect(consent.heading).toBe('Connect Service issues');
+    for (const said of ['Helper', 'Please connect.', 'ada', ...SCOPES]) expect(consent.html).toContain(said);
+    expect(consent.html).toContain(new URL(here.tracker.issuer).host);
+    expect(await here.status(id)).toBe('pending');
+
+    const left = await browser.submit(consent, 'start');
+    expect(new URL(left.link ?? '').origin).toBe(here.tracker.issuer);
+    expect(await here.status(id)).toBe('opened');
+
+    const done = await browser.open(await browser.walk(left, 'ada-at-tracker'));
+    expect(done.status).toBe(200);
+    expect(done.heading).toBe(SAYS.connected());
+    expect(await here.status(id)).toBe('accepted');
+    const held = await here.held();
+    expect(held?.state).toBe('usable');
+    expect(held?.credential.reveal()).toMatchObject({ kind: 'oauth2', scope: SCOPES.join(' ') });
+    expect(here.events).toMatchObject([{ type: 'completed', elicitationId: id, kept: false }]);
+    expect((await browser.open(path)).heading).toBe(SAYS.connected());
+  });
+
+  test('is told so by name where sign-in is what they type', async () => {
+    const { here, browser, consent, id } = await begun({ identity: 'typed' });
+    const left = await browser.submit(consent, 'start');
+    expect((await browser.open(await browser.walk(left, 'ada-at-tracker'))).status).toBe(200);
+    expect(await here.status(id)).toBe('accepted');
+  });
+
+  test('is sent to the page itself from the address with a parameter', async () => {
+    const { browser, id, path } = await begun();
+    const shown = await browser.open(
+      `/auth/connect?elicitationId=${id}&returnUrl=https://evil.example&userId=bob`,
+    );
+    expect(shown.hops).toEqual([path]);
+    expect(shown.heading).toBe('Connect Service issues');
+  });
+
+  test('may tell the page that waits that it need not', async () => {
+    const tell = 'https://app.example.com';
+    const { browser, consent, id } = await begun({ deps: { tellOrigins: [tell] } });
+    const left = await browser.submit(consent, 'start');
+    const done = await browser.open(await browser.walk(left, 'ada-at-tracker'));
+    expect(done.html).toContain(tell);
+    expect(done.html).toContain(id);
+  });
+
+  test('can decline, and nothing is connected', async () => {
+    const { here, browser, consent, id, path } = await begun();
+    expect((await browser.submit(consent, 'decline')).heading).toBe(SAYS.declined);
+    expect(await here.status(id)).toBe('declined');
+    expect((await here.backend.elicitations.read(id)).row?.settlement?.surface).toBe('connect');
+    expect(await here.held()).toBeUndefined();
+    expect(here.events).toMatchObject([{ type: 'declined', elicitationId: id }]);
+    expect((await browser.submit(consent, 'start')).heading).toBe(SAYS.declined);
+    expect((await browser.open(path)).heading).toBe(SAYS.declined);
+  });
+
+  test('replaces what they connected before', async () => {
+    const { here, browser, consent } = await begun();
+    await browser.open(await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'));
+    const first = await here.held();
+    const again = await here.ask();
+    const page = await browser.open(again.path);
+    await browser.open(await browser.walk(await browser.submit(page, 'start'), 'ada-at-tracker'));
+    const second = await here.held();
+    expect(second?.version).toBeGreaterThan(first?.version ?? 0);
+    expect(accessToken(second)).not.toBe(accessToken(first));
+  });
+});
+
+describe('two tabs on one question', () => {
+  test('both lead to the end, and what the first got stays', async () => {
+    const { here, browser, consent, id, path } = await begun();
+    const second = await browser.open(path);
+    const [one, other] = [await browser.submit(consent, 'start'), await browser.submit(second, 'start')];
+    const firstCallback = await browser.walk(one, 'ada-at-tracker');
+    const secondCallback = await browser.walk(other, 'ada-at-tracker');
+    expect((await browser.open(firstCallback)).heading).toBe(SAYS.connected());
+    const held = await here.held();
+    expect((await browser.open(secondCallback)).heading).toBe(SAYS.connected());
+    expect((await here.held())?.version).toBe(held?.version);
+    expect(accessToken(await here.held())).toBe(accessToken(held));
+    expect(here.tracker.tokenCalls('authorization_code')).toBe(1);
+    expect(here.events.filter(({ type }) => type === 'completed')).toHaveLength(1);
+    expect(await here.status(id)).toBe('accepted');
+  });
+
+  test('that come back at the same moment leave one usable credential', async () => {
+    const { here, browser, consent, path, id } = await begun();
+    const second = await browser.open(path);
+    const callbacks: string[] = [];
+    for (const tab of [consent, second])
+      callbacks.push(await browser.walk(await browser.submit(tab, 'start'), 'ada-at-tracker'));
+    const shown = await Promise.all(callbacks.map((callback) => browser.open(callback)));
+    for (const { heading } of shown) expect(heading).toBe(SAYS.connected());
+    expect(await here.status(id)).toBe('accepted');
+    expect((await here.held())?.state).toBe('usable');
+    for await (const flow of here.vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
+  });
+});
+
+describe('a provider that does not agree', () => {
+  test('leaves the question open when the person refuses there, who can try again', async () => {
+    const { here, browser, consent, id } = await begun();
+    const left = await browser.submit(consent, 'start');
+    const failed = await browser.open(await browser.walk(left, 'ada-at-tracker', 'refuse'));
+    expect(failed.heading).toBe(SAYS.failed('consent_refused'));
+    expect(await here.status(id)).toBe('opened');
+    expect(here.events).toMatchObject([{ type: 'failed', code: 'consent_refused', elicitationId: id }]);
+    // Whoever asks for help names the number on the page, and the log knows it.
+    const { requestId } = JSON.parse(here.lines.at(-1) ?? '{}') as { requestId?: string };
+    expect(failed.html).toContain(requestId);
+    const again = await browser.open(failed.link ?? '');
+    const done = await browser.open(
+      await browser.walk(await browser.submit(again, 'start'), 'ada-at-tracker'),
+    );
+    expect(done.heading).toBe(SAYS.connected());
+  });
+
+  test.each([
+    ['authorization', 'temporarily_unavailable'],
+    ['token', 'invalid_request'],
+  ] as const)('leaves the question open when its %s endpoint fails', async (at, error) => {
+    const { here, browser, consent, id } = await begun();
+    const left = await browser.submit(consent, 'start');
+    if (at === 'token') here.tracker.misbehave({ at, status: 400, error });
+    else here.tracker.misbehave({ at, error, status: 302 });
+    const failed = await browser.open(await browser.walk(left, 'ada-at-tracker'));
+    expect(failed.heading).toBe(SAYS.failed('provider_error'));
+    expect(failed.html).toContain(error);
+    expect(await here.status(id)).toBe('opened');
+    expect(await here.held()).toBeUndefined();
+  });
+
+  test('is not even left for when it is away', async () => {
+    const here = await world();
+    here.tracker.misbehave({ at: 'discovery', status: 503 });
+    const { path, id } = await here.ask();
+    const browser = createTestBrowser(here);
+    const consent = await browser.enter(path, 'ada');
+    const failed = await browser.submit(consent, 'start');
+    expect(failed.heading).toBe(SAYS.failed('unavailable'));
+    expect(failed.link).toBe(path);
+    expect(await here.status(id)).toBe('opened');
+  });
+});
+
+describe('a callback that is repeated', () => {
+  test('changes nothing and shows that all is done', async () => {
+    const { here, browser, consent } = await begun();
+    const callback = await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker');
+    await browser.open(callback);
+    const held = await here.held();
+    expect((await browser.open(callback)).heading).toBe(SAYS.connected());
+    expect((await here.held())?.version).toBe(held?.version);
+    expect(here.tracker.reusedFamilies()).toEqual([]);
+    expect(here.tracker.tokenCalls('authorization_code')).toBe(1);
+  });
+
+  test('changes nothing when the first came to nothing', async () => {
+    const { here, browser, consent, id, path } = await begun();
+    const callback = await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker', 'refuse');
+    await browser.open(callback);
+    const again = await browser.open(callback);
+    expect(again.heading).toBe(SAYS.failed('bad_state'));
+    expect(again.link).toBe(path);
+    expect(await here.status(id)).toBe('opened');
+  });
+});
+
+describe('a question that ends while the person is at the provider', () => {
+  async function away(options: Partial<Parameters<typeof startWorld>[0]> = {}) {
+    const started = await begun(options);
+    const left = await started.browser.submit(started.consent, 'start');
+    return { ...started, callback: await started.browser.walk(left, 'ada-at-tracker') };
+  }
+  const service = { kind: 'service', tenant: ADA.tenant } as const;
+
+  test('by being withdrawn: the credential is kept for the next call', async () => {
+    const { here, browser, callback, id } = await away();
+    await here.engine.withdraw({ caller: service, id, reason: 'run_stopped' });
+    const kept = await browser.open(callback);
+    expect(kept.heading).toBe(SAYS.connected());
+    expect(kept.html).toContain('used the next time');
+    expect(await here.status(id)).toBe('withdrawn');
+    expect((await here.held())?.state).toBe('usable');
+    expect(here.events).toMatchObject([{ type: 'completed', kept: true }]);
+  });
+
+  test('by expiring: the credential is kept for the next call', async () => {
+    const here = await world();
+    const { path, id } = await here.ask({ timeoutSeconds: 15 });
+    const browser = createTestBrowser(here);
+    const left = await browser.submit(await browser.enter(path, 'ada'), 'start');
+    const callback = await browser.walk(left, 'ada-at-tracker');
+    await here.expired(id);
+    const kept = await browser.open(callback);
+    expect(kept.html).toContain('used the next time');
+    expect(await here.status(id)).toBe('expired');
+    expect((await here.held())?.state).toBe('usable');
+    const late = await browser.open(path);
+    expect([late.status, late.heading]).toEqual([410, SAYS.expired]);
+  });
+
+  test('by its clock alone: the page says so, before anybody has noted it', async () => {
+    const here = await world();
+    const { path, id } = await here.ask({ timeoutSeconds: 1 });
+    const browser = createTestBrowser(here);
+    const isOver = async () => (await browser.open(path)).heading === SAYS.expired;
+    await waitUntil(isOver, { what: 'the page to say so' });
+    expect(await here.status(id)).toBe('pending');
+  });
+
+  test('by being declined: the credential is revoked and dropped', async () => {
+    const { here, browser, callback, id } = await away();
+    const caller = { kind: 'user', ...ADA } as const;
+    await here.engine.answer({ caller, id, response: { action: 'decline' }, surface: 'chat' });
+    expect((await browser.open(callback)).heading).toBe(SAYS.declined);
+    expect(await here.held()).toBeUndefined();
+    expect(here.tracker.revocations()).toBe(1);
+  });
+
+  test.each([
+    ['decline', SAYS.declined],
+    ['cancel', SAYS.settled],
+  ] as const)('by %s at the last moment: the credential is revoked and dropped', async (action, heading) => {
+    let atLast: () => Promise<unknown> = async () => undefined;
+    const { here, browser, callback, id } = await away({
+      wrap: (connector) => ({
+        ...connector,
+        async finish(input, keep) {
+          const result = await connector.finish(input, keep);
+          await atLast();
+          return result;
+        },
+      }),
+    });
+    const caller = { kind: 'user', ...ADA } as const;
+    atLast = () => here.engine.answer({ caller, id, response: { action }, surface: 'chat' });
+    expect((await browser.open(callback)).heading).toBe(heading);
+    expect(await here.held()).toBeUndefined();
+    for await (const flow of here.vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
+    expect(here.tracker.revocations()).toBeGreaterThan(0);
+    expect(here.events).toMatchObject([{ type: 'failed', code: 'dropped' }]);
+  });
+});

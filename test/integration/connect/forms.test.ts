@@ -1,0 +1,256 @@
+import { type IncomingMessage, request } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import {
+  createBrowserCookie,
+  mintBrowserId,
+} from '../../../services/api/src/surfaces/connect/flows/browser.ts';
+import { canary, findCanary } from '../../harness/canary.ts';
+import { infoFields, redisCommand } from '../../harness/redis-command.ts';
+import { createTestBrowser, SAYS } from './browser.ts';
+import { dumpRedis } from './setup.ts';
+import { connectSuite } from './suite.ts';
+
+const { redis, world, begun, back } = connectSuite();
+
+describe('a form', () => {
+  const doors = ['start', 'secret', 'decline', 'sign-in'];
+
+  async function refusedEverywhere(
+    { browser, path, here, id }: Pick<Awaited<ReturnType<typeof begun>>, 'browser' | 'path' | 'here' | 'id'>,
+    fields: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string | undefined>> = {},
+  ) {
+    for (const action of [...doors.map((door) => `${path}/${door}`), `/auth/sign-out?elicitationId=${id}`]) {
+      const shown = await browser.post(action, { secret: 'x', ...fields }, { headers });
+      expect([action, shown.status, shown.heading]).toEqual([action, 403, SAYS.refused]);
+      expect(shown.headers.getSetCookie()).toEqual([]);
+    }
+    expect(await here.status(id)).toBe('pending');
+  }
+
+  test('without its token is refused', async () => {
+    const started = await begun();
+    await refusedEverywhere(started, {});
+    await refusedEverywhere(started, { csrf: '' });
+    await refusedEverywhere(started, { csrf: 'A'.repeat(43) });
+  });
+
+  test('with the token of another browser is refused', async () => {
+    const started = await begun();
+    const other = createTestBrowser(started.here);
+    const { forms } = await other.enter(started.path, 'ada');
+    await refusedEverywhere(started, { csrf: forms.get('start')?.fields.csrf ?? '' });
+  });
+
+  test.each([
+    ['another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+    ['another origin, by an old browser', { origin: 'https://evil.example', 'sec-fetch-site': undefined }],
+    ['an origin that hides', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
+    ['an origin that hides, by its word our own', { origin: 'null' }],
+    ['a neighbour', { 'sec-fetch-site': 'same-site' }],
+    ['elsewhere, without an origin', { origin: undefined, 'sec-fetch-site': 'cross-site' }],
+    ['nobody knows where', { origin: undefined, 'sec-fetch-site': undefined }],
+    ['another port', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': undefined }],
+    ['no form', { 'content-type': 'text/plain' }],
+  ])('from %s is refused, token or not', async (_what, headers) => {
+    const started = await begun();
+    const csrf = started.consent.forms.get('start')?.fields.csrf ?? '';
+    await refusedEverywhere(started, { csrf }, headers);
+  });
+
+  test('that is too large is refused', async () => {
+    const { browser, consent, path, here, id } = await begun();
+    const csrf = consent.forms.get('decline')?.fields.csrf ?? '';
+    const shown = await browser.post(`${path}/decline`, { csrf, more: 'x'.repeat(20_000) });
+    expect(shown.heading).toBe(SAYS.refused);
+    expect(await here.status(id)).toBe('pending');
+  });
+
+  test('is taken from a browser that says less, but says it is us', async () => {
+    const { browser, consent, path, here, id } = await begun();
+    const csrf = consent.forms.get('decline')?.fields.csrf ?? '';
+    const headers = { 'sec-fetch-site': undefined };
+    expect((await browser.post(`${path}/decline`, { csrf }, { headers })).heading).toBe(SAYS.declined);
+    expect(await here.status(id)).toBe('declined');
+  });
+});
+
+/** Sends a request target as it is, which `fetch` would not. */
+function requested(origin: string, path: string): Promise<{ status: number | undefined; location?: string }> {
+  return new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(origin);
+    const sent = request({ hostname, port, path }, (response) => {
+      response.resume();
+      const { statusCode: status, headers } = response;
+      resolve({ status, ...(headers.location !== undefined && { location: headers.location }) });
+    });
+    sent.once('error', reject).end();
+  });
+}
+
+describe('addresses', () => {
+  const EVIL = [
+    '//evil.example',
+    '\\\\evil.example',
+    '/\\evil.example',
+    '@evil.example',
+    'https://evil.example',
+  ];
+  const HIDDEN = [
+    '%0d%0aLocation:%20https://evil.example',
+    '%2f%2fevil.example',
+    '%5cevil.example',
+    '..%2f..%2f',
+  ];
+
+  test('lead nowhere but to our own pages', async () => {
+    const here = await world();
+    const { id, path } = await here.ask();
+    for (const evil of [...EVIL, ...HIDDEN]) {
+      const targets = [
+        `/auth/connect?elicitationId=${evil}`,
+        `/auth/connect?elicitationId=${id}${evil}`,
+        `/auth/connect?elicitationId=${id}&elicitationId=${evil}`,
+        `/auth/connect?elicitationId=${id}&returnUrl=${evil}&next=${evil}`,
+        `/auth/connect/${encodeURIComponent(evil)}`,
+        `${path}?returnUrl=${evil}`,
+        `/auth/signed-in?state=${evil}&returnUrl=${evil}`,
+        `/auth/callback/tracker?state=${evil}&redirect_uri=${evil}`,
+        `/auth/callback/${encodeURIComponent(evil)}?state=x`,
+      ];
+      for (const target of targets) {
+        const response = await fetch(here.publicUrl + target, { redirect: 'manual' });
+        const location = response.headers.get('location');
+        if (location !== null) expect([target, location]).toEqual([target, path]);
+        expect(await response.text()).not.toContain('evil.example');
+      }
+    }
+  });
+
+  test('are taken as they are written, and nothing in them is decoded or resolved', async () => {
+    const here = await world();
+    const { id } = await here.ask();
+    for (const target of [
+      `//evil.example/auth/connect/${id}`,
+      `http://evil.example/auth/connect/${id}`,
+      `/auth/connect//${id}`,
+      `/auth/connect/${id}/`,
+      `/auth/connect/./${id}`,
+      `/auth/%63onnect/${id}`,
+      `/AUTH/connect/${id}`,
+      `/auth/connect/..;/${id}`,
+    ]) {
+      const got = await requested(here.publicUrl, target);
+      expect([target, got.status, got.location]).toEqual([target, 404, undefined]);
+    }
+  });
+
+  test('that nobody serves are not found', async () => {
+    const here = await world();
+    for (const [method, path] of [
+      ['GET', '/auth'],
+      ['GET', '/auth/'],
+      ['GET', '/auth/complete'],
+      ['DELETE', '/auth/connect'],
+      ['HEAD', '/auth/signed-in'],
+      ['HEAD', '/auth/callback/tracker'],
+      ['POST', '/auth/callback/tracker'],
+      ['POST', '/auth/webhooks/tracker'],
+      ['POST', '/auth/webhooks/none'],
+    ] as const) {
+      expect([path, (await fetch(here.publicUrl + path, { method })).status]).toEqual([path, 404]);
+    }
+  });
+});
+
+describe('the cookie', () => {
+  const cookie = createBrowserCookie({ https: true });
+  const requestWith = (text: string) => ({ headers: { cookie: text } }) as IncomingMessage;
+  const id = mintBrowserId();
+
+  test('is for this host alone, for https alone, and for no script', () => {
+    const [pair, ...attributes] = cookie.header(id).split('; ');
+    expect(pair).toBe(`__Host-parley-connect=${id}`);
+    expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Lax', 'Secure']);
+  });
+
+  test('goes without what http cannot have, in development', async () => {
+    const here = await world();
+    const { path } = await here.ask();
+    const response = await fetch(here.publicUrl + path);
+    expect(response.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^parley-connect=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Max-Age=3600$/),
+    ]);
+  });
+
+  test('is known by its one value', () => {
+    const read = (text: string) => cookie.read(requestWith(text));
+    expect(read(`a=b; __Host-parley-connect=${id}; c=d`)).toEqual({ id, isNew: false });
+    for (const text of [
+      '',
+      `parley-connect=${id}`,
+      `__Host-parley-connect=${id}; __Host-parley-connect=${mintBrowserId()}`,
+      `__Host-parley-connect=${id}x`,
+      '__Host-parley-connect=',
+      `__Host-parley-connect="${id}"`,
+    ]) {
+      const { id: other, isNew } = read(text);
+      expect([text, isNew, other.length, other === id]).toEqual([text, true, 43, false]);
+    }
+  });
+});
+
+test('a look at any page writes nothing', async () => {
+  const { here, browser, path, consent, id } = await begun();
+  const stranger = createTestBrowser(here);
+  expect(await writesDuring(() => browser.submit(consent, 'start'))).not.toEqual([]);
+  const looks = async () => {
+    for (const shown of [await browser.open(path), await stranger.open(path)]) expect(shown.status).toBe(200);
+    await browser.open(`/auth/connect?elicitationId=${id}`);
+    const headers = { cookie: browser.jar.header(here.publicUrl) };
+    expect((await fetch(here.publicUrl + path, { method: 'HEAD', headers })).status).toBe(200);
+    await createTestBrowser(here).open('/auth/connect/x');
+  };
+  expect(await writesDuring(looks)).toEqual([]);
+});
+
+/** The kinds of commands that wrote to Redis meanwhile, those of scripts included. */
+async function writesDuring(run: () => Promise<unknown>): Promise<string[]> {
+  await redisCommand(redis().port, 'CONFIG', 'RESETSTAT');
+  await run();
+  const stats = infoFields(await redisCommand(redis().port, 'INFO', 'commandstats'));
+  const called = Object.keys(stats).flatMap((name) => /^cmdstat_(\w+)$/.exec(name)?.[1] ?? []);
+  const flags = (await redisCommand(redis().port, 'COMMAND', 'INFO', ...called)) as [
+    string,
+    number,
+    string[],
+  ][];
+  // A script is told apart by what it calls.
+  return flags.flatMap(([name, , told]) =>
+    told.includes('write') && !name.startsWith('eval') ? [name] : [],
+  );
+}
+
+test('no code, token or key is in a log, a page, an address of ours, or in Redis unsealed', async () => {
+  const texts: string[] = [];
+  const { here, browser, callback, path } = await back();
+  const { searchParams } = new URL(callback);
+  const secrets = [searchParams.get('code') ?? '', searchParams.get('state') ?? ''];
+  texts.push(...(await dumpRedis(redis().port)));
+  const shown = [await browser.open(callback), await browser.open(callback), await browser.open(path)];
+  const held = await here.held();
+  const credential = held?.credential.reveal();
+  if (credential?.kind !== 'oauth2') throw new Error('no tokens');
+  secrets.push(credential.accessToken, credential.refreshToken ?? '');
+  secrets.push(/parley-connect=([\w-]{43})/.exec(browser.jar.header(here.publicUrl))?.[1] ?? '');
+  texts.push(...(await dumpRedis(redis().port)), ...here.lines);
+  for (const { html, headers, hops } of shown) texts.push(html, String(headers.get('location')), ...hops);
+  expect(texts.length).toBeGreaterThan(5);
+  for (const secret of secrets) {
+    expect(secret.length).toBeGreaterThan(20);
+    expect(findCanary(secret, texts)).toEqual([]);
+  }
+  const marker = canary('query');
+  const failed = await browser.open(`/auth/callback/tracker?state=${marker}&error=${marker}&code=${marker}`);
+  expect(findCanary(marker, [failed.html, ...here.lines, ...(await dumpRedis(redis().port))])).toEqual([]);
+});

@@ -1,0 +1,137 @@
+import { createServer } from 'node:http';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
+import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { createTestBrowser, SAYS } from './browser.ts';
+import { ADA, startWorld } from './setup.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+
+const SERVICE = { kind: 'service', tenant: ADA.tenant } as const;
+
+/** A provider that takes its time: `meanwhile` happens after it gave a credential, before that reaches the pages. */
+function slow() {
+  const late: { meanwhile?: (() => Promise<unknown>) | undefined } = {};
+  const wrap = (connector: Connector): Connector => ({
+    ...connector,
+    async finish(input, keep) {
+      const result = await connector.finish(input, keep);
+      const { meanwhile } = late;
+      late.meanwhile = undefined;
+      await meanwhile?.();
+      return result;
+    },
+  });
+  return { late, wrap };
+}
+
+/** Ada in two tabs, both back from the provider. */
+async function twoTabs() {
+  const { late, wrap } = slow();
+  const here = await startWorld({ redisUrl: redis.url, wrap });
+  const { path, id } = await here.ask();
+  const browser = createTestBrowser(here);
+  const tabs = [await browser.enter(path, 'ada'), await browser.open(path)];
+  const callbacks: string[] = [];
+  for (const tab of tabs)
+    callbacks.push(await browser.walk(await browser.submit(tab, 'start'), 'ada-at-tracker'));
+  const [first = '', second = ''] = callbacks;
+  return { here, late, browser, path, id, first, second };
+}
+
+async function noneStaged({ vault }: Awaited<ReturnType<typeof startWorld>>): Promise<void> {
+  for await (const flow of vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
+}
+
+describe('a tab that is overtaken while its provider takes its time', () => {
+  test('leaves what the faster one got, and ends nothing at the provider', async () => {
+    const { here, late, browser, first, second } = await twoTabs();
+    let before: Awaited<ReturnType<typeof here.held>>;
+    late.meanwhile = async () => {
+      expect((await browser.open(second)).heading).toBe(SAYS.connected());
+      before = await here.held();
+    };
+    expect((await browser.open(first)).heading).toBe(SAYS.connected());
+    expect((await here.held())?.version).toBe(before?.version);
+    expect((await here.held())?.credential.reveal()).toEqual(before?.credential.reveal());
+    expect(here.tracker.tokenCalls('authorization_code')).toBe(2);
+    expect(here.tracker.revocations()).toBe(0);
+    expect(here.events.filter(({ type }) => type === 'completed')).toHaveLength(1);
+    await noneStaged(here);
+  });
+
+  test('does the same when the question was taken back before either was done', async () => {
+    const { here, late, browser, id, first, second } = await twoTabs();
+    let version: number | undefined;
+    late.meanwhile = async () => {
+      await here.engine.withdraw({ caller: SERVICE, id, reason: 'run_stopped' });
+      await browser.open(second);
+      version = (await here.held())?.version;
+    };
+    expect((await browser.open(first)).html).toContain('used the next time');
+    expect(version).toBeDefined();
+    expect((await here.held())?.version).toBe(version);
+    await noneStaged(here);
+  });
+
+  test('leaves the key that was typed in the faster one', async () => {
+    const { late, wrap } = slow();
+    const service = createServer((_req, res) => void res.writeHead(200).end());
+    const checkUrl = `http://127.0.0.1:${await listenOnFreePort(service)}/me`;
+    onTestFinished(() => void service.close());
+    const guardedFetch = createGuardedFetch({ allowLoopback: true });
+    const notes = wrap(createApiKeyConnector({ id: 'notes-key', checkUrl }, { guardedFetch }));
+    const here = await startWorld({ redisUrl: redis.url, services: () => ({ notes }) });
+    const { path } = await here.ask({ toolId: 'notes' });
+    const browser = createTestBrowser(here);
+    const tab = await browser.enter(path, 'ada');
+    late.meanwhile = () => browser.submit(tab, 'secret', { secret: 'faster-key' });
+    expect((await browser.submit(tab, 'secret', { secret: 'slower-key' })).heading).toBe(
+      SAYS.connected('notes'),
+    );
+    expect((await here.held('notes'))?.credential.reveal()).toMatchObject({ value: 'faster-key' });
+    await noneStaged(here);
+  });
+});
+
+describe('a question that a service ends by itself while the person is at the provider', () => {
+  test('is not said to be connected, for nothing is', async () => {
+    const { here, browser, path, id, first } = await twoTabs();
+    await here.engine.complete({ caller: SERVICE, id, surface: 'api' });
+    expect((await browser.open(first)).heading).toBe(SAYS.settled);
+    expect((await browser.open(path)).heading).toBe(SAYS.settled);
+    expect(await here.held()).toBeUndefined();
+    expect(here.tracker.tokenCalls('authorization_code')).toBe(0);
+  });
+
+  test('at the last moment has what came of it revoked', async () => {
+    const { here, late, browser, id, first } = await twoTabs();
+    late.meanwhile = () => here.engine.complete({ caller: SERVICE, id, surface: 'api' });
+    expect((await browser.open(first)).heading).toBe(SAYS.settled);
+    expect(await here.held()).toBeUndefined();
+    expect(here.tracker.revocations()).toBe(1);
+    await noneStaged(here);
+  });
+
+  test('is connected where the person already was', async () => {
+    const { here, late, browser, path, id, first } = await twoTabs();
+    await here.vault.save(
+      { ...ADA, toolId: 'issues', connectorId: 'tracker' },
+      { kind: 'oauth2', accessToken: 'held', tokenType: 'Bearer' },
+    );
+    late.meanwhile = () => here.engine.complete({ caller: SERVICE, id, surface: 'api' });
+    expect((await browser.open(first)).heading).toBe(SAYS.connected());
+    expect((await browser.open(path)).heading).toBe(SAYS.connected());
+    expect((await here.held())?.credential.reveal()).toMatchObject({ accessToken: 'held' });
+    expect(here.tracker.revocations()).toBe(0);
+  });
+});

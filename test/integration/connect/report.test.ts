@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
+import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';
+import { createTestBrowser, SAYS, type Shown } from './browser.ts';
+import { ADA, startWorld, type WorldOptions } from './setup.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+
+const OWNER = { kind: 'user', ...ADA } as const;
+
+/** Ada before the consent page of a service that is connected through Nango, whose webhooks arrive unless lost. */
+async function begun({ lost = false, ...options }: { lost?: boolean } & Partial<WorldOptions> = {}) {
+  const { nango, connector } = await startNangoWorld({ id: 'desk' });
+  const here = await startWorld({ redisUrl: redis.url, services: () => ({ desk: connector }), ...options });
+  const webhookUrl = `${here.publicUrl}/auth/webhooks/desk`;
+  nango.sendWebhooksTo(webhookUrl);
+  nango.loseWebhooks(lost);
+  const asked = await here.ask({ toolId: 'desk' });
+  const browser = createTestBrowser(here);
+  const consent = await browser.enter(asked.path, 'ada');
+  return { here, nango, connector, browser, consent, webhookUrl, ...asked };
+}
+
+type Begun = Awaited<ReturnType<typeof begun>>;
+
+/** The person connects at Nango, where they end. */
+async function connectAt({ nango }: Begun, left: Shown): Promise<void> {
+  const stopAt = (url: string) => url.startsWith(nango.redirectUri);
+  expect((await fetch(await walkSignIn({ url: left.link ?? '', user: 'ada', stopAt }))).status).toBe(200);
+}
+
+/** Answered, and what came of it usable: the one comes a moment before the other. */
+const settled = ({ here, id }: Begun) =>
+  waitUntil(
+    async () =>
+      (await here.status(id)) === 'accepted' && here.events.some(({ type }) => type === 'completed'),
+    { what: 'the question to be answered' },
+  );
+
+/** Sends a webhook as Nango sent it, or changed. */
+async function deliver({ nango, webhookUrl }: Begun, more: { body?: string; signature?: string } = {}) {
+  const sent = nango.webhooks.at(-1);
+  const signature = more.signature ?? sent?.headers['x-nango-hmac-sha256'] ?? '';
+  const headers = { 'content-type': 'application/json', 'x-nango-hmac-sha256': signature };
+  const response = await fetch(webhookUrl, { method: 'POST', headers, body: more.body ?? sent?.body ?? '' });
+  return response.status;
+}
+
+const connections = async ({ here }: Begun) => (await here.held('desk'))?.credential.reveal();
+
+describe('a service that reports by webhook', () => {
+  test('is connected once it has reported', async () => {
+    const started = await begun();
+    const { here, browser, consent, path, id } = started;
+    const left = await browser.submit(consent, 'start');
+    expect(new URL(left.link ?? '').origin).toBe(started.nango.url);
+    expect((await browser.open(path)).heading).toBe(SAYS.waiting);
+    await connectAt(started, left);
+    await settled(started);
+    expect(await connections(started)).toMatchObject({ kind: 'nango' });
+    expect((await browser.open(path)).heading).toBe(SAYS.connected('desk'));
+    expect(here.events).toMatchObject([{ type: 'completed', elicitationId: id }]);
+  });
+
+  test('may report as often as it likes', async () => {
+    const started = await begun();
+    await connectAt(started, await started.browser.submit(started.consent, 'start'));
+    await settled(started);
+    const before = await started.here.held('desk');
+    for (let count = 0; count < 3; count += 1) expect(await deliver(started)).toBe(204);
+    expect((await started.here.held('desk'))?.version).toBe(before?.version);
+    expect(started.here.events.filter(({ type }) => type === 'completed')).toHaveLength(1);
+  });
+
+  test('is believed only with its signature, and only about this very connection', async () => {
+    const started = await begun({ lost: true });
+    await connectAt(started, await started.browser.submit(started.consent, 'start'));
+    const body = started.nango.webhooks.at(-1)?.body ?? '';
+    expect(await deliver(started, { signature: '' })).toBe(401);
+    expect(await deliver(started, { signature: '0'.repeat(64) })).toBe(401);
+    expect(await deliver(started, { body: `${body} ` })).toBe(401);
+    expect(await deliver(started, { body: body.replace('acme', 'evil') })).toBe(401);
+    expect(await deliver(started, { body: 'x'.repeat(300_000) })).toBe(413);
+    expect(await started.here.status(started.id)).toBe('opened');
+    expect(await connections(started)).toBeUndefined();
+    expect(await deliver(started)).toBe(204);
+    expect(await started.here.status(started.id)).toBe('accepted');
+  });
+
+  test('changes nothing by the word of another tenant or about a flow that nobody began', async () => {
+    const started = await begun({ lost: true });
+    const { here, connector, id, browser, consent } = started;
+    for (const context of [
+      { flowId: id, tenant: 'evil' },
+      { flowId: `${id}x`, tenant: ADA.tenant },
+    ]) {
+      const foreign = await connector.begin(context);
+      if (foreign.type !== 'redirect') throw new Error(foreign.type);
+      await browser.submit(consent, 'start');
+      await connectAt(started, { link: foreign.url } as Shown);
+      expect(await deliver(started)).toBe(204);
+      expect(await here.status(id)).toBe('opened');
+      expect(await connections(started)).toBeUndefined();
+    }
+  });
+
+  test('is asked itself where its report is lost', async () => {
+    const started = await begun({ lost: true });
+    const { here, browser, consent, path, id } = started;
+    const left = await browser.submit(consent, 'start');
+    const waiting = await browser.open(path);
+    const look = await browser.open(waiting.again ?? '');
+    expect(look.heading).toBe(SAYS.waiting);
+    await connectAt(started, left);
+    const elsewhere = createTestBrowser(here);
+    expect((await elsewhere.open(waiting.again ?? '')).heading).toBe(SAYS.signIn);
+    expect(await here.status(id)).toBe('opened');
+    expect((await browser.open(look.again ?? '')).heading).toBe(SAYS.connected('desk'));
+    expect(await here.status(id)).toBe('accepted');
+    expect(await deliver(started)).toBe(204);
+    expect(here.events.filter(({ type }) => type === 'completed')).toHaveLength(1);
+  });
+
+  test('is not waited for without end: then one may begin anew', async () => {
+    const started = await begun({ lost: true });
+    const { browser, consent, path } = started;
+    await browser.submit(consent, 'start');
+    let shown = await browser.open(path);
+    for (let look = 0; look < 20 && shown.again !== undefined; look += 1)
+      shown = await browser.open(shown.again);
+    expect(shown.forms.has('start')).toBe(true);
+    const again = await browser.submit(shown, 'start');
+    await connectAt(started, again);
+    expect(await deliver(started)).toBe(204);
+    await settled(started);
+  });
+
+  test('that reports on a declined question has its connection ended', async () => {
+    const started = await begun({ lost: true });
+    const { here, browser, consent, id, nango } = started;
+    await connectAt(started, await browser.submit(consent, 'start'));
+    await here.engine.answer({ caller: OWNER, id, response: { action: 'decline' }, surface: 'chat' });
+    expect(await deliver(started)).toBe(204);
+    expect(await connections(started)).toBeUndefined();
+    expect(await started.connector.poll?.({ connectorId: 'desk', flowId: id, tenant: ADA.tenant })).toEqual({
+      type: 'pending',
+    });
+    expect(nango.webhooks).toHaveLength(1);
+  });
+
+  test('that reports again on a question that is long over replaces nothing', async () => {
+    const started = await begun({ lost: true });
+    const { here, browser, consent, id } = started;
+    await connectAt(started, await browser.submit(consent, 'start'));
+    const service = { kind: 'service', tenant: ADA.tenant } as const;
+    await here.engine.withdraw({ caller: service, id, reason: 'run_stopped' });
+    expect(await deliver(started)).toBe(204);
+    expect(await connections(started)).toMatchObject({ kind: 'nango' });
+    const newer = { kind: 'nango', connectionId: 'newer', providerConfigKey: 'tracker' } as const;
+    await here.vault.save({ ...ADA, toolId: 'desk', connectorId: 'desk' }, newer);
+    expect(await deliver(started)).toBe(204);
+    expect(await connections(started)).toEqual(newer);
+  });
+
+  test('that reports on a question which was answered otherwise changes nothing', async () => {
+    const started = await begun({ lost: true });
+    const { here, browser, consent, id } = started;
+    await connectAt(started, await browser.submit(consent, 'start'));
+    await here.engine.complete({ caller: { kind: 'service', tenant: ADA.tenant }, id, surface: 'api' });
+    expect(await deliver(started)).toBe(204);
+    expect(await connections(started)).toBeUndefined();
+  });
+
+  test('says nothing about whose browser it was, where that is told later', async () => {
+    const identity = createBoundIdentity('https://app.example.com/connected');
+    const started = await begun({ identity });
+    const { here, browser, consent, path, id } = started;
+    await connectAt(started, await browser.submit(consent, 'start'));
+    await waitUntil(() => started.nango.webhooks.length === 1, { what: 'the webhook' });
+    expect(await deliver(started)).toBe(204);
+    expect(await connections(started)).toBeUndefined();
+    const waiting = await browser.open(path);
+    const leaving = await browser.open(waiting.again ?? '');
+    expect(new URL(leaving.link ?? '').origin).toBe('https://app.example.com');
+    expect(await connections(started)).toBeUndefined();
+    expect(await here.status(id)).toBe('pending');
+  });
+});

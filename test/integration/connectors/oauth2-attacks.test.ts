@@ -1,0 +1,202 @@
+import { describe, expect, test } from 'vitest';
+import { canary } from '../../harness/canary.ts';
+import {
+  CLIENT,
+  connect,
+  connectorTo,
+  startServer,
+  tampered,
+  tokensOf,
+  tokenVerifier,
+  walk,
+} from './setup.ts';
+import { sightings } from './sightings.ts';
+
+const failed = (code: string) => ({ type: 'failed', code });
+
+describe('a callback', () => {
+  test.each([
+    ['state', 'x'.repeat(43), 'bad_state'],
+    ['state', undefined, 'bad_state'],
+    ['state', '', 'bad_state'],
+    ['iss', 'https://evil.example', 'bad_issuer'],
+    ['iss', undefined, 'bad_issuer'],
+    ['iss', '', 'bad_issuer'],
+    ['code', undefined, 'provider_error'],
+    ['code', 'made-up', 'provider_error'],
+  ])('with %s set to %j is %s', async (name, value, code) => {
+    const server = await startServer();
+    const connector = connectorTo(server);
+    const { callback, keep } = await walk(connector);
+    const url = tampered(callback, name, value);
+    expect(await connector.finish({ type: 'callback', url }, keep)).toMatchObject(failed(code));
+    if (code !== 'provider_error') expect(server.tokenCalls('authorization_code')).toBe(0);
+  });
+
+  test('that names a parameter twice is refused', async () => {
+    const connector = connectorTo(await startServer());
+    const { callback, keep } = await walk(connector);
+    for (const [name, code] of [
+      ['state', 'bad_state'],
+      ['iss', 'bad_issuer'],
+      ['code', 'provider_error'],
+    ] as const) {
+      const again = `${callback}&${name}=${new URL(callback).searchParams.get(name)}`;
+      expect(await connector.finish({ type: 'callback', url: again }, keep)).toMatchObject(failed(code));
+    }
+  });
+
+  test('without iss is fine where the server never sends one, and a wrong one is still refused', async () => {
+    const server = await startServer();
+    const { issuer } = server;
+    const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
+    const connector = connectorTo(server, { server: { issuer, ...endpoints } });
+    const one = await walk(connector);
+    const wrong = tampered(one.callback, 'iss', 'https://evil.example');
+    expect(await connector.finish({ type: 'callback', url: wrong }, one.keep)).toMatchObject(
+      failed('bad_issuer'),
+    );
+    const url = tampered(one.callback, 'iss', undefined);
+    expect((await connector.finish({ type: 'callback', url }, one.keep)).type).toBe('connected');
+  });
+
+  test('is taken without a look at iss where nobody said what the server calls itself', async () => {
+    const server = await startServer();
+    const { issuer } = server;
+    const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
+    const connector = connectorTo(server, { server: endpoints });
+    const { callback, keep } = await walk(connector);
+    const url = tampered(callback, 'iss', 'https://login.example');
+    expect((await connector.finish({ type: 'callback', url }, keep)).type).toBe('connected');
+    expect(() => connectorTo(server, { server: endpoints, scopes: ['openid'] })).toThrow(TypeError);
+  });
+
+  test('of another flow, another connector or another kind is refused', async () => {
+    const server = await startServer();
+    const connector = connectorTo(server);
+    const [mine, theirs] = [await walk(connector), await walk(connector, 'bob')];
+    expect(await connector.finish(theirs.input, mine.keep)).toMatchObject(failed('bad_state'));
+    const other = connectorTo(server, { id: 'other' });
+    expect(await other.finish(mine.input, mine.keep)).toMatchObject(failed('bad_state'));
+    expect(await connector.finish(mine.input, {})).toMatchObject(failed('bad_state'));
+    expect(await connector.finish({ type: 'form', secret: 'k' }, mine.keep)).toMatchObject(
+      failed('bad_state'),
+    );
+    const event = { connectionId: 'c', flowId: 'f', tenant: 't' };
+    expect(await connector.finish({ type: 'event', event }, mine.keep)).toMatchObject(failed('bad_state'));
+    expect(await connector.finish({ type: 'callback', url: 'http://[' }, mine.keep)).toMatchObject(
+      failed('bad_state'),
+    );
+    expect(server.tokenCalls('authorization_code')).toBe(0);
+  });
+
+  test('cannot use a code with another verifier (PKCE)', async () => {
+    const connector = connectorTo(await startServer());
+    const { input, keep } = await walk(connector);
+    const verifier = 'v'.repeat(43);
+    expect(await connector.finish(input, { ...keep, verifier })).toMatchObject(failed('provider_error'));
+  });
+
+  test('that is replayed gives nothing, and the server ends what it gave before', async () => {
+    const server = await startServer();
+    const connector = connectorTo(server);
+    const { input, keep } = await walk(connector);
+    const first = await connector.finish(input, keep);
+    expect(first.type).toBe('connected');
+    const second = await connector.finish(input, keep);
+    expect(second).toMatchObject({ ...failed('provider_error'), providerError: 'invalid_grant' });
+    expect(server.reusedFamilies()).toHaveLength(1);
+  });
+
+  test('may come by another address than the registered one, as behind a proxy', async () => {
+    const connector = connectorTo(await startServer());
+    const { callback, keep } = await walk(connector);
+    const url = `http://10.0.0.7:3000/inner/path${new URL(callback).search}`;
+    expect((await connector.finish({ type: 'callback', url }, keep)).type).toBe('connected');
+  });
+});
+
+describe('a provider', () => {
+  test('where the person refuses gives consent_refused', async () => {
+    const connector = connectorTo(await startServer());
+    const { input, keep } = await walk(connector, 'ada', 'refuse');
+    expect(await connector.finish(input, keep)).toMatchObject(failed('consent_refused'));
+  });
+
+  test.each(['server_error', 'temporarily_unavailable', 'invalid_scope'])(
+    'that answers %s',
+    async (error) => {
+      const server = await startServer();
+      const connector = connectorTo(server);
+      server.misbehave({ at: 'authorization', status: 303, error });
+      const { input, keep } = await walk(connector);
+      const expected = { ...failed('provider_error'), providerError: error };
+      expect(await connector.finish(input, keep)).toMatchObject(expected);
+    },
+  );
+
+  test('whose token endpoint fails is unavailable, and the flow can be begun again', async () => {
+    const server = await startServer();
+    const connector = connectorTo(server);
+    const { input, keep } = await walk(connector);
+    const mend = server.misbehave({ at: 'token', status: 500 });
+    expect(await connector.finish(input, keep)).toMatchObject(failed('unavailable'));
+    mend();
+    expect((await connect(connector)).type).toBe('connected');
+  });
+
+  test('whose token endpoint is too slow is unavailable', async () => {
+    const server = await startServer();
+    const { issuer } = server;
+    const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
+    const patient = connectorTo(server, { server: { issuer, ...endpoints } });
+    const hasty = connectorTo(server, { server: { issuer, ...endpoints }, timeoutMs: 200 });
+    const { input, keep } = await walk(patient);
+    server.misbehave({ at: 'token', delayMs: 60_000, status: 500 });
+    expect(await hasty.finish(input, keep)).toMatchObject(failed('unavailable'));
+  });
+
+  test('that fails at a refresh takes nothing from the stored credential', async () => {
+    const server = await startServer();
+    const connector = connectorTo(server);
+    const { credential } = await connect(connector);
+    const mend = server.misbehave({ at: 'token', status: 503, error: 'temporarily_unavailable' });
+    expect(await connector.refresh(credential)).toMatchObject(failed('unavailable'));
+    mend();
+    expect((await connector.refresh(credential)).type).toBe('refreshed');
+  });
+
+  test('that no longer knows our client is unavailable, which is no fault of the person', async () => {
+    const server = await startServer();
+    const { credential } = await connect(connectorTo(server));
+    const misconfigured = connectorTo(server, { clientSecret: 'not-the-secret' });
+    expect(await misconfigured.refresh(credential)).toMatchObject(failed('unavailable'));
+    expect(await misconfigured.revoke(credential)).toBe('unavailable');
+    expect((await tokenVerifier(server)(tokensOf({ credential }).accessToken))?.subject).toBe('ada');
+  });
+});
+
+test('no failure holds a secret, even when the server repeats all it was sent', async () => {
+  const server = await startServer();
+  const connector = connectorTo(server);
+  const { credential } = await connect(connector);
+  const planted = canary('token');
+  const held = { ...tokensOf({ credential }), refreshToken: planted, accessToken: planted };
+  const { callback, keep } = await walk(connector);
+  const url = tampered(callback, 'code', planted);
+  const known = { ...keep, verifier: `${planted}${'v'.repeat(20)}` };
+
+  const failures: unknown[] = [];
+  for (const status of [200, 400, 401, 500]) {
+    const mend = server.misbehave({ at: 'token', status, reflect: true });
+    failures.push(await connector.finish({ type: 'callback', url }, known), await connector.refresh(held));
+    mend();
+  }
+  failures.push(await connector.finish({ type: 'callback', url: tampered(url, 'error', planted) }, known));
+  failures.push(await connector.refresh({ ...held, refreshToken: `${planted}\r\n` }));
+  failures.push(await connector.headersFor({ ...held, accessToken: `${planted}\r\n` }));
+  expect(failures).toHaveLength(11);
+  for (const one of failures) expect(one).toMatchObject({ type: 'failed' });
+  expect(sightings(planted, ...failures)).toEqual([]);
+  expect(sightings(CLIENT.clientSecret, connector, ...failures)).toEqual([]);
+});

@@ -1,0 +1,120 @@
+import { createServer } from 'node:http';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+import { begin, connectorTo, startServer } from './setup.ts';
+import { CONTEXT } from './sightings.ts';
+
+type Finished = Awaited<ReturnType<Connector['finish']>>;
+const failed = (code: string) => ({ type: 'failed', code });
+
+/** A server of our own making: `reply` is what its token endpoint says. */
+async function oddServer(reply: { status?: number; headers?: Record<string, string>; body: string }) {
+  const calls: string[] = [];
+  const server = createServer((req, res) => {
+    calls.push(req.url ?? '');
+    res
+      .writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
+      .end(reply.body);
+  });
+  const issuer = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  onTestFinished(() => void server.close());
+  const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
+  return { issuer, calls, options: { server: { issuer, ...endpoints } } };
+}
+
+async function finishAt(odd: Awaited<ReturnType<typeof oddServer>>): Promise<Finished> {
+  const connector = connectorTo(await startServer(), odd.options);
+  const { keep, state } = await begin(connector);
+  return connector.finish({ type: 'callback', url: `/cb?code=c&state=${state}` }, keep);
+}
+
+describe('a token endpoint', () => {
+  const token = { access_token: 'fine', token_type: 'bearer' };
+
+  test.each([
+    ['no token', JSON.stringify({ token_type: 'bearer' }), 'provider_error'],
+    ['another type of token', JSON.stringify({ ...token, token_type: 'mac' }), 'provider_error'],
+    ['a token bound to a key we lack', JSON.stringify({ ...token, token_type: 'dpop' }), 'provider_error'],
+    ['a token that breaks headers', JSON.stringify({ ...token, access_token: 'a\r\nb' }), 'provider_error'],
+    ['a page', '<html>', 'provider_error'],
+    ['more than it should', JSON.stringify({ ...token, padding: 'x'.repeat(600_000) }), 'unavailable'],
+  ])('that answers %s', async (_what, body, code) => {
+    expect(await finishAt(await oddServer({ body }))).toMatchObject(failed(code));
+  });
+
+  test('that says error with status 200 is understood', async () => {
+    const body = JSON.stringify({ error: 'bad_refresh_token' });
+    const connector = connectorTo(await startServer(), (await oddServer({ body })).options);
+    const credential = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer', refreshToken: 'r' } as const;
+    expect(await connector.refresh(credential)).toMatchObject(failed('invalid_grant'));
+  });
+
+  test('that sends no refresh token leaves the old one, and the scopes with it', async () => {
+    const body = JSON.stringify({ ...token, expires_in: 60 });
+    const connector = connectorTo(await startServer(), (await oddServer({ body })).options);
+    const stored = {
+      kind: 'oauth2',
+      accessToken: 'a',
+      tokenType: 'Bearer',
+      refreshToken: 'r',
+      scope: 'x y',
+    } as const;
+    expect(await connector.refresh(stored)).toMatchObject({
+      type: 'refreshed',
+      credential: { accessToken: 'fine', refreshToken: 'r', scope: 'x y' },
+    });
+  });
+
+  test('that redirects is not followed', async () => {
+    const thief = await oddServer({ body: JSON.stringify(token) });
+    const odd = await oddServer({ status: 307, headers: { location: `${thief.issuer}/token` }, body: '' });
+    expect(await finishAt(odd)).toMatchObject(failed('provider_error'));
+    expect(odd.calls).toEqual(['/token']);
+    expect(thief.calls).toEqual([]);
+  });
+});
+
+describe('discovery', () => {
+  const endpoint = (issuer: string) => ({
+    issuer,
+    authorization_endpoint: `${issuer}/auth`,
+    token_endpoint: `${issuer}/token`,
+  });
+
+  test.each([
+    ['names another issuer', (issuer: string) => ({ ...endpoint(issuer), issuer: 'https://evil.example' })],
+    [
+      'sends people to plain http',
+      (issuer: string) => ({ ...endpoint(issuer), authorization_endpoint: 'http://evil.example/auth' }),
+    ],
+    [
+      'sends people to a script',
+      (issuer: string) => ({ ...endpoint(issuer), authorization_endpoint: 'javascript:alert(1)' }),
+    ],
+    [
+      'sends secrets to plain http',
+      (issuer: string) => ({ ...endpoint(issuer), token_endpoint: 'http://evil.example/token' }),
+    ],
+    ['has no endpoints', (issuer: string) => ({ issuer })],
+  ])('that %s leads nowhere', async (_what, metadata) => {
+    const reply = { body: '' };
+    const odd = await oddServer(reply);
+    reply.body = JSON.stringify(metadata(odd.issuer));
+    const connector = connectorTo(await startServer(), { server: { issuer: odd.issuer } });
+    expect(await connector.begin(CONTEXT)).toMatchObject(failed('unavailable'));
+  });
+});
+
+test('the metadata of a server without OpenID Connect is found where RFC 8414 puts it', async () => {
+  const server = createServer((req, res) => {
+    const issuer = `http://${req.headers.host}/tenant`;
+    const known = req.url === '/.well-known/oauth-authorization-server/tenant';
+    const metadata = { issuer, authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
+    res.writeHead(known ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(metadata));
+  });
+  const issuer = `http://127.0.0.1:${await listenOnFreePort(server)}/tenant`;
+  onTestFinished(() => void server.close());
+  const connector = connectorTo(await startServer(), { server: { issuer } });
+  expect((await begin(connector)).url).toContain(`${issuer}/auth?`);
+});

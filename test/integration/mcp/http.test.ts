@@ -1,0 +1,224 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
+import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
+import { bearer, createMcpBench, httpConfig } from '../../harness/mcp-servers/setup.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+const bench = createMcpBench();
+afterEach(bench.close);
+
+const REVISIONS: readonly Revision[] = ['new', 'old'];
+
+function said(result: McpCallResult): string {
+  return result.type === 'result' ? textOf(result.content) : JSON.stringify(result);
+}
+
+describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision) => {
+  it('lists tools with what they say of themselves, and with the worst where they say nothing', async () => {
+    const { url } = await bench.server({ revision });
+    const list = await bench.client().open(httpConfig(url)).listTools();
+    if (list.type !== 'tools') throw new Error(list.type);
+    expect(list.tools[0]).toEqual({
+      name: 'echo',
+      modelName: 'tracker__echo',
+      title: 'Echo',
+      description: 'The tool echo.',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+      hints: { readOnlyHint: true, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+    });
+    expect(list.tools[1]?.hints).toEqual({
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: false,
+      openWorldHint: true,
+    });
+    expect(list.dropped).toEqual([]);
+  });
+
+  it('calls tools and tells results, failures, progress and refusals apart', async () => {
+    const { url } = await bench.server({ revision });
+    const server = bench.client().open(httpConfig(url));
+    expect(await server.call('echo', { text: 'hello' })).toEqual({
+      type: 'result',
+      content: [{ type: 'text', text: 'hello' }],
+      structuredContent: { echoed: 'hello' },
+      isError: false,
+    });
+    expect(await server.call('fail', {})).toMatchObject({ type: 'result', isError: true });
+    expect(await server.call('unknown-to-itself', {})).toMatchObject({
+      type: 'refused',
+      message: expect.stringContaining('no tool unknown-to-itself'),
+    });
+    const seen: number[] = [];
+    await server.call('steps', {}, { onProgress: ({ progress }) => seen.push(progress) });
+    expect(seen).toEqual([1, 2]);
+  });
+
+  it('shakes hands once, declares no elicitation, and asks for the list once', async () => {
+    const mcp = await bench.server({ revision });
+    const client = bench.client();
+    const server = client.open(httpConfig(mcp.url));
+    await Promise.all(Array.from({ length: 20 }, () => server.listTools()));
+    await Promise.all(Array.from({ length: 20 }, (_, i) => server.call('echo', { text: `${i}` })));
+    expect(mcp.count('server/discover')).toBe(1);
+    expect(mcp.count('initialize')).toBe(revision === 'old' ? 1 : 0);
+    expect(mcp.count('tools/list')).toBe(1);
+    expect(mcp.count('tools/call')).toBe(20);
+    expect(client.connections).toBe(1);
+  });
+
+  it('asks for the list again when the server says that it changed', async () => {
+    const mcp = await bench.server({ revision });
+    const server = bench.client().open(httpConfig(mcp.url));
+    await server.listTools();
+    // Only a client that listens hears of it.
+    const isListening = () =>
+      mcp.seen.some(({ rpc, method }) => rpc === 'subscriptions/listen' || method === 'GET');
+    await waitUntil(isListening, { what: 'the client to listen' });
+    await waitUntil(
+      async () => {
+        await mcp.toolsChanged();
+        await server.listTools();
+        return mcp.count('tools/list') > 1;
+      },
+      { what: 'a second request for the list' },
+    );
+  });
+
+  it('never mixes the headers of two users under concurrent calls', async () => {
+    const mcp = await bench.server({ revision });
+    const client = bench.client();
+    const config = httpConfig(mcp.url, { 'X-Project': 'the-project-key' });
+    const users = ['ada', 'bob'];
+    const calls = Array.from({ length: 50 }, (_, i) => users[i % 2] ?? '');
+    const results = await Promise.all(
+      calls.map(async (user) => said(await client.open(config, bearer(user)).call('whoami', {}))),
+    );
+    // The token itself is taken out of what comes back, so the server's own record is the witness.
+    expect(new Set(results)).toEqual(new Set(['[redacted]']));
+    const sent = mcp.seen
+      .filter(({ rpc }) => rpc === 'tools/call')
+      .map(({ headers }) => headers.authorization);
+    for (const user of users)
+      expect(sent.filter((value) => value === `Bearer token-of-${user}`)).toHaveLength(25);
+    expect(mcp.seen.every(({ headers }) => headers['x-project'] === 'the-project-key')).toBe(true);
+    expect(client.connections).toBe(2);
+    const sessionsOf = (user: string) =>
+      new Set(
+        mcp.seen
+          .filter(({ headers, rpc }) => rpc === 'tools/call' && headers.authorization?.endsWith(user))
+          .map(({ headers }) => headers['mcp-session-id']),
+      );
+    if (revision === 'old') expect(sessionsOf('ada')).not.toEqual(sessionsOf('bob'));
+  });
+
+  it('keeps headers apart even under one key, and uses the new ones after a rebuild', async () => {
+    const mcp = await bench.server({ revision });
+    const client = bench.client();
+    const config = httpConfig(mcp.url);
+    const [before, other] = [
+      client.open(config, bearer('ada')),
+      client.open(config, bearer('ada', 'second-token')),
+    ];
+    await Promise.all([before.call('whoami', {}), other.call('whoami', {})]);
+    before.rebuild({ Authorization: 'Bearer third-token' });
+    await before.call('whoami', {});
+    const sent = mcp.seen
+      .filter(({ rpc }) => rpc === 'tools/call')
+      .map(({ headers }) => headers.authorization);
+    expect(sent.sort()).toEqual(['Bearer second-token', 'Bearer third-token', 'Bearer token-of-ada']);
+    await waitUntil(() => client.connections === 1, { what: 'the old connections to close' });
+    if (revision === 'old') await waitUntil(() => mcp.sessions === 1, { what: 'their sessions to end' });
+  });
+
+  it('takes secrets out of what a server repeats', async () => {
+    const { url } = await bench.server({ revision });
+    const result = await bench.client().open(httpConfig(url), bearer('ada')).call('fail', {});
+    expect(said(result)).toBe('It failed for [redacted].');
+  });
+
+  it('names pictures and links, and drops what is too large', async () => {
+    const { url } = await bench.server({ revision });
+    const client = bench.client({ resultBytesMax: 10_000, messageBytesMax: 100_000 });
+    const server = client.open(httpConfig(url));
+    expect(said(await server.call('picture', {}))).toBe(
+      'Here:\n[image, image/png, 3000 bytes]\n[link: a page, https://example.com/a]',
+    );
+    for (const bytes of [20_000, 1_000_000]) {
+      expect(await server.call('big', { bytes })).toMatchObject({
+        type: 'result',
+        isError: true,
+        content: [{ text: expect.stringContaining('larger than 10000 bytes') }],
+      });
+    }
+    expect(said(await server.call('echo', { text: 'still there' }))).toBe('still there');
+  });
+
+  it('leaves no socket and no session when it closes, whatever is under way', async () => {
+    const mcp = await bench.server({ revision });
+    const client = bench.client();
+    const server = client.open(httpConfig(mcp.url));
+    await server.listTools();
+    const hanging = server.call('hang', {});
+    await waitUntil(() => mcp.count('tools/call') === 1, { what: 'the call to arrive' });
+    await client.close();
+    expect(await hanging).toMatchObject({ type: 'unavailable', left: 'maybe' });
+    await waitUntil(() => mcp.sockets === 0 && mcp.sessions === 0, { what: 'the sockets to close' });
+    expect(client.connections).toBe(0);
+    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', left: 'no' });
+  });
+});
+
+describe('the list of tools', () => {
+  it('is still fetched for the others when one who asked leaves', async () => {
+    const mcp = await bench.server({ revision: 'new' });
+    const server = bench.client().open(httpConfig(mcp.url));
+    const leaving = new AbortController();
+    const [left, stayed] = [server.listTools({ signal: leaving.signal }), server.listTools()];
+    leaving.abort(new Error('stopped'));
+    await expect(left).rejects.toThrow('stopped');
+    expect(await stayed).toMatchObject({ type: 'tools' });
+    expect(mcp.count('tools/list')).toBe(1);
+  });
+
+  it('is each credential its own, and is asked for again after a while', async () => {
+    const mcp = await bench.server({ revision: 'new' });
+    const client = bench.client({ toolsTtlMs: 50 });
+    const ada = client.open(httpConfig(mcp.url), bearer('ada'));
+    await ada.listTools();
+    await client.open(httpConfig(mcp.url), bearer('bob')).listTools();
+    expect(mcp.count('tools/list')).toBe(2);
+    await waitUntil(async () => (await ada.listTools()) && mcp.count('tools/list') > 2, {
+      what: 'another fetch',
+    });
+  });
+});
+
+describe('the connections', () => {
+  it('are closed when they are idle, and the longest unused goes when there are too many', async () => {
+    const mcp = await bench.server({ revision: 'old' });
+    const few = bench.client({ connectionsMax: 2 });
+    for (const user of ['ada', 'bob', 'cyd'])
+      await few.open(httpConfig(mcp.url), bearer(user)).call('echo', {});
+    await waitUntil(() => few.connections === 2, { what: 'the oldest connection to close' });
+    await few.open(httpConfig(mcp.url), bearer('cyd')).call('echo', {});
+    expect(mcp.count('initialize')).toBe(3);
+    const idle = bench.client({ idleMs: 20 });
+    await idle.open(httpConfig(mcp.url)).call('echo', {});
+    await waitUntil(() => idle.connections === 0, { what: 'the idle connection to close' });
+  });
+
+  it('are opened anew, once, when the server forgot the session', async () => {
+    const mcp = await bench.server({ revision: 'old' });
+    const server = bench.client().open(httpConfig(mcp.url));
+    await server.call('echo', { text: 'one' });
+    mcp.forgetSessions();
+    const results = await Promise.all([
+      server.call('echo', { text: 'two' }),
+      server.call('echo', { text: 'three' }),
+    ]);
+    expect(results.map(said)).toEqual(['two', 'three']);
+    expect(mcp.count('initialize')).toBe(2);
+  });
+});

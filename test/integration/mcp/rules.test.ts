@@ -1,0 +1,193 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ForeignOrigin } from '../../../services/api/src/agents/mcp/calls/faults.ts';
+import { createScrub } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
+import { modelToolName } from '../../../services/api/src/agents/mcp/calls/tool-name.ts';
+import { limitBytes } from '../../../services/api/src/agents/mcp/transports/byte-limit.ts';
+import type { Exchange } from '../../../services/api/src/agents/mcp/transports/exchange.ts';
+import { createHttpFetch } from '../../../services/api/src/agents/mcp/transports/http-fetch.ts';
+import { createLineReader } from '../../../services/api/src/agents/mcp/transports/lines.ts';
+import { hasFairParamHeaders } from '../../../services/api/src/agents/mcp/transports/param-headers.ts';
+import { bearer, httpConfig, stdioConfig } from '../../harness/mcp-servers/setup.ts';
+
+/** The bytes, cut at these places. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const sorted = [
+    0,
+    ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b),
+    bytes.length,
+  ];
+  return sorted.slice(1).map((end, i) => bytes.subarray(sorted[i], end));
+}
+
+describe('the name of a tool for models', () => {
+  const part = fc.oneof(
+    fc.string({ unit: fc.constantFrom('a', 'b', '_', '-', '.', 'é'), minLength: 1, maxLength: 6 }),
+    fc.string({ minLength: 1, maxLength: 200 }),
+  );
+
+  it('is one that all providers take', () => {
+    fc.assert(
+      fc.property(part, part, (server, tool) => {
+        expect(modelToolName(server, tool)).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
+      }),
+    );
+  });
+
+  it('is never shared by two tools', () => {
+    fc.assert(
+      fc.property(part, part, part, part, (server, tool, otherServer, otherTool) => {
+        fc.pre(server !== otherServer || tool !== otherTool);
+        expect(modelToolName(server, tool)).not.toBe(modelToolName(otherServer, otherTool));
+      }),
+      { numRuns: 2_000 },
+    );
+    const marked = modelToolName('s', 'a.b');
+    expect(modelToolName('s', marked.slice('s__'.length))).not.toBe(marked);
+  });
+
+  it('is the plain one where that will do', () => {
+    expect(modelToolName('tracker', 'create_issue')).toBe('tracker__create_issue');
+  });
+});
+
+describe('the lines of a child', () => {
+  it('are the same however the bytes are cut', () => {
+    const line = fc.string({ unit: fc.constantFrom('a', 'ü', '漢', '🙂', ' '), maxLength: 20 });
+    fc.assert(
+      fc.property(fc.array(line), fc.array(fc.nat()), (lines, places) => {
+        const got: string[] = [];
+        const read = createLineReader({
+          bytesMax: 1_000,
+          onLine: (one) => got.push(one),
+          onTooLong: () => expect.unreachable(),
+        });
+        const bytes = Buffer.from(lines.map((one, i) => `${one}${i % 2 === 0 ? '\n' : '\r\n'}`).join(''));
+        for (const chunk of cut(bytes, places)) read(chunk);
+        expect(got).toEqual(lines);
+      }),
+    );
+  });
+
+  it('are skipped when they are too long, each once, and no others', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(20)), fc.array(fc.nat()), (lengths, places) => {
+        const got: number[] = [];
+        let tooLong = 0;
+        const read = createLineReader({
+          bytesMax: 10,
+          onLine: (one) => got.push(one.length),
+          onTooLong: () => {
+            tooLong += 1;
+          },
+        });
+        const bytes = Buffer.from(lengths.map((length) => `${'x'.repeat(length)}\n`).join(''));
+        for (const chunk of cut(bytes, places)) read(chunk);
+        expect(got).toEqual(lengths.filter((length) => length <= 10));
+        expect(tooLong).toBe(lengths.length - got.length);
+      }),
+    );
+  });
+});
+
+describe('the bound of a message over HTTP', () => {
+  async function passes(chunks: readonly Buffer[], areEvents: boolean): Promise<boolean> {
+    async function* body() {
+      yield* chunks;
+    }
+    try {
+      const bounds = { bytesMax: 50, areEvents, tooMuch: () => new Error('too much') };
+      const got: Uint8Array[] = [];
+      for await (const chunk of limitBytes(body(), bounds)) got.push(chunk);
+      expect(Buffer.concat(got)).toEqual(Buffer.concat(chunks));
+      return true;
+    } catch (error) {
+      expect(error).toEqual(new Error('too much'));
+      return false;
+    }
+  }
+
+  it('is that of each event in a stream, however the bytes are cut', async () => {
+    const event = fc.record({ length: fc.nat(60), end: fc.constantFrom('\n\n', '\r\n\r\n') });
+    await fc.assert(
+      fc.asyncProperty(fc.array(event), fc.array(fc.nat()), async (events, places) => {
+        const texts = events.map(({ length, end }) => `data:${'x'.repeat(length)}${end}`);
+        const chunks = cut(Buffer.from(texts.join('')), places);
+        // The end of an event is not counted against it once it is there.
+        const isFair = texts.every(
+          (text) => text.trimEnd().length + (text.endsWith('\r\n\r\n') ? 3 : 1) <= 50,
+        );
+        expect(await passes(chunks, true)).toBe(isFair);
+      }),
+    );
+  });
+
+  it('is that of the whole otherwise', async () => {
+    expect(await passes([Buffer.from('\n\n'.repeat(25))], false)).toBe(true);
+    expect(await passes([Buffer.from('\n\n'.repeat(25)), Buffer.from('x')], false)).toBe(false);
+  });
+});
+
+describe('what is taken out of answers', () => {
+  it('is every secret that was sent, wherever it stands', () => {
+    const scrub = createScrub(httpConfig('http://localhost', { 'x-key': 'project-key' }), bearer('ada'));
+    const text = fc.string({ maxLength: 20 });
+    fc.assert(
+      fc.property(
+        fc.jsonValue(),
+        text,
+        text,
+        fc.constantFrom('token-of-ada', 'project-key'),
+        (json, a, b, secret) => {
+          const value = { deep: [json, { [a + secret]: `${a}${secret}${b}` }] };
+          const got = JSON.stringify(scrub.value(value));
+          expect(got).not.toContain(secret);
+          expect(got).toContain('[redacted]');
+        },
+      ),
+    );
+  });
+
+  it('is nothing else: values without a secret stay as they are, and ordinary variables too', () => {
+    const scrub = createScrub(stdioConfig([], { LOG_LEVEL: 'information', API_TOKEN: 'abc"def\\ghi' }));
+    const value = { a: ['information', { b: 1 }] };
+    expect(scrub.value(value)).toBe(value);
+    expect(scrub.value({ a: 'x abc"def\\ghi y' })).toEqual({ a: 'x [redacted] y' });
+  });
+});
+
+describe('the fetch of a connection', () => {
+  it('goes to no other origin', async () => {
+    const options = {
+      origin: 'http://127.0.0.1:1',
+      messageBytesMax: 1,
+      exchanges: new AsyncLocalStorage<Exchange>(),
+    };
+    const { fetch, close } = createHttpFetch(options);
+    for (const url of ['http://127.0.0.1:2/', 'https://127.0.0.1:1/', 'http://localhost:1/'])
+      await expect(fetch(url)).rejects.toBeInstanceOf(ForeignOrigin);
+    close();
+  });
+});
+
+describe('arguments in headers', () => {
+  const region = { type: 'string', 'x-mcp-header': 'Region' };
+  it.each([
+    ['nothing to mirror', {}, true],
+    ['a plain value', { properties: { region } }, true],
+    ['one within another', { properties: { place: { type: 'object', properties: { region } } } }, true],
+    [
+      'one name twice',
+      { properties: { region, other: { type: 'string', 'x-mcp-header': 'REGION' } } },
+      false,
+    ],
+    ['a number', { properties: { n: { type: 'number', 'x-mcp-header': 'N' } } }, false],
+    ['no token', { properties: { n: { type: 'string', 'x-mcp-header': 'N: x\r\nEvil' } } }, false],
+    ['one in a list', { properties: { all: { type: 'array', items: region } } }, false],
+    ['one of several forms', { oneOf: [{ properties: { region } }] }, false],
+    ['the whole', { ...region }, false],
+  ])('%s', (_, schema, isFair) => {
+    expect(hasFairParamHeaders(schema)).toBe(isFair);
+  });
+});

@@ -1,0 +1,148 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
+import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
+import { createMcpBench, stdioConfig } from '../../harness/mcp-servers/setup.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+const bench = createMcpBench();
+afterEach(bench.close);
+
+const REVISIONS: readonly Revision[] = ['new', 'old'];
+
+function said(result: McpCallResult): string {
+  return result.type === 'result' ? textOf(result.content) : JSON.stringify(result);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A process that uses a stubborn program and an HTTP server. */
+function startHolder(way: 'stays' | 'closes'): ChildProcessByStdio<null, Readable, null> {
+  const script = fileURLToPath(new URL('../../harness/mcp-servers/holder.ts', import.meta.url));
+  const args = ['--conditions=parley-source', '--import', import.meta.resolve('tsx'), script, way];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+describe.each(REVISIONS)('a program of the %s revision', (revision) => {
+  it('is listed and called, has no environment but its own, and is gone when all closes', async () => {
+    const client = bench.client();
+    const server = client.open(stdioConfig([revision], { ONLY: 'this' }));
+    const list = await server.listTools();
+    expect(list).toMatchObject({ type: 'tools', dropped: [] });
+    expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
+    const environment = JSON.parse(said(await server.call('environment', {})));
+    expect(environment).toEqual({ ONLY: 'this' });
+    const pids = [await server.call('pid', {}), await server.call('child', {})].map((one) =>
+      Number(said(one)),
+    );
+    expect(pids.every(isAlive)).toBe(true);
+    await client.close();
+    // What it started in turn may still be on its way out.
+    await waitUntil(() => !pids.some(isAlive), { what: 'both processes to be gone' });
+    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', left: 'no' });
+  });
+
+  it('that dies in a call is started again', async () => {
+    const server = bench.client({ restartMinMs: 20 }).open(stdioConfig([revision]));
+    const before = said(await server.call('pid', {}));
+    const [crashed, beside] = await Promise.all([server.call('crash', {}), server.call('hang', {})]);
+    expect(crashed).toMatchObject({ type: 'unavailable', left: 'maybe' });
+    expect(beside).toMatchObject({ type: 'unavailable', left: 'maybe' });
+    const after = said(await server.call('pid', {}));
+    expect(Number(after)).toBeGreaterThan(0);
+    expect(after).not.toBe(before);
+  });
+
+  it('keeps its secrets, and does not flood the log', async () => {
+    const lines: string[] = [];
+    const client = bench.client({}, (id, line) => lines.push(`${id}: ${line}`));
+    const server = client.open(stdioConfig([revision, 'noisy'], { API_KEY: 'canary-1234567' }));
+    await server.call('echo', {});
+    await waitUntil(() => lines.some((line) => line.includes('left out')), { what: 'the last line' });
+    expect(lines[0]).toBe('local: the key is [redacted]');
+    expect(lines).toHaveLength(61);
+    expect(said(await server.call('environment', {}))).not.toContain('canary');
+  });
+
+  it('that says too much at once loses that result only', async () => {
+    const client = bench.client({ resultBytesMax: 10_000, messageBytesMax: 50_000 });
+    const server = client.open(stdioConfig([revision]));
+    const before = said(await server.call('pid', {}));
+    for (const bytes of [20_000, 500_000])
+      expect(await server.call('big', { bytes })).toMatchObject({ type: 'result', isError: true });
+    expect(said(await server.call('pid', {}))).toBe(before);
+  });
+
+  it('hangs until the time is up, and goes on', async () => {
+    const server = bench.client().open(stdioConfig([revision]));
+    await server.listTools();
+    expect(await server.call('hang', {}, { timeoutMs: 50 })).toEqual({ type: 'timeout', left: 'maybe' });
+    expect(said(await server.call('echo', { text: 'again' }))).toBe('again');
+  });
+});
+
+describe('a program', () => {
+  it('is not called for someone who left while it was started', async () => {
+    const server = bench.client().open(stdioConfig(['new']));
+    expect(await server.call('echo', {}, { timeoutMs: 10 })).toEqual({ type: 'timeout', left: 'no' });
+    expect(said(await server.call('count', {}))).toBe('1');
+  });
+
+  it('that ends neither with its input nor by SIGTERM is killed', async () => {
+    const client = bench.client({ killGraceMs: 50 });
+    const pid = Number(said(await client.open(stdioConfig(['new', 'stubborn'])).call('pid', {})));
+    expect(isAlive(pid)).toBe(true);
+    await client.close();
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('of the old revision that dies when asked for the new one is served all the same', async () => {
+    const server = bench.client().open(stdioConfig(['old', 'dies-at-probe']));
+    expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
+  });
+
+  it('of the old revision that does not answer what it does not know is served all the same', async () => {
+    const server = bench.client({ connectTimeoutMs: 20_000 }).open(stdioConfig(['old', 'silent']));
+    expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
+  });
+
+  it('does not outlive a process that is killed outright', async () => {
+    const holder = startHolder('stays');
+    const pid = Number((await once(holder.stdout, 'data'))[0]);
+    expect(isAlive(pid)).toBe(true);
+    holder.kill('SIGKILL');
+    await waitUntil(() => !isAlive(pid), { what: 'the program to be gone' });
+  });
+
+  it('leaves nothing behind that would keep its process from ending', async () => {
+    const holder = startHolder('closes');
+    const [code] = await once(holder, 'exit');
+    expect(code).toBe(0);
+  });
+
+  it('that is not there, or dies at once, is not started in a loop', async () => {
+    const client = bench.client({ restartMinMs: 60_000, restartMaxMs: 60_000 });
+    const missing = { type: 'stdio', command: '/nowhere/at-all' } as const;
+    const nowhere = client.open({ id: 'nowhere', title: 'Nowhere', transport: missing });
+    expect(await nowhere.call('echo', {})).toEqual({
+      type: 'unavailable',
+      message: 'The program of the server cannot be started.',
+      left: 'no',
+    });
+    const dying = { type: 'stdio', command: '/bin/sh', args: ['-c', 'exit 1'] } as const;
+    const server = client.open({ id: 'dying', title: 'Dying', transport: dying });
+    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', left: 'no' });
+    expect(await server.call('echo', {}, { timeoutMs: 50 })).toEqual({ type: 'timeout', left: 'no' });
+  });
+});

@@ -1,0 +1,283 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import { createRowAudit } from '@parley/shared/redis/audit/row-audit';
+import { connectCommands } from '@parley/shared/redis/client/connect';
+import {
+  deadlinesKey,
+  elicitationKey,
+  feedKey,
+  historyKey,
+  inboxKey,
+} from '@parley/shared/redis/client/keys';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { answerOf, askOf, newOwner, newStream, serviceOf } from '../../contract/questions.ts';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { single, startTestPod, type TestPod } from '../worker/setup.ts';
+
+const RETENTION_MS = 3_600_000;
+const NOTHING = { open: 0, oldestAgeMs: 0, repaired: 0 };
+
+let redis: RedisServer;
+let pod: TestPod;
+const command = (...args: [string, ...(string | number)[]]) => redisCommand(redis.port, ...args);
+
+beforeAll(async () => {
+  redis = await startRedis();
+  pod = await startTestPod({ location: single(redis.url), retentionMs: RETENTION_MS });
+});
+afterAll(async () => {
+  await pod.close();
+  await redis.stop();
+});
+beforeEach(() => command('FLUSHALL'));
+
+async function asked(owner: Owner = newOwner()) {
+  const { row } = await askOf(pod.engine, owner);
+  return { id: row.id, owner, row };
+}
+
+async function ended(owner: Owner = newOwner()) {
+  const question = await asked(owner);
+  await answerOf(pod.engine, owner, question.id, 'decline');
+  return question;
+}
+
+describe('the index check', () => {
+  it('finds nothing in an empty Redis', async () => {
+    expect(await pod.audit.indexCheck()).toEqual(NOTHING);
+  });
+
+  it('counts what is open and leaves it, and what ended, as it is', async () => {
+    const oldest = await asked();
+    await Promise.all(Array.from({ length: 30 }, () => asked()));
+    await Promise.all(Array.from({ length: 30 }, () => ended()));
+    const before = await pod.engine.read(serviceOf(oldest.owner), oldest.id);
+    const report = await pod.audit.indexCheck();
+    const after = await pod.engine.read(serviceOf(oldest.owner), oldest.id);
+    expect(report).toMatchObject({ open: 31, repaired: 0 });
+    expect(report.oldestAgeMs).toBeGreaterThanOrEqual(before.now - oldest.row.createdAt);
+    expect(report.oldestAgeMs).toBeLessThanOrEqual(after.now - oldest.row.createdAt);
+  });
+
+  it('puts an open row back into its inbox and the deadlines', async () => {
+    const { id, owner, row } = await asked();
+    await command('DEL', inboxKey(owner));
+    await command('DEL', deadlinesKey(bucketOf(owner)));
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 2 });
+    const page = await pod.engine.list({ owner, statuses: ['pending'], limit: 10 });
+    expect(page.rows.map((each) => each.id)).toEqual([id]);
+    expect(await command('ZSCORE', deadlinesKey(bucketOf(owner)), id)).toBe(String(row.expiresAt));
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 0 });
+  });
+
+  it('sets wrong scores right', async () => {
+    const { id, owner, row } = await asked();
+    await command('ZADD', inboxKey(owner), 1, id);
+    await command('ZADD', deadlinesKey(bucketOf(owner)), row.expiresAt + 86_400_000, id);
+    expect(await pod.audit.indexCheck()).toMatchObject({ repaired: 2 });
+    expect(await command('ZSCORE', inboxKey(owner), id)).toBe(String(row.createdAt));
+    expect(await command('ZSCORE', deadlinesKey(bucketOf(owner)), id)).toBe(String(row.expiresAt));
+  });
+
+  it('keeps an open row from leaving', async () => {
+    const { id } = await asked();
+    await command('PEXPIRE', elicitationKey(id), 60_000);
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 1 });
+    expect(await command('PTTL', elicitationKey(id))).toBe(-1);
+  });
+
+  it('takes what ended out of both lists, and sees that it leaves', async () => {
+    const { id, owner, row } = await ended();
+    await command('ZADD', inboxKey(owner), row.createdAt, id);
+    await command('ZADD', deadlinesKey(bucketOf(owner)), row.expiresAt, id);
+    await command('PERSIST', elicitationKey(id));
+    expect(await pod.audit.indexCheck()).toEqual({ ...NOTHING, repaired: 3 });
+    const life = Number(await command('PTTL', elicitationKey(id)));
+    expect(life).toBeGreaterThan(0);
+    expect(life).toBeLessThanOrEqual(RETENTION_MS);
+    expect(await command('EXISTS', inboxKey(owner), deadlinesKey(bucketOf(owner)))).toBe(0);
+  });
+
+  it('shortens a life longer than the retention', async () => {
+    const { id } = await ended();
+    await command('PEXPIRE', elicitationKey(id), 10 * RETENTION_MS);
+    expect(await pod.audit.indexCheck()).toMatchObject({ repaired: 1 });
+    expect(Number(await command('PTTL', elicitationKey(id)))).toBeLessThanOrEqual(RETENTION_MS);
+  });
+
+  it('drops members that lead to no row, and members that are no ids', async () => {
+    const { owner } = await asked();
+    const ghost = mintElicitationId(owner);
+    await command('ZADD', inboxKey(owner), 1, ghost, 2, 'nonsense');
+    await command('ZADD', deadlinesKey(bucketOf(owner)), 1, ghost, 2, 'nonsense');
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 4 });
+    expect(await command('ZCARD', inboxKey(owner))).toBe(1);
+    expect(await command('ZCARD', deadlinesKey(bucketOf(owner)))).toBe(1);
+  });
+
+  it('is not stopped by what is no row, no list and no key of ours', async () => {
+    const { id, owner } = await asked();
+    const stranger = newOwner();
+    await command('SET', elicitationKey(mintElicitationId(stranger)), 'not a hash');
+    await command('SET', inboxKey(stranger), 'not a set');
+    await command('HSET', `${elicitationKey(mintElicitationId(stranger))}x`, 'createdAt', 1);
+    await command('SET', 'parley:{b99}:elicitation:other', 'x');
+    await command('SET', 'somebody:else', 'x');
+    await command('DEL', inboxKey(owner));
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 1 });
+    expect(await command('ZCARD', inboxKey(owner))).toBe(1);
+    expect(await command('EXISTS', elicitationKey(id), 'somebody:else')).toBe(2);
+  });
+
+  it('stops when told to', async () => {
+    await asked();
+    await expect(pod.audit.indexCheck(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+    await expect(pod.audit.cleanup(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
+  });
+});
+
+describe('the cleanup', () => {
+  it('finds nothing to do where nothing went wrong', async () => {
+    const owner = newOwner();
+    await pod.engine.ask({
+      tenant: owner.tenant,
+      idempotencyKey: 'once',
+      input: {
+        userId: owner.userId,
+        streamRequestId: 'mine',
+        mode: 'url',
+        url: 'https://a.example',
+        message: 'Look.',
+        timeoutSeconds: 60,
+      },
+    });
+    await ended();
+    await pod.backend.limits.take('answers', owner, { points: 10, windowSeconds: 10 });
+    await pod.backend.limits.hold('streams', owner, 'here', 10, 10_000);
+    expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0 });
+  });
+
+  it('gives a time to whatever lost it, each counted once', async () => {
+    const stream = newStream();
+    const { id } = await ended(stream);
+    await pod.engine.ask({
+      tenant: stream.tenant,
+      idempotencyKey: 'once',
+      input: {
+        userId: stream.userId,
+        streamRequestId: 'mine',
+        mode: 'url',
+        url: 'https://a.example',
+        message: 'Look.',
+        timeoutSeconds: 60,
+      },
+    });
+    await pod.backend.limits.take('answers', stream, { points: 10, windowSeconds: 10 });
+    await pod.backend.limits.hold('streams', stream, 'here', 10, 10_000);
+    const open = await asked();
+    const mortal = ((await command('KEYS', '*')) as string[]).filter((key) => !key.includes(open.id));
+    const persisted = await Promise.all(mortal.map((key) => command('PERSIST', key)));
+    const planted = persisted.filter((reply) => reply === 1).length;
+    // The row and its history, three feeds, the claims on two streams and a key, two budgets.
+    expect(planted).toBe(10);
+    expect(await pod.audit.cleanup()).toEqual({ removed: planted, left: 0 });
+    expect(await command('PTTL', elicitationKey(id))).toBeGreaterThan(0);
+    expect(await command('PTTL', feedKey(stream))).toBeGreaterThan(0);
+    expect(await command('PTTL', elicitationKey(open.id))).toBe(-1);
+    expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0 });
+  });
+
+  it('forgets history of rows that have left, and says nothing of it', async () => {
+    const owner = newOwner();
+    const gone = await ended(owner);
+    const kept = await ended(owner);
+    await command('DEL', elicitationKey(gone.id));
+    expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0 });
+    expect(await command('ZRANGE', historyKey(owner), 0, -1)).toEqual([kept.id]);
+  });
+
+  it('proves that nothing is left after the retention', async () => {
+    const brief = await startTestPod({ location: single(redis.url), retentionMs: 1_000 });
+    try {
+      const owner = newOwner();
+      const outstay = async () => {
+        const { row } = await askOf(brief.engine, owner);
+        await answerOf(brief.engine, owner, row.id, 'decline');
+        return Number(await command('PERSIST', elicitationKey(row.id)));
+      };
+      const planted = await Promise.all(Array.from({ length: 10 }, outstay));
+      await waitUntil(async () => (await command('EXISTS', historyKey(owner))) === 0, {
+        what: 'the history to leave',
+      });
+      // What outstayed its retention goes at once.
+      const removed = planted.reduce((a, b) => a + b);
+      expect(await brief.audit.cleanup()).toEqual({ removed, left: 0 });
+      const keys = (await command('KEYS', '*')) as string[];
+      expect(keys.filter((key) => !key.includes(':feed:') && !key.includes(':claim:'))).toEqual([]);
+    } finally {
+      await brief.close();
+    }
+  });
+});
+
+describe('while people ask and answer', () => {
+  it('decides on a row as it stands, not as it was seen', async () => {
+    const { id, owner } = await asked();
+    const connection = connectCommands(single(redis.url));
+    await waitUntil(() => connection.status === 'ready', { what: 'the connection' });
+    const rows = createRowAudit(connection, RETENTION_MS);
+    const inbox = { key: inboxKey(owner), lists: 'createdAt' } as const;
+    // As an audit would that saw the row just before it was asked, and its inbox just after.
+    expect(await rows.repair(id, [inbox])).toBe(0);
+    expect(await command('ZCARD', inbox.key)).toBe(1);
+    await answerOf(pod.engine, owner, id, 'decline');
+    // And one that saw it open just before it ended.
+    expect(await rows.repair(id, [inbox])).toBe(0);
+    expect(await command('ZCARD', inbox.key)).toBe(0);
+    connection.disconnect();
+  });
+
+  it('repairs nothing that is right and removes nothing that is open', async () => {
+    const owners = Array.from({ length: 4 }, newOwner);
+    const open: string[] = [];
+    let auditing = true;
+    const ask = async (owner: Owner) => {
+      for (let round = 0; auditing; round += 1) {
+        const { row } = await askOf(pod.engine, owner);
+        if (round % 3 === 0) open.push(row.id);
+        else await answerOf(pod.engine, owner, row.id, 'decline');
+      }
+    };
+    const load = Promise.all(owners.map(ask));
+    const repaired: number[] = [];
+    const removed: number[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      repaired.push((await pod.audit.indexCheck()).repaired);
+      removed.push((await pod.audit.cleanup()).removed);
+    }
+    auditing = false;
+    await load;
+    expect({ repaired, removed }).toEqual({ repaired: [0, 0, 0, 0], removed: [0, 0, 0, 0] });
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: open.length, repaired: 0 });
+    const listed = await Promise.all(
+      owners.map((owner) => pod.engine.list({ owner, statuses: ['pending'], limit: 1_000 })),
+    );
+    expect(listed.flatMap(({ rows }) => rows.map(({ id }) => id)).sort()).toEqual(open.sort());
+  });
+
+  it('repairs damage in the midst of it, once', async () => {
+    const damaged = await Promise.all(Array.from({ length: 10 }, () => asked()));
+    let auditing = true;
+    const load = (async () => {
+      while (auditing) await Promise.all(damaged.map(({ owner }) => ended(owner)));
+    })();
+    await Promise.all(damaged.map(({ id, owner }) => command('ZREM', deadlinesKey(bucketOf(owner)), id)));
+    const first = await Promise.all([pod.audit.indexCheck(), pod.audit.indexCheck()]);
+    auditing = false;
+    await load;
+    expect(first.map(({ repaired }) => repaired).reduce((a, b) => a + b)).toBe(damaged.length);
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: damaged.length, repaired: 0 });
+  });
+});

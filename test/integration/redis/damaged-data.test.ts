@@ -1,0 +1,48 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import { elicitationKey, feedKey } from '@parley/shared/redis/client/keys';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { askOf, newStream, serviceOf } from '../../contract/questions.ts';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { single, startTestPod, type TestPod } from '../worker/setup.ts';
+
+let redis: RedisServer;
+let pod: TestPod;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  pod = await startTestPod({ location: single(redis.url) });
+});
+afterAll(async () => {
+  await pod?.close();
+  await redis?.stop();
+});
+
+/** What a call ends with, which must not be the promise that it will do better soon. */
+async function faultOf(call: Promise<unknown>): Promise<unknown> {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(isParleyError(error)).toBe(false);
+  return error;
+}
+
+it('a feed entry that cannot be read is a fault, not an outage', async () => {
+  const stream = newStream();
+  await askOf(pod.engine, stream);
+  const [[id]] = (await redisCommand(redis.url, 'XRANGE', feedKey(stream), '-', '+')) as [[string]];
+  const next = id.replace(/\d+$/, (seq) => String(Number(seq) + 1));
+  await redisCommand(redis.url, 'XADD', feedKey(stream), next, 'event', 'elicitation-resolved', 'data', '{');
+  expect(await faultOf(pod.backend.feed.read(stream, undefined, 10))).toBeInstanceOf(SyntaxError);
+});
+
+it('a row that cannot be read is a fault, not an outage, also of the lists that hold it; the other rows are as they were', async () => {
+  const stream = newStream();
+  const { row: damaged } = await askOf(pod.engine, stream);
+  const { row: sound } = await askOf(pod.engine, stream);
+  await redisCommand(redis.url, 'HSET', elicitationKey(damaged.id), 'definition', '{');
+  expect(await faultOf(pod.engine.read(serviceOf(stream), damaged.id))).toBeInstanceOf(SyntaxError);
+  expect(await faultOf(pod.engine.list({ owner: stream, limit: 10 }))).toBeInstanceOf(SyntaxError);
+  expect((await pod.engine.read(serviceOf(stream), sound.id)).row.status).toBe('pending');
+});

@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createEngine } from '@parley/shared/elicitations/engine';
+import type { Backend } from '@parley/shared/ports/backend';
+import { createRedisBackend } from '@parley/shared/redis/backend';
+import { backendSettings, engineSettings, readEnv } from '@parley/shared/runtime/env';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import { parseVaultKeys } from '@parley/shared/vault/key-ring';
+import { createVault } from '@parley/shared/vault/vault';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { canary } from '../../harness/canary.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+/** Every command that docs/redis.md prints, in its order, by the sentence that introduces it. */
+function commandsOf(markdown: string): { intro: string; shell: string }[] {
+  return [...markdown.matchAll(/([^\n]+:)\n\n```sh\n([\s\S]*?)```/g)].map(([, intro = '', shell = '']) => ({
+    intro,
+    shell,
+  }));
+}
+
+const blocks = commandsOf(readFileSync(new URL('../../../docs/redis.md', import.meta.url), 'utf8'));
+
+const SECRET = canary('redis-docs');
+
+let redis: RedisServer;
+let stop: () => Promise<void>;
+let id: string;
+
+/** Runs the blocks up to and with the named one in a single shell, as a reader would; gives what that one printed. */
+function runUpTo(intro: string): string {
+  const last = blocks.findIndex((block) => block.intro.includes(intro));
+  expect(last, `docs/redis.md has no block for: ${intro}`).toBeGreaterThanOrEqual(0);
+  const script = [
+    'set -euo pipefail',
+    'redis-cli() { command redis-cli -u "$REDIS_URL" "$@"; }',
+    ...blocks.slice(0, last).map(({ shell }) => `{ ${shell}\n} > /dev/null`),
+    blocks[last]?.shell ?? '',
+  ].join('\n');
+  return execFileSync('bash', ['-c', script], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, REDIS_URL: redis.url },
+  });
+}
+
+beforeAll(async () => {
+  redis = await startRedis();
+  const env = readEnv('api', {});
+  const backend = createRedisBackend({
+    location: { kind: 'single', url: redis.url },
+    settings: backendSettings(env),
+    timerQueues: 1,
+  });
+  const engine = createEngine({
+    ...backend,
+    timers: [backend.timers],
+    observer: silentObserver,
+    settings: engineSettings(env),
+  });
+  const isReady = async () => {
+    const { commands, subscription } = await backend.health();
+    return commands && subscription;
+  };
+  await waitUntil(isReady, { what: 'the backend' });
+  const ask = () =>
+    engine.ask({
+      tenant: 'acme',
+      input: {
+        userId: 'alice',
+        streamRequestId: 'release-1',
+        mode: 'form',
+        message: 'Go?',
+        requestedSchema: { type: 'object', properties: {} },
+        timeoutSeconds: 600,
+      },
+    });
+  const caller = { kind: 'user', tenant: 'acme', userId: 'alice' } as const;
+  const first = await ask();
+  await engine.answer({ caller, id: first.row.id, response: { action: 'decline' }, surface: 'api' });
+  id = (await ask()).row.id;
+  await beginTurn(backend);
+  await connectTracker(backend);
+  stop = () => backend.close();
+});
+
+const ALICE = { tenant: 'acme', userId: 'alice' };
+const TRACKER = { ...ALICE, toolId: 'tracker', connectorId: 'tracker-account' };
+
+async function beginTurn({ runs, heartbeats }: Backend): Promise<void> {
+  await heartbeats.beat('pod-1/1', 60_000);
+  await runs.begin({
+    ...ALICE,
+    streamRequestId: 'sr_turn',
+    conversationId: 'first',
+    agent: 'support',
+    owner: 'pod-1/1',
+    support: { form: true, url: true },
+    input: [{ role: 'user', content: 'List my issues' }],
+    event: { type: 'turn-started', conversationId: 'first', messageId: 'msg_turn', agent: 'support' },
+  });
+}
+
+async function connectTracker({ vault: store, connect }: Backend): Promise<void> {
+  const { keys } = parseVaultKeys([`k1:${randomBytes(32).toString('base64')}`]);
+  if (keys === undefined) throw new Error('There is no key.');
+  const vault = createVault({ store, keys });
+  await vault.save(TRACKER, { kind: 'api_key', value: SECRET });
+  await vault.stage({ ...TRACKER, flowId: 'half-way' }, { kind: 'api_key', value: SECRET }, 60_000);
+  await connect.put({ family: 'session', id: SECRET }, '{}', 60_000);
+}
+
+afterAll(async () => {
+  await stop?.();
+  await redis?.stop();
+});
+
+describe('docs/redis.md, with redis-cli alone', () => {
+  it('finds what waits for a user', () => {
+    expect(runUpTo('Find what waits').trim().split('\n')).toEqual([id]);
+  });
+
+  it('reads it', () => {
+    const fields = runUpTo('Read the newest').trim().split('\n');
+    expect(fields).toContain('pending');
+    expect(fields.join('\n')).toContain('"message":"Go?"');
+  });
+
+  it('follows its stream', () => {
+    const told = runUpTo('See what happened on a stream request');
+    expect(told.match(/elicitation-request/g)).toHaveLength(2);
+    expect(told).toContain('elicitation-resolved');
+  });
+
+  it('shows what is overdue', () => {
+    expect(runUpTo('What is overdue').trim()).toBe('');
+  });
+
+  it('shows why one ended', () => {
+    const [status, settlement] = runUpTo('See why').trim().split('\n');
+    expect(status).toBe('declined');
+    expect(JSON.parse(settlement ?? '')).toEqual({ action: 'decline', surface: 'api' });
+  });
+
+  it('shows how a turn stands and which pods live', () => {
+    const told = runUpTo('See how the turn');
+    expect(told).toContain('running\n');
+    expect(told).toContain('List my issues');
+    expect(told).toMatch(/parley:\{[^}]+\}:pod:pod-1%2F1\n/);
+  });
+
+  it('shows which accounts are connected, and by which key they are sealed', () => {
+    const [key, state, version, savedAt, flow, sealed] = runUpTo('See which accounts').split('\n');
+    expect(key).toMatch(/^parley:\{[^}]+\}:credential:acme\/alice\/tracker\/tracker-account$/);
+    expect([state, flow, sealed]).toEqual(['usable', '', 'v1.k1']);
+    expect(Number(version)).toBeGreaterThan(Number(savedAt));
+  });
+
+  it('finds what the connect pages keep, by names that open nothing', () => {
+    const told = runUpTo('Find what stopped half-way');
+    expect(told).toMatch(/:credential-staged:acme\/alice\/tracker\/tracker-account\/half-way\n/);
+    expect(told).toMatch(/:connect-session:[\w-]{43}\n/);
+    expect(told).not.toContain(SECRET);
+  });
+
+  it('shows who listens and how many timers wait', async () => {
+    await waitUntil(() => runUpTo('Who listens').trim().split('\n').at(-1) === '1', {
+      what: 'the timer of the open one',
+    });
+  });
+
+  it('runs every block it prints', () => {
+    expect(blocks.map(({ intro }) => intro)).toHaveLength(9);
+  });
+});

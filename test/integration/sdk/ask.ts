@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../harness/wait-until.ts';
+import {
+  colourQuestion,
+  failureOf,
+  isAsk,
+  isWait,
+  loseReplyTo,
+  newUser,
+  recordingFetch,
+  type Sent,
+  serviceAt,
+  userAt,
+  type World,
+} from './setup.ts';
+
+/** Asking, and every way a question can end. */
+export function askSuite(world: () => World): void {
+  const url = () => world().balancer.url;
+  const service = () => serviceAt(url());
+
+  describe('ask', () => {
+    it('returns the accepted answer', async () => {
+      const userId = newUser();
+      const asking = service().ask(colourQuestion({ userId }));
+      const user = userAt(url(), userId);
+      const open = await waitUntil(async () => (await user.list().page()).elicitations[0], {
+        what: 'the question',
+      });
+      await user.answer(open.elicitationId, { action: 'accept', content: { colour: 'red' } });
+      const outcome = await asking;
+      expect(outcome).toMatchObject({ status: 'accepted', content: { colour: 'red' } });
+      expect(outcome.elicitation.elicitationId).toBe(open.elicitationId);
+    });
+
+    it.each([
+      ['decline', 'declined'],
+      ['cancel', 'cancelled'],
+    ] as const)('tells %s apart', async (action, status) => {
+      const { elicitation, outcome } = await service().start(colourQuestion({}));
+      await userAt(url(), elicitation.userId).answer(elicitation.elicitationId, { action });
+      expect(await outcome).toMatchObject({ status });
+      expect(await outcome).not.toHaveProperty('content');
+    });
+
+    it('tells silence apart', async () => {
+      expect(await service().ask(colourQuestion({ timeoutSeconds: 1 }))).toMatchObject({ status: 'expired' });
+    });
+
+    it('tells a withdrawal apart, with its reason', async () => {
+      const { elicitation, outcome } = await service().start(colourQuestion({}));
+      await service().withdraw(elicitation.elicitationId, 'superseded');
+      expect(await outcome).toMatchObject({ status: 'withdrawn', reason: 'superseded' });
+      expect((await service().withdraw(elicitation.elicitationId)).status).toBe('withdrawn');
+    });
+
+    it('takes url questions of both completions', async () => {
+      const question = {
+        userId: newUser(),
+        mode: 'url',
+        message: 'Look.',
+        url: 'https://pages.example/',
+      } as const;
+      const user = userAt(url(), question.userId);
+      const byClient = await service().start(question);
+      await user.answer(byClient.elicitation.elicitationId, { action: 'accept' });
+      expect(await byClient.outcome).toMatchObject({ status: 'accepted', content: undefined });
+
+      const byServer = await service().start({ ...question, completion: 'server' });
+      const { elicitationId } = byServer.elicitation;
+      expect((await user.answer(elicitationId, { action: 'accept' })).status).toBe('opened');
+      expect((await service().complete(elicitationId)).status).toBe('accepted');
+      expect(await byServer.outcome).toMatchObject({ status: 'accepted', content: undefined });
+    });
+
+    it('can be taken up again by its id', async () => {
+      const { elicitation } = await service().start(colourQuestion({}));
+      const again = serviceAt(url()).outcomeOf(elicitation.elicitationId);
+      await userAt(url(), elicitation.userId).answer(elicitation.elicitationId, {
+        action: 'accept',
+        content: { colour: 'blue' },
+      });
+      expect(await again).toMatchObject({ status: 'accepted', content: { colour: 'blue' } });
+      expect(await service().outcomeOf(elicitation.elicitationId)).toMatchObject({ status: 'accepted' });
+    });
+
+    it('asks once when the reply is lost', async () => {
+      const { fetch, sent } = recordingFetch(loseReplyTo(isAsk));
+      const { elicitation } = await serviceAt(url(), { fetch }).start(colourQuestion({}));
+      const keys = sent.filter(isAsk).map(({ headers }) => headers.get('idempotency-key'));
+      expect(keys).toHaveLength(2);
+      expect(keys[1]).toBe(keys[0]);
+      const { elicitations } = await service().list({ userId: elicitation.userId }).page();
+      expect(elicitations.map(({ elicitationId }) => elicitationId)).toEqual([elicitation.elicitationId]);
+    });
+
+    it('asks once for one idempotency key, and refuses it for another question', async () => {
+      const question = colourQuestion({});
+      const options = { idempotencyKey: newUser() };
+      const first = await service().start(question, options);
+      const second = await service().start(question, options);
+      expect(second.elicitation.elicitationId).toBe(first.elicitation.elicitationId);
+      const other = await failureOf(service().start({ ...question, message: 'Another?' }, options));
+      expect(other).toMatchObject({ code: 'idempotency_mismatch', status: 409 });
+    });
+
+    it('goes through server errors, proxy errors and limits on its way', async () => {
+      const replies = [
+        new Response('<html>', { status: 502 }),
+        new Response('{}', { status: 500 }),
+        new Response('', { status: 429 }),
+      ];
+      const trouble = (request: Sent) => {
+        const reply = isWait(request) ? replies.pop() : undefined;
+        return reply && Promise.resolve(reply);
+      };
+      const { fetch, waits } = recordingFetch(trouble);
+      const { elicitation, outcome } = await serviceAt(url(), { fetch }).start(colourQuestion({}));
+      await waitUntil(() => waits() === 4, { what: 'a fourth poll' });
+      await userAt(url(), elicitation.userId).answer(elicitation.elicitationId, { action: 'cancel' });
+      expect(await outcome).toMatchObject({ status: 'cancelled' });
+    });
+
+    it('ends with the reason of its signal and takes nothing back', async () => {
+      const stop = new AbortController();
+      const { elicitation, outcome } = await service().start(colourQuestion({}), { signal: stop.signal });
+      stop.abort(new Error('enough'));
+      await expect(outcome).rejects.toThrow('enough');
+      await expect(service().ask(colourQuestion({}), { signal: stop.signal })).rejects.toThrow('enough');
+      expect((await service().get(elicitation.elicitationId)).status).toBe('pending');
+    });
+
+    it('never takes an end it does not know for a yes', async () => {
+      const later = async ({ deliver }: Sent) => {
+        const elicitation = await (await deliver()).json();
+        return Response.json({ ...elicitation, status: 'settled-by-magic' });
+      };
+      const { fetch } = recordingFetch((request) => (isAsk(request) ? later(request) : undefined));
+      const error = await failureOf(serviceAt(url(), { fetch }).ask(colourQuestion({})));
+      expect(error).toMatchObject({ code: 'internal' });
+    });
+  });
+}

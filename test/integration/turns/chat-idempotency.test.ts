@@ -1,0 +1,253 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { RunRef } from '@parley/shared/domain/runs/run';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import type { Runs } from '@parley/shared/ports/runs/runs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-work.ts';
+import { refusalOf } from '../../contract/observe.ts';
+import { answerOf } from '../../contract/questions.ts';
+import { ROOMY } from '../../contract/settings.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { eventsOf, openOf, podOn, saying, type TestPod, talk } from './setup.ts';
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel({
+    script: [
+      ({ userText, results }) =>
+        userText.startsWith('ask') && results.length === 0
+          ? { calls: [{ name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } }] }
+          : { text: `Done${results.map(({ text }) => ` ${text}`).join()}.` },
+    ],
+  });
+});
+afterAll(() => model.stop());
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+// A slow moment must not pass for a death where no pod dies.
+const LASTING = { beatMs: 50, aliveMs: 20_000 };
+const MORTAL = { beatMs: 50, aliveMs: 1_000 };
+
+let worlds = 0;
+/** Pods that share a backend and look around often, and a request that each may be sent again. */
+function world(what = 'hello') {
+  worlds += 1;
+  const text = `${what} ${worlds};`;
+  const backend = createMemoryBackend(ROOMY);
+  const pod = (options: TestPod = {}) => {
+    const made = podOn(backend, model, { rhythm: LASTING, ...options });
+    closing.push(() => made.turns.close());
+    return made;
+  };
+  const request: TurnRequest = { ...saying(talk(), text), repeatable: { key: 'key-1', digest: 'hello' } };
+  /** The same, from a client that has no name for the conversation: each call mints one. */
+  const again = (): TurnRequest => ({
+    ...request,
+    conversation: { ...request.conversation, conversationId: `minted-${Math.random()}` },
+  });
+  const untilFinished = (run: RunRef) =>
+    waitUntil(async () => (await eventsOf(backend, run)).at(-1)?.type === 'turn-finished', {
+      what: 'the end',
+    });
+  /** What the model was asked in this world. */
+  const rounds = () =>
+    model.requests.map(({ body }) => JSON.stringify(body.messages)).filter((each) => each.includes(text));
+  return { backend, pod, request, again, untilFinished, rounds };
+}
+
+function away(): ParleyError {
+  return new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
+}
+
+/** Runs of which the first reply to a begin is lost, `begun` or not, and how they stand is not told before `back`. */
+function losing(runs: Runs, begun: boolean) {
+  let lost = false;
+  let isBack = false;
+  let looks = 0;
+  return {
+    looks: () => looks,
+    back: () => {
+      isBack = true;
+    },
+    runs: {
+      ...runs,
+      async begin(run) {
+        if (lost) return runs.begin(run);
+        lost = true;
+        if (begun) await runs.begin(run);
+        throw away();
+      },
+      async standing(stream) {
+        if (!isBack) throw away();
+        looks += 1;
+        return runs.standing(stream);
+      },
+    } satisfies Runs,
+  };
+}
+
+/** Runs of which the first begin is refused, and done only when told to. */
+function postponing(runs: Runs) {
+  let postponed: RunRef | undefined;
+  let doIt = async (): Promise<unknown> => undefined;
+  let looks = 0;
+  return {
+    looks: () => looks,
+    async doIt(): Promise<RunRef> {
+      await doIt();
+      if (postponed === undefined) throw new Error('Nothing was begun.');
+      const { tenant, userId, streamRequestId, conversationId } = postponed;
+      return { tenant, userId, streamRequestId, conversationId };
+    },
+    runs: {
+      ...runs,
+      async begin(run) {
+        if (postponed !== undefined) return runs.begin(run);
+        postponed = run;
+        doIt = () => runs.begin(run);
+        throw away();
+      },
+      async standing(stream) {
+        const standing = await runs.standing(stream);
+        looks += 1;
+        return standing;
+      },
+    } satisfies Runs,
+  };
+}
+
+describe('a request that is sent again', () => {
+  it('leads to the turn that the first one began, on any pod, also when it has ended', async () => {
+    const { pod, request, again, untilFinished, rounds } = world();
+    const [one, other] = [pod(), pod()];
+    const first = await one.turns.begin(request);
+    expect(first.isRepeat).toBe(false);
+    const repeated = { ...first, isRepeat: true };
+    expect(await other.turns.begin(again())).toEqual(repeated);
+    await untilFinished(first);
+    expect(await one.turns.begin(again())).toEqual(repeated);
+    expect(await other.turns.begin(request)).toEqual(repeated);
+    expect(rounds()).toHaveLength(1);
+  });
+
+  it('comes ten times at once, to two pods: one begins the turn, and goes on with it', async () => {
+    const { backend, pod, again, untilFinished } = world('ask');
+    const [one, other] = [pod(), pod()];
+    const all = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => (index < 7 ? one : other).turns.begin(again())),
+    );
+    expect(all.filter(({ isRepeat }) => !isRepeat)).toHaveLength(1);
+    const [run] = all;
+    if (run === undefined) throw new Error('No turn.');
+    expect(new Set(all.map((each) => `${each.streamRequestId} ${each.conversationId}`)).size).toBe(1);
+    await waitUntil(async () => (await openOf(one.engine, run)).length === 1, { what: 'the question' });
+    // Who asks for it while it works must not make its pod believe that nobody does.
+    await Promise.all([one.turns.begin(again()), other.turns.begin(again())]);
+    expect(await one.turns.resumable(run, undefined)).toMatchObject({ streamRequestId: run.streamRequestId });
+    const [question] = await openOf(one.engine, run);
+    await answerOf(one.engine, run, question?.id ?? '', 'accept', { answer: true });
+    await untilFinished(run);
+    expect((await backend.runs.standing(run))?.term).toBe(1);
+    expect(await openOf(one.engine, run)).toEqual([]);
+  });
+
+  it('asks for something else: it is refused, and the turn goes on', async () => {
+    const { pod, request, untilFinished } = world();
+    const { turns } = pod();
+    const first = await turns.begin(request);
+    const other = { ...request, repeatable: { key: 'key-1', digest: 'other' } };
+    expect(await refusalOf(turns.begin(other))).toMatchObject({ code: 'idempotency_mismatch' });
+    await untilFinished(first);
+    expect(await refusalOf(turns.begin(other))).toMatchObject({ code: 'idempotency_mismatch' });
+  });
+
+  it('is another turn under another key, or of another person', async () => {
+    const { pod, request, untilFinished } = world();
+    const { turns } = pod();
+    await untilFinished(await turns.begin(request));
+    const next = { ...request, repeatable: { key: 'key-2', digest: 'hello' } };
+    const other = { ...request, conversation: talk() };
+    expect((await turns.begin(next)).isRepeat).toBe(false);
+    expect((await turns.begin(other)).isRepeat).toBe(false);
+  });
+
+  it('since its reply was lost, finds the turn at work, with all that its client told', async () => {
+    const { backend, pod, request, untilFinished, rounds } = world();
+    const { runs, back } = losing(backend.runs, true);
+    const [far, near] = [pod({ runs }), pod()];
+    const told = { ...request, before: [{ role: 'user', content: 'earlier' } as const] };
+    expect(await refusalOf(far.turns.begin(told))).toMatchObject({ code: 'unavailable' });
+    const run = await near.turns.begin(told);
+    expect(run.isRepeat).toBe(true);
+    expect((await far.turns.begin(told)).isRepeat).toBe(true);
+    back();
+    await untilFinished(run);
+    expect(rounds()).toEqual([expect.stringContaining('earlier')]);
+    expect((await backend.runs.read(run)).run).toMatchObject({ status: 'finished' });
+  });
+
+  it('since its call was lost, begins the turn, which the pod of the first one leaves alone', async () => {
+    for (const repeater of ['the same pod', 'another pod']) {
+      const { backend, pod, request, untilFinished, rounds } = world('ask');
+      const { runs, back, looks } = losing(backend.runs, false);
+      const [far, near] = [pod({ runs }), pod()];
+      expect(await refusalOf(far.turns.begin(request))).toMatchObject({ code: 'unavailable' });
+      const run = await (repeater === 'another pod' ? near : far).turns.begin(request);
+      expect(run.isRepeat).toBe(false);
+      await waitUntil(async () => (await openOf(near.engine, run)).length === 1, { what: 'the question' });
+      back();
+      const itsLook = () => waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });
+      // What a pod is at work on itself it looks at afterwards.
+      if (repeater === 'another pod') await itsLook();
+      const [question] = await openOf(near.engine, run);
+      await answerOf(near.engine, run, question?.id ?? '', 'accept', { answer: true });
+      await untilFinished(run);
+      await itsLook();
+      expect((await backend.runs.read(run)).run).toMatchObject({ status: 'finished', term: 1 });
+      expect(rounds()).toHaveLength(2);
+    }
+  });
+
+  it('whose first pod leaves during the outage goes on with another one', async () => {
+    const { backend, pod, request, untilFinished } = world();
+    const { runs } = losing(backend.runs, true);
+    const [far, near] = [pod({ runs, pod: 'far', rhythm: MORTAL }), pod({ pod: 'near', rhythm: MORTAL })];
+    await refusalOf(far.turns.begin(request));
+    await far.turns.close();
+    const run = await near.turns.begin(request);
+    expect(run.isRepeat).toBe(true);
+    const leave = near.turns.attend(run);
+    await untilFinished(run);
+    leave();
+    expect((await backend.runs.standing(run))?.owner).toMatch(/^near\//);
+  });
+
+  it('since Redis did it after its pod had looked, finds the turn at work; one without a key is ended', async () => {
+    for (const hasKey of [true, false]) {
+      const { backend, pod, request, untilFinished } = world();
+      const { runs, looks, doIt } = postponing(backend.runs);
+      const [far, near] = [pod({ runs }), pod()];
+      const { repeatable: _key, ...bare } = request;
+      expect(await refusalOf(far.turns.begin(hasKey ? request : bare))).toMatchObject({
+        code: 'unavailable',
+      });
+      await waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });
+      const begun = await doIt();
+      if (hasKey) {
+        expect(await near.turns.begin(request)).toMatchObject({ ...begun, isRepeat: true });
+        await untilFinished(begun);
+      } else {
+        const isEnded = async () => (await backend.runs.standing(begun))?.status === 'failed';
+        await waitUntil(isEnded, { what: 'the end of what nobody heard of' });
+      }
+    }
+  });
+});

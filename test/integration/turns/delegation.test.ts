@@ -1,0 +1,496 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Run, RunRef } from '@parley/shared/domain/runs/run';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import type { Backend } from '@parley/shared/ports/backend';
+import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
+import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
+import type { Runs } from '@parley/shared/ports/runs/runs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { createDelegateTool } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
+import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import { answerOf } from '../../contract/questions.ts';
+import { ROOMY } from '../../contract/settings.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { elicit, eventsOf, openOf, podOn, saying, type TestAgent, type TestPod, talk } from './setup.ts';
+
+const to = (agent: string, task: string) => ({ name: `delegate_to_${agent}`, arguments: { task } });
+const ask = (message: string) => ({ name: 'elicit', arguments: { kind: 'text', message } });
+
+/** The instructions of an agent are its id. The boss does what the person says; the others hand on, or ask. */
+function line({ system, userText, results }: Turn): ScriptedReply {
+  if (results.length > 0) return { text: `${system}(${results.map(({ text }) => text).join(' ')})` };
+  const next = /^chain-(\d+)$/.exec(system);
+  if (next !== null) return { calls: [to(`chain-${Number(next[1]) + 1}`, 'go on')] };
+  switch (system) {
+    case 'boss':
+      return { calls: userText.split(' and ').map((agent) => to(agent, `for ${agent}`)) };
+    case 'researcher':
+      return { calls: [to('librarian', 'find it')] };
+    case 'clumsy':
+      return { calls: [ask('Clumsy?'), { name: 'break', arguments: {} }] };
+    default:
+      return { text: 'Asking. ', calls: [ask(`What of ${system}?`)] };
+  }
+}
+
+const delegates = (...ids: string[]): Tool[] =>
+  ids.map((agent) => createDelegateTool({ agent, title: `The ${agent}`, description: 'Helps.' }));
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel({
+    script: [line],
+    fault: ({ body }) =>
+      JSON.stringify(body.messages[0]).includes('speechless') ? { kind: 'refuse', status: 400 } : undefined,
+  });
+});
+afterAll(() => model.stop());
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+const AGENTS: Readonly<Record<string, TestAgent>> = {
+  boss: { tools: delegates('researcher', 'left', 'right', 'speechless', 'clumsy', 'brief', 'chain-1') },
+  researcher: { tools: delegates('librarian') },
+  librarian: { tools: [elicit] },
+  left: { tools: [elicit] },
+  right: { tools: [elicit] },
+  speechless: {},
+  brief: { limits: { steps: 1 } },
+  ...Object.fromEntries(
+    Array.from({ length: 8 }, (_, index) => [
+      `chain-${index}`,
+      { tools: delegates(`chain-${index + 1}`) } satisfies TestAgent,
+    ]),
+  ),
+};
+
+/** Where the delegates work. */
+const PLACES = ['on the pod of the turn', 'on another pod'] as const;
+type Place = (typeof PLACES)[number];
+
+// A slow moment must not pass for a death where no pod dies.
+const LASTING = { beatMs: 50, aliveMs: 20_000 };
+const MORTAL = { beatMs: 50, aliveMs: 1_000 };
+
+/** A queue of runs that this pod only offers to. */
+const onlyOffering = ({ offer }: RunQueue): RunQueue => ({
+  offer,
+  consume: () => ({ close: async () => undefined }),
+});
+
+/** A turn of the boss, who delegates as the person says, and another pod beside its own. */
+async function beginAt(
+  place: Place,
+  text: string,
+  agents: TestPod['agents'] = {},
+  more: TestPod = {},
+  backend: Backend = createMemoryBackend(ROOMY),
+) {
+  const dead = new Set<string>();
+  const heartbeats: Pick<Heartbeats, 'beat' | 'alive'> = {
+    beat: async (pod, ttlMs) => (dead.has(pod) ? undefined : backend.heartbeats.beat(pod, ttlMs)),
+    alive: (pod) => backend.heartbeats.alive(pod),
+  };
+  const pod = { rhythm: LASTING, heartbeats, agents: { ...AGENTS, ...agents }, ...more };
+  const isElsewhere = place === 'on another pod';
+  const own = podOn(backend, model, {
+    ...pod,
+    ...(isElsewhere && { delegates: 'any-pod', runQueue: onlyOffering(backend.runQueue) }),
+  });
+  const other = podOn(backend, model, {
+    ...pod,
+    pod: 'other',
+    ...(isElsewhere && { delegates: 'any-pod' }),
+  });
+  closing.push(
+    () => own.turns.close(),
+    () => other.turns.close(),
+  );
+  /** A pod that comes later. */
+  const join = (name: string) => {
+    const { turns } = podOn(backend, model, {
+      ...pod,
+      pod: name,
+      ...(isElsewhere && { delegates: 'any-pod' }),
+    });
+    closing.push(() => turns.close());
+  };
+  const conversation = talk();
+  const run = await own.turns.begin(saying(conversation, text));
+  const record = async () => (await backend.runs.read(run)).run;
+  return {
+    backend,
+    own,
+    other,
+    join,
+    conversation,
+    run,
+    record,
+    events: () => eventsOf(backend, run),
+    /** The pod of a run gives no sign of life any more; until that is seen. */
+    async die({ owner = '' }: Partial<Run> = {}) {
+      dead.add(owner);
+      await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
+    },
+    async asked(count: number) {
+      await waitUntil(async () => (await openOf(own.engine, conversation)).length === count, {
+        what: `${count} questions`,
+      });
+      return openOf(own.engine, conversation);
+    },
+    async ended() {
+      return waitUntil(
+        async () => {
+          const found = await record();
+          return found?.status === 'running' ? undefined : found;
+        },
+        { what: 'the end' },
+      );
+    },
+    text: async () =>
+      (await eventsOf(backend, run)).map((event) => ('text' in event ? event.text : '')).join(''),
+  };
+}
+
+describe('a delegate on another pod', () => {
+  it('whose pod dies is gone on with by the next, its question still open', async () => {
+    const turn = await beginAt('on another pod', 'left', {}, { rhythm: MORTAL });
+    const [asked] = await turn.asked(1);
+    const [lost] = await delegatedBy(turn.backend, turn.run);
+    turn.join('third');
+    await turn.die(lost);
+    await waitUntil(async () => (await delegatedBy(turn.backend, turn.run))[0]?.owner.startsWith('third/'), {
+      what: 'the third pod',
+    });
+    await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    expect((await turn.ended()).status).toBe('finished');
+    expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
+    expect(await turn.asked(0)).toEqual([]);
+    expect((await delegatedBy(turn.backend, turn.run)).map(({ status }) => status)).toEqual(['finished']);
+  });
+
+  it('is handed to several pods at most in name: one works on it', async () => {
+    const turn = await beginAt('on another pod', 'left');
+    const [row] = await turn.asked(1);
+    const [before] = await delegatedBy(turn.backend, turn.run);
+    if (before === undefined) throw new Error('Nobody works on it.');
+    // As a job is that its pod did not live to see through.
+    for (const term of [1, before.term, 7]) await turn.backend.runQueue.offer(before, term);
+    await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
+    expect((await turn.ended()).status).toBe('finished');
+    const [after] = await delegatedBy(turn.backend, turn.run);
+    expect([after?.owner, after?.term, after?.steps.length]).toEqual([before.owner, before.term, 2]);
+  });
+
+  it('is begun all the same when the pod that took it could not keep it', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const { takeOver } = backend.runs;
+    let refusals = 2;
+    const runs: Runs = {
+      ...backend.runs,
+      async takeOver(...which) {
+        if (refusals-- > 0) throw new Error('A fault on the way.');
+        return takeOver(...which);
+      },
+    };
+    const turn = await beginAt('on another pod', 'speechless', {}, { runs }, backend);
+    expect((await turn.ended()).status).toBe('finished');
+    expect(refusals).toBeLessThan(0);
+  });
+});
+
+it('a delegate that another pod took from a pod that was silent may come back to that pod, and counts once', async () => {
+  const usages: unknown[] = [];
+  for (const isTaken of [false, true]) {
+    const turn = await beginAt('on the pod of the turn', 'left');
+    const [asked] = await turn.asked(1);
+    const [first] = await delegatedBy(turn.backend, turn.run);
+    if (first === undefined) throw new Error('Nobody works on it.');
+    await turn.other.turns.close();
+    // As another pod does after a lapse, and then dies; the turn itself was not yet taken.
+    if (isTaken) await turn.backend.runs.takeOver(first, first.term, 'died');
+    // Only a write tells the first pod that it has lost it.
+    await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    const isBack = async () => {
+      await turn.backend.runQueue.offer(first, first.term + 1);
+      return (await delegatedBy(turn.backend, turn.run))[0]?.owner === first.owner;
+    };
+    await waitUntil(isBack, { what: 'the only pod that is left', everyMs: 100 });
+    expect((await turn.ended()).status).toBe('finished');
+    expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
+    const end = (await turn.events()).at(-1);
+    usages.push(end?.type === 'turn-finished' ? end.usage : end);
+  }
+  expect(usages[0]).toMatchObject({ inputTokens: expect.any(Number), outputTokens: expect.any(Number) });
+  expect(usages[1]).toEqual(usages[0]);
+});
+
+it.each(PLACES)(
+  'a delegate that should work %s, and was taken before its begin was heard of, is followed',
+  async (place) => {
+    const backend = createMemoryBackend(ROOMY);
+    let taken: Run | undefined;
+    const runs: Runs = {
+      ...backend.runs,
+      async begin(run) {
+        const begun = await backend.runs.begin(run);
+        if (run.parent === undefined || taken !== undefined) return begun;
+        await backend.runs.takeOver(run, 1, 'died');
+        taken = (await backend.runs.read(run)).run;
+        throw new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
+      },
+    };
+    const turn = await beginAt(place, 'left', {}, { runs }, backend);
+    const isOffered = async () => {
+      // As a worker does that finds the dead pod's.
+      if (taken !== undefined) await backend.runQueue.offer(taken, 2);
+      return (await openOf(turn.own.engine, turn.conversation)).length === 1;
+    };
+    await waitUntil(isOffered, { what: 'the question', everyMs: 100 });
+    const [asked] = await turn.asked(1);
+    await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    expect((await turn.ended()).status).toBe('finished');
+    expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
+    const [delegate] = await delegatedBy(backend, turn.run);
+    expect(delegate).toMatchObject({ status: 'finished', term: 3 });
+  },
+);
+
+/** The runs that a run's calls were delegated to, and theirs, the nearest first. */
+async function delegatedBy(backend: Backend, of: RunRef): Promise<Run[]> {
+  const { run } = await backend.runs.read(of);
+  const ids = (run?.calls ?? []).flatMap((call) => (call.run === undefined ? [] : [call.run]));
+  const found: Run[] = [];
+  for (const streamRequestId of ids) {
+    const { run: one } = await backend.runs.read({ ...of, streamRequestId });
+    if (one !== undefined) found.push(one, ...(await delegatedBy(backend, one)));
+  }
+  return found;
+}
+
+describe.each(PLACES)('an agent whose delegates work %s', (place) => {
+  const begin = (text: string, agents?: TestPod['agents'], more?: TestPod) =>
+    beginAt(place, text, agents, more);
+
+  it('passes on the answer of an agent two levels down, whose question is on the turn’s own stream', async () => {
+    const turn = await begin('researcher');
+    const [row] = await turn.asked(1);
+    const { streamRequestId, conversationId } = turn.run;
+    expect(row?.definition).toMatchObject({
+      streamRequestId,
+      conversationId,
+      context: { agent: 'The librarian' },
+      message: 'What of librarian?',
+    });
+    await answerOf(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'teal' });
+    const root = await turn.ended();
+    expect(await turn.text()).toBe('boss(researcher(librarian({"status":"accepted","answer":"teal"})))');
+    const runs = await delegatedBy(turn.backend, turn.run);
+    const pod = place === 'on another pod' ? 'other' : 'pod';
+    expect(runs.map(({ owner }) => owner.split('/')[0])).toEqual([pod, pod]);
+    expect(runs.map(({ agent, status }) => [agent, status])).toEqual([
+      ['researcher', 'finished'],
+      ['librarian', 'finished'],
+    ]);
+    expect(runs[0]?.parent).toEqual({ streamRequestId, toolCallId: root.calls[0]?.toolCallId });
+    expect(runs[1]?.parent?.streamRequestId).toBe(runs[0]?.streamRequestId);
+    for (const one of runs) expect(one.conversationId).toBe(one.streamRequestId);
+    expect((await turn.backend.conversations.read(turn.run)).messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+    ]);
+  });
+
+  it('shows on its stream which agent calls what, under ids of their own, and what all of them used', async () => {
+    const turn = await begin('researcher and left');
+    for (const { id } of await turn.asked(2)) {
+      await answerOf(turn.own.engine, turn.conversation, id, 'decline');
+    }
+    const root = await turn.ended();
+    const events = await turn.events();
+    const called = events.filter((event) => event.type === 'tool-called');
+    expect(called.map(({ agent, toolName }) => [agent, toolName]).sort()).toEqual(
+      [
+        [undefined, 'delegate_to_researcher'],
+        [undefined, 'delegate_to_left'],
+        ['researcher', 'delegate_to_librarian'],
+        ['left', 'elicit'],
+        ['librarian', 'elicit'],
+      ].sort(),
+    );
+    const ids = called.map(({ toolCallId }) => toolCallId);
+    expect(new Set(ids).size).toBe(5);
+    const over = events.filter(({ type }) => type === 'tool-returned' || type === 'tool-failed');
+    expect(over.map((event) => ('toolCallId' in event ? event.toolCallId : '')).sort()).toEqual(ids.sort());
+    const tree = [root, ...(await delegatedBy(turn.backend, turn.run))];
+    const tokens = tree.flatMap(({ steps }) => steps.map(({ inputTokens = 0 }) => inputTokens));
+    expect(tokens).toHaveLength(8);
+    expect(events.at(-1)).toMatchObject({
+      usage: { inputTokens: tokens.reduce((sum, some) => sum + some, 0) },
+    });
+  });
+
+  it('keeps calls apart that models gave the same id', async () => {
+    const turn = await begin('researcher', {}, { numbersCallsAnew: true });
+    const [row] = await turn.asked(1);
+    await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'decline');
+    expect((await turn.ended()).status).toBe('finished');
+    const called = (await turn.events()).filter((event) => event.type === 'tool-called');
+    expect(new Set(called.map(({ toolCallId }) => toolCallId)).size).toBe(3);
+  });
+
+  it('waits for two that ask side by side, answered in any order', async () => {
+    const turn = await begin('left and right');
+    const rows = await turn.asked(2);
+    const idOf = (agent: string) =>
+      rows.find(({ definition }) => definition.context.agent === `The ${agent}`)?.id ?? '';
+    await answerOf(turn.other.engine, turn.conversation, idOf('right'), 'accept', { answer: 'R' });
+    await turn.asked(1);
+    await answerOf(turn.other.engine, turn.conversation, idOf('left'), 'accept', { answer: 'L' });
+    await turn.ended();
+    expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\) right\(.*"R".*\)\)$/);
+  });
+
+  it('that is stopped on another pod ends with all its delegates, and their questions are taken back', async () => {
+    const turn = await begin('researcher and left');
+    await turn.asked(2);
+    expect(await turn.other.turns.stop(turn.conversation)).toBe(true);
+    expect((await turn.ended()).status).toBe('stopped');
+    expect(await turn.asked(0)).toEqual([]);
+    const runs = await delegatedBy(turn.backend, turn.run);
+    expect(runs.map(({ status }) => status)).toEqual(['stopped', 'stopped', 'stopped']);
+  });
+
+  it('whose pod goes away, or died, is gone on with elsewhere, with all that it delegated', async () => {
+    for (const how of ['close', 'die'] as const) {
+      const turn = await begin('researcher and left', {}, { rhythm: MORTAL });
+      const before = await turn.asked(2);
+      if (how === 'close') await turn.own.turns.close();
+      else {
+        const leave = turn.other.turns.attend(turn.run);
+        closing.push(async () => leave());
+        await turn.die(await turn.record());
+      }
+      await waitUntil(async () => (await turn.record())?.owner.startsWith('other/'), {
+        what: 'the other pod',
+      });
+      const after = await turn.asked(2);
+      expect(after.map(({ id }) => id).sort()).toEqual(before.map(({ id }) => id).sort());
+      for (const { id, definition } of after) {
+        const answer = definition.context.agent === 'The left' ? 'L' : 'R';
+        await answerOf(turn.other.engine, turn.conversation, id, 'accept', { answer });
+      }
+      expect((await turn.ended()).status).toBe('finished');
+      expect(await turn.text()).toMatch(/^boss\(researcher\(librarian\(.*"R".*\)\) left\(.*"L".*\)\)$/);
+      expect(await turn.asked(0)).toEqual([]);
+      const runs = await delegatedBy(turn.backend, turn.run);
+      expect(runs.map(({ status }) => status)).toEqual(['finished', 'finished', 'finished']);
+    }
+  });
+
+  it('is told of a delegate that fails in a sentence, and goes on', async () => {
+    for (const [agent, sentence] of [
+      ['speechless', 'The speechless could not finish the task: its model could not answer'],
+      ['chain-1', 'The chain-6 was not asked: 5 agents already wait'],
+    ] as const) {
+      const turn = await begin(agent);
+      expect((await turn.ended()).status).toBe('finished');
+      expect(await turn.text()).toContain(sentence);
+    }
+  });
+
+  it('goes on without a delegate that gave up, whose question is taken back at once', async () => {
+    const breaking: Tool = {
+      name: 'break',
+      description: 'Fails once there are questions.',
+      inputSchema: { type: 'object', properties: {} },
+      async call() {
+        await turn.asked(2);
+        throw new Error('A fault of the tool.');
+      },
+    };
+    const turn = await begin('clumsy and left', { clumsy: { tools: [elicit, breaking] } });
+    await waitUntil(
+      async () => (await delegatedBy(turn.backend, turn.run)).some(({ status }) => status === 'failed'),
+      {
+        what: 'the end of the delegate',
+      },
+    );
+    const [left] = await turn.asked(1);
+    expect(left?.definition.context.agent).toBe('The left');
+    await answerOf(turn.own.engine, turn.conversation, left?.id ?? '', 'accept', { answer: 'L' });
+    expect((await turn.ended()).status).toBe('finished');
+    expect(await turn.text()).toContain('The clumsy could not finish the task: something went wrong');
+  });
+
+  it('pays for its delegates: what they use counts to its own limit', async () => {
+    const tokensOf = ({ steps: [first] }: Run) => (first?.inputTokens ?? 0) + (first?.outputTokens ?? 0);
+    const free = await begin('speechless');
+    const tokens = tokensOf(await free.ended()) + 1;
+    for (const [agent, reason, count] of [
+      ['speechless', 'stop', 2],
+      ['brief', 'step-limit', 1],
+    ] as const) {
+      const turn = await begin(agent, { boss: { tools: delegates(agent), limits: { tokens, steps: 2 } } });
+      const root = await turn.ended();
+      expect([root.steps.length, (await turn.events()).at(-1)]).toMatchObject([count, { reason }]);
+    }
+  });
+
+  it('counts what a delegate used that ended before the pod died', async () => {
+    const usages: unknown[] = [];
+    for (const dies of [false, true]) {
+      const turn = await begin('left and right', {}, { rhythm: dies ? MORTAL : LASTING });
+      const rows = await turn.asked(2);
+      const answer = async (agent: string) => {
+        const row = rows.find(({ definition }) => definition.context.agent === agent);
+        await answerOf(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'A' });
+      };
+      await answer('The left');
+      const isKept = async () => (await turn.record())?.calls.some(({ state }) => state === 'returned');
+      await waitUntil(isKept, { what: 'the end of the first delegate' });
+      if (dies) {
+        const leave = turn.other.turns.attend(turn.run);
+        closing.push(async () => leave());
+        await turn.die(await turn.record());
+        const isTaken = async () => (await turn.record())?.owner.startsWith('other/');
+        await waitUntil(isTaken, { what: 'the other pod' });
+      }
+      await answer('The right');
+      expect((await turn.ended()).status).toBe('finished');
+      const end = (await turn.events()).at(-1);
+      usages.push(end?.type === 'turn-finished' ? end.usage : end);
+    }
+    expect(usages[0]).toMatchObject({ inputTokens: expect.any(Number), outputTokens: expect.any(Number) });
+    expect(usages[1]).toEqual(usages[0]);
+  });
+
+  it('does not work while a delegate waits for the person', async () => {
+    const workMs = 3_000;
+    const turn = await begin('left', { boss: { tools: delegates('left'), limits: { workMs } } });
+    const [row] = await turn.asked(1);
+    const since = performance.now();
+    await waitUntil(() => performance.now() - since > workMs, { what: 'more time than the turn may work' });
+    await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
+    expect((await turn.ended()).status).toBe('finished');
+  });
+
+  it('is refused a task that is none', async () => {
+    const [tool] = delegates('left');
+    const call = { input: { task: ' ' } } as unknown as Parameters<Tool['call']>[0];
+    expect(await tool?.call(call)).toMatchObject({
+      type: 'failed',
+      message: expect.stringContaining('task'),
+    });
+  });
+});

@@ -1,0 +1,178 @@
+/** The stock clients read what the encoders write. */
+import type { StreamItem } from '@parley/shared/elicitations/watch';
+import { convertToModelMessages, validateUIMessages } from 'ai';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
+import {
+  createOpenAiEncoder,
+  type OpenAiOptions,
+} from '../../../services/api/src/surfaces/openai/encoder.ts';
+import {
+  type BufferedMessage,
+  completionOf,
+  createBufferedTurn,
+  type Finished,
+} from '../../../services/api/src/turns/buffered.ts';
+import { encodeAll, scanned } from '../../unit/encoders/read.ts';
+import {
+  asked,
+  feed,
+  finished,
+  HOSTILE_TEXTS,
+  question,
+  said,
+  say,
+  started,
+  step,
+  stepEnd,
+  stories,
+} from '../../unit/encoders/turns.ts';
+import { openAiAt, openSite, type ReadMessage, readMessage, type Site } from './encoders-site.ts';
+
+let site: Site;
+beforeAll(async () => {
+  site = await openSite();
+});
+afterAll(() => site.close());
+
+const RUNS = { numRuns: 60 };
+const splits = fc.array(fc.nat(20_000), { maxLength: 6 });
+const request = { model: 'helper', messages: [{ role: 'user' as const, content: 'Hi' }] };
+
+function collected(items: readonly StreamItem[]) {
+  const turn = createBufferedTurn();
+  for (const item of items) if (turn.take(item)) break;
+  return turn;
+}
+
+function openAiBytes(items: readonly StreamItem[], options: Partial<OpenAiOptions> = {}): string {
+  const defaults = {
+    model: 'helper',
+    created: 1_760_000_000,
+    envelopes: false,
+    usage: false,
+    steps: 'live',
+  } as const;
+  return encodeAll(createOpenAiEncoder({ ...defaults, ...options }), items).bytes;
+}
+
+/** As JSON tells it: the client keeps keys without a value. */
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+/** Without the steps that end it and have nothing in them: this reader tells nothing of a step until it has something. */
+function settled(message: ReadMessage['message'] | BufferedMessage): unknown {
+  const parts = [...(message?.parts ?? [])];
+  while (parts.at(-1)?.type === 'step-start') parts.pop();
+  return plain({ ...message, parts });
+}
+
+describe('the AI SDK', () => {
+  it('makes of every turn the message that a buffered caller gets', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories({ restarts: true }), splits, async ({ items, ending }, places) => {
+        const sent = encodeAll(createAiSdkEncoder({ superseded: scanned(items) }), items);
+        site.serve(sent.bytes, { splits: places });
+        const { message, errors } = await readMessage(site.url);
+        expect(errors).toEqual(ending.type === 'turn-failed' ? [ending.message.toWellFormed()] : []);
+        expect(settled(message)).toEqual(settled(collected(items).message()));
+      }),
+      RUNS,
+    );
+  });
+
+  it('reads a turn again that was replayed onto what it had', async () => {
+    const items = feed([started, step(0), say('a', 'Hello.'), asked(question('el_1')), finished]);
+    const half = encodeAll(createAiSdkEncoder(), items.slice(0, 4));
+    const whole = encodeAll(createAiSdkEncoder(), items);
+    site.serve(half.bytes + whole.bytes);
+    const { errors } = await readMessage(site.url);
+    expect(errors).toEqual([]);
+  });
+
+  it('takes a buffered message back as history, without its questions', async () => {
+    const message = collected(
+      feed([started, step(0), say('a', 'Hello.'), said('a'), asked(question('el_1')), stepEnd(0), finished]),
+    ).message();
+    const [checked] = await validateUIMessages({ messages: [message] });
+    expect(checked === undefined ? [] : await convertToModelMessages([checked])).toEqual([
+      { role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] },
+    ]);
+  });
+
+  it('reads every hostile text, and 100 kB at once', async () => {
+    const texts = [...HOSTILE_TEXTS, 'ü'.repeat(100_000)];
+    const told = texts.flatMap((text, index) => [say(String(index), text), said(String(index))]);
+    site.serve(encodeAll(createAiSdkEncoder(), feed([started, ...told, finished])).bytes);
+    const { message } = await readMessage(site.url);
+    const seen = message?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+    expect(seen).toEqual(texts.map((text) => text.toWellFormed()));
+  });
+
+  it('fails with the error of the turn, and keeps the text', async () => {
+    const told = [
+      started,
+      say('a', 'So far.'),
+      { type: 'turn-failed', code: 'x', message: 'Away.' } as const,
+    ];
+    site.serve(encodeAll(createAiSdkEncoder(), feed(told)).bytes);
+    const { message, errors } = await readMessage(site.url);
+    expect(errors).toEqual(['Away.']);
+    expect(message?.parts).toMatchObject([{ type: 'text', text: 'So far.', state: 'done' }]);
+  });
+});
+
+describe('the OpenAI client', () => {
+  it('reads the text of every turn, or throws its error', async () => {
+    const turns = fc.oneof(
+      fc.record({ story: stories({ restarts: false }), steps: fc.constant('live' as const) }),
+      fc.record({ story: stories({ restarts: true }), steps: fc.constant('buffered' as const) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(turns, fc.boolean(), splits, async ({ story, steps }, usage, places) => {
+        site.serve(openAiBytes(story.items, { steps, usage }), { splits: places });
+        let text = '';
+        let finish: string | null = null;
+        const reading = (async () => {
+          const stream = await openAiAt(site.url).chat.completions.create({ ...request, stream: true });
+          for await (const chunk of stream) {
+            text += chunk.choices[0]?.delta.content ?? '';
+            finish ??= chunk.choices[0]?.finish_reason ?? null;
+          }
+        })();
+        if (story.ending.type === 'turn-failed') {
+          await expect(reading).rejects.toMatchObject({ code: 'model_failed', type: 'server_error' });
+        } else {
+          await reading;
+          expect(finish).toMatch(/^(?:stop|length|content_filter)$/);
+        }
+        const characters = (of: string) => [...of.replaceAll('\n', '')].toSorted().join('');
+        expect(characters(text)).toBe(characters(story.texts.join('')));
+      }),
+      RUNS,
+    );
+  });
+
+  it('puts a stream together to what a buffered caller gets', async () => {
+    const end: Finished = { ...finished, type: 'turn-finished', reason: 'stop', usage: { inputTokens: 5 } };
+    const items = feed([started, say('a', 'One.'), said('a'), say('b', 'Two.'), end]);
+    site.serve(openAiBytes(items, { usage: true }));
+    const streamed = await openAiAt(site.url).chat.completions.stream(request).finalChatCompletion();
+    const head = { model: 'helper', created: 1_760_000_000 };
+    expect(plain(streamed)).toMatchObject(
+      plain(completionOf(collected(items).message(), end, head)) as object,
+    );
+  });
+
+  it('reads questions whole, beside the text', async () => {
+    const items = feed([started, say('a', 'I need an account.'), asked(question('el_1')), finished]);
+    site.serve(openAiBytes(items, { envelopes: true }));
+    const seen: string[] = [];
+    const stream = await openAiAt(site.url).chat.completions.create({ ...request, stream: true });
+    for await (const chunk of stream) seen.push(chunk.choices[0]?.delta.content ?? '');
+    const envelopes = seen.filter((content) => content.startsWith('{'));
+    expect(envelopes.map((content) => JSON.parse(content))).toMatchObject([
+      { type: 'elicitation-request', elicitationId: 'el_1', status: 'pending' },
+    ]);
+  });
+});

@@ -1,0 +1,322 @@
+import { randomBytes } from 'node:crypto';
+import type { Credential } from '@parley/shared/domain/credential';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { RunRef, Support } from '@parley/shared/domain/runs/run';
+import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { parseVaultKeys } from '@parley/shared/vault/key-ring';
+import { createRefresher } from '@parley/shared/vault/refresh';
+import { createVault } from '@parley/shared/vault/vault';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Verify } from '../../../infra/demo/stand-ins/issue-tracker/gate.ts';
+import { startIssueTracker } from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
+import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
+import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
+import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
+import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { createTurns } from '../../../services/api/src/agents/ownership/turns.ts';
+import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
+import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
+import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
+import { engineOn } from '../../contract/engines.ts';
+import { entriesOf } from '../../contract/observe.ts';
+import { newOwner } from '../../contract/questions.ts';
+import { ROOMY } from '../../contract/settings.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { connect, connectorTo, startServer, tokenVerifier } from '../connectors/setup.ts';
+
+/** What happens while the model thinks about its second call. */
+let beforeSecond = () => {};
+
+/** "again" calls one tool after the other, "twice" calls two tools at once, "connect" what is there to connect by; else one call. */
+function line({ userText, results, tools }: Turn): ScriptedReply {
+  const lookup = { name: 'tracker__list_issues', arguments: {} };
+  const connecting = tools.find(({ name }) => name === 'tracker__connect');
+  if (results.length === 0 && connecting !== undefined)
+    return { calls: [{ name: connecting.name, arguments: {} }] };
+  if (results.length === 0)
+    return { calls: userText === 'twice' ? [lookup, { ...lookup, arguments: { state: 'all' } }] : [lookup] };
+  if (results.length === 1 && results[0]?.text.includes('can be called now')) return { calls: [lookup] };
+  if (results.length === 1 && userText === 'again') {
+    beforeSecond();
+    return { calls: [lookup] };
+  }
+  return { text: results.map(({ text }) => text).join(' & ') };
+}
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel({ script: [line] });
+});
+afterAll(() => model.stop());
+
+const SUPPORTED: Support = { form: true, url: true };
+const ANNOUNCED = `
+    announcedTools:
+      - { name: list_issues, description: Lists issues., inputSchema: { type: object, properties: { state: { type: string } } } }`;
+
+/** A pod whose agent acts with its person's own account at a tracker that knows these tokens. */
+async function open(options: {
+  readonly announced?: boolean;
+  readonly verify: Verify;
+  readonly connector?: Connector;
+  readonly timeoutSeconds?: number;
+}) {
+  const faults: unknown[] = [];
+  const tracker = await startIssueTracker({ verify: options.verify });
+  const loaded = readAgentsConfig(
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Be brief., tools: [{ server: tracker }], limits: { questionTimeoutSeconds: ${options.timeoutSeconds ?? 600} } }
+mcpServers:
+  tracker:
+    title: Issue Tracker
+    transport: http
+    url: "${tracker.url}"
+    credentialScope: user
+    connector: account${options.announced === false ? '' : ANNOUNCED}
+connectors:
+  account: { type: api_key, title: Issue Tracker, instructions: Look around. }
+`,
+    'agents.yaml',
+    {},
+  );
+  const backend = createMemoryBackend(ROOMY);
+  const engine = engineOn(backend);
+  const { keys } = parseVaultKeys([`one:${randomBytes(32).toString('base64')}`]);
+  if (keys === undefined) throw new Error('no keys');
+  const vault = createVault({ store: backend.vault, keys });
+  const connector =
+    options.connector ?? createApiKeyConnector({ id: 'account' }, { guardedFetch: createGuardedFetch() });
+  const credentials = createCredentials({
+    vault,
+    fresh: createRefresher({ vault, leases: backend.vault }),
+    connectorOf: () => connector,
+    onFault: () => undefined,
+  });
+  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
+  const turns = createTurns({
+    delegates: 'same-pod',
+    holdMs: 300_000,
+    observer: silentTurnObserver,
+    ...backend,
+    engine,
+    agents: createAgents({
+      loaded,
+      toolsOf: createToolbox({ loaded, mcp, credentials, onServerFailure: () => undefined }),
+    }),
+    pod: 'pod',
+    onFault: (error) => faults.push(error),
+  });
+  const owner = newOwner();
+  const ref = { ...owner, toolId: 'tracker', connectorId: 'account' };
+  onTestFinished(async () => {
+    await turns.close();
+    await mcp.close();
+    await tracker.stop();
+  });
+  const asked = async (count = 1) =>
+    waitUntil(
+      async () => {
+        const { rows } = await engine.list({ owner, limit: 50 });
+        return rows.length >= count && rows.filter(({ status }) => status === 'pending')[0];
+      },
+      { what: `question ${count}`, timeoutMs: 10_000 },
+    );
+  return {
+    tracker,
+    engine,
+    vault,
+    owner,
+    ref,
+    asked,
+    questions: async () => (await engine.list({ owner, limit: 50 })).rows,
+    begin: (text: string, support: Support = SUPPORTED) =>
+      turns.begin({
+        conversation: { ...owner, conversationId: 'talk' },
+        input: [{ role: 'user', content: text }],
+        before: [],
+        support,
+      }),
+    /** What the connect page does once it has a credential, up to where the person has accepted. */
+    async give(id: string, credential: Credential) {
+      await vault.stage({ ...ref, flowId: id }, credential, 60_000);
+      await engine.complete({ caller: { kind: 'service', tenant: owner.tenant }, id, surface: 'connect' });
+    },
+    events: async (run: RunRef) => {
+      const entries = await entriesOf(backend.feed, run);
+      return entries.map(({ event }) => turnEventOf(event)).filter((event) => event !== undefined);
+    },
+    /** The turn's last words. */
+    async words(run: RunRef): Promise<string> {
+      await waitUntil(async () => (await backend.runs.read(run)).run?.status === 'finished', {
+        what: 'the end of the turn',
+        timeoutMs: 20_000,
+      });
+      expect(faults).toEqual([]);
+      return (await this.events(run)).map((event) => ('text' in event ? event.text : '')).join('');
+    },
+  };
+}
+
+const key = (value: string): Credential => ({ kind: 'api_key', value });
+const knows = (...tokens: string[]): Verify => {
+  return async (token) => (tokens.includes(token) ? { subject: 'ada', scopes: [] } : undefined);
+};
+const caller = ({ tenant, userId }: Owner) => ({ kind: 'user', tenant, userId }) as const;
+
+describe('a tool that acts with its person’s own account', () => {
+  it('asks before any call leaves, and makes the call once the account is connected', async () => {
+    const pod = await open({ verify: knows('good-key-1') });
+    const run = await pod.begin('list');
+    const { id, definition } = await pod.asked();
+    expect(definition).toMatchObject({
+      mode: 'url',
+      completion: 'server',
+      context: {
+        trigger: 'credential_required',
+        toolId: 'tracker',
+        toolName: 'Issue Tracker',
+        agent: 'Helper',
+      },
+    });
+    expect(pod.tracker.counts().requests).toBe(0);
+    await pod.give(id, key('good-key-1'));
+    expect(await pod.words(run)).toContain('login page');
+    expect(pod.tracker.counts()).toMatchObject({
+      withoutToken: 0,
+      unauthorized: 0,
+      tools: { list_issues: 1 },
+    });
+    const again = await pod.begin('list');
+    expect(await pod.words(again)).toContain('login page');
+    expect(await pod.questions()).toHaveLength(1);
+  });
+
+  it('is asked for once by calls side by side', async () => {
+    const pod = await open({ verify: knows('good-key-1') });
+    const run = await pod.begin('twice');
+    const { id } = await pod.asked();
+    await waitUntil(
+      async () => (await pod.events(run)).filter(({ type }) => type === 'tool-called').length === 2,
+      {
+        what: 'both calls',
+      },
+    );
+    await pod.give(id, key('good-key-1'));
+    expect(await pod.words(run)).toContain(' & ');
+    expect(await pod.questions()).toHaveLength(1);
+    expect(pod.tracker.counts().tools).toEqual({ list_issues: 2 });
+  });
+
+  it.each([
+    ['declined', 'explicitly declined'],
+    ['cancelled', 'without choosing'],
+    ['expired', 'before the deadline'],
+    ['withdrawn', 'taken back'],
+  ] as const)('is not called when the question is %s, and the model hears why', async (status, words) => {
+    const timeoutSeconds = status === 'expired' ? 5 : 600;
+    const pod = await open({ verify: knows('good-key-1'), timeoutSeconds });
+    const run = await pod.begin('list');
+    const { id } = await pod.asked();
+    const service = { kind: 'service', tenant: pod.owner.tenant } as const;
+    if (status === 'withdrawn') await pod.engine.withdraw({ caller: service, id, reason: 'test' });
+    else if (status === 'expired') {
+      await waitUntil(async () => (await pod.engine.expire(id)).type !== 'early', { what: 'the deadline' });
+    } else {
+      const action = status === 'declined' ? 'decline' : 'cancel';
+      await pod.engine.answer({ caller: caller(pod.owner), id, response: { action }, surface: 'test' });
+    }
+    expect(await pod.words(run)).toContain(words);
+    expect(pod.tracker.counts().requests).toBe(0);
+  });
+
+  it('is refused at once, with a notice, where the client cannot show the question', async () => {
+    const pod = await open({ verify: knows('good-key-1') });
+    const run = await pod.begin('list', { form: true, url: false });
+    expect(await pod.words(run)).toMatch(/tracker__list_issues.*Issue Tracker.*Do not retry/);
+    expect(await pod.events(run)).toContainEqual(
+      expect.objectContaining({ type: 'tool-auth-required', toolId: 'tracker', service: 'Issue Tracker' }),
+    );
+    expect(await pod.questions()).toEqual([]);
+    expect(pod.tracker.counts().requests).toBe(0);
+  });
+
+  it('asks anew once when the stored credential is refused, and goes on with the new one', async () => {
+    const pod = await open({ verify: knows('good-key-2') });
+    await pod.vault.save(pod.ref, key('revoked-key-1'));
+    const run = await pod.begin('list');
+    const { id } = await pod.asked();
+    expect((await pod.vault.read(pod.ref))?.state).toBe('reconnect_required');
+    await pod.give(id, key('good-key-2'));
+    expect(await pod.words(run)).toContain('login page');
+    expect(await pod.questions()).toHaveLength(1);
+  });
+
+  it('never asks in circles: a new credential that is refused as well ends the call', async () => {
+    const pod = await open({ verify: knows() });
+    await pod.vault.save(pod.ref, key('revoked-key-1'));
+    const run = await pod.begin('list');
+    const { id } = await pod.asked();
+    await pod.give(id, key('revoked-key-2'));
+    expect(await pod.words(run)).toContain('refused the credential');
+    expect(await pod.questions()).toHaveLength(1);
+    expect((await pod.vault.read(pod.ref))?.state).toBe('reconnect_required');
+    expect(pod.tracker.counts().withoutToken).toBe(0);
+  });
+
+  it('asks anew in the same turn when what was just connected is no good any more', async () => {
+    let good = 'good-key-1';
+    const verify: Verify = (token) => (token === good ? { subject: 'ada', scopes: [] } : undefined);
+    const pod = await open({ verify });
+    const run = await pod.begin('again');
+    const { id } = await pod.asked();
+    beforeSecond = () => {
+      good = 'good-key-2';
+    };
+    await pod.give(id, key('good-key-1'));
+    const { id: other } = await pod.asked(2);
+    expect(other).not.toBe(id);
+    await pod.give(other, key('good-key-2'));
+    expect(await pod.words(run)).toContain('login page');
+    expect(await pod.questions()).toHaveLength(2);
+  });
+
+  it('has its person connect first where nobody has announced its tools', async () => {
+    const pod = await open({ verify: knows('good-key-1'), announced: false });
+    const run = await pod.begin('list');
+    const { id } = await pod.asked();
+    expect(pod.tracker.counts().requests).toBe(0);
+    await pod.give(id, key('good-key-1'));
+    expect(await pod.words(run)).toContain('login page');
+    expect(pod.tracker.counts()).toMatchObject({ withoutToken: 0, tools: { list_issues: 1 } });
+  });
+
+  it('is refreshed and called again without a question when the server refuses an old token', async () => {
+    const server = await startServer();
+    const connector = connectorTo(server, { id: 'account' });
+    const { credential } = await connect(connector);
+    if (credential.kind !== 'oauth2') throw new Error('no tokens');
+    const pod = await open({ verify: tokenVerifier(server), connector });
+    await pod.vault.save(pod.ref, { ...credential, accessToken: 'an-old-access-token' });
+    const run = await pod.begin('list');
+    expect(await pod.words(run)).toContain('login page');
+    expect(await pod.questions()).toEqual([]);
+    expect(server.tokenCalls('refresh_token')).toBe(1);
+    server.revokeUser('ada');
+    const later = await pod.begin('list');
+    const { id } = await pod.asked();
+    const { credential: second } = await connect(connector);
+    await pod.give(id, second);
+    expect(await pod.words(later)).toContain('login page');
+    expect(pod.tracker.counts().withoutToken).toBe(0);
+  });
+});

@@ -1,0 +1,299 @@
+import { createServer } from 'node:http';
+import type { RunRef, Support } from '@parley/shared/domain/runs/run';
+import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { createVault } from '@parley/shared/vault/vault';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
+import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
+import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
+import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
+import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { createTurns } from '../../../services/api/src/agents/ownership/turns.ts';
+import { redeeming, type Secrets } from '../../../services/api/src/agents/tools/secrets.ts';
+import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
+import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
+import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
+import { createCallLimits } from '../../../services/api/src/http/limits.ts';
+import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
+import { createConnectHandler } from '../../../services/api/src/surfaces/connect/handler.ts';
+import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
+import { createSecrets } from '../../../services/api/src/surfaces/connect/secrets.ts';
+import { targetsOf } from '../../../services/api/src/wiring/connect-targets.ts';
+import { engineOn } from '../../contract/engines.ts';
+import { entriesOf } from '../../contract/observe.ts';
+import { newOwner } from '../../contract/questions.ts';
+import { ROOMY } from '../../contract/settings.ts';
+import { canary } from '../../harness/canary.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { newKeys } from '../../vault/stores.ts';
+import { createTestBrowser } from '../connect/browser.ts';
+
+/** Asks for a secret for the tool that the person names, then gives the reference to `echo` as often as told. */
+function line({ userText, results }: Turn): ScriptedReply {
+  const [, taker, times] = /^for (\S+) times (\d)$/.exec(userText) ?? [];
+  const [first, ...echoes] = results;
+  if (first === undefined) {
+    const question = { kind: 'secret', message: 'Your deploy key?', title: 'Deploy key', for: taker };
+    return { calls: [{ name: 'elicit', arguments: question }] };
+  }
+  const reference = /"reference":"([^"]+)"/.exec(first.text)?.[1];
+  if (reference === undefined || echoes.length >= Number(times))
+    return { text: results.map(({ text }) => text).join(' & ') };
+  return { calls: [{ name: 'echo__echo', arguments: { text: reference } }] };
+}
+
+let model: ScriptedModel;
+let echo: Awaited<ReturnType<typeof startEchoTools>>;
+beforeAll(async () => {
+  [model, echo] = await Promise.all([startScriptedModel({ script: [line] }), startEchoTools()]);
+});
+afterAll(async () => {
+  await Promise.all([model.stop(), echo.stop()]);
+});
+
+const SUPPORTED: Support = { form: true, url: true };
+const callLimits = { userWrites: 1e6, userStreams: 1e6, elicitationAnswers: 1e6, serviceCalls: 1e6 };
+
+/** A pod with its hosted pages, where people are whom they say they are. */
+async function open() {
+  const server = createServer((req, res) => void pages(req, res));
+  const publicUrl = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  const loaded = readAgentsConfig(
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Be brief., elicit: true, tools: [{ server: echo }] }
+mcpServers:
+  echo: { title: Echo, transport: http, url: "${echo.url}", credentialScope: none }
+`,
+    'agents.yaml',
+    {},
+  );
+  const backend = createMemoryBackend(ROOMY);
+  const engine = engineOn(backend, { settings: { connectBaseUrl: `${publicUrl}/auth/connect/` } });
+  const keys = newKeys();
+  const vault = createVault({ store: backend.vault, keys });
+  const owner = newOwner();
+  const pages = createConnectHandler({
+    publicUrl,
+    engine,
+    elicitations: backend.elicitations,
+    store: backend.connect,
+    limits: backend.limits,
+    vault,
+    keys,
+    identity: createTypedIdentity(owner.tenant),
+    targets: targetsOf(loaded, { publicUrl, allowLoopbackHttp: true }),
+    authenticate: createAuthenticate({
+      serviceKeys: [],
+      verify: createTokenVerifier({ secret: 's'.repeat(32), tenants: [], userClaim: 'sub' }),
+    }),
+    callLimits: createCallLimits(backend.limits, callLimits, () => undefined),
+    tellOrigins: [],
+    proxyHops: 0,
+    failuresMax: 30,
+    postsMax: 120,
+    onEvent: () => undefined,
+    onFault: () => undefined,
+  });
+  const secrets = createSecrets({ ...backend, vault, takenMs: 60_000 });
+  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
+  const credentials = {
+    present: async () => ({ type: 'absent' as const }),
+    refused: async () => undefined,
+    promote: async () => undefined,
+  };
+  const turns = createTurns({
+    delegates: 'same-pod',
+    holdMs: 300_000,
+    observer: silentTurnObserver,
+    ...backend,
+    engine,
+    agents: createAgents({
+      loaded,
+      toolsOf: createToolbox({ loaded, mcp, credentials, secrets, onServerFailure: () => undefined }),
+    }),
+    pod: 'pod',
+    onFault: () => undefined,
+  });
+  onTestFinished(async () => {
+    await turns.close();
+    await mcp.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const events = async (run: RunRef) =>
+    (await entriesOf(backend.feed, run))
+      .map(({ event }) => turnEventOf(event))
+      .filter((event) => event !== undefined);
+  return {
+    backend,
+    secrets,
+    owner,
+    browser: createTestBrowser({ publicUrl }),
+    events,
+    begin: (text: string, support = SUPPORTED) =>
+      turns.begin({
+        conversation: { ...owner, conversationId: 'talk' },
+        input: [{ role: 'user', content: text }],
+        before: [],
+        support,
+      }),
+    asked: () =>
+      waitUntil(
+        async () => (await engine.list({ owner, limit: 5 })).rows.find(({ status }) => status === 'pending'),
+        {
+          what: 'the question',
+          timeoutMs: 10_000,
+        },
+      ),
+    async words(run: RunRef) {
+      await waitUntil(async () => (await backend.runs.read(run)).run?.status === 'finished', {
+        what: 'the end of the turn',
+        timeoutMs: 10_000,
+      });
+      return (await events(run)).map((event) => ('text' in event ? event.text : '')).join('');
+    },
+  };
+}
+
+/** Types the secret into the page of a question. */
+async function type(pod: Awaited<ReturnType<typeof open>>, id: string, secret: string) {
+  const shown = await pod.browser.enter(`/auth/connect/${id}`, pod.owner.userId);
+  expect(shown.html).toContain('Deploy key');
+  expect(shown.html).toContain('Echo');
+  return pod.browser.submit(shown, 'secret', { secret });
+}
+
+describe('a secret that an agent asks for', () => {
+  it('reaches the named tool once, and the model never', async () => {
+    const pod = await open();
+    const secret = canary('deploy-key');
+    const run = await pod.begin('for echo__echo times 2');
+    const { id } = await pod.asked();
+    expect((await type(pod, id, secret)).status).toBe(200);
+    const words = await pod.words(run);
+    expect(words).toContain(`"reference":"parley-secret:${id}"`);
+    expect(words).toContain('[redacted]');
+    expect(words).toContain('a secret works once');
+    const everywhere = JSON.stringify([
+      await pod.events(run),
+      await pod.backend.runs.read(run),
+      await pod.backend.conversations.read(run),
+      model.requests,
+    ]);
+    expect(everywhere).not.toContain(secret);
+  });
+
+  it('is for its tool, its owner and its first taker alone', async () => {
+    const pod = await open();
+    await pod.begin('for echo__echo times 0');
+    const { id: elicitationId } = await pod.asked();
+    const request = { owner: pod.owner, elicitationId, tool: 'echo__echo', taker: 'first' };
+    expect(await pod.secrets.redeem(request)).toBeUndefined();
+    await type(pod, elicitationId, 'a-typed-secret');
+    expect(await pod.secrets.redeem({ ...request, tool: 'other' })).toBeUndefined();
+    expect(await pod.secrets.redeem({ ...request, owner: newOwner() })).toBeUndefined();
+    const takers = ['first', 'second', 'third'];
+    const taken = await Promise.all(takers.map((taker) => pod.secrets.redeem({ ...request, taker })));
+    expect(taken.filter((value) => value !== undefined)).toEqual(['a-typed-secret']);
+    // A reply may have been lost: the one who took it gets it again, and nobody else.
+    const again = await Promise.all(takers.map((taker) => pod.secrets.redeem({ ...request, taker })));
+    expect(again).toEqual(taken);
+  });
+
+  it('is for a tool that there is: else the model is told which could use one', async () => {
+    const pod = await open();
+    expect(await pod.words(await pod.begin('for nothing times 0'))).toContain('one of echo__echo');
+  });
+
+  it('is never asked for where the client cannot show the page', async () => {
+    const pod = await open();
+    const run = await pod.begin('for echo__echo times 0', { form: true, url: false });
+    expect(await pod.words(run)).toContain('never ask for a secret in plain text');
+  });
+});
+
+describe('a call whose arguments refer to secrets', () => {
+  const known = (values: Readonly<Record<string, string>>, taken: string[] = []): Secrets => ({
+    awaits: async ({ elicitationId }) => elicitationId in values,
+    async redeem({ elicitationId }) {
+      taken.push(elicitationId);
+      return values[elicitationId];
+    },
+  });
+  const toolBy = (call: Tool['call']): Tool => ({
+    name: 'take',
+    description: 'Takes.',
+    inputSchema: { type: 'object', properties: {} },
+    call,
+  });
+  const callOf = (input: unknown): ToolCall => ({
+    toolCallId: 'call',
+    callKey: 'run call',
+    input,
+    support: SUPPORTED,
+    signal: new AbortController().signal,
+    ask: async () => Promise.reject(new Error('nobody is asked')),
+    delegate: async () => Promise.reject(new Error('nobody is asked')),
+    leaving: async () => input,
+    unmade: async () => undefined,
+    tell: async () => undefined,
+  });
+  const owner = newOwner();
+
+  it('uses none of them up when it does not leave', async () => {
+    const taken: string[] = [];
+    const refusing = toolBy(async () => ({ type: 'failed', message: 'Not connected.' }));
+    const tool = redeeming(refusing, known({ one: 'first-secret' }, taken), owner);
+    expect(await tool.call(callOf({ key: 'parley-secret:one' }))).toMatchObject({ type: 'failed' });
+    expect(taken).toEqual([]);
+  });
+
+  it('uses none of them up when one of them is not to be had', async () => {
+    const taken: string[] = [];
+    const tool = redeeming(
+      toolBy(async ({ leaving }) => ({ type: 'returned', output: await leaving() })),
+      known({ one: 'first-secret' }, taken),
+      owner,
+    );
+    const outcome = await tool.call(callOf({ keys: ['parley-secret:one', 'parley-secret:two'] }));
+    expect(outcome).toMatchObject({ type: 'failed', message: expect.stringContaining('parley-secret:two') });
+    expect(taken).toEqual([]);
+  });
+
+  it('takes each once, however often it leaves', async () => {
+    const taken: string[] = [];
+    const sent: unknown[] = [];
+    const twice = toolBy(async ({ leaving }) => {
+      sent.push(await leaving(), await leaving());
+      return { type: 'returned', output: 'done' };
+    });
+    await redeeming(twice, known({ one: 'first-secret' }, taken), owner).call(
+      callOf({ key: 'parley-secret:one' }),
+    );
+    expect(taken).toEqual(['one']);
+    expect(sent).toEqual([{ key: 'first-secret' }, { key: 'first-secret' }]);
+  });
+
+  it.each(['493027', 'ü7"'])('lets out nothing that repeats the short secret %s', async (secret) => {
+    const repeating = toolBy(async ({ leaving }) => {
+      await leaving();
+      return { type: 'failed', message: `The code ${secret} is wrong.` };
+    });
+    const telling = toolBy(async ({ leaving }) => ({ type: 'returned', output: { said: await leaving() } }));
+    for (const tool of [repeating, telling]) {
+      const outcome = await redeeming(tool, known({ one: secret }), owner).call(
+        callOf({ code: 'parley-secret:one' }),
+      );
+      expect(JSON.stringify(outcome)).not.toContain(JSON.stringify(secret).slice(1, -1));
+    }
+  });
+});

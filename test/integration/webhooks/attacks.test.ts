@@ -1,0 +1,205 @@
+import type { LookupAddress } from 'node:dns';
+import { createServer, isIPv4, Socket, type TcpNetConnectOpts } from 'node:net';
+import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
+import type { Resolver } from '@parley/shared/runtime/guarded-fetch';
+import { createLog } from '@parley/shared/runtime/log';
+import { createMetrics } from '@parley/shared/runtime/metrics';
+import { startTelemetry } from '@parley/shared/runtime/telemetry';
+import { createWebhookObserver } from '@parley/shared/runtime/webhook-observer';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { answerOf } from '../../contract/questions.ts';
+import { canary, findCanary } from '../../harness/canary.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { bytesOf, openSite, replyWith, SECRET, startReceiver } from './setup.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis?.stop());
+
+/** A site as in production, where names lead where `resolve` says. */
+async function productionSite(resolve?: Resolver) {
+  const site = await openSite(redis.url, {
+    allowLoopback: false,
+    timeoutMs: 5_000,
+    ...(resolve !== undefined && { resolve }),
+  });
+  onTestFinished(() => site.close());
+  return site;
+}
+
+/** A service inside: it counts who connects. */
+async function startInside() {
+  const connected: string[] = [];
+  const server = createServer((socket) => {
+    connected.push(socket.remoteAddress ?? '');
+    socket.destroy();
+  });
+  const port = await listenOnFreePort(server);
+  onTestFinished(() => void server.close());
+  return { port, connected };
+}
+
+async function lettersAfter(site: Awaited<ReturnType<typeof openSite>>, url: string) {
+  const { owner, row } = await site.plant(url);
+  await answerOf(site.engine, owner, row.id, 'decline');
+  const result = await site.deliver(row.id);
+  const { deadLetters } = await site.deadLetters.page({ tenant: owner.tenant, limit: 10 });
+  return { result, letters: deadLetters.map(({ attempts, lastError }) => [attempts, lastError]) };
+}
+
+/** Where connections to a host are about to go. They are stopped there, for tests call nobody outside. */
+function watchConnections(host: string): string[] {
+  const tried: string[] = [];
+  const connect = Socket.prototype.connect;
+  const spy = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (
+    this: Socket,
+    ...args: unknown[]
+  ) {
+    const [options] = args as [TcpNetConnectOpts];
+    if (options.host !== host) return Reflect.apply(connect, this, args) as Socket;
+    options.lookup?.(host, { all: true }, (_error, found) => {
+      for (const { address } of found as LookupAddress[]) tried.push(address);
+      setImmediate(() => this.destroy(new Error('stopped by the test')));
+    });
+    return this;
+  });
+  onTestFinished(() => spy.mockRestore());
+  return tried;
+}
+
+const resolvingTo =
+  (...addresses: readonly string[]): Resolver =>
+  async () =>
+    addresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
+
+describe('S6 a webhook to a private address', () => {
+  it.each([
+    ...['127.0.0.1', '127.1', '0x7f.1', '0177.0.0.1', '2130706433', '0x7f000001', '0', '①②⑦.0.0.1'],
+    ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:10.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]'],
+    ...[
+      '169.254.169.254',
+      '[::ffff:a9fe:a9fe]',
+      '[fd00:ec2::254]',
+      '[fd00::1]',
+      '[fe80::1]',
+      '[64:ff9b::7f00:1]',
+    ],
+    ...[
+      '10.0.0.1',
+      '172.16.0.1',
+      '192.168.0.1',
+      '100.100.100.200',
+      '168.63.129.16',
+      'localhost',
+      'LOCALHOST',
+    ],
+  ])('https://%s is never called, and dead at once', async (host) => {
+    const site = await productionSite(resolvingTo('127.0.0.1'));
+    const inside = await startInside();
+    const { result, letters } = await lettersAfter(site, `https://${host}:${inside.port}/latest/meta-data`);
+    expect([result, letters]).toEqual(['done', [[1, 'refused_address']]]);
+    expect(inside.connected).toEqual([]);
+  });
+
+  it.each([
+    ['loopback', ['127.0.0.1']],
+    ['loopback in IPv6', ['::1']],
+    ['a private network', ['10.0.0.5']],
+    ['the metadata service', ['169.254.169.254']],
+    ['a private network in IPv6', ['fd00::1']],
+    ['a mapped address', ['::ffff:10.0.0.1']],
+    ['one public and one private address', ['93.184.216.34', '127.0.0.1']],
+    ['one private and one public address', ['127.0.0.1', '93.184.216.34']],
+  ])('by a name that leads to %s is never made, and dead at once', async (_what, addresses) => {
+    const site = await productionSite(resolvingTo(...addresses));
+    const inside = await startInside();
+    for (const host of ['hooks.example', 'localhost.', '127.0.0.1.nip.example']) {
+      const { result, letters } = await lettersAfter(site, `https://${host}:${inside.port}/`);
+      expect([result, letters]).toEqual(['done', [[1, 'refused_address']]]);
+    }
+    expect(inside.connected).toEqual([]);
+  });
+
+  it('by http is dead at once in production, whatever the name', async () => {
+    const site = await productionSite(resolvingTo('93.184.216.34'));
+    for (const url of ['http://hooks.example/', 'https://user:secret@hooks.example/', 'ftp://hooks.example/'])
+      expect(await lettersAfter(site, url)).toMatchObject({ letters: [[1, 'refused_url']] });
+  });
+
+  it('by a name that leads nowhere is tried again', async () => {
+    const site = await productionSite(async () => Promise.reject(new Error('no such name')));
+    const { result, letters } = await lettersAfter(site, 'https://hooks.example/');
+    expect([result, letters]).toEqual([{ againInMs: 5_000 }, []]);
+  });
+
+  it('by a name that is public when it is looked at and private when it is called: the first holds', async () => {
+    const answers = [['93.184.216.34'], ['127.0.0.1'], ['127.0.0.1']];
+    let asked = 0;
+    const site = await productionSite((...named) => resolvingTo(...(answers[asked++] ?? []))(...named));
+    const inside = await startInside();
+    const tried = watchConnections('rebind.example');
+    const { owner, row } = await site.ask(`https://rebind.example:${inside.port}/`);
+    await answerOf(site.engine, owner, row.id, 'decline');
+    expect(await site.deliver(row.id)).toEqual({ againInMs: 5_000 });
+    expect([asked, tried]).toEqual([1, ['93.184.216.34']]);
+    // The next attempt looks anew, finds the private one, and is the last.
+    expect(await site.deliver(row.id, 2)).toBe('done');
+    expect([asked, tried, inside.connected]).toEqual([2, ['93.184.216.34'], []]);
+    expect(site.told.map(({ outcome, fault }) => [outcome, fault])).toEqual([
+      ['again', 'failed'],
+      ['dead', 'refused_address'],
+    ]);
+  });
+});
+
+describe('S19 what is said of webhooks', () => {
+  it('holds neither URL nor secret nor answer, in logs, metrics and the list of dead letters', async () => {
+    const telemetry = await startTelemetry({ service: 'test', pod: 'pod', version: '1', otlp: undefined });
+    onTestFinished(() => telemetry.shutdown());
+    const metrics = createMetrics(telemetry.meter);
+    const lines: string[] = [];
+    const log = createLog(
+      { service: 'test', level: 'trace', pod: 'pod' },
+      { write: (line) => lines.push(line) },
+    );
+    const observer = createWebhookObserver({ log, metrics });
+    const site = await openSite(redis.url, { timeoutMs: 5_000 });
+    onTestFinished(() => site.close());
+    const marker = canary('webhook');
+    const receiver = await startReceiver((res, _req, nth) =>
+      replyWith(nth === 1 ? 500 : 410, { 'x-marker': marker })(res, _req, nth),
+    );
+    const { owner, row } = await site.ask(`${receiver.url}&token=${marker}`, { message: `Say ${marker}.` });
+    await answerOf(site.engine, owner, row.id, 'accept', { colour: 'red', note: marker });
+    await site.deliver(row.id, 1);
+    await site.deliver(row.id, 2);
+    for (const attempt of site.told) observer.attempted(attempt);
+    expect(receiver.received[0]?.body).toContain(marker);
+    const page = await site.webhooks.deadLetters({ tenant: owner.tenant, limit: 10 });
+    expect(page.deadLetters).toMatchObject([{ lastError: 'gone', attempts: 2 }]);
+    const scraped = await new Promise<string>((resolve) => {
+      telemetry.metricsHandler(
+        { url: '/metrics', method: 'GET' } as never,
+        { statusCode: 0, setHeader: () => undefined, end: (text: string) => resolve(text) } as never,
+      );
+    });
+    expect(scraped).toMatch(/webhook_deliveries_total\{outcome="again".*\} 1/);
+    expect(scraped).toMatch(/webhook_deliveries_total\{outcome="dead".*\} 1/);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'info', elicitationId: row.id, outcome: 'again', fault: 'status', status: 500, attempt: 1 },
+      { level: 'warn', elicitationId: row.id, outcome: 'dead', fault: 'gone', status: 410, attempt: 2 },
+    ]);
+    const said = [...lines, scraped, JSON.stringify([site.told, page])];
+    expect(findCanary(marker, said)).toEqual([]);
+    for (const text of said) {
+      expect(text).not.toContain('/hook');
+      expect(text).not.toContain(SECRET.slice('whsec_'.length));
+      expect(text).not.toContain(bytesOf(SECRET).toString('hex'));
+      expect(text).not.toContain('v1,');
+    }
+    expect(JSON.stringify(page)).toContain(webhookIdOf(row.id));
+  });
+});

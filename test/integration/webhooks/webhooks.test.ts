@@ -1,0 +1,421 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { toWire } from '@parley/shared/domain/elicitations/row';
+import { mintElicitationId } from '@parley/shared/domain/ids';
+import { WEBHOOK_KEEP_MS, WEBHOOK_PAUSES_MS } from '@parley/shared/domain/webhooks/schedule';
+import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
+import { deadLetterDetailsKey, deadLettersKey } from '@parley/shared/redis/outbox/dead-letter-keys';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { answerOf, newOwner, QUESTIONS, serviceOf } from '../../contract/questions.ts';
+import { ROOMY } from '../../contract/settings.ts';
+import { canary, findCanary } from '../../harness/canary.ts';
+import { withRedis } from '../../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import {
+  DEAD_LETTER_MS,
+  OTHER_SECRET,
+  openSite,
+  replyWith,
+  SECRET,
+  type Site,
+  SLOW_MS,
+  startReceiver,
+  verified,
+} from './setup.ts';
+
+// Longer than a test may take.
+const PATIENT_MS = 600_000;
+
+let redis: RedisServer;
+let site: Site;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis?.stop());
+beforeEach(async () => {
+  site = await openSite(redis.url, { timeoutMs: 5_000 });
+});
+afterEach(() => site.close());
+
+/** Asks, and answers with red. */
+async function answered(url: string, more: Parameters<Site['ask']>[1] = {}) {
+  const { owner, row } = await site.ask(url, more);
+  const { row: ended } = await answerOf(site.engine, owner, row.id, 'accept', { colour: 'red' });
+  return { owner, row: ended, id: row.id };
+}
+
+const lettersOf = (tenant: string) => site.deadLetters.page({ tenant, limit: 100 });
+
+describe('a webhook', () => {
+  it('tells the asker all that a GET would, signed so that a library of receivers verifies it', async () => {
+    const receiver = await startReceiver(replyWith(200));
+    const { id, row } = await answered(receiver.url);
+    expect(await site.deliver(id)).toBe('done');
+    const [call, ...others] = receiver.received;
+    expect(others).toEqual([]);
+    if (call === undefined) throw new Error('Nothing was sent.');
+    expect([call.method, call.path]).toEqual(['POST', '/hook?key=of-the-receiver']);
+    expect(call.headers['content-type']).toBe('application/json');
+    expect(call.headers['webhook-id']).toBe(`msg_${id}`);
+    const now = row.settledAt ?? 0;
+    const event = {
+      type: 'elicitation.accepted',
+      timestamp: new Date(now).toISOString(),
+      data: toWire(row, { now, content: true }),
+    };
+    expect(await verified(call)).toEqual(event);
+    expect(event.data.content).toEqual({ colour: 'red' });
+    expect(call.body).not.toContain('of-the-receiver');
+    await expect(verified(call, OTHER_SECRET)).rejects.toThrow();
+    await expect(verified({ ...call, body: `${call.body} ` })).rejects.toThrow();
+    const headers = { ...call.headers, 'webhook-id': 'msg_of_another' };
+    await expect(verified({ ...call, headers })).rejects.toThrow();
+    expect(site.told).toMatchObject([{ elicitationId: id, outcome: 'delivered', attempt: 1, status: 200 }]);
+    expect(site.kept).toEqual([[id, ROOMY.retentionMs]]);
+  });
+
+  it.each(['accepted', 'declined', 'cancelled', 'expired', 'withdrawn'] as const)(
+    'says that it was %s',
+    async (status) => {
+      const receiver = await startReceiver();
+      const { owner, row } = await site.ask(
+        receiver.url,
+        status === 'expired' ? { timeoutSeconds: 0.01 } : {},
+      );
+      const end = {
+        accepted: () => answerOf(site.engine, owner, row.id, 'accept', { colour: 'red' }),
+        declined: () => answerOf(site.engine, owner, row.id, 'decline'),
+        cancelled: () => answerOf(site.engine, owner, row.id, 'cancel'),
+        expired: () =>
+          waitUntil(async () => (await site.engine.expire(row.id)).type === 'expired', { what: 'expiry' }),
+        withdrawn: () => site.engine.withdraw({ caller: serviceOf(owner), id: row.id, reason: 'superseded' }),
+      };
+      await end[status]();
+      expect(await site.deliver(row.id)).toBe('done');
+      const [call] = receiver.received;
+      expect(call && (await verified(call))).toMatchObject({
+        type: `elicitation.${status}`,
+        data: { elicitationId: row.id, status, ...(status === 'withdrawn' && { reason: 'superseded' }) },
+      });
+    },
+  );
+
+  it('of a sensitive question leaves the answer to be fetched', async () => {
+    const receiver = await startReceiver();
+    const { owner, row: asked } = await site.ask(receiver.url, { sensitive: true });
+    const { id } = asked;
+    const content = { colour: 'red', note: canary('sensitive') };
+    await answerOf(site.engine, owner, id, 'accept', content);
+    await site.deliver(id);
+    const [call] = receiver.received;
+    const { data } = JSON.parse(call?.body ?? '{}') as { data: Record<string, unknown> };
+    expect(data).toMatchObject({ status: 'accepted', action: 'accept', sensitive: true });
+    expect(data).not.toHaveProperty('content');
+    expect(findCanary(content.note, [JSON.stringify(call)])).toEqual([]);
+    const seen = await site.engine.read(serviceOf(owner), id);
+    expect(seen.row.settlement?.content).toEqual(content);
+  });
+
+  it('of a question in url mode is sent too', async () => {
+    const receiver = await startReceiver();
+    const { owner, row } = await site.ask(receiver.url, QUESTIONS['url, server completion']);
+    await site.engine.complete({ caller: serviceOf(owner), id: row.id, surface: 'test' });
+    await site.deliver(row.id);
+    expect(JSON.parse(receiver.received[0]?.body ?? '{}')).toMatchObject({
+      type: 'elicitation.accepted',
+      data: { url: 'https://pages.example/two' },
+    });
+  });
+
+  it('is signed by each secret of the tenant, so that receivers change theirs when they like', async () => {
+    const receiver = await startReceiver();
+    const { id } = await answered(receiver.url);
+    site.secrets = [OTHER_SECRET, SECRET];
+    await site.deliver(id);
+    const [call] = receiver.received;
+    if (call === undefined) throw new Error('Nothing was sent.');
+    expect(String(call.headers['webhook-signature']).split(' ')).toHaveLength(2);
+    expect(await verified(call, SECRET)).toEqual(await verified(call, OTHER_SECRET));
+  });
+
+  it('is never sent unsigned, and goes out once there is a secret again', async () => {
+    const receiver = await startReceiver();
+    const { id } = await answered(receiver.url);
+    site.secrets = [];
+    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    expect(receiver.received).toEqual([]);
+    expect(site.told).toMatchObject([{ outcome: 'again', fault: 'no_secret' }]);
+    site.secrets = [SECRET];
+    expect(await site.deliver(id, 2)).toBe('done');
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('is not there for what is open, was asked without one, or has left', async () => {
+    const receiver = await startReceiver();
+    const { row: open } = await site.ask(receiver.url);
+    const { owner, row: silent } = await site.ask(receiver.url, { webhookUrl: undefined } as object);
+    await answerOf(site.engine, owner, silent.id, 'decline');
+    const gone = `${open.id.slice(0, -4)}gone`;
+    for (const id of [open.id, silent.id, gone]) expect(await site.deliver(id)).toBe('done');
+    expect(receiver.received).toEqual([]);
+    expect(site.told.map(({ outcome }) => outcome)).toEqual(['dropped', 'dropped', 'dropped']);
+  });
+});
+
+describe('an attempt that fails', () => {
+  it('is made again with the same id and the same body, until it is taken', async () => {
+    const receiver = await startReceiver((res, _req, nth) => res.writeHead(nth < 3 ? 500 : 202).end());
+    const { id, owner } = await answered(receiver.url);
+    expect(await site.drive(id)).toEqual([5_000, 300_000]);
+    expect(receiver.received).toHaveLength(3);
+    const [first] = receiver.received;
+    for (const call of receiver.received) {
+      expect(call.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+      expect(call.body).toBe(first?.body);
+      expect(await verified(call)).toMatchObject({ type: 'elicitation.accepted' });
+    }
+    expect(site.told.map(({ outcome, status }) => [outcome, status])).toEqual([
+      ['again', 500],
+      ['again', 500],
+      ['delivered', 202],
+    ]);
+    expect(await lettersOf(owner.tenant)).toEqual({ deadLetters: [] });
+  });
+
+  it('is the last after ten, and leaves a dead letter', async () => {
+    const receiver = await startReceiver(replyWith(503));
+    const { id, owner } = await answered(receiver.url);
+    expect(await site.drive(id)).toEqual(WEBHOOK_PAUSES_MS);
+    expect(receiver.received).toHaveLength(10);
+    const { deadLetters } = await lettersOf(owner.tenant);
+    const letter = {
+      deliveryId: webhookIdOf(id),
+      elicitationId: id,
+      attempts: 10,
+      lastError: 'status',
+      lastStatus: 503,
+    };
+    expect(deadLetters).toEqual([{ ...letter, diedAt: deadLetters[0]?.diedAt }]);
+    // For as long as it is tried, counted from each attempt; then for as long as its letter is listed.
+    expect(new Set(site.kept.slice(0, -1).map(String))).toEqual(new Set([String([id, WEBHOOK_KEEP_MS])]));
+    expect(site.kept.at(-1)).toEqual([id, DEAD_LETTER_MS]);
+    expect(site.told.at(-1)).toMatchObject({ outcome: 'dead', attempt: 10 });
+  });
+
+  it('may be repeated after its dead letter was written: there is still one, until it is taken', async () => {
+    let status = 500;
+    const receiver = await startReceiver((res) => res.writeHead(status).end());
+    const { id, owner } = await answered(receiver.url);
+    expect(await site.deliver(id, 10)).toBe('done');
+    expect(await site.deliver(id, 11)).toBe('done');
+    expect((await lettersOf(owner.tenant)).deadLetters).toMatchObject([{ attempts: 11 }]);
+    status = 200;
+    expect(await site.deliver(id, 12)).toBe('done');
+    expect((await lettersOf(owner.tenant)).deadLetters).toEqual([]);
+  });
+
+  it('waits as long as the receiver asks, up to the pause that would follow', async () => {
+    const asks: Record<string, string> = { 1: '60', 2: '9999999', 3: 'soon', 4: '0' };
+    const receiver = await startReceiver((res, _req, nth) =>
+      res
+        .writeHead(429, { 'retry-after': asks[nth] ?? new Date(Date.now() + 7 * 3_600_000).toUTCString() })
+        .end(),
+    );
+    const { id } = await answered(receiver.url);
+    const pauses = await site.drive(id);
+    expect(pauses.slice(0, 4)).toEqual([60_000, 1_800_000, 1_800_000, 7_200_000]);
+    // By a date: seven hours from now, to the second.
+    expect(pauses[4]).toBeGreaterThan(6.9 * 3_600_000);
+    expect(pauses[4]).toBeLessThanOrEqual(7 * 3_600_000 + 60_000);
+    expect(receiver.received).toHaveLength(10);
+  });
+
+  it('is the last when the receiver is gone for good', async () => {
+    const receiver = await startReceiver(replyWith(410));
+    const { id, owner } = await answered(receiver.url);
+    expect(await site.deliver(id)).toBe('done');
+    expect((await lettersOf(owner.tenant)).deadLetters).toMatchObject([
+      { attempts: 1, lastError: 'gone', lastStatus: 410 },
+    ]);
+  });
+
+  it('because nobody listens is told as such', async () => {
+    const { id } = await answered('http://127.0.0.1:1/hook');
+    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    expect(site.told).toMatchObject([{ outcome: 'again', fault: 'failed' }]);
+    expect(site.told[0]).not.toHaveProperty('status');
+  });
+});
+
+describe('a receiver that misbehaves', () => {
+  it.each([301, 302, 303, 307, 308])('is not followed anywhere: %i', async (status) => {
+    const inner = await startReceiver();
+    const receiver = await startReceiver(replyWith(status, { location: inner.url }));
+    const { id } = await answered(receiver.url);
+    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    expect([receiver.received.length, inner.received.length]).toEqual([1, 0]);
+    expect(site.told).toMatchObject([{ outcome: 'again', fault: 'status', status }]);
+  });
+
+  it('is not waited for beyond the time', async () => {
+    await site.close();
+    site = await openSite(redis.url, { timeoutMs: 300 });
+    const receiver = await startReceiver(() => undefined);
+    const { id } = await answered(receiver.url);
+    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    expect(site.told).toMatchObject([{ outcome: 'again', fault: 'timeout' }]);
+  });
+
+  it('leaves a receiver that hangs few places: the rest is put off, without counting, until it is quick again', async () => {
+    await site.close();
+    site = await openSite(redis.url, { timeoutMs: PATIENT_MS });
+    const silent: ServerResponse[] = [];
+    let answers = false;
+    const receiver = await startReceiver(
+      (res) => void (answers ? res.writeHead(204).end() : silent.push(res)),
+    );
+    const ids = [];
+    for (let count = 0; count < 3; count += 1) ids.push((await answered(receiver.url)).id);
+    const [first = '', second = '', third = ''] = ids;
+    const since = performance.now();
+    const one = site.deliver(first);
+    await waitUntil(() => silent.length === 1 && performance.now() - since > 2 * SLOW_MS, {
+      what: 'it to be slow',
+    });
+    silent[0]?.destroy();
+    expect(await one).toEqual({ againInMs: 5_000 });
+    const two = [site.deliver(first, 2), site.deliver(second)];
+    await waitUntil(() => silent.length === 3, { what: 'both to be there' });
+    expect(await site.deliver(third)).toEqual({ laterInMs: 5_000 });
+    for (const res of silent) res.destroy();
+    await Promise.all(two);
+    expect(site.told.map(({ outcome }) => outcome)).toEqual(['again', 'again', 'again']);
+    answers = true;
+    expect(await site.deliver(third)).toBe('done');
+  });
+
+  it('has taken it once it says so, however much it goes on to say, and is cut off', async () => {
+    let cut: Promise<unknown> | undefined;
+    const receiver = await startReceiver((res) => {
+      res.writeHead(200, { 'content-type': 'text/plain' });
+      cut = once(res, 'close');
+      const more = () => {
+        while (!res.destroyed && res.write('x'.repeat(65_536)));
+      };
+      res.on('drain', more);
+      more();
+    });
+    const { id } = await answered(receiver.url);
+    expect(await site.deliver(id)).toBe('done');
+    expect(site.told).toMatchObject([{ outcome: 'delivered', status: 200 }]);
+    await cut;
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('has taken it once it says so, also when it never finishes its sentence', async () => {
+    await site.close();
+    site = await openSite(redis.url, { timeoutMs: PATIENT_MS });
+    const receiver = await startReceiver((res) => void res.writeHead(200).write('a'));
+    const { id } = await answered(receiver.url);
+    expect(await site.deliver(id)).toBe('done');
+    expect(site.told).toMatchObject([{ outcome: 'delivered', status: 200 }]);
+  });
+
+  it('gains nothing by an endless head, or by no HTTP at all', async () => {
+    const receiver = await startReceiver((res) => {
+      res.socket?.end(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`);
+    });
+    const { id } = await answered(receiver.url);
+    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    const odd = await startReceiver((res) => void res.socket?.end('200 OK, thank you\r\n\r\n'));
+    const { id: other } = await answered(odd.url);
+    expect(await site.deliver(other)).toEqual({ againInMs: 5_000 });
+    expect(site.told.map(({ fault }) => fault)).toEqual(['failed', 'failed']);
+  });
+});
+
+describe('a dead letter', () => {
+  it('is delivered again on demand, from the first attempt on, and leaves the list', async () => {
+    let status = 500;
+    const receiver = await startReceiver((res) => res.writeHead(status).end());
+    const { id, owner } = await answered(receiver.url);
+    await site.drive(id);
+    const { tenant } = owner;
+    const letter = (await lettersOf(tenant)).deadLetters[0];
+    expect(await site.webhooks.redrive({ tenant, deliveryId: webhookIdOf(id) })).toEqual(letter);
+    expect(site.outbox).toEqual([{ kind: 'webhook', elicitationId: id }]);
+    expect(site.kept.at(-1)).toEqual([id, DEAD_LETTER_MS]);
+    expect((await site.webhooks.deadLetters({ tenant, limit: 10 })).deadLetters).toEqual([]);
+    status = 200;
+    expect(await site.drive(id)).toEqual([]);
+    expect(receiver.received).toHaveLength(11);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+  });
+
+  it('that came while the last one was sent again stays', async () => {
+    const receiver = await startReceiver(replyWith(410));
+    const { id, owner } = await answered(receiver.url);
+    const { tenant } = owner;
+    await site.deliver(id, 3);
+    site.onAdd = () => site.deliver(id, 1);
+    await site.webhooks.redrive({ tenant, deliveryId: webhookIdOf(id) });
+    expect((await lettersOf(tenant)).deadLetters).toMatchObject([{ attempts: 1, lastError: 'gone' }]);
+  });
+
+  it('stays when it could not be put back', async () => {
+    const receiver = await startReceiver(replyWith(410));
+    const { id, owner } = await answered(receiver.url);
+    const { tenant } = owner;
+    await site.deliver(id);
+    site.onAdd = () => Promise.reject(new Error('away'));
+    await expect(site.webhooks.redrive({ tenant, deliveryId: webhookIdOf(id) })).rejects.toThrow('away');
+    expect((await lettersOf(tenant)).deadLetters).toHaveLength(1);
+  });
+
+  it('is listed once although many died in the same millisecond', async () => {
+    const { tenant } = newOwner();
+    const ids = Array.from({ length: 250 }, () =>
+      webhookIdOf(mintElicitationId({ tenant, userId: randomUUID() })),
+    );
+    const details = JSON.stringify({ elicitationId: 'el_', attempts: 10, lastError: 'timeout' });
+    const now = Date.now();
+    await withRedis(redis.url, async (client) => {
+      await client.zadd(deadLettersKey(tenant), ...ids.flatMap((id) => [now, id]));
+      await client.hset(deadLetterDetailsKey(tenant), ...ids.flatMap((id) => [id, details]));
+    });
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await site.webhooks.deadLetters({
+        tenant,
+        limit: 90,
+        ...(cursor !== undefined && { cursor }),
+      });
+      seen.push(...page.deadLetters.map(({ deliveryId }) => deliveryId));
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+    expect(seen).toEqual(ids.sort().reverse());
+  });
+
+  it('of another tenant, of nothing, or under no id at all is not found', async () => {
+    const receiver = await startReceiver(replyWith(410));
+    const { id, owner } = await answered(receiver.url);
+    await site.deliver(id);
+    const { tenant } = owner;
+    for (const [who, deliveryId] of [
+      [`${tenant}x`, webhookIdOf(id)],
+      [tenant, webhookIdOf(`${id.slice(0, -4)}none`)],
+      [tenant, id],
+      [tenant, ''],
+      [tenant, 'msg_'.repeat(10_000)],
+    ] as const) {
+      await expect(site.webhooks.redrive({ tenant: who, deliveryId })).rejects.toMatchObject({
+        code: 'not_found',
+      });
+    }
+    expect(site.outbox).toEqual([]);
+    expect((await lettersOf(tenant)).deadLetters).toHaveLength(1);
+  });
+});

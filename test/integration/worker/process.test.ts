@@ -1,0 +1,215 @@
+import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fakeTime } from '../../harness/faketime.ts';
+import { freePort } from '../../harness/free-port.ts';
+import { type ManagedProcess, startWorker } from '../../harness/processes.ts';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { startProcess } from '../../harness/start-process.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import {
+  allExpire,
+  lookInto,
+  nextBeat,
+  type Question,
+  question,
+  single,
+  startTestPod,
+  startTestWorker,
+  type TestPod,
+} from './setup.ts';
+
+// No sweep: whatever fires, a job fired.
+const ENV = { PARLEY_SWEEP_MS: '600000', PARLEY_CANARY_MS: '200', PARLEY_DRAIN_MS: '4000' };
+const LOCK_MS = 1_000;
+
+let redis: RedisServer;
+/** Its deadlines become jobs, and nothing else. */
+let pod: TestPod;
+
+beforeAll(async () => {
+  // It is killed right after writes that are not to be lost.
+  redis = await startRedis({ args: ['--appendfsync', 'always'] });
+  pod = await startTestPod({ location: single(redis.url), timers: 'queue' });
+});
+afterAll(async () => {
+  await pod.close();
+  await redis.stop();
+});
+
+function ask(count: number, timeoutSeconds: number): Promise<Question[]> {
+  return Promise.all(Array.from({ length: count }, () => question(pod, { timeoutSeconds })));
+}
+
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
+}
+
+describe('a worker', () => {
+  let worker: ManagedProcess;
+  let url: string;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    worker = await startWorker({ ...ENV, REDIS_URL: redis.url, PARLEY_METRICS_PORT: `${port}` });
+  });
+  afterAll(() => worker.stop());
+
+  it('says that it is ready, alive, and how it fares', async () => {
+    expect(worker.ready).toEqual({ ready: true, pod: expect.any(String) });
+    expect(await statusOf(`${url}/healthz`)).toBe(200);
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, await ready.json()]).toEqual([200, expect.objectContaining({ status: 'ready' })]);
+    expect(await statusOf(`${url}/other`)).toBe(404);
+    const metric = async (name: string) => {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
+    };
+    await waitUntil(async () => (await metric('timer_canary_age')) >= 0, { what: 'the age of the canary' });
+    await waitUntil(async () => (await metric('elicitation_pending')) === 0, { what: 'the number pending' });
+    expect(await metric('elicitation_oldest_pending_age')).toBe(0);
+    expect(await metric('outbox_lag')).toBe(0);
+    expect(await metric('index_repairs_total')).toBe(0);
+    expect(await metric('cleanup_removed_total')).toBe(0);
+    expect(await metric('sweep_expired_total')).toBe(0);
+  });
+
+  it('fires deadlines that passed while it was frozen', async () => {
+    worker.freeze();
+    const asked = await ask(5, 1);
+    const overdue = async ({ id }: Question) =>
+      (await pod.backend.elicitations.due(bucketOfElicitationId(id) ?? -1, 10)).includes(id);
+    await waitUntil(async () => (await Promise.all(asked.map(overdue))).every(Boolean), {
+      what: 'the deadlines to pass',
+    });
+    worker.thaw();
+    await allExpire(asked);
+  });
+
+  it('fires deadlines although Redis was killed, and its canary goes on', async () => {
+    const asked = await ask(5, 5);
+    // An ask does not wait for its job; one that was never added would be left to the sweep.
+    const { queue, close } = await lookInto(single(redis.url));
+    await waitUntil(async () => (await queue.getDelayedCount()) === asked.length, { what: 'the jobs' });
+    await close();
+    await redis.kill9();
+    await waitUntil(async () => (await statusOf(`${url}/readyz`)) === 503, { what: 'not ready' });
+    expect(await statusOf(`${url}/healthz`)).toBe(200);
+    await redis.restart();
+    await allExpire(asked, 30_000);
+    await nextBeat(pod, redis.port, 30_000);
+    await waitUntil(async () => (await statusOf(`${url}/readyz`)) === 200, { what: 'ready again' });
+  }, 90_000);
+
+  it('has its schedules back after Redis lost everything, and takes jobs', async () => {
+    await redisCommand(redis.port, 'FLUSHALL');
+    await nextBeat(pod, redis.port, 30_000);
+    await allExpire(await ask(1, 1));
+  }, 60_000);
+
+  it('tells of what it did in its log, and not of what was asked', () => {
+    const lines = worker.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const expired = lines.filter(({ msg }) => msg === 'elicitation expired');
+    expect(expired).toHaveLength(11);
+    expect(JSON.stringify(lines)).not.toContain('Which colour?');
+    expect(worker.stderr).toEqual([]);
+  });
+
+  it('leaves in time although Redis does not answer', async () => {
+    redis.pause();
+    const exit = await worker.stop(20_000);
+    redis.resume();
+    // Of itself; the signal would be SIGKILL.
+    expect(exit.signal).toBeNull();
+  });
+});
+
+it('waits for Redis at its start, and leaves although Redis is gone', async () => {
+  const [port, opsPort] = [await freePort(), await freePort()];
+  const starting = startWorker({
+    ...ENV,
+    REDIS_URL: `redis://127.0.0.1:${port}`,
+    PARLEY_METRICS_PORT: `${opsPort}`,
+  });
+  await waitUntil(async () => (await statusOf(`http://127.0.0.1:${opsPort}/readyz`)) === 503, {
+    what: 'the worker to be up and not ready',
+    timeoutMs: 60_000,
+  });
+  const late = await startRedis({ port });
+  const worker = await starting;
+  await late.kill9();
+  expect(await worker.stop(20_000)).toEqual({ code: 0, signal: null });
+  await late.stop();
+}, 120_000);
+
+it('refuses to start without Redis', async () => {
+  await expect(startWorker({})).rejects.toThrow(/ended with 1 .*needs Redis/s);
+});
+
+describe('a job that its worker does not finish', () => {
+  const env = { REDIS_URL: '', TEST_LOCK_MS: `${LOCK_MS}`, TEST_HOLD_MS: '5000' };
+  const start = () =>
+    startProcess({
+      name: 'slow worker',
+      entry: 'test/integration/worker/slow.ts',
+      env: { ...env, REDIS_URL: redis.url },
+      readyWhen: (line) => line.ready === true,
+    });
+  const said = (worker: ManagedProcess, line: object) => worker.lines.includes(JSON.stringify(line));
+  const rescue = () =>
+    startTestWorker(pod, single(redis.url), { lockMs: LOCK_MS, stalledCheckMs: LOCK_MS / 2 });
+
+  it('is done by another when its worker was killed', async () => {
+    const slow = await start();
+    const asked = await question(pod, { timeoutSeconds: 1 });
+    await waitUntil(() => said(slow, { taken: asked.id }), { what: 'the job to be taken' });
+    slow.kill('SIGKILL');
+    await slow.exited;
+    const other = await rescue();
+    await allExpire([asked]);
+    await other.close();
+  }, 90_000);
+
+  it('is done once when its worker was frozen past the lock', async () => {
+    const slow = await start();
+    const asked = await question(pod, { timeoutSeconds: 1 });
+    await waitUntil(() => said(slow, { taken: asked.id }), { what: 'the job to be taken' });
+    slow.freeze();
+    const other = await rescue();
+    await allExpire([asked]);
+    await other.close();
+    slow.thaw();
+    await waitUntil(() => said(slow, { id: asked.id, type: 'ended' }), {
+      what: 'the frozen one to find it ended',
+    });
+    expect(await asked.endings()).toBe(1);
+    // It is none the worse for it.
+    await allExpire([await question(pod, { timeoutSeconds: 1 })]);
+    await slow.stop(0);
+  }, 90_000);
+});
+
+it('neither fires early nor spins when its clock is an hour ahead', async (context) => {
+  const ahead = await fakeTime(3_600);
+  if (ahead === undefined) return context.skip('there is no faketime');
+  const worker = await startWorker({ ...ENV, REDIS_URL: redis.url, ...ahead.env }, { wrap: ahead.wrap });
+  const { queue, close } = await lookInto(single(redis.url));
+  const asked = await question(pod, { timeoutSeconds: 4 });
+  let starts = 0;
+  await waitUntil(
+    async () => {
+      starts = Math.max(starts, (await queue.getJob(asked.id))?.attemptsStarted ?? 0);
+      return (await asked.status()) === 'expired';
+    },
+    { what: 'the question to expire' },
+  );
+  await allExpire([asked]);
+  // At once, for it seemed due; then when it was.
+  expect(starts).toBeGreaterThanOrEqual(1);
+  expect(starts).toBeLessThanOrEqual(3);
+  await close();
+  await worker.stop();
+}, 90_000);

@@ -1,0 +1,202 @@
+import { deepStrictEqual } from 'node:assert';
+import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import type { Owner } from '@parley/shared/domain/ids';
+import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
+import type { Backend } from '@parley/shared/ports/backend';
+import type { Audit } from '@parley/shared/ports/elicitations/audit';
+import type { RedisLocation } from '@parley/shared/ports/redis-location';
+import { createRedisAudit } from '@parley/shared/redis/audit/audit';
+import { createRedisBackend } from '@parley/shared/redis/backend';
+import { connectCommands, connectProducer } from '@parley/shared/redis/client/connect';
+import { canaryKey } from '@parley/shared/redis/client/keys';
+import { createCanary } from '@parley/shared/redis/jobs/canary';
+import { EXPIRY_QUEUE, openQueue } from '@parley/shared/redis/jobs/timers';
+import { startWorkers, type WorkersOptions } from '@parley/shared/redis/jobs/workers';
+import { offerLapsed } from '@parley/shared/runs/offer-orphans';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import type { Queue } from 'bullmq';
+import { createJobs } from '../../../services/worker/src/jobs.ts';
+import { dispatchOn } from '../../contract/engines.ts';
+import { askOf, newStream, serviceOf } from '../../contract/questions.ts';
+import { ROOMY } from '../../contract/settings.ts';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+export const SETTINGS = {
+  ...ROOMY,
+  retentionMs: 3_600_000,
+  messageCharactersMax: 10_000,
+  schemaBytesMax: 32_768,
+  schemaPropertiesMax: 50,
+  allowLoopbackHttp: true,
+  graceMs: 5_000,
+  recheckMs: 1_000,
+};
+
+export function single(url: string): RedisLocation {
+  return { kind: 'single', url };
+}
+
+/** An engine on Redis with only the timers that are asked for, as a pod or a worker would have it. */
+export interface TestPod {
+  readonly engine: Engine;
+  readonly backend: Backend;
+  readonly audit: Audit;
+  close(): Promise<void>;
+}
+
+export interface TestPodOptions {
+  readonly location: RedisLocation;
+  /** `queue`: deadlines become jobs. `none`: nothing fires by itself. */
+  readonly timers?: 'queue' | 'none';
+  readonly timerQueues?: number;
+  readonly retentionMs?: number;
+}
+
+export async function startTestPod(options: TestPodOptions): Promise<TestPod> {
+  const { location, timers = 'none', timerQueues = 1, retentionMs = SETTINGS.retentionMs } = options;
+  const settings = { ...SETTINGS, retentionMs };
+  const backend = createRedisBackend({ location, settings, timerQueues });
+  const redis = connectCommands(location);
+  redis.on('error', () => undefined);
+  await waitUntil(async () => (await backend.health()).commands && redis.status === 'ready', {
+    what: 'Redis to answer',
+  });
+  return {
+    backend,
+    engine: createEngine({
+      ...backend,
+      timers: timers === 'queue' ? [backend.timers] : [],
+      observer: silentObserver,
+      settings,
+    }),
+    audit: createRedisAudit({ redis, retentionMs }),
+    async close() {
+      redis.disconnect();
+      await backend.close();
+    },
+  };
+}
+
+/** One question and how to look at it. */
+export interface Question {
+  readonly id: string;
+  readonly owner: Owner;
+  readonly status: () => Promise<string>;
+  /** How often its feed says that it ended. */
+  readonly endings: () => Promise<number>;
+  /** How long after its deadline it ended, in ms on the Redis clock; negative would be too early. */
+  readonly lateness: () => Promise<number>;
+}
+
+/** Asks somebody nobody asked before, on a stream request of its own; looks at it through `seenBy`. */
+export async function question(
+  asker: TestPod,
+  more: Partial<AskInput> = {},
+  seenBy: TestPod = asker,
+): Promise<Question> {
+  const stream = newStream();
+  const { row } = await askOf(asker.engine, stream, more);
+  const read = async () => (await seenBy.engine.read(serviceOf(stream), row.id)).row;
+  return {
+    id: row.id,
+    owner: stream,
+    status: async () => (await read()).status,
+    async endings() {
+      const page = await seenBy.backend.feed.read(stream, undefined, 100);
+      if (page.type !== 'entries') return 0;
+      return page.entries.filter(({ event }) => event.type === 'elicitation-resolved').length;
+    },
+    async lateness() {
+      const { settledAt = Number.NaN, expiresAt } = await read();
+      return settledAt - expiresAt;
+    },
+  };
+}
+
+/** Waits until all have expired, then checks that each did so once and not before its time. */
+export async function allExpire(questions: readonly Question[], timeoutMs = 15_000): Promise<void> {
+  for (const asked of questions) {
+    await waitUntil(async () => (await asked.status()) === 'expired', {
+      what: `${asked.id} to expire`,
+      timeoutMs,
+    });
+  }
+  const seen = await Promise.all(
+    questions.map(async (asked) => ({ early: (await asked.lateness()) < 0, endings: await asked.endings() })),
+  );
+  deepStrictEqual(
+    seen,
+    questions.map(() => ({ early: false, endings: 1 })),
+  );
+}
+
+export type TestWorkerOptions = Partial<WorkersOptions>;
+
+export interface TestWorker {
+  /** Whatever the workers told of, growing. */
+  readonly faults: readonly unknown[];
+  close(): Promise<void>;
+}
+
+/** Runs jobs in this process as a worker would, by the map of the worker service unless told otherwise. */
+export async function startTestWorker(
+  pod: TestPod,
+  location: RedisLocation,
+  more: TestWorkerOptions = {},
+): Promise<TestWorker> {
+  const redis = connectCommands(location);
+  redis.on('error', () => undefined);
+  const faults: unknown[] = [];
+  const workers = startWorkers({
+    location,
+    timerQueues: 1,
+    concurrency: 10,
+    onError: (error) => faults.push(error),
+    processors: createJobs({
+      engine: pod.engine,
+      audit: pod.audit,
+      dispatch: (signal) => dispatchOn(pod.backend).round(signal),
+      offerLapsed: (input) => offerLapsed(pod.backend, input),
+      beat: createCanary(redis),
+      onIndexReport: () => undefined,
+      onCleanupReport: () => undefined,
+    }),
+    ...more,
+  });
+  await workers.ready();
+  return {
+    faults,
+    async close() {
+      await workers.close(5_000);
+      redis.disconnect();
+    },
+  };
+}
+
+/** Waits for a beat of the canary from now on. */
+export async function nextBeat({ backend }: TestPod, port: number, timeoutMs?: number): Promise<void> {
+  await redisCommand(port, 'DEL', canaryKey());
+  await waitUntil(async () => (await backend.health()).timerCanaryAgeMs !== undefined, {
+    what: 'the canary to beat',
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  });
+}
+
+/** A look into a queue as an operator has it. */
+export async function lookInto(
+  location: RedisLocation,
+  name: string = EXPIRY_QUEUE,
+): Promise<{ readonly queue: Queue; close(): Promise<void> }> {
+  const connection = connectProducer(location);
+  connection.on('error', () => undefined);
+  await waitUntil(() => connection.status === 'ready', { what: 'the look into a queue' });
+  const queue = openQueue(connection, name, 0);
+  return {
+    queue,
+    async close() {
+      await queue.close();
+      connection.disconnect();
+    },
+  };
+}

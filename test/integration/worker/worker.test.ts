@@ -1,0 +1,173 @@
+import { mintElicitationId } from '@parley/shared/domain/ids';
+import { connectProducer } from '@parley/shared/redis/client/connect';
+import { createQueueTimers, type QueueTimers, timerPrefix } from '@parley/shared/redis/jobs/timers';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { answerOf, newOwner } from '../../contract/questions.ts';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import {
+  allExpire,
+  lookInto,
+  question,
+  single,
+  startTestPod,
+  startTestWorker,
+  type TestPod,
+  type TestPodOptions,
+  type TestWorkerOptions,
+} from './setup.ts';
+
+let redis: RedisServer;
+/** Looks on; nothing fires by it. */
+let pod: TestPod;
+let held: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+beforeEach(async () => {
+  await redisCommand(redis.port, 'FLUSHALL');
+  pod = await openPod();
+});
+afterEach(async () => {
+  for (const close of held.reverse()) await close();
+  held = [];
+});
+
+async function openPod(more: Partial<TestPodOptions> = {}): Promise<TestPod> {
+  const opened = await startTestPod({ location: single(redis.url), ...more });
+  held.push(() => opened.close());
+  return opened;
+}
+
+async function openWorker(more: TestWorkerOptions = {}) {
+  const opened = await startTestWorker(pod, single(redis.url), more);
+  held.push(() => opened.close());
+  return opened;
+}
+
+async function openQueueLook() {
+  const opened = await lookInto(single(redis.url));
+  held.push(() => opened.close());
+  return opened;
+}
+
+async function openTimers(): Promise<QueueTimers> {
+  const connection = connectProducer(single(redis.url));
+  held.push(() => connection.disconnect());
+  await waitUntil(() => connection.status === 'ready', { what: 'the timers to connect' });
+  return createQueueTimers(connection, 1);
+}
+
+it('fires the deadline of a pod that is gone', async () => {
+  const asker = await openPod({ timers: 'queue' });
+  const { queue } = await openQueueLook();
+  const asked = await question(asker, { timeoutSeconds: 1 }, pod);
+  await waitUntil(() => queue.getJob(asked.id), { what: 'the job' });
+  await asker.close();
+  const { faults } = await openWorker();
+  await allExpire([asked]);
+  await waitUntil(async () => (await queue.getJob(asked.id)) === undefined, { what: 'the job to be done' });
+  expect(faults).toEqual([]);
+});
+
+it('arms a job again that came too early, and expires once due', async () => {
+  const timers = await openTimers();
+  const { queue } = await openQueueLook();
+  const { faults } = await openWorker();
+  const asked = await question(pod, { timeoutSeconds: 3 });
+  await timers.schedule(asked.id, 0);
+  const armed = await waitUntil(
+    async () => {
+      const job = await queue.getJob(asked.id);
+      return job !== undefined && job.attemptsStarted === 1 && (await job.isDelayed()) && job;
+    },
+    { what: 'the job to be armed again' },
+  );
+  expect(await asked.status()).toBe('pending');
+  // Not an attempt that failed: those are numbered.
+  expect(armed.attemptsMade).toBe(0);
+  await allExpire([asked]);
+  await waitUntil(async () => (await queue.getJob(asked.id)) === undefined, { what: 'the job to be done' });
+  expect(faults).toEqual([]);
+});
+
+it('is done with a job whose question has ended, or is gone', async () => {
+  const timers = await openTimers();
+  const { queue } = await openQueueLook();
+  const owner = newOwner();
+  const asked = await question(pod);
+  await answerOf(pod.engine, asked.owner, asked.id, 'decline');
+  const ghost = mintElicitationId(owner);
+  await timers.schedule(asked.id, 1);
+  await timers.schedule(ghost, 1);
+  const { faults } = await openWorker();
+  await waitUntil(async () => (await queue.getJobCountByTypes()) === 0, { what: 'both jobs to be done' });
+  expect(faults).toEqual([]);
+  expect(await asked.status()).toBe('declined');
+  expect(await asked.endings()).toBe(1);
+});
+
+it('fails a job of a name that nobody knows, and goes on', async () => {
+  const { queue } = await openQueueLook();
+  await openWorker();
+  await queue.add('unheard-of', {}, { jobId: 'strange', attempts: 5 });
+  await waitUntil(async () => (await queue.getJob('strange'))?.failedReason, { what: 'the job to fail' });
+  const asker = await openPod({ timers: 'queue' });
+  await allExpire([await question(asker, { timeoutSeconds: 1 })]);
+});
+
+it('leaves a lost job, and one that was given up, to the sweep', async () => {
+  const timers = await openTimers();
+  const { queue } = await openQueueLook();
+  const lost = await question(pod, { timeoutSeconds: 1 });
+  await timers.schedule(lost.id, 1_000);
+  await timers.cancel(lost.id);
+  const givenUp = await question(pod, { timeoutSeconds: 1 });
+  await timers.schedule(givenUp.id, 1_000);
+  // As BullMQ marks a job that took too many workers with it.
+  await redisCommand(
+    redis.port,
+    'HSET',
+    `${timerPrefix(0)}:expiry:${givenUp.id}`,
+    'defa',
+    'stalled too often',
+  );
+  await openWorker();
+  await waitUntil(async () => (await queue.getJob(givenUp.id))?.failedReason, {
+    what: 'the job to be given up',
+  });
+  expect(await lost.status()).toBe('pending');
+  expect(await givenUp.status()).toBe('pending');
+  const maintenance = await lookInto(single(redis.url), 'maintenance');
+  held.push(() => maintenance.close());
+  await waitUntil(
+    async () => {
+      await maintenance.queue.add('sweep', {}, {});
+      return (await lost.status()) === 'expired' && (await givenUp.status()) === 'expired';
+    },
+    { what: 'the sweep', everyMs: 200 },
+  );
+  await allExpire([lost, givenUp]);
+});
+
+it('fires fifty deadlines over several queues, each once', async () => {
+  const timerQueues = 3;
+  const asker = await openPod({ timers: 'queue', timerQueues });
+  const workers = [await openWorker({ timerQueues }), await openWorker({ timerQueues })];
+  const asked = await Promise.all(Array.from({ length: 50 }, () => question(asker, { timeoutSeconds: 1 })));
+  await allExpire(asked);
+  expect(workers.flatMap(({ faults }) => faults)).toEqual([]);
+});
+
+it('closes while Redis is away', async () => {
+  const alone = await startRedis();
+  const lonely = await startTestPod({ location: single(alone.url) });
+  const { close } = await startTestWorker(lonely, single(alone.url));
+  await alone.kill9();
+  await close();
+  await lonely.close();
+  await alone.stop();
+});

@@ -1,0 +1,113 @@
+import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
+
+const FAILURES = [
+  'consent_refused',
+  'provider_error',
+  'bad_state',
+  'bad_issuer',
+  'rejected_key',
+  'unavailable',
+  'sign-in',
+] as const;
+
+const ID = 'el_1f3kq7w2m9t8xv5b4n6c0z';
+const proceed = { action: `/auth/connect/${ID}/start`, csrf: 'proceed-token' };
+const decline = { action: `/auth/connect/${ID}/decline`, csrf: 'decline-token' };
+const signIn = { action: `/auth/connect/${ID}/sign-in`, csrf: 'sign-in-token' };
+const retry = `/auth/connect/${ID}`;
+const requestId = 'req_7Qk2mZr9';
+
+const asking = {
+  agent: 'Release assistant',
+  service: 'Issue tracker',
+  message: 'To file the bug for you I need access to your issue tracker.',
+};
+const consent = {
+  page: 'consent',
+  asking,
+  person: 'ada@example.com',
+  origin: 'https://issues.example.com',
+  scopes: ['issues:read', 'issues:write', 'offline_access'],
+  proceed,
+  decline,
+} as const;
+const secret = {
+  page: 'secret',
+  asking,
+  person: 'ada@example.com',
+  field: { label: 'API key', help: 'You find it under Settings, API keys.', lengthMax: 200 },
+  proceed,
+  decline,
+} as const;
+const long = {
+  agent: 'The release assistant of the department for very long names and their abbreviations',
+  service: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
+  message: `${'I need this because the release notes must name every ticket.\n'.repeat(20)}${'unbroken'.repeat(40)}`,
+};
+
+/** A sample of every page and of what it can show besides, by a name for each. */
+export const SAMPLES: Readonly<Record<string, ConnectView>> = {
+  'sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation' },
+  'dev-sign-in': { page: 'dev-sign-in', signIn },
+  consent,
+  'consent-unknown': {
+    page: 'consent',
+    asking: { ...asking, message: '' },
+    scopes: [],
+    proceed,
+    decline,
+  },
+  'consent-long': {
+    ...consent,
+    asking: long,
+    person: 'a.person.with.a.long.name@department.of.long.names.example.com',
+    origin: 'https://sign-in.department-of-very-long-host-names.identity.internal.xn--exmple-cua.com:8443',
+    scopes: Array.from({ length: 12 }, (_, index) => `https://www.example.com/auth/scope-${index}.readonly`),
+  },
+  secret,
+  'secret-empty': { ...secret, fault: 'empty' },
+  'secret-rejected': { ...secret, fault: 'rejected' },
+  'secret-unavailable': { ...secret, fault: 'unavailable' },
+  'secret-once': {
+    page: 'secret',
+    asking: { ...asking, message: 'Please give me the password of the staging database.' },
+    field: { label: 'Staging password', lengthMax: 1_000 },
+    onceFor: 'run_migration',
+    proceed,
+    decline,
+  },
+  continue: {
+    page: 'continue',
+    url: 'https://issues.example.com/authorize?client_id=parley&state=abc&scope=issues%3Aread',
+    origin: 'https://issues.example.com',
+  },
+  waiting: { page: 'waiting', again: `/auth/connect/${ID}/wait` },
+  done: {
+    page: 'done',
+    service: 'Issue tracker',
+    elicitationId: ID,
+    tell: ['https://chat.example.com', 'http://localhost:3000'],
+  },
+  'done-bare': { page: 'done' },
+  'done-kept': { page: 'done', service: 'Issue tracker', kept: true },
+  'done-kept-bare': { page: 'done', kept: true },
+  'done-withheld': {
+    page: 'done',
+    service: 'Issue tracker',
+    withheldScopes: ['issues:write', 'offline_access'],
+  },
+  declined: { page: 'declined' },
+  expired: { page: 'expired' },
+  settled: { page: 'settled' },
+  mismatch: { page: 'mismatch' },
+  'mismatch-sign-out': { page: 'mismatch', signOut: signIn },
+  'not-found': { page: 'not-found' },
+  ...Object.fromEntries(
+    FAILURES.map((reason) => [`failed-${reason}`, { page: 'failed', reason, retry, requestId } as const]),
+  ),
+  'failed-bare': { page: 'failed', reason: 'provider_error', providerError: 'server_error', requestId },
+  refused: { page: 'refused' },
+  'refused-retry': { page: 'refused', retry },
+  'too-many': { page: 'too-many', retryAfterSeconds: 10 },
+  unavailable: { page: 'unavailable', requestId },
+};

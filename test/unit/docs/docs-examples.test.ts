@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Variables } from '@parley/shared/runtime/variables';
+import { describe, expect, it } from 'vitest';
+import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
+
+const root = new URL('../../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
+const pages = ['README.md', ...readdirSync(new URL('docs/', root)).flatMap(pageOf)];
+
+function pageOf(name: string): string[] {
+  return name.endsWith('.md') ? [`docs/${name}`] : [];
+}
+
+/** Every YAML block that says in its first line that it is an agents file. */
+const agentsFiles = pages.flatMap((page) =>
+  [...read(page).matchAll(/```yaml\n(# agents\.yaml\n[\s\S]*?)```/g)].map(([, text = '']) => ({
+    page,
+    text,
+  })),
+);
+
+/** Has every variable. */
+const env = (mode: string) =>
+  new Proxy<Record<string, string>>({}, { get: (_, name) => (name === 'NODE_ENV' ? mode : 'a-value') });
+
+describe('an agents file in the docs', () => {
+  it('is there to be tried', () => {
+    expect(agentsFiles.map(({ page }) => page)).toContain('docs/tutorial.md');
+  });
+
+  it.each(agentsFiles)('on $page starts a pod, in production too, and warns of nothing', ({ page, text }) => {
+    const { config, warnings } = readAgentsConfig(text, page, env('production'));
+    expect(warnings).toEqual([]);
+    expect(Object.values(config.mcpServers).map((server) => server.credentialScope)).toContain('user');
+  });
+});
+
+describe('docs/connect.md', () => {
+  const methodAndPath = (text: string, pattern: RegExp) =>
+    [...text.matchAll(pattern)].map(([, method, path]) => `${method} ${path}`).sort();
+
+  it('lists the routes of the hosted pages, and no others', () => {
+    const routes = read('services/api/src/surfaces/connect/handler.ts');
+    const served = methodAndPath(routes, /method: '(GET|POST)', path: '([^']+)'/g);
+    expect(served.length).toBeGreaterThan(0);
+    expect(methodAndPath(read('docs/connect.md'), /^\| `(GET|POST) (\/auth[^`]*)` \|/gm)).toEqual(served);
+  });
+});
+
+describe('a variable that the docs name', () => {
+  // Compose and its Redis have some of their own.
+  const others = [read('docker-compose.yml'), read('infra/redis/start.sh')].join('\n');
+
+  it.each(pages)('on %s is one that something reads', (page) => {
+    const named = [
+      ...read(page).matchAll(/(?<!process\.env\.)\bPARLEY_[A-Z0-9_]*[A-Z0-9](?![A-Z0-9_*…])/g),
+    ].map(([name]) => name);
+    const unknown = named.filter((name) => !Object.hasOwn(Variables.shape, name) && !others.includes(name));
+    expect([...new Set(unknown)]).toEqual([]);
+  });
+});
+
+describe('a link between the docs', () => {
+  const anchorsOf = (page: string) =>
+    [...read(page).matchAll(/^#{1,4} (.+)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\w\s-]/g, '')
+        .replaceAll(/\s/g, '-'),
+    );
+
+  it.each(pages)('on %s leads to a heading that is there', (page) => {
+    const missing = [...read(page).matchAll(/\]\(([\w./-]*?\.md)?#([\w-]+)\)/g)].filter(
+      ([, file, anchor = '']) => {
+        const target = file === undefined ? page : new URL(file, new URL(page, 'file:///')).pathname.slice(1);
+        return !anchorsOf(target).includes(anchor);
+      },
+    );
+    expect(missing.map(([link]) => link)).toEqual([]);
+  });
+});

@@ -1,0 +1,287 @@
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import { isTerminal, STATUSES, type Status } from '@parley/shared/domain/elicitations/status';
+import {
+  type Command,
+  type Decision,
+  type Step,
+  transition,
+} from '@parley/shared/domain/elicitations/transition';
+import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { contentFor, QUESTIONS } from '../../contract/questions.ts';
+import { CELLS, COLUMNS, type Column, type From, KINDS, type Kind } from '../../contract/table.ts';
+
+const CREATED_AT = 1_700_000_000_000;
+const EXPIRES_AT = CREATED_AT + 600_000;
+const SECRET = 'hunter2-the-answer';
+
+const SETTLEMENTS: Readonly<Record<Status, Row['settlement']>> = {
+  pending: undefined,
+  opened: undefined,
+  accepted: { action: 'accept', surface: 'api' },
+  declined: { action: 'decline', surface: 'api' },
+  cancelled: { action: 'cancel', surface: 'api' },
+  expired: {},
+  withdrawn: { reason: 'superseded' },
+};
+
+function rowIn(kind: Kind, status: Status, revision = 1): Row {
+  const question = QUESTIONS[kind];
+  const { requestedSchema, completion, ...asked } = {
+    requestedSchema: undefined,
+    completion: 'client' as const,
+    ...question,
+  };
+  const settled = SETTLEMENTS[status];
+  const content = status === 'accepted' ? contentFor(kind, 'accept') : undefined;
+  return {
+    id: 'el_00AAAAAAAAAAAAAAAAAAAAAA',
+    definition: {
+      tenant: 'acme',
+      userId: 'ada',
+      streamRequestId: 's',
+      conversationId: 'c',
+      context: { trigger: 'agent' },
+      ...asked,
+      ...(asked.mode === 'url' && { completion }),
+      ...(requestedSchema !== undefined && { requestedSchema: requestedSchema as unknown as FormSchema }),
+    },
+    status,
+    revision,
+    createdAt: CREATED_AT,
+    expiresAt: EXPIRES_AT,
+    ...(settled !== undefined && {
+      settlement: { ...settled, ...(content !== undefined && { content: content as { colour: string } }) },
+      settledAt: CREATED_AT + 1,
+    }),
+  };
+}
+
+function commandOf(kind: Kind, column: Column): Command {
+  const content = contentFor(kind, column);
+  switch (column) {
+    case 'accept':
+    case 'other':
+    case 'wrong':
+      return { type: 'accept', surface: 'chat', ...(content !== undefined && { content }) };
+    case 'decline':
+    case 'cancel':
+      return { type: column, surface: 'chat' };
+    case 'laden':
+      return { type: 'decline', surface: 'chat', content: {} };
+    case 'complete':
+      return { type: 'complete', surface: 'connect' };
+    case 'withdraw':
+      return { type: 'withdraw', reason: 'run_stopped' };
+    case 'expire':
+      return { type: 'expire' };
+  }
+}
+
+/** What comes of a command, with expire-first taken as the engine takes it. */
+function outcomeOf(row: Row, command: Command, now: number) {
+  const decision = transition(row, command, now);
+  switch (decision.type) {
+    case 'unchanged':
+      return 'same';
+    case 'refused':
+      return { refused: decision.refusal.code };
+    case 'commit':
+      return { moves: decision.step.status };
+    case 'expire-first': {
+      expect(decision.step.status).toBe('expired');
+      const after = transition(applied(row, decision.step, now), command, now);
+      return after.type === 'refused' ? { refused: after.refusal.code } : after.type;
+    }
+  }
+}
+
+function applied(row: Row, step: Step, now: number): Row {
+  return {
+    ...row,
+    status: step.status,
+    revision: row.revision + 1,
+    ...(isTerminal(step.status) && { settlement: step.settlement ?? {}, settledAt: now }),
+  };
+}
+
+function statusOf(from: From): Status {
+  if (from === 'overdue') return 'pending';
+  return from === 'opened overdue' ? 'opened' : from;
+}
+
+describe('the transition table', () => {
+  for (const { kind, from, command, outcome } of CELLS) {
+    it(`${kind}: ${from}, ${command}`, () => {
+      const row = rowIn(kind, statusOf(from));
+      const overdue = from.endsWith('overdue');
+      // A settled row stays what it is, whatever the clock says.
+      const times = isTerminal(row.status) ? [CREATED_AT, EXPIRES_AT + 1] : [];
+      const open = [CREATED_AT, EXPIRES_AT - 1];
+      const late = [EXPIRES_AT, EXPIRES_AT + 1, EXPIRES_AT + 1e9];
+      for (const now of [...times, ...(overdue ? late : open)]) {
+        expect(outcomeOf(row, commandOf(kind, command), now)).toEqual(outcome);
+      }
+    });
+  }
+});
+
+const anyKind = fc.constantFrom(...KINDS);
+const anyRow = fc
+  .tuple(anyKind, fc.constantFrom(...STATUSES), fc.integer({ min: 1, max: 9 }))
+  .filter(([kind, status]) => status !== 'opened' || kind === 'url, server completion')
+  .map(([kind, status, revision]) => rowIn(kind, status, revision));
+const anyNow = fc.oneof(
+  fc.integer({ min: CREATED_AT, max: EXPIRES_AT + 600_000 }),
+  fc.constantFrom(EXPIRES_AT - 1, EXPIRES_AT, EXPIRES_AT + 1),
+);
+const anyCommand = fc.oneof(
+  fc.tuple(anyKind, fc.constantFrom(...COLUMNS)).map(([kind, column]) => commandOf(kind, column)),
+  fc.record({
+    type: fc.constantFrom('accept' as const, 'decline' as const, 'cancel' as const),
+    content: fc.oneof(
+      fc.anything(),
+      fc.constant({ colour: 'red', note: SECRET }),
+      fc.constant({ colour: SECRET }),
+    ),
+    responseId: fc.string(),
+    surface: fc.constant('chat'),
+  }),
+);
+
+function stepOf(decision: Decision): Step | undefined {
+  return 'step' in decision ? decision.step : undefined;
+}
+
+function always(check: (row: Row, command: Command, now: number) => void): void {
+  fc.assert(fc.property(anyRow, anyCommand, anyNow, check), { numRuns: 2_000 });
+}
+
+describe('every move', () => {
+  it('leaves a terminal row alone', () => {
+    always((row, command, now) => {
+      if (isTerminal(row.status))
+        expect(['unchanged', 'refused']).toContain(transition(row, command, now).type);
+    });
+  });
+
+  it('raises the revision by one and tells of it', () => {
+    always((row, command, now) => {
+      const step = stepOf(transition(row, command, now));
+      if (step === undefined) return;
+      expect(step.event).toMatchObject({
+        elicitationId: row.id,
+        revision: row.revision + 1,
+        status: step.status,
+        type: isTerminal(step.status) ? 'elicitation-resolved' : 'elicitation-updated',
+      });
+      expect(step.settlement !== undefined).toBe(isTerminal(step.status));
+    });
+  });
+
+  it('puts no answer into an event or a refusal', () => {
+    always((row, command, now) => {
+      const decision = transition(row, command, now);
+      const told = decision.type === 'refused' ? decision.refusal : stepOf(decision)?.event;
+      expect(JSON.stringify(told ?? {})).not.toContain(SECRET);
+      expect(told ?? {}).not.toHaveProperty('content');
+      expect(told ?? {}).not.toHaveProperty('responseId');
+    });
+  });
+
+  it('expires an overdue row before anything else, and nothing that is not due', () => {
+    always((row, command, now) => {
+      if (isTerminal(row.status)) return;
+      const decision = transition(row, command, now);
+      const step = stepOf(decision);
+      if (now < row.expiresAt) {
+        expect(step?.status).not.toBe('expired');
+        if (step !== undefined) expect(step.guard).toBe('open');
+      } else if (decision.type !== 'refused') {
+        expect(decision.type).toBe(command.type === 'expire' ? 'commit' : 'expire-first');
+        expect(step).toMatchObject({ status: 'expired', guard: 'due' });
+      }
+    });
+  });
+
+  it('never takes an answer at or after the deadline', () => {
+    always((row, command, now) => {
+      const status = stepOf(transition(row, command, now))?.status;
+      if (now >= row.expiresAt) expect([undefined, 'expired']).toContain(status);
+    });
+  });
+
+  it('takes silence for nothing but silence', () => {
+    always((row, command, now) => {
+      const status = stepOf(transition(row, command, now))?.status;
+      if (status === 'accepted' || status === 'opened') {
+        expect(['accept', 'complete']).toContain(command.type);
+      }
+      if (status === 'declined') expect(command.type).toBe('decline');
+    });
+  });
+
+  it('changes neither row nor command, and decides the same twice', () => {
+    always((row, command, now) => {
+      const before = structuredClone(row);
+      const sent = fc.stringify(command);
+      const decision = transition(row, command, now);
+      expect(row).toEqual(before);
+      expect(fc.stringify(command)).toBe(sent);
+      expect(transition(row, command, now)).toEqual(decision);
+    });
+  });
+});
+
+describe('the same answer again', () => {
+  it('is recognised whatever the order of its keys and its response id', () => {
+    const row = rowIn('form', 'pending');
+    const first: Command = {
+      type: 'accept',
+      content: { colour: 'red', note: 'x' },
+      responseId: 'r1',
+      surface: 'chat',
+    };
+    const decision = transition(row, first, CREATED_AT);
+    if (decision.type !== 'commit') throw new Error('the answer was not taken');
+    const settled = applied(row, decision.step, CREATED_AT);
+    const again: Command = {
+      type: 'accept',
+      content: { note: 'x', colour: 'red' },
+      responseId: 'r2',
+      surface: 'slack',
+    };
+    expect(transition(settled, again, EXPIRES_AT + 1)).toEqual({ type: 'unchanged' });
+    const less: Command = { type: 'accept', content: { colour: 'red' }, surface: 'chat' };
+    expect(transition(settled, less, CREATED_AT)).toMatchObject({ refusal: { code: 'already_settled' } });
+  });
+
+  it('is itself, for any content that is accepted', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('red', 'green', 'blue'),
+        fc.option(fc.string({ maxLength: 20 }), { nil: undefined }),
+        (colour, note) => {
+          const command: Command = { type: 'accept', content: { colour, note }, surface: 'chat' };
+          const row = rowIn('form', 'pending');
+          const decision = transition(row, command, CREATED_AT);
+          if (decision.type !== 'commit') return;
+          const settled = applied(row, decision.step, CREATED_AT);
+          expect(transition(settled, structuredClone(command), CREATED_AT)).toEqual({ type: 'unchanged' });
+        },
+      ),
+    );
+  });
+
+  it('counts an accept without content as an empty one', () => {
+    const base = rowIn('form', 'pending');
+    const definition = {
+      ...base.definition,
+      requestedSchema: { type: 'object', properties: { note: { type: 'string' } } } as FormSchema,
+    };
+    const row: Row = { ...base, definition };
+    const decision = transition(row, { type: 'accept', surface: 'chat' }, CREATED_AT);
+    expect(stepOf(decision)?.settlement).toMatchObject({ action: 'accept', content: {} });
+  });
+});

@@ -1,0 +1,372 @@
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { StreamItem } from '@parley/shared/elicitations/watch';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import { type AiSdkOptions, createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
+import { encodeTurn } from '../../../services/api/src/turns/encoder.ts';
+import { chunksOf, encodeAll, eventsOf, scanned } from './read.ts';
+import {
+  asked,
+  CANARY,
+  feed,
+  finished,
+  question,
+  restart,
+  said,
+  say,
+  started,
+  step,
+  stepEnd,
+  stories,
+} from './turns.ts';
+
+/** Every key that version 6.0.44 allows on a chunk; it refuses the others, and its reader's stream ends. */
+const KEYS: Readonly<Record<string, readonly string[]>> = {
+  start: ['messageId'],
+  'start-step': [],
+  'finish-step': [],
+  'text-start': ['id'],
+  'text-delta': ['id', 'delta'],
+  'text-end': ['id'],
+  'tool-input-start': ['toolCallId', 'toolName', 'dynamic'],
+  'tool-input-available': ['toolCallId', 'toolName', 'input', 'dynamic'],
+  'tool-output-available': ['toolCallId', 'output', 'dynamic'],
+  'tool-output-error': ['toolCallId', 'errorText', 'dynamic'],
+  error: ['errorText'],
+  finish: ['finishReason', 'messageMetadata'],
+};
+/** How a tool call opens. */
+const CALLED = [
+  { type: 'tool-input-start', toolCallId: 't1', toolName: 'search', dynamic: true },
+  { type: 'tool-input-available', toolCallId: 't1', toolName: 'search', dynamic: true, input: { q: 1 } },
+];
+const DATA_KEYS = ['id', 'data', 'transient'];
+
+function encoded(items: readonly StreamItem[], options: AiSdkOptions = {}) {
+  return encodeAll(createAiSdkEncoder(options), items);
+}
+
+function types(items: readonly StreamItem[], options: AiSdkOptions = {}): unknown[] {
+  return chunksOf(encoded(items, options)).map(({ type }) => type);
+}
+
+const call: TurnEvent = { type: 'tool-called', toolCallId: 't1', toolName: 'search', input: { q: 1 } };
+
+describe('each event becomes', () => {
+  const cases: [string, (TurnEvent | ReturnType<typeof asked>)[], unknown[]][] = [
+    ['the start of a message', [started], [{ type: 'start', messageId: 'msg_1' }]],
+    [
+      'text, begun and ended',
+      [started, step(0), say('b', 'Hel'), say('b', 'lo'), said('b'), stepEnd(0)],
+      [
+        { type: 'start', messageId: 'msg_1' },
+        { type: 'start-step' },
+        { type: 'text-start', id: 'b' },
+        { type: 'text-delta', id: 'b', delta: 'Hel' },
+        { type: 'text-delta', id: 'b', delta: 'lo' },
+        { type: 'text-end', id: 'b' },
+        { type: 'finish-step' },
+      ],
+    ],
+    [
+      'a tool call and its result',
+      [started, call, { type: 'tool-returned', toolCallId: 't1', output: [1] }],
+      [
+        { type: 'start', messageId: 'msg_1' },
+        ...CALLED,
+        { type: 'tool-output-available', toolCallId: 't1', output: [1], dynamic: true },
+      ],
+    ],
+    [
+      'a tool call and its error',
+      [started, call, { type: 'tool-failed', toolCallId: 't1', message: 'Declined.' }],
+      [
+        { type: 'start', messageId: 'msg_1' },
+        ...CALLED,
+        { type: 'tool-output-error', toolCallId: 't1', errorText: 'Declined.', dynamic: true },
+      ],
+    ],
+    [
+      'the end of what is open',
+      [started, step(0), say('b', 'x'), finished],
+      [
+        { type: 'start', messageId: 'msg_1' },
+        { type: 'start-step' },
+        { type: 'text-start', id: 'b' },
+        { type: 'text-delta', id: 'b', delta: 'x' },
+        { type: 'text-end', id: 'b' },
+        { type: 'finish-step' },
+        { type: 'finish', finishReason: 'stop' },
+      ],
+    ],
+    [
+      'an error',
+      [started, { type: 'turn-failed', code: 'model_failed', message: 'The model is away.' }],
+      [
+        { type: 'start', messageId: 'msg_1' },
+        {
+          type: 'data-turn-failed',
+          data: { v: 1, code: 'model_failed', message: 'The model is away.' },
+          transient: true,
+        },
+        { type: 'error', errorText: 'The model is away.' },
+        { type: 'finish', finishReason: 'error' },
+      ],
+    ],
+  ];
+  test.each(cases)('%s', (_, told, chunks) => {
+    expect(chunksOf(encoded(feed(told)))).toEqual(chunks);
+  });
+
+  test.each([
+    ['stop', 'stop'],
+    ['length', 'length'],
+    ['step-limit', 'tool-calls'],
+    ['content-filter', 'content-filter'],
+    ['stopped', 'other'],
+  ] as const)('the end %s: %s', (reason, finishReason) => {
+    const chunks = chunksOf(encoded(feed([started, { type: 'turn-finished', reason }])));
+    expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason });
+  });
+
+  it('a question: one part, sent again on every change, without its answer', () => {
+    const items = feed([
+      started,
+      asked(question('el_1')),
+      asked(question('el_1', 'accepted', { action: 'accept' }), 'elicitation-resolved'),
+    ]);
+    const chunks = chunksOf(encoded(items)).slice(1);
+    const { content: _, ...shown } = question('el_1');
+    expect(chunks).toEqual([
+      {
+        type: 'data-elicitation-request',
+        id: 'el_1',
+        data: { v: 1, ...shown, respondUrl: '/run/api/elicitation-responses' },
+      },
+      expect.objectContaining({ id: 'el_1', data: expect.objectContaining({ status: 'accepted' }) }),
+    ]);
+  });
+
+  it('a question older than its turn: told once the message has begun', () => {
+    expect(types(feed([asked(question('el_1')), started]))).toEqual(['start', 'data-elicitation-request']);
+  });
+
+  it('a notice that an account is missing', () => {
+    const notice = {
+      toolCallId: 't1',
+      toolId: 'issues',
+      toolName: 'search',
+      service: 'Tracker',
+      message: 'Connect it first.',
+    };
+    const told = feed([started, { type: 'tool-auth-required', ...notice, secret: CANARY }]);
+    expect(chunksOf(encoded(told)).at(-1)).toEqual({
+      type: 'data-tool-auth-required',
+      id: 't1',
+      data: { v: 1, ...notice },
+    });
+  });
+});
+
+it('passes over what its reader would break at', () => {
+  const told = feed([
+    started,
+    { type: 'from-a-newer-pod', anything: 1 },
+    { type: 'tool-returned', toolCallId: 'never', output: 1 },
+    { type: 'tool-failed', toolCallId: 'never', message: '' },
+    said('never'),
+    say('b', ''),
+    said('b'),
+  ]);
+  expect(types(told)).toEqual(['start']);
+});
+
+it('ends once, with [DONE], and is silent from then on', () => {
+  const encoder = createAiSdkEncoder();
+  const sent = encodeAll(encoder, feed([started, finished]));
+  expect(sent.next).toBe('end');
+  expect(sent.frames.at(-1)?.text).toBe('[DONE]');
+  for (const item of feed([say('b', 'late'), asked(question('el_1'))])) {
+    expect(encoder.encode(item)).toEqual({ frames: [], next: 'end' });
+  }
+});
+
+describe('a restarted step', () => {
+  const told = [started, step(0), say('a', 'void'), call, restart(0), step(0), say('b', 'kept'), finished];
+
+  it('cuts a reader that has void text', () => {
+    const sent = encoded(feed(told));
+    expect(sent.next).toBe('cut');
+    expect(sent.frames.map(({ text }) => text)).not.toContain('[DONE]');
+  });
+
+  it('is left out of a replay, whose questions stay', () => {
+    const items = feed([...told.slice(0, 4), asked(question('el_1')), ...told.slice(4)]);
+    const sent = encoded(items, { superseded: scanned(items) });
+    expect(sent.next).toBe('end');
+    expect(sent.bytes).not.toContain('void');
+    expect(chunksOf(sent).map(({ type }) => type)).toEqual([
+      'start',
+      'start-step',
+      'data-elicitation-request',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'finish-step',
+      'finish',
+    ]);
+  });
+
+  it('goes unseen by a reader that has nothing of it', () => {
+    const items = feed([started, step(0), restart(0), step(0), say('b', 'kept'), finished]);
+    expect(types(items).filter((type) => type === 'start-step')).toHaveLength(1);
+  });
+
+  it('takes the later steps with it', () => {
+    const items = feed([
+      started,
+      step(0),
+      stepEnd(0),
+      step(1),
+      say('a', 'void'),
+      stepEnd(1),
+      step(2),
+      say('b', 'void'),
+      restart(1),
+      step(1),
+      say('c', 'kept'),
+      restart(1),
+      say('d', 'last'),
+      finished,
+    ]);
+    const sent = encoded(items, { superseded: scanned(items) });
+    expect(chunksOf(sent).flatMap(({ delta }) => delta ?? [])).toEqual(['last']);
+  });
+});
+
+it('a later step that was void with an earlier one begins anew', () => {
+  const items = feed([
+    started,
+    step(0),
+    step(1),
+    say('a', 'void'),
+    restart(0),
+    step(0),
+    say('b', 'kept'),
+    step(1),
+    say('c', 'void'),
+    restart(1),
+    step(1),
+    say('d', 'last'),
+    finished,
+  ]);
+  const sent = encoded(items, { superseded: scanned(items) });
+  expect(chunksOf(sent).flatMap(({ delta }) => delta ?? [])).toEqual(['kept', 'last']);
+  expect(sent.next).toBe('end');
+});
+
+describe('a turn as its items come', () => {
+  async function* coming(items: readonly StreamItem[]) {
+    yield* items;
+  }
+  async function ended(items: readonly StreamItem[]) {
+    const frames = encodeTurn(coming(items), createAiSdkEncoder());
+    let count = 0;
+    for (;;) {
+      const next = await frames.next();
+      if (next.done === true) return { count, how: next.value };
+      count += 1;
+    }
+  }
+
+  it('ends with the turn, and leaves what comes later alone', async () => {
+    expect(await ended(feed([started, finished, say('b', 'late')]))).toEqual({ count: 3, how: 'end' });
+  });
+
+  it('is cut where its reader must come back, and where the items run out', async () => {
+    expect(await ended(feed([started, say('a', 'void'), restart(0), finished]))).toEqual({
+      count: 3,
+      how: 'cut',
+    });
+    expect(await ended(feed([started]))).toEqual({ count: 1, how: 'cut' });
+  });
+});
+
+describe('a reader that comes back', () => {
+  it('gets exactly what it has not had, from wherever it was cut off', () => {
+    fc.assert(
+      fc.property(stories({ restarts: true }), fc.nat(), ({ items }, at) => {
+        const superseded = scanned(items);
+        const whole = encoded(items, { superseded }).frames;
+        const cut = at % (whole.length + 1);
+        const had = whole.slice(0, cut);
+        const last = had.at(-1)?.id;
+        if (last === undefined) return;
+        const after = { epoch: '17', seq: Number(last.split('-')[1]) };
+        const rest = encoded(items, { superseded, after }).frames;
+        // What shares an event with the last frame may come twice; nothing may be missing.
+        const first = whole.findIndex(({ text, id }) => text === rest[0]?.text && id === rest[0]?.id);
+        const from = rest.length === 0 ? whole.length : first;
+        expect(from).toBeLessThanOrEqual(cut);
+        expect(whole.slice(from)).toEqual(rest);
+        expect(new Set(whole.slice(from, cut).map(({ id }) => id)).size).toBeLessThanOrEqual(1);
+      }),
+    );
+  });
+
+  const told = [started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished];
+
+  it.each([
+    ['out of void events', { epoch: '17', seq: 3 }],
+    ['out of another feed', { epoch: '16', seq: 900 }],
+  ])('%s starts over, and is told so', (_, after) => {
+    const items = feed(told);
+    const sent = encoded(items, { superseded: scanned(items), after });
+    const [notice, ...rest] = chunksOf(sent);
+    expect(notice).toEqual({ type: 'data-stream-reset', data: { v: 1 }, transient: true });
+    expect(rest).toEqual(chunksOf(encoded(items, { superseded: scanned(items) })));
+    expect(sent.next).toBe('end');
+  });
+
+  it('after the end gets nothing but the end', () => {
+    expect(encoded(feed(told.slice(0, 1).concat(finished)), { after: { epoch: '17', seq: 2 } })).toEqual({
+      frames: [],
+      bytes: '',
+      next: 'end',
+    });
+  });
+});
+
+describe('a feed that was lost', () => {
+  it('cuts a reader that has something of it', () => {
+    const items: StreamItem[] = [...feed([started]), { type: 'reset' }, ...feed([started, finished], '18')];
+    expect(encoded(items).next).toBe('cut');
+  });
+
+  it('is nothing to a reader that has nothing of it', () => {
+    expect(types([{ type: 'reset' }, ...feed([started, finished], '18')])).toEqual(['start', 'finish']);
+  });
+});
+
+it('whatever happens: known chunks in known keys, ids on every frame, no answer, one end', () => {
+  fc.assert(
+    fc.property(stories({ restarts: true }), ({ items }) => {
+      const sent = encoded(items, { superseded: scanned(items) });
+      expect(sent.next).toBe('end');
+      expect(sent.bytes).not.toContain(CANARY);
+      expect(sent.bytes.isWellFormed()).toBe(true);
+      const events = eventsOf(sent.bytes);
+      expect(events.map(({ data }) => data)).toEqual(sent.frames.map(({ text }) => text));
+      for (const chunk of chunksOf(sent)) {
+        const { type, ...rest } = chunk;
+        const allowed = String(type).startsWith('data-') ? DATA_KEYS : KEYS[String(type)];
+        expect(allowed, String(type)).toEqual(expect.arrayContaining(Object.keys(rest)));
+      }
+      // The first frames of a message that begins with an older question have no id to fall back on.
+      expect(events.filter(({ id }) => id === undefined).length).toBeLessThanOrEqual(1);
+      const numbers = events.flatMap(({ id }) => (id === undefined ? [] : [Number(id.split('-')[1])]));
+      expect(numbers).toEqual(numbers.toSorted((a, b) => a - b));
+      expect(events.filter(({ data }) => data === '[DONE]')).toHaveLength(1);
+    }),
+  );
+});

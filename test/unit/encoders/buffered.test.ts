@@ -1,0 +1,138 @@
+import type { StreamItem } from '@parley/shared/elicitations/watch';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  completionOf,
+  createBufferedTurn,
+  type Finished,
+  textOfMessage,
+} from '../../../services/api/src/turns/buffered.ts';
+import {
+  asked,
+  CANARY,
+  feed,
+  finished,
+  question,
+  restart,
+  said,
+  say,
+  started,
+  step,
+  stepEnd,
+  stories,
+} from './turns.ts';
+
+function collected(items: readonly StreamItem[]) {
+  const turn = createBufferedTurn();
+  for (const item of items) if (turn.take(item)) break;
+  return turn;
+}
+
+it('collects a turn into a message', () => {
+  const turn = collected(
+    feed([
+      started,
+      step(0),
+      say('a', 'Let me'),
+      say('a', ' look.'),
+      said('a'),
+      { type: 'tool-called', toolCallId: 't1', toolName: 'search', input: { q: 1 } },
+      asked(question('el_1')),
+      asked(question('el_1', 'accepted'), 'elicitation-resolved'),
+      { type: 'tool-returned', toolCallId: 't1', output: [1] },
+      stepEnd(0),
+      step(1),
+      say('b', 'Three.'),
+      finished,
+    ]),
+  );
+  const { content: _, ...shown } = question('el_1', 'accepted');
+  expect(turn.outcome).toEqual(finished);
+  expect(turn.message()).toEqual({
+    id: 'msg_1',
+    role: 'assistant',
+    parts: [
+      { type: 'step-start' },
+      { type: 'text', text: 'Let me look.', state: 'done' },
+      {
+        type: 'dynamic-tool',
+        toolName: 'search',
+        toolCallId: 't1',
+        state: 'output-available',
+        input: { q: 1 },
+        output: [1],
+      },
+      {
+        type: 'data-elicitation-request',
+        id: 'el_1',
+        data: { v: 1, ...shown, respondUrl: '/run/api/elicitation-responses' },
+      },
+      { type: 'step-start' },
+      { type: 'text', text: 'Three.', state: 'done' },
+    ],
+  });
+});
+
+it('makes a completion of it', () => {
+  const end: Finished = {
+    type: 'turn-finished',
+    reason: 'length',
+    usage: { inputTokens: 5, outputTokens: 2 },
+  };
+  const message = collected(feed([started, say('a', 'One.'), said('a'), say('b', 'Two.'), end])).message();
+  expect(completionOf(message, end, { model: 'helper', created: 1_760_000_000 })).toEqual({
+    id: 'chatcmpl-msg_1',
+    object: 'chat.completion',
+    created: 1_760_000_000,
+    model: 'helper',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: 'One.\n\nTwo.', refusal: null },
+        logprobs: null,
+        finish_reason: 'length',
+      },
+    ],
+    usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+  });
+});
+
+it('tells how a turn failed, and keeps what it had said', () => {
+  const failure = { type: 'turn-failed', code: 'model_failed', message: 'Away.' } as const;
+  const turn = collected(feed([started, say('a', 'So far.'), failure]));
+  expect(turn.outcome).toEqual(failure);
+  expect(textOfMessage(turn.message())).toBe('So far.');
+});
+
+it('has no outcome before the end', () => {
+  const turn = createBufferedTurn();
+  expect(feed([started, say('a', 'x')]).map((item) => turn.take(item))).toEqual([false, false]);
+  expect(turn.outcome).toBeUndefined();
+});
+
+it('takes back what a restart or a lost feed makes void', () => {
+  const told = [started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished];
+  expect(textOfMessage(collected(feed(told)).message())).toBe('kept');
+  const lost: StreamItem[] = [...feed([started, say('a', 'void')]), { type: 'reset' }, ...feed(told, '18')];
+  expect(textOfMessage(collected(lost).message())).toBe('kept');
+});
+
+it('whatever happens: what holds and nothing else, and no answer', () => {
+  fc.assert(
+    fc.property(stories({ restarts: true }), (story) => {
+      const turn = collected(story.items);
+      const { parts } = turn.message();
+      const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+      const tools = parts.flatMap((part) =>
+        part.type === 'dynamic-tool' ? [{ id: part.toolCallId, state: part.state }] : [],
+      );
+      const questions = parts.flatMap((part) => (part.type === 'data-elicitation-request' ? [part.id] : []));
+      expect(texts.toSorted()).toEqual(story.texts.toSorted());
+      expect(tools).toEqual(expect.arrayContaining([...story.tools]));
+      expect(tools).toHaveLength(story.tools.length);
+      expect(questions.toSorted()).toEqual(story.questions.toSorted());
+      expect(turn.outcome).toEqual(story.ending);
+      expect(JSON.stringify(turn.message())).not.toContain(CANARY);
+    }),
+  );
+});

@@ -1,0 +1,37 @@
+import { expect, it, test } from 'vitest';
+import { answerIn, type ChatMessage } from '../../../services/api/src/surfaces/ai-sdk/chat-input.ts';
+
+const data = { elicitationId: 'el_1', action: 'accept' as const, content: { answer: '12A' } };
+const answer = { type: 'data-elicitation-response', data };
+const text = { type: 'text', text: 'And a window seat.' };
+const asked: ChatMessage = { role: 'assistant', parts: [{ type: 'text', text: 'Which seat?' }] };
+
+function answerOf(last: Omit<ChatMessage, 'role'>) {
+  return answerIn([asked, { ...last, role: 'user' }]);
+}
+
+test.each([
+  ['alone', { parts: [answer] }],
+  ['beside parts that nobody knows', { parts: [{ type: 'step-start' }, answer, { type: 'data-seen' }] }],
+  ['beside text that is empty', { parts: [{ type: 'text', text: '' }, answer], content: '' }],
+])('an answer %s is taken', (_, last) => {
+  expect(answerOf(last)).toEqual(data);
+});
+
+it('finds none in a message of text', () => {
+  expect(answerOf({ parts: [text] })).toBeUndefined();
+});
+
+test.each([
+  ['a second answer', { parts: [answer, { ...answer, data: { ...data, elicitationId: 'el_2' } }] }, 'each'],
+  ['text in a part', { parts: [answer, text] }, 'the answer and the text'],
+  ['text in the content', { parts: [answer], content: 'And a window seat.' }, 'the answer and the text'],
+])('with %s beside it, says what to do', (_, last, what) => {
+  expect(() => answerOf(last)).toThrow(
+    expect.objectContaining({
+      code: 'invalid_request',
+      message: expect.stringMatching(new RegExp(`^Send ${what}.* of (?:its|their) own\\.$`)),
+      issues: [{ path: 'messages.1', message: expect.stringMatching(/^must hold (?:one answer|no text)$/) }],
+    }),
+  );
+});

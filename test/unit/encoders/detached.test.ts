@@ -1,0 +1,100 @@
+import { type FeedPosition, parseFeedPosition, type UnknownEvent } from '@parley/shared/domain/events';
+import type { StreamItem } from '@parley/shared/elicitations/watch';
+import { describe, expect, it } from 'vitest';
+import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
+import { createOpenAiEncoder } from '../../../services/api/src/surfaces/openai/encoder.ts';
+import { createDetachmentScan, type Detachment } from '../../../services/api/src/turns/detachment.ts';
+import { chunksOf, encodeAll } from './read.ts';
+import { asked, feed, finished, question, say, started, step } from './turns.ts';
+
+const detached = { type: 'turn-detached' } as const;
+const attached = { type: 'turn-attached' } as const;
+const WAITING = {
+  type: 'finish',
+  finishReason: 'other',
+  messageMetadata: { parley: { state: 'waiting' } },
+};
+
+const open = asked(question('q', 'pending'));
+const ended = asked(question('q', 'accepted'));
+const BEFORE = [started, step(0), say('b', 'Well. '), open, detached];
+
+/** What a reader knows that comes when the feed is as long as this, and the turn waits or does not. */
+function facts(items: readonly StreamItem[], waits: boolean): { readonly detachment?: Detachment } {
+  const scan = createDetachmentScan();
+  for (const item of items) {
+    const position = item.type === 'reset' ? undefined : parseFeedPosition(item.id);
+    if (position === undefined) continue;
+    const event = item.type === 'other' ? item.event : { type: 'of-a-question' };
+    scan.see({ position, event: event as UnknownEvent });
+  }
+  const { until, mayWait } = scan;
+  return until === undefined ? {} : { detachment: { until, isWaiting: mayWait && waits } };
+}
+
+/** The last chunk of a reader that comes when the feed has `count` items, and how its stream ends. */
+function read(items: readonly StreamItem[], count: number, waits = false, after?: number) {
+  const given = {
+    ...facts(items.slice(0, count), waits),
+    ...(after !== undefined && { after: at(items, after) }),
+  };
+  const sent = encodeAll(createAiSdkEncoder(given), items);
+  const chunks = chunksOf(sent);
+  return { last: chunks.at(-1), count: chunks.length, next: sent.next };
+}
+
+function at(items: readonly StreamItem[], index: number): FeedPosition {
+  const item = items[index];
+  const position = item === undefined || item.type === 'reset' ? undefined : parseFeedPosition(item.id);
+  if (position === undefined) throw new Error('There is no such item.');
+  return position;
+}
+
+describe('a reader of a detached turn', () => {
+  const whole = feed([...BEFORE, ended, attached, say('b', 'Green.'), finished]);
+
+  it('that began it ends where it is detached', () => {
+    const sent = encodeAll(createAiSdkEncoder(), whole);
+    expect([chunksOf(sent).at(-1), sent.next]).toEqual([WAITING, 'end']);
+  });
+
+  it('that comes while it waits ends with all that there is, too', () => {
+    expect(read(whole, BEFORE.length, true)).toMatchObject({ last: WAITING, next: 'end' });
+    const opened = feed([...BEFORE, asked(question('q', 'opened')), ended, attached, finished]);
+    const { last, count } = read(opened, BEFORE.length + 1, true);
+    expect([last, count]).toEqual([WAITING, read(whole, BEFORE.length, true).count + 1]);
+  });
+
+  it('that comes back by the id of its end, while it waits, is told that again and nothing else', () => {
+    expect(read(whole, BEFORE.length, true, BEFORE.length - 1)).toEqual({
+      last: WAITING,
+      count: 1,
+      next: 'end',
+    });
+  });
+
+  it('that comes once something ended stays to its end, and is told that it waits no more', () => {
+    for (let count = BEFORE.length; count <= whole.length; count += 1) {
+      expect(read(whole, count)).toMatchObject({
+        last: { type: 'finish', finishReason: 'stop', messageMetadata: { parley: { state: 'finished' } } },
+        next: 'end',
+      });
+    }
+  });
+
+  it('ends at a later wait, but not at the one that was over when it came', () => {
+    const twice = feed([...BEFORE, ended, attached, say('b', 'And? '), detached]);
+    expect(read(twice, BEFORE.length + 1)).toMatchObject({ last: WAITING, next: 'end' });
+    expect(read(twice, twice.length, true)).toMatchObject({ last: WAITING, next: 'end' });
+    const more = feed([...BEFORE, ended, attached, say('b', 'And? '), detached, ended, attached, finished]);
+    expect(read(more, more.length).last).toMatchObject({ finishReason: 'stop' });
+  });
+
+  it('in the OpenAI format stays, unless it asked to end there', () => {
+    const head = { model: 'helper', created: 1, envelopes: true, usage: false, steps: 'live' } as const;
+    expect(encodeAll(createOpenAiEncoder(head), feed(BEFORE)).next).toBe('more');
+    const sent = encodeAll(createOpenAiEncoder({ ...head, detaches: true }), feed(BEFORE));
+    expect(sent.next).toBe('end');
+    expect(chunksOf(sent).at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
+  });
+});

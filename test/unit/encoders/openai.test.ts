@@ -1,0 +1,225 @@
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { StreamItem } from '@parley/shared/elicitations/watch';
+import fc from 'fast-check';
+import { describe, expect, it, test } from 'vitest';
+import {
+  createOpenAiEncoder,
+  type OpenAiOptions,
+} from '../../../services/api/src/surfaces/openai/encoder.ts';
+import type { ChatCompletionChunk } from '../../../services/api/src/turns/openai-shapes.ts';
+import { chunksOf, encodeAll, eventsOf } from './read.ts';
+import {
+  asked,
+  CANARY,
+  feed,
+  finished,
+  question,
+  restart,
+  said,
+  say,
+  started,
+  step,
+  stepEnd,
+  stories,
+} from './turns.ts';
+
+const DEFAULTS: OpenAiOptions = {
+  model: 'helper',
+  created: 1_760_000_000,
+  envelopes: false,
+  usage: false,
+  steps: 'live',
+};
+
+function encoded(items: readonly StreamItem[], options: Partial<OpenAiOptions> = {}) {
+  return encodeAll(createOpenAiEncoder({ ...DEFAULTS, ...options }), items);
+}
+
+/** What the deltas of the one choice say, one by one. */
+function contents(items: readonly StreamItem[], options: Partial<OpenAiOptions> = {}): string[] {
+  return deltasOf(encoded(items, options)).filter((content) => content !== '');
+}
+
+function deltasOf(sent: ReturnType<typeof encoded>): string[] {
+  const chunks = chunksOf(sent) as unknown as Partial<ChatCompletionChunk>[];
+  return chunks.flatMap(({ choices = [] }) => choices.flatMap(({ delta }) => delta.content ?? []));
+}
+
+const call: TurnEvent = { type: 'tool-called', toolCallId: 't1', toolName: 'search', input: { q: 1 } };
+const notice: TurnEvent = {
+  type: 'tool-auth-required',
+  toolCallId: 't1',
+  toolId: 'issues',
+  toolName: 'search',
+  service: 'Tracker',
+  message: 'Connect it first.',
+};
+
+it('tells a turn in chunks of one completion', () => {
+  const told = feed([started, step(0), say('b', 'Hel'), say('b', 'lo'), said('b'), stepEnd(0), finished]);
+  const sent = encoded(told);
+  const head = {
+    id: 'chatcmpl-msg_1',
+    object: 'chat.completion.chunk',
+    created: 1_760_000_000,
+    model: 'helper',
+  };
+  expect(chunksOf(sent)).toEqual(
+    [
+      { delta: { role: 'assistant', content: '' }, finish_reason: null },
+      { delta: { content: 'Hel' }, finish_reason: null },
+      { delta: { content: 'lo' }, finish_reason: null },
+      { delta: {}, finish_reason: 'stop' },
+    ].map((choice) => ({ ...head, choices: [{ index: 0, ...choice }] })),
+  );
+  expect(sent.frames.at(-1)?.text).toBe('[DONE]');
+  expect(sent.next).toBe('end');
+});
+
+test.each([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['step-limit', 'length'],
+  ['content-filter', 'content_filter'],
+  ['stopped', 'stop'],
+] as const)('the end %s: %s', (reason, finish) => {
+  const chunks = chunksOf(encoded(feed([started, { type: 'turn-finished', reason }])));
+  expect(chunks.at(-1)).toMatchObject({ choices: [{ delta: {}, finish_reason: finish }] });
+});
+
+it('tells the tokens used in a chunk without choices, to whoever asked', () => {
+  const end: TurnEvent = {
+    type: 'turn-finished',
+    reason: 'stop',
+    usage: { inputTokens: 5, outputTokens: 2 },
+  };
+  const chunks = chunksOf(encoded(feed([started, end]), { usage: true }));
+  expect(chunks.map(({ usage }) => usage)).toEqual([
+    null,
+    null,
+    { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 },
+  ]);
+  expect(chunks.at(-1)).toMatchObject({ choices: [] });
+  expect(chunksOf(encoded(feed([started, end])))[1]).not.toHaveProperty('usage');
+});
+
+it('sets blocks of text apart', () => {
+  expect(
+    contents(feed([started, say('a', 'One.'), say('a', ' Two.'), said('a'), say('b', 'Three.')])),
+  ).toEqual(['One.', ' Two.', '\n\nThree.']);
+});
+
+describe('envelopes', () => {
+  const told = feed([
+    started,
+    call,
+    asked(question('el_1')),
+    asked(question('el_1', 'declined', { action: 'decline' }), 'elicitation-resolved'),
+    { type: 'tool-failed', toolCallId: 't1', message: 'Declined.' },
+    { type: 'tool-returned', toolCallId: 't2', output: [1] },
+    notice,
+    say('b', 'Well.'),
+    finished,
+  ]);
+
+  it('stay away from callers that did not ask for them', () => {
+    expect(contents(told)).toEqual(['Well.']);
+  });
+
+  it('are whole deltas', () => {
+    const { content: _, ...shown } = question('el_1');
+    const { type: _type, ...noticed } = notice;
+    const respondUrl = '/run/api/elicitation-responses';
+    expect(
+      contents(told, { envelopes: true })
+        .slice(0, -1)
+        .map((content) => JSON.parse(content)),
+    ).toEqual([
+      { type: 'tool-input-available', toolCallId: 't1', toolName: 'search', input: { q: 1 } },
+      { type: 'elicitation-request', v: 1, ...shown, respondUrl },
+      { type: 'elicitation-resolved', v: 1, ...shown, status: 'declined', action: 'decline', respondUrl },
+      { type: 'tool-output-error', toolCallId: 't1', errorText: 'Declined.' },
+      { type: 'tool-output-available', toolCallId: 't2', output: [1] },
+      { type: 'tool-auth-required', v: 1, ...noticed },
+    ]);
+  });
+});
+
+it('tells an error in the shape that its clients throw', () => {
+  const sent = encoded(feed([started, { type: 'turn-failed', code: 'model_failed', message: 'Away.' }]));
+  expect(chunksOf(sent).at(-1)).toEqual({
+    error: { message: 'Away.', type: 'server_error', param: null, code: 'model_failed' },
+  });
+  expect(sent.frames.at(-1)?.text).toBe('[DONE]');
+  expect(sent.next).toBe('end');
+});
+
+describe('a restarted step', () => {
+  const told = feed([started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished]);
+
+  it('ends a stream whose text it makes void, in a typed error', () => {
+    const sent = encoded(told);
+    expect(chunksOf(sent).at(-1)).toMatchObject({ error: { code: 'step_restarted', type: 'server_error' } });
+    expect(sent.frames.at(-1)?.text).toBe('[DONE]');
+    expect(sent.next).toBe('end');
+  });
+
+  it('goes unseen when steps are buffered, whose questions come at once', () => {
+    const encoder = createOpenAiEncoder({ ...DEFAULTS, envelopes: true, steps: 'buffered' });
+    encodeAll(encoder, told.slice(0, 3));
+    const [asking] = feed([asked(question('el_1'))]);
+    expect(asking && encoder.encode(asking).frames).toHaveLength(1);
+    const sent = encodeAll(encoder, told.slice(3));
+    expect(deltasOf(sent)).toEqual(['kept']);
+    expect(sent.next).toBe('end');
+  });
+
+  it('goes unseen when nothing of it was told', () => {
+    expect(contents(feed([started, step(0), restart(0), step(0), say('b', 'kept'), finished]))).toEqual([
+      'kept',
+    ]);
+  });
+
+  it('takes back the activity that envelopes told', () => {
+    const items = feed([started, step(0), call, restart(0), step(0), say('b', 'kept'), finished]);
+    expect(contents(items, { envelopes: true })[1]).toBe('{"type":"step-restarted","step":0}');
+    expect(contents(items)).toEqual(['kept']);
+  });
+
+  it('does not undo the steps before it', () => {
+    const items = feed([started, step(0), say('a', 'one'), stepEnd(0), step(1), restart(1), finished]);
+    expect(contents(items)).toEqual(['one']);
+    expect(encoded(items).next).toBe('end');
+  });
+});
+
+it('a feed that was lost ends the stream in a typed error', () => {
+  const sent = encoded([...feed([started]), { type: 'reset' }]);
+  expect(chunksOf(sent).at(-1)).toMatchObject({ error: { code: 'stream_lost' } });
+  expect(sent.next).toBe('end');
+  expect(encoded([{ type: 'reset' }, ...feed([started])]).next).toBe('more');
+});
+
+// Only what holds steps back can tell all of a turn whose steps are restarted.
+const toldWhole = fc.oneof(
+  fc.record({ story: stories({ restarts: false }), steps: fc.constant('live' as const) }),
+  fc.record({ story: stories({ restarts: true }), steps: fc.constant('buffered' as const) }),
+);
+
+it('whatever happens: the text and nothing else, no answer, one end', () => {
+  const options = fc.record({ envelopes: fc.boolean(), usage: fc.boolean() });
+  fc.assert(
+    fc.property(toldWhole, options, ({ story, steps }, chosen) => {
+      const sent = encoded(story.items, { ...chosen, steps });
+      expect(sent.next).toBe('end');
+      expect(sent.bytes).not.toContain(CANARY);
+      const events = eventsOf(sent.bytes);
+      expect(events.map(({ data }) => data)).toEqual(sent.frames.map(({ text }) => text));
+      expect(events.at(-1)?.data).toBe('[DONE]');
+      if (chosen.envelopes) return;
+      // Blocks may overlap, so only what was said counts here, not where.
+      const characters = (text: string) => [...text.replaceAll('\n', '')].toSorted().join('');
+      expect(characters(deltasOf(sent).join(''))).toBe(characters(story.texts.join('')));
+    }),
+  );
+});

@@ -1,0 +1,57 @@
+/** Runs items through an encoder, and finds in its bytes what a plain reader of server-sent events would. */
+
+import { parseFeedPosition } from '@parley/shared/domain/events';
+import type { StreamItem } from '@parley/shared/elicitations/watch';
+import { type Frame, frameText } from '../../../services/api/src/http/sse.ts';
+import type { Encoder } from '../../../services/api/src/turns/encoder.ts';
+import { createSupersededScan, type SupersededScan } from '../../../services/api/src/turns/superseded.ts';
+
+export interface Sent {
+  readonly frames: readonly Frame[];
+  readonly bytes: string;
+  readonly next: 'more' | 'end' | 'cut';
+}
+
+/** Encodes until the encoder says that nothing more follows. */
+export function encodeAll(encoder: Encoder, items: readonly StreamItem[]): Sent {
+  const frames: Frame[] = [];
+  let next: Sent['next'] = 'more';
+  for (const item of items) {
+    const encoded = encoder.encode(item);
+    frames.push(...encoded.frames);
+    next = encoded.next;
+    if (next !== 'more') break;
+  }
+  return { frames, bytes: frames.map(frameText).join(''), next };
+}
+
+/** What a replay of these items must leave out. */
+export function scanned(items: readonly StreamItem[]): SupersededScan {
+  const scan = createSupersededScan();
+  for (const item of items) {
+    if (item.type !== 'other') continue;
+    const position = parseFeedPosition(item.id);
+    if (position !== undefined) scan.see({ position, event: item.event });
+  }
+  return scan;
+}
+
+/** The chunks of frames that are JSON. */
+export function chunksOf(sent: { readonly frames: readonly Frame[] }): Record<string, unknown>[] {
+  return sent.frames.filter(({ text }) => text !== '[DONE]').map(({ text }) => JSON.parse(text));
+}
+
+/** Reads an event stream as the WHATWG parser does, but splits lines where the pickiest readers do. */
+export function eventsOf(bytes: string): { readonly id?: string; readonly data: string }[] {
+  const blocks = bytes.split('\n\n');
+  if (blocks.pop() !== '') throw new Error('the stream ends within an event');
+  return blocks.map((block) => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what Python's str.splitlines takes for a line break
+    const lines = block.split(/\r\n|[\n\r\u000b\u000c\u001c-\u001e\u0085\u2028\u2029]/);
+    const fields = lines.map((line) => /^(id|data): (.*)$/s.exec(line)?.slice(1));
+    const names = fields.map((field) => field?.[0]).join(' ');
+    if (names !== 'id data' && names !== 'data') throw new Error(`not a frame: ${block}`);
+    const data = fields.at(-1)?.[1] ?? '';
+    return names === 'data' ? { data } : { id: fields[0]?.[1] ?? '', data };
+  });
+}

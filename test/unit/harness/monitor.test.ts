@@ -1,0 +1,24 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { redisCommand } from '../../harness/redis-command.ts';
+import { watchCommands } from '../../harness/redis-monitor.ts';
+import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await startRedis();
+});
+afterAll(() => server.stop());
+
+it('tells of every command as it was sent, whatever it holds', async () => {
+  const seen: (readonly string[])[] = [];
+  const stop = await watchCommands(server.url, (args) => seen.push(args));
+  const odd = 'a "quoted" \\ line\r\nü\x00\x07';
+  await redisCommand(server.url, 'SET', 'key', odd);
+  await redisCommand(server.url, 'EVAL', "return redis.call('GET', KEYS[1])", 1, 'key');
+  await waitUntil(() => seen.some(([name]) => name?.toUpperCase() === 'GET'), {
+    what: 'the command of the script',
+  });
+  expect(seen).toContainEqual(['SET', 'key', odd]);
+  stop();
+});

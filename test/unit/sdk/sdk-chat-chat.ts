@@ -1,0 +1,88 @@
+import { AbstractChat, type ChatInit, type ChatState, type ChatStatus, type UIMessage } from 'ai';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+/** The state of a chat, kept as the React binding keeps it: messages are replaced, never changed. */
+class PlainState implements ChatState<UIMessage> {
+  status: ChatStatus = 'ready';
+  error: Error | undefined = undefined;
+  #messages: UIMessage[] = [];
+  readonly #onShow: (messages: readonly UIMessage[]) => void;
+
+  constructor(onShow: (messages: readonly UIMessage[]) => void) {
+    this.#onShow = onShow;
+  }
+
+  get messages() {
+    return this.#messages;
+  }
+
+  set messages(messages: UIMessage[]) {
+    this.#messages = messages;
+    this.#onShow(messages);
+  }
+
+  pushMessage = (message: UIMessage) => {
+    this.messages = [...this.#messages, this.snapshot(message)];
+  };
+
+  popMessage = () => {
+    this.messages = this.#messages.slice(0, -1);
+  };
+
+  replaceMessage = (index: number, message: UIMessage) => {
+    this.messages = this.#messages.with(index, this.snapshot(message));
+  };
+
+  snapshot = <T>(thing: T): T => structuredClone(thing);
+}
+
+export interface Finish {
+  readonly isAbort: boolean;
+  readonly isError: boolean;
+  readonly isDisconnect: boolean;
+}
+
+/** A chat of the AI SDK without a framework, with what its user was shown and told. */
+export class PlainChat extends AbstractChat<UIMessage> {
+  /** Text of the last message at each change, without repeats in a row. */
+  readonly shown: string[];
+  readonly errors: Error[];
+  readonly finishes: Finish[];
+
+  constructor(init: ChatInit<UIMessage>) {
+    const shown: string[] = [];
+    const errors: Error[] = [];
+    const finishes: Finish[] = [];
+    const onShow = (messages: readonly UIMessage[]) => {
+      const text = replyIn(messages);
+      if (text !== shown.at(-1)) shown.push(text);
+    };
+    super({
+      ...init,
+      state: new PlainState(onShow),
+      onError: (error) => errors.push(error),
+      onFinish: ({ isAbort, isError, isDisconnect }) => finishes.push({ isAbort, isError, isDisconnect }),
+    });
+    this.shown = shown;
+    this.errors = errors;
+    this.finishes = finishes;
+  }
+
+  /** The text of the reply as it is shown now. */
+  get reply(): string {
+    return replyIn(this.messages);
+  }
+
+  /** Until it has read a turn to its end, or shows an error. */
+  async untilSettled(): Promise<void> {
+    const ended = () =>
+      this.status === 'error' || (this.status === 'ready' && this.finishes.at(-1)?.isAbort === false);
+    await waitUntil(ended, { what: `the end of the turn in ${this.id}`, timeoutMs: 120_000, everyMs: 5 });
+  }
+}
+
+function replyIn(messages: readonly UIMessage[]): string {
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant') return '';
+  return last.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}

@@ -1,0 +1,102 @@
+import { createChatTransport, isChatStreamError } from '@parley/sdk/chat';
+import { parseFeedPosition } from '@parley/shared/domain/events';
+import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { UIMessageChunk } from 'ai';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
+import { chunksOf, encodeAll, scanned } from '../encoders/read.ts';
+import { stories } from '../encoders/turns.ts';
+import { PlainChat } from './sdk-chat-chat.ts';
+import { type Move, stream } from './sdk-chat-server.ts';
+import { serveChats } from './sdk-chat-turn.ts';
+
+const { server } = await serveChats();
+
+/** Where a connection is cut: how far the turn was known when it was made, and after which part of its bytes. */
+interface Cut {
+  readonly known: number;
+  readonly part: number;
+}
+
+const part = fc.double({ min: 0, max: 1, noNaN: true });
+const cuts: fc.Arbitrary<Cut[]> = fc
+  .tuple(fc.array(part, { maxLength: 6 }), fc.array(part, { minLength: 6, maxLength: 6 }))
+  .map(([known, parts]) =>
+    known.sort((a, b) => a - b).map((each, at) => ({ known: each, part: parts[at] ?? 1 })),
+  );
+
+const sent = new Set<unknown>();
+
+/** A connection as a pod serves it: a replay leaves out what was void when it began. A message's first reply is none. */
+function served(items: readonly StreamItem[], { known, part }: Cut, isCut: boolean): Move {
+  return (res, call) => {
+    const after = parseFeedPosition(String(call.headers['last-event-id'] ?? ''));
+    const superseded = scanned(items.slice(0, Math.ceil(known * items.length)));
+    const key = call.headers['idempotency-key'];
+    const isFirst = call.method === 'POST' && !sent.has(key);
+    sent.add(key);
+    const options = isFirst ? {} : { superseded, ...(after !== undefined && { after }) };
+    const { bytes, next } = encodeAll(createAiSdkEncoder(options), items);
+    const text = Buffer.from(bytes);
+    if (isCut) stream(text.subarray(0, Math.floor(part * text.length)), 'cut')(res, call);
+    else stream(text, next === 'end' ? 'end' : 'cut')(res, call);
+  };
+}
+
+/** The same turn by one connection that nothing cuts, without our transport. */
+async function uncut(items: readonly StreamItem[]): Promise<PlainChat> {
+  const { frames } = encodeAll(createAiSdkEncoder({ superseded: scanned(items) }), items);
+  const chunks = chunksOf({ frames }) as UIMessageChunk[];
+  const stream = new ReadableStream<UIMessageChunk>({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  const chat = new PlainChat({
+    transport: { sendMessages: async () => stream, reconnectToStream: async () => null },
+  });
+  await chat.sendMessage({ text: 'hello' });
+  return chat;
+}
+
+function endOf({ messages, status, error }: PlainChat) {
+  return { reply: messages.slice(1), status, error: error?.message };
+}
+
+let chats = 0;
+async function cutChat(items: readonly StreamItem[], at: readonly Cut[], attached: boolean) {
+  server.will(...at.map((cut) => served(items, cut, true)));
+  server.always(served(items, { known: 1, part: 1 }, false));
+  const before = server.calls.length;
+  const transport = createChatTransport({
+    baseUrl: server.url,
+    token: 'a-token',
+    retry: { firstDelayMs: 0, delayMsMax: 0 },
+  });
+  chats += 1;
+  const chat = new PlainChat({ id: `chat-${chats}`, transport });
+  if (attached) transport.attach(chat);
+  await chat.sendMessage({ text: 'hello' });
+  await chat.untilSettled();
+  while (isChatStreamError(chat.error, 'stream-reset')) await chat.resumeStream();
+  return { chat, calls: server.calls.slice(before) };
+}
+
+it.each([
+  ['with a chat that is attached', true],
+  ['with one that resumes by itself', false],
+])('whatever is cut, the reply is that of an uncut stream, %s', async (_how, attached) => {
+  await fc.assert(
+    fc.asyncProperty(stories({ restarts: true }), cuts, async ({ items }, at) => {
+      const { chat, calls } = await cutChat(items, at, attached);
+      expect(endOf(chat)).toEqual(endOf(await uncut(items)));
+      // The message is repeated until something of its turn is told, and never after.
+      const posts = calls.findLastIndex(({ method }) => method === 'POST') + 1;
+      expect(calls.slice(0, posts).map(({ method }) => method)).toEqual(Array(posts).fill('POST'));
+      expect(new Set(calls.slice(0, posts).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    }),
+    { numRuns: 60 },
+  );
+});

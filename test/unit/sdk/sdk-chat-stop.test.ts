@@ -1,0 +1,176 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { PlainChat } from './sdk-chat-chat.ts';
+import { loseReply, type Move, refuse, reply, stream, textOfLines } from './sdk-chat-server.ts';
+import {
+  callsAfter,
+  chunksIn,
+  chunksOf,
+  errorOf,
+  failureOf,
+  POST,
+  sent,
+  serveChats,
+  whole,
+} from './sdk-chat-turn.ts';
+
+const { server, transportWith } = await serveChats();
+
+const STOP = ['POST', '/run/api/chat/c1/stop', undefined];
+const told = stream(textOfLines(whole));
+/** The second try is a matter of seconds. */
+const SLOW = { firstDelayMs: 10_000, delayMsMax: 10_000 };
+
+const arrived = (count: number, what: string) => waitUntil(() => server.calls.length >= count, { what });
+
+/** Takes a request and lets its reply wait. */
+class Hanging {
+  isClosed = false;
+  response: ServerResponse | undefined;
+
+  readonly move: Move = (res) => {
+    this.response = res;
+    res.on('close', () => {
+      this.isClosed = true;
+    });
+  };
+}
+
+describe('stopTurn', () => {
+  it('stops the turn on the server, and says whether one ran', async () => {
+    server.will(reply({ stopped: true }), reply({ stopped: false }));
+    expect(await transportWith().stopTurn('c1')).toBe(true);
+    expect(server.calls.at(-1)).toMatchObject({ method: 'POST', path: '/run/api/chat/c1/stop' });
+    expect(await transportWith().stopTurn('c1')).toBe(false);
+  });
+
+  it.each<[string, Move, boolean]>([
+    ['was lost, so the turn may have been stopped', loseReply, true],
+    ['was a 500, so the turn may have been stopped', refuse(500, 'internal'), true],
+    ['refused it for the number of calls, so nothing was stopped', refuse(429, 'rate_limited'), false],
+  ])('tries again when its reply %s', async (_what, trouble, isStopped) => {
+    const calls = server.calls.length;
+    server.will(trouble, reply({ stopped: false }));
+    expect(await transportWith().stopTurn('c1')).toBe(isStopped);
+    expect(callsAfter(server, calls)).toEqual([STOP, STOP]);
+  });
+
+  it('does not try for as long as a turn is looked for', async () => {
+    server.will(refuse(503, 'unavailable', '40'));
+    const stopping = transportWith({ retry: { giveUpMs: 300_000 } }).stopTurn('c1');
+    expect(await failureOf(stopping)).toMatchObject({ code: 'unavailable', status: 503 });
+  });
+
+  it('ends between two tries when its signal is aborted', async () => {
+    const calls = server.calls.length;
+    server.will(refuse(503, 'unavailable'));
+    const life = new AbortController();
+    const stopping = errorOf(transportWith({ retry: SLOW }).stopTurn('c1', { signal: life.signal }));
+    await arrived(calls + 1, 'the first try');
+    life.abort();
+    expect(await stopping).toMatchObject({ name: 'AbortError' });
+    expect(callsAfter(server, calls)).toEqual([STOP]);
+  });
+});
+
+describe('stopTurn takes back a message', () => {
+  it('that is sent again and again: it begins no turn afterwards', async () => {
+    const calls = server.calls.length;
+    let isStopAsked = false;
+    server.will();
+    server.always((res, call) => {
+      if (call.path.endsWith('/stop')) isStopAsked = true;
+      const move = isStopAsked ? told : refuse(503, 'unavailable');
+      (call.path.endsWith('/stop') ? reply({ stopped: false }) : move)(res, call);
+    });
+    const transport = transportWith({ retry: { firstDelayMs: 20, delayMsMax: 20 } });
+    const chat = new PlainChat({ id: 'c1', transport });
+    const sending = chat.sendMessage({ text: 'delete all' });
+    await arrived(calls + 2, 'the second sending');
+    expect(await transport.stopTurn('c1')).toBe(true);
+    await sending;
+    expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', '', []]);
+    expect(chat.finishes).toEqual([{ isAbort: true, isError: false, isDisconnect: false }]);
+    expect(server.calls.at(-1)?.path).toBe('/run/api/chat/c1/stop');
+  });
+
+  it('that waits for its reply: it may have begun a turn, which the server is asked to stop', async () => {
+    const calls = server.calls.length;
+    const post = new Hanging();
+    server.will(post.move, reply({ stopped: true }));
+    const transport = transportWith();
+    const sending = failureOf(transport.sendMessages(sent));
+    await arrived(calls + 1, 'the message');
+    expect(await transport.stopTurn('c1')).toBe(true);
+    expect(await sending).toMatchObject({ name: 'AbortError' });
+    await waitUntil(() => post.isClosed, { what: 'the end of its connection' });
+    expect(callsAfter(server, calls)).toEqual([POST, STOP]);
+  });
+
+  it('of its own chat only, and none that has its reply', async () => {
+    const calls = server.calls.length;
+    const post = new Hanging();
+    server.will(told, post.move, reply({ stopped: false }));
+    const transport = transportWith();
+    const reading = transport.sendMessages(sent).then(chunksIn);
+    await reading;
+    const other = transport.sendMessages({ ...sent, chatId: 'c2' }).then(chunksIn);
+    await arrived(calls + 2, "another chat's message");
+    expect(await transport.stopTurn('c1')).toBe(false);
+    const { response } = post;
+    if (response === undefined) throw new Error("There is no reply to another chat's message.");
+    told(response, { method: 'POST', path: '', headers: {}, body: undefined });
+    expect([await reading, await other]).toEqual([chunksOf(whole), chunksOf(whole)]);
+  });
+});
+
+describe('a message that is sent while stopTurn tries', () => {
+  it('ends its tries: the next one would stop the turn of this message', async () => {
+    const calls = server.calls.length;
+    server.will(refuse(503, 'unavailable'), told, reply({ stopped: true }));
+    const transport = transportWith({ retry: SLOW });
+    const stopping = errorOf(transport.stopTurn('c1'));
+    await arrived(calls + 1, 'the first try');
+    expect(await chunksIn(await transport.sendMessages(sent))).toEqual(chunksOf(whole));
+    expect(await stopping).toMatchObject({ code: 'unavailable', status: undefined });
+    expect(callsAfter(server, calls)).toEqual([STOP, POST]);
+  });
+
+  it('waits for the try that is under way, and other chats do not', async () => {
+    const calls = server.calls.length;
+    const asked = new Hanging();
+    server.will(asked.move, told, told);
+    const transport = transportWith();
+    const stopping = transport.stopTurn('c1');
+    await arrived(calls + 1, 'the first try');
+    const reading = transport.sendMessages(sent).then(chunksIn);
+    await chunksIn(await transport.sendMessages({ ...sent, chatId: 'c2' }));
+    expect(callsAfter(server, calls)).toEqual([STOP, POST]);
+    expect(server.calls.at(-1)?.body).toMatchObject({ id: 'c2' });
+    asked.response?.writeHead(200, { 'content-type': 'application/json' }).end('{"stopped":true}');
+    expect(await stopping).toBe(true);
+    expect(await reading).toEqual(chunksOf(whole));
+    expect(callsAfter(server, calls)).toEqual([STOP, POST, POST]);
+  });
+
+  it('is taken back by the next stopTurn while it waits, or by its own signal', async () => {
+    const calls = server.calls.length;
+    const asked = new Hanging();
+    server.will(asked.move, reply({ stopped: false }));
+    const transport = transportWith();
+    const life = new AbortController();
+    const first = errorOf(transport.stopTurn('c1', { signal: life.signal }));
+    await arrived(calls + 1, 'the first try');
+    const ending = new AbortController();
+    const aborted = errorOf(transport.sendMessages({ ...sent, abortSignal: ending.signal }));
+    ending.abort();
+    expect(await aborted).toMatchObject({ name: 'AbortError' });
+    const sending = errorOf(transport.sendMessages(sent));
+    expect(await transport.stopTurn('c1')).toBe(true);
+    expect(await sending).toMatchObject({ name: 'AbortError' });
+    life.abort();
+    expect(await first).toMatchObject({ name: 'AbortError' });
+    expect(callsAfter(server, calls)).toEqual([STOP, STOP]);
+  });
+});

@@ -1,0 +1,305 @@
+import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import { textOfFault } from '@parley/shared/domain/forms/fault';
+import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  type FormReading,
+  faultOfDraft,
+  readDrafts,
+  valueFrom,
+} from '../../../clients/widget/src/form/drafts.ts';
+import { type Draft, type Field, fieldsOf } from '../../../clients/widget/src/form/fields.ts';
+import { answerTo, formSchema, valueFor, wrongValueFor } from '../domain/form-arbitraries.ts';
+import { FORM_FIXTURES } from '../domain/form-fixtures.ts';
+import { FORMAT_SAMPLES } from '../domain/form-samples.ts';
+
+type Drafts = ReadonlyMap<string, Draft>;
+
+function schemaOf(properties: unknown, required: string[] = []): FormSchema {
+  const check = checkFormSchema({ type: 'object', properties, required });
+  if (!check.ok) throw new Error(JSON.stringify(check.issues));
+  return check.schema;
+}
+
+/** The server's verdict on what the drafts stand for, good or bad, after its way over the wire. */
+function verdictOf(schema: FormSchema, drafts: Drafts) {
+  const values = fieldsOf(schema).map((field) => [
+    field.name,
+    valueFrom(field, drafts.has(field.name) ? drafts.get(field.name) : field.initial),
+  ]);
+  return checkFormAnswer(schema, JSON.parse(JSON.stringify(Object.fromEntries(values))));
+}
+
+/** Both judge alike: the same content, or faults at the same fields. */
+function expectAgreement(schema: FormSchema, drafts: Drafts): FormReading {
+  const fields = fieldsOf(schema);
+  const reading = readDrafts(fields, drafts);
+  const verdict = verdictOf(schema, drafts);
+  if (reading.ok) {
+    const sent: unknown = JSON.parse(JSON.stringify(reading.content));
+    expect(checkFormAnswer(schema, sent)).toEqual({ ok: true, content: reading.content });
+    expect(verdict).toEqual({ ok: true, content: reading.content });
+    return reading;
+  }
+  expect(verdict.ok ? [] : verdict.issues.map(({ path }) => path)).toEqual([...reading.faults.keys()]);
+  for (const { path, message } of verdict.ok ? [] : verdict.issues) {
+    const fault = reading.faults.get(path);
+    const { kind } = fields.find(({ name }) => name === path) ?? {};
+    // Of a number that cannot be read the widget knows more than the server, which sees a text.
+    if (kind === 'number' || kind === 'integer') continue;
+    expect(fault && fault.rule !== 'comma' && textOfFault(fault)).toBe(message);
+  }
+  return reading;
+}
+
+describe('a form filled in', () => {
+  it.each(FORM_FIXTURES)('with $what', ({ field, required = false, typed, answered, fault }) => {
+    const schema = schemaOf({ f: field }, required ? ['f'] : []);
+    const reading = expectAgreement(schema, typed === undefined ? new Map() : new Map([['f', typed]]));
+    if (fault === undefined) {
+      expect(reading).toStrictEqual({ ok: true, content: answered === undefined ? {} : { f: answered } });
+    } else {
+      expect(reading.ok ? undefined : reading.faults.get('f')?.rule).toBe(fault);
+    }
+  });
+
+  it('names every field with a fault, in the order of the form', () => {
+    const schema = schemaOf({ z: { type: 'integer' }, a: { type: 'string' }, m: { type: 'number' } }, [
+      'z',
+      'm',
+    ]);
+    const reading = expectAgreement(schema, new Map([['m', 'x']]));
+    expect(reading.ok ? [] : [...reading.faults.keys()]).toEqual(['z', 'm']);
+  });
+});
+
+const typedNumber = fc.oneof(
+  fc.double().map(String),
+  fc.maxSafeInteger().map((value) => `${value}.0`),
+  fc.stringMatching(/^[ +-]?[0-9]{0,17}[.,]?[0-9]{0,3}(e[+-]?[0-9]{1,3})?$/),
+);
+const typedTime = fc.stringMatching(
+  /^20[0-9]{2}-[01][0-9]-[0-3][0-9][T ][0-2][0-9]:[0-6][0-9](:[0-5][0-9])?$/,
+);
+
+/** Anything a control can hold, right or wrong. */
+function draftFor(field: Field): fc.Arbitrary<Draft> {
+  const choices = 'choices' in field ? field.choices.map(({ value }) => value) : [];
+  const fitting = valueFor(field.schema).map((value) => (typeof value === 'number' ? String(value) : value));
+  switch (field.kind) {
+    case 'boolean':
+      return fc.constantFrom(undefined, true, false);
+    case 'select':
+      return fc.constantFrom(undefined, ...choices, 'no such choice');
+    case 'multi':
+      return fc.oneof(fc.constant([]), fitting, fc.array(fc.constantFrom(...choices, 'no such choice')));
+    case 'number':
+    case 'integer':
+      return fc.oneof(fc.constant(''), fitting, typedNumber, fc.string());
+    default: {
+      const wrong = wrongValueFor(field.schema).map((value) => (typeof value === 'string' ? value : 'x'));
+      return fc.oneof(fc.constant(''), fitting, wrong, typedTime, fc.string({ unit: 'binary' }));
+    }
+  }
+}
+
+function draftsFor(schema: FormSchema): fc.Arbitrary<Drafts> {
+  const entries = fieldsOf(schema).map((field) =>
+    fc.tuple(fc.constant(field.name), draftFor(field), fc.boolean()),
+  );
+  return fc
+    .tuple(...entries)
+    .map(
+      (drafts) => new Map(drafts.filter(([, , touched]) => touched).map(([name, draft]) => [name, draft])),
+    );
+}
+
+describe('properties', () => {
+  it('what the widget sends, the server takes; what the widget refuses, the server refuses', () => {
+    const seen = { sent: 0, refused: 0 };
+    const filled = formSchema.chain((schema) => draftsFor(schema).map((drafts) => ({ schema, drafts })));
+    fc.assert(
+      fc.property(filled, ({ schema, drafts }) => {
+        seen[expectAgreement(schema, drafts).ok ? 'sent' : 'refused'] += 1;
+      }),
+      { numRuns: 1_500 },
+    );
+    expect(Math.min(seen.sent, seen.refused)).toBeGreaterThan(100);
+  });
+
+  it('a fitting answer can be typed, and arrives as it is', () => {
+    const answered = formSchema.chain((schema) => answerTo(schema).map((content) => ({ schema, content })));
+    fc.assert(
+      fc.property(answered, ({ schema, content }) => {
+        const fields = fieldsOf(schema);
+        // Nothing typed is no text; the controls cannot tell an empty optional list from none.
+        const blank = fields.filter(({ kind, name, required }) =>
+          kind === 'multi' ? !required && `${content[name]}` === '' : kind === 'text' && content[name] === '',
+        );
+        fc.pre(blank.length === 0 && fields.every(({ initial }) => initial !== ''));
+        const drafts = fields.map(
+          ({ name, kind, choices }: Field & { choices?: unknown }): [string, Draft] => {
+            const value = Object.hasOwn(content, name) ? content[name] : undefined;
+            return [
+              name,
+              typeof value === 'number'
+                ? String(value)
+                : (value ?? (kind === 'boolean' || choices ? undefined : '')),
+            ];
+          },
+        );
+        const reading = readDrafts(fields, new Map(drafts));
+        expect(reading.ok).toBe(true);
+        const sorted = (value: unknown) => (Array.isArray(value) ? [...value].sort() : value);
+        for (const name of Object.keys(schema.properties)) {
+          const got = reading.ok && Object.hasOwn(reading.content, name) ? reading.content[name] : undefined;
+          const want = Object.hasOwn(content, name) ? content[name] : undefined;
+          expect(sorted(got)).toEqual(sorted(Object.is(want, -0) ? 0 : want));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('no schema makes it throw', () => {
+    const hostile = fc.oneof(
+      fc.anything(),
+      fc.record({ properties: fc.dictionary(fc.string(), fc.anything()) }),
+    );
+    const typed = fc.dictionary(
+      fc.string(),
+      fc.record(
+        {
+          type: fc.constantFrom('string', 'array', 'number'),
+          enum: fc.option(fc.anything()),
+          format: fc.constantFrom('email', 'colour'),
+          default: fc.anything(),
+          items: fc.anything(),
+        },
+        {
+          requiredKeys: ['type'],
+        },
+      ),
+    );
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          hostile,
+          typed.map((properties) => ({ properties })),
+        ),
+        (schema) => {
+          for (const field of fieldsOf(schema)) faultOfDraft(field, field.initial);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the controls', () => {
+  it('carry title, description, bounds and names of choices', () => {
+    const [text, number, plain, titled, legacy, many] = fieldsOf(
+      schemaOf({
+        text: { type: 'string', title: 'Text', description: 'Any', minLength: 1, maxLength: 9 },
+        number: { type: 'number', minimum: 0, maximum: 2 },
+        plain: { type: 'string', enum: ['a'] },
+        titled: { type: 'string', oneOf: [{ const: 'a', title: 'A' }] },
+        legacy: { type: 'string', enum: ['a', 'b'], enumNames: ['A', ''] },
+        many: { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] }, minItems: 0, maxItems: 1 },
+      }),
+    );
+    expect(text).toMatchObject({
+      kind: 'text',
+      label: 'Text',
+      description: 'Any',
+      minLength: 1,
+      maxLength: 9,
+    });
+    expect(number).toMatchObject({ kind: 'number', label: 'number', minimum: 0, maximum: 2 });
+    expect(plain).toMatchObject({ kind: 'select', choices: [{ value: 'a', label: 'a' }] });
+    expect(titled).toMatchObject({ kind: 'select', choices: [{ value: 'a', label: 'A' }] });
+    expect(legacy).toMatchObject({ choices: [{ label: 'A' }, { value: 'b', label: 'b' }] });
+    expect(many).toMatchObject({ kind: 'multi', minItems: 0, maxItems: 1, choices: [{ label: 'A' }] });
+  });
+
+  it.each(Object.keys(FORMAT_SAMPLES))('know the format %s', (format) => {
+    expect(fieldsOf(schemaOf({ f: { type: 'string', format } }))[0]?.kind).toBe(format);
+  });
+
+  it('come in the order of the schema, fifty of them', () => {
+    const names = Array.from({ length: 50 }, (_, at) => `field ${50 - at}`);
+    const schema = schemaOf(Object.fromEntries(names.map((name) => [name, { type: 'string' }])), names);
+    expect(fieldsOf(schema).map(({ name }) => name)).toEqual(names);
+    expect(readDrafts(fieldsOf(schema), new Map(names.map((name) => [name, name])))).toEqual({
+      ok: true,
+      content: Object.fromEntries(names.map((name) => [name, name])),
+    });
+  });
+
+  it('take names that mean something else to JavaScript for names', () => {
+    const schema: unknown = JSON.parse(
+      '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"boolean"},"toString":{"type":"string"}},"required":["toString"]}',
+    );
+    const fields = fieldsOf(schema);
+    expect(fields.map(({ name, required }) => [name, required])).toEqual([
+      ['__proto__', false],
+      ['constructor', false],
+      ['toString', true],
+    ]);
+    const reading = readDrafts(
+      fields,
+      new Map([
+        ['__proto__', 'x'],
+        ['toString', 'y'],
+      ]),
+    );
+    expect(JSON.stringify(reading)).toBe('{"ok":true,"content":{"__proto__":"x","toString":"y"}}');
+    expect(readDrafts(fields, new Map())).toMatchObject({ ok: false });
+  });
+
+  it('leave out what cannot be shown, and keep the rest', () => {
+    const schema = {
+      properties: {
+        a: { type: 'object' },
+        b: null,
+        c: { type: 'string', enum: [1] },
+        d: { type: 'boolean' },
+      },
+    };
+    expect(fieldsOf(schema).map(({ name }) => name)).toEqual(['d']);
+    expect(fieldsOf(undefined)).toEqual([]);
+  });
+});
+
+describe('a local time', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
+  const [field] = fieldsOf(
+    schemaOf({ f: { type: 'string', format: 'date-time', default: '2026-07-01T10:00:00Z' } }),
+  );
+
+  it.each([
+    ['Europe/Berlin', '2026-01-15T09:30', '2026-01-15T09:30:00+01:00'],
+    ['Europe/Berlin', '2026-07-15T09:30:15', '2026-07-15T09:30:15+02:00'],
+    ['Europe/Berlin', '2026-03-29T02:30', '2026-03-29T03:30:00+02:00'],
+    ['America/St_Johns', '2026-01-15T09:30', '2026-01-15T09:30:00-03:30'],
+    ['Asia/Kathmandu', '2026-01-15 00:10', '2026-01-15T00:10:00+05:45'],
+    ['Etc/UTC', '0099-12-31T23:59', '0099-12-31T23:59:00+00:00'],
+  ])('in %s, %s, is sent as %s', (zone, typed, sent) => {
+    vi.stubEnv('TZ', zone);
+    if (field === undefined) throw new Error('no field');
+    expect(valueFrom(field, typed)).toBe(sent);
+    expect(faultOfDraft(field, typed)).toBeUndefined();
+  });
+
+  it('is what a default is shown as', () => {
+    vi.stubEnv('TZ', 'America/New_York');
+    const shown = (preset: string) =>
+      fieldsOf(schemaOf({ f: { type: 'string', format: 'date-time', default: preset } }))[0]?.initial;
+    expect(shown('2026-07-01T10:00:00Z')).toBe('2026-07-01T06:00');
+    expect(shown('2026-01-01t02:00:07+01:00')).toBe('2025-12-31T20:00:07');
+  });
+});

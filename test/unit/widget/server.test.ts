@@ -1,0 +1,496 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Elicitation } from '../../../clients/widget/src/elicitation.ts';
+import type { PageEvent } from '../../../clients/widget/src/server/page.ts';
+import {
+  type Connection,
+  createElicitationServer,
+  type ElicitationServer,
+  type ElicitationServerOptions,
+  Refusal,
+} from '../../../clients/widget/src/server.ts';
+import { type Hub, json, problem, startHub } from './hub.ts';
+
+const INBOX = 'GET /v1/inbox/events';
+const QUESTION = 'GET /v1/elicitations/q';
+
+let hub: Hub;
+let server: ElicitationServer;
+
+beforeEach(async () => {
+  hub = await startHub();
+  server = connect();
+});
+
+afterEach(async () => {
+  server.close();
+  await hub.close();
+});
+
+function connect(options: Partial<ElicitationServerOptions> = {}): ElicitationServer {
+  return createElicitationServer({
+    baseUrl: hub.baseUrl,
+    getToken: () => 'one',
+    pollMs: 30,
+    hiddenMs: 30,
+    retryMs: [10, 40],
+    ...options,
+  });
+}
+
+/** A page whose events come when told. */
+function fakePage() {
+  const listeners = new Set<(event: PageEvent) => void>();
+  let hidden = false;
+  return {
+    isHidden: () => hidden,
+    on(listener: (event: PageEvent) => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    listeners,
+    fire(event: PageEvent) {
+      if (event === 'hidden' || event === 'shown') hidden = event === 'hidden';
+      for (const listener of listeners) listener(event);
+    },
+  };
+}
+
+function follow(id: string, by: ElicitationServer = server) {
+  const statuses: string[] = [];
+  const states: Connection[] = [];
+  let gone = 0;
+  const stop = by.follow(
+    id,
+    ({ status }) => statuses.push(status),
+    (state) => states.push(state),
+    () => (gone += 1),
+  );
+  return { statuses, states, stop, gone: () => gone };
+}
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
+const live = (states: readonly Connection[]) => until(() => expect(states.at(-1)).toBe('live'));
+
+async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
+  const error = await promise.then(
+    () => undefined,
+    (caught: unknown) => caught,
+  );
+  if (error instanceof Refusal) return error;
+  throw new Error(`not a refusal: ${error}`);
+}
+
+describe('reading', () => {
+  it('gives the elicitation, and the clock of the server', async () => {
+    hub.aheadMs = 7_200_000;
+    hub.put({ elicitationId: 'q' });
+    expect(await server.read('q')).toMatchObject({ elicitationId: 'q', status: 'pending' });
+    expect(Math.abs(server.now() - Date.now() - 7_200_000)).toBeLessThan(60_000);
+  });
+
+  it('asks for a new token once after a 401', async () => {
+    hub.put({ elicitationId: 'q' });
+    hub.token = 'two';
+    const tokens = ['one', 'two'];
+    expect(await connect({ getToken: async () => tokens.shift() ?? '' }).read('q')).toMatchObject({
+      elicitationId: 'q',
+    });
+    expect(await refusalOf(connect({ getToken: () => 'old' }).read('q'))).toMatchObject({
+      code: 'unauthenticated',
+      status: 401,
+    });
+    expect(hub.count(QUESTION)).toBe(4);
+  });
+
+  it.each([
+    ['an unknown question', 'other', { code: 'not_found', status: 404 }],
+    ['an id that would lead elsewhere', '..', { code: 'not_found' }],
+    ['a path for an id', '../q', { code: 'not_found', status: 404 }],
+  ])('refuses %s', async (_, id, refusal) => {
+    hub.put({ elicitationId: 'q' });
+    expect(await refusalOf(server.read(id))).toMatchObject(refusal);
+  });
+
+  it('takes the page of a proxy for no reply', async () => {
+    hub.before = (_, res) => {
+      res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
+      return true;
+    };
+    expect(await refusalOf(server.read('q'))).toMatchObject({ code: 'offline', status: 0 });
+  });
+
+  it('takes the 404 of a proxy for an outage', async () => {
+    hub.before = (_, res) => {
+      res.writeHead(404).end('no such host');
+      return true;
+    };
+    expect(await refusalOf(server.read('q'))).toMatchObject({ code: 'unavailable', status: 404 });
+  });
+
+  it('says so when the page has no token', async () => {
+    const failing = connect({ getToken: () => Promise.reject(new Error('signed out')) });
+    expect(await refusalOf(failing.read('q'))).toMatchObject({ code: 'unauthenticated', status: 0 });
+    expect(hub.log).toEqual([]);
+  });
+});
+
+describe('answering', () => {
+  const answers = () => hub.log.filter((line) => line.startsWith('POST'));
+
+  it('sends action, content and a responseId', async () => {
+    hub.put({ elicitationId: 'q' });
+    const now = await server.answer('q', { action: 'accept', content: { f: 1 } });
+    expect(now.status).toBe('accepted');
+    expect(answers()).toHaveLength(1);
+    expect(answers()[0]).toMatch(
+      /^POST \/v1\/elicitations\/q\/response \{"action":"accept","content":\{"f":1\},"responseId":"[A-Za-z0-9._-]{16,128}"\}$/,
+    );
+  });
+
+  it('goes out again with one responseId when the reply is lost, and counts once', async () => {
+    hub.put({ elicitationId: 'q' });
+    let lost = 0;
+    hub.before = (req, res) => {
+      if (req.method !== 'POST' || lost === 2) return false;
+      lost += 1;
+      if (lost === 1) req.socket.destroy();
+      else problem(res, 503, 'unavailable');
+      return true;
+    };
+    expect((await server.answer('q', { action: 'decline' })).status).toBe('declined');
+    expect(answers()).toHaveLength(3);
+    expect(new Set(answers()).size).toBe(1);
+    await server.answer('q', { action: 'decline' });
+    expect(new Set(answers()).size).toBe(2);
+  });
+
+  it('gives up in the end, and says that no reply came', async () => {
+    hub.put({ elicitationId: 'q' });
+    hub.before = (req) => {
+      req.socket.destroy();
+      return true;
+    };
+    expect(await refusalOf(server.answer('q', { action: 'decline' }))).toMatchObject({
+      code: 'offline',
+      status: 0,
+    });
+    expect(answers().length).toBeGreaterThan(1);
+  });
+
+  it('hands on field errors at once, and holds no answer in the error', async () => {
+    hub.put({ elicitationId: 'q' });
+    const errors = [{ path: 'f', message: 'must be a number' }];
+    hub.before = (req, res) => {
+      if (req.method !== 'POST') return false;
+      problem(res, 422, 'invalid_answer', { errors: [...errors, 'odd'] });
+      return true;
+    };
+    const refusal = await refusalOf(server.answer('q', { action: 'accept', content: { f: 'canary' } }));
+    expect(refusal).toMatchObject({ code: 'invalid_answer', status: 422, errors });
+    expect(`${refusal.stack}${JSON.stringify(refusal)}`).not.toContain('canary');
+    expect(answers()).toHaveLength(1);
+  });
+
+  it('hands on Retry-After', async () => {
+    hub.before = (_, res) => {
+      res.setHeader('retry-after', '7');
+      problem(res, 429, 'rate_limited');
+      return true;
+    };
+    expect(await refusalOf(server.answer('q', { action: 'cancel' }))).toMatchObject({
+      code: 'rate_limited',
+      retryAfterSeconds: 7,
+    });
+  });
+
+  it('learns from a refusal how it stands, and tells who follows', async () => {
+    hub.put({ elicitationId: 'q' });
+    const { statuses, states } = follow('q');
+    await live(states);
+    hub.putSilently({ elicitationId: 'q', status: 'expired' });
+    const refusal = await refusalOf(server.answer('q', { action: 'decline' }));
+    expect(refusal.elicitation?.status).toBe('expired');
+    expect(statuses).toEqual(['pending', 'expired']);
+  });
+
+  it('outlives the page, unless it is larger than browsers take then', async () => {
+    for (const elicitationId of ['q', 'r']) hub.put({ elicitationId });
+    const kept: unknown[] = [];
+    const own = connect({
+      fetch: (input, init) => {
+        kept.push(init?.keepalive ?? false);
+        return fetch(input, init);
+      },
+    });
+    const content = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f${at}`, 'x'.repeat(10_000)]));
+    expect((await own.answer('q', { action: 'accept', content })).status).toBe('accepted');
+    expect((await own.answer('r', { action: 'accept', content: {} })).status).toBe('accepted');
+    expect(kept).toEqual([false, true]);
+  });
+});
+
+describe('following', () => {
+  it('tells what it is, then every change, by push', async () => {
+    hub.put({ elicitationId: 'q', mode: 'url' });
+    const { statuses, states } = follow('q');
+    await live(states);
+    hub.put({ elicitationId: 'q', status: 'opened' });
+    hub.put({ elicitationId: 'q', status: 'accepted' });
+    await until(() => expect(statuses).toEqual(['pending', 'opened', 'accepted']));
+    expect(hub.count(INBOX)).toBe(1);
+  });
+
+  it('uses one stream for all, and ends it with the last', async () => {
+    for (const elicitationId of ['q', 'r']) hub.put({ elicitationId });
+    const [first, second] = [follow('q'), follow('r')];
+    await live(second.states);
+    expect(hub.streams()).toBe(1);
+    first.stop();
+    hub.put({ elicitationId: 'r', status: 'declined' });
+    await until(() => expect(second.statuses).toEqual(['pending', 'declined']));
+    await until(() => expect(hub.streams()).toBe(0));
+    const again = follow('q');
+    await live(again.states);
+    expect([hub.count(INBOX), first.statuses, again.statuses]).toEqual([2, ['pending'], ['pending']]);
+  });
+
+  it('never goes back, and tells nothing twice', async () => {
+    const asked = hub.put({ elicitationId: 'q' });
+    const { statuses, states } = follow('q');
+    await live(states);
+    hub.put({ elicitationId: 'q', status: 'accepted' });
+    hub.put({ ...asked });
+    await server.read('q');
+    expect(statuses).toEqual(['pending', 'accepted']);
+  });
+
+  it('knows an answer given here before the event comes', async () => {
+    hub.put({ elicitationId: 'q' });
+    const { statuses, states } = follow('q');
+    await live(states);
+    await server.answer('q', { action: 'cancel' });
+    expect(statuses).toEqual(['pending', 'cancelled']);
+  });
+
+  it('comes back after a loss and has what happened meanwhile', async () => {
+    hub.put({ elicitationId: 'q' });
+    const { statuses, states } = follow('q');
+    await live(states);
+    hub.putSilently({ elicitationId: 'q', status: 'withdrawn', reason: 'run_stopped' });
+    hub.cutStreams();
+    await until(() => expect(statuses).toEqual(['pending', 'withdrawn']));
+  });
+
+  it('looks every now and then while events are not to be had, and says so', async () => {
+    hub.put({ elicitationId: 'q' });
+    hub.before = (req, res) => {
+      if (!req.url?.endsWith('/inbox/events')) return false;
+      problem(res, 429, 'rate_limited');
+      return true;
+    };
+    const { statuses, states } = follow('q');
+    await until(() => expect(states.at(-1)).toBe('polling'));
+    hub.putSilently({ elicitationId: 'q', status: 'accepted' });
+    await until(() => expect(statuses).toEqual(['pending', 'accepted']));
+    const asked = hub.count(QUESTION);
+    await until(() => expect(hub.count(INBOX)).toBeGreaterThan(1));
+    expect(hub.count(QUESTION)).toBe(asked);
+  });
+
+  it('does not take a stream without a snapshot for live', async () => {
+    hub.put({ elicitationId: 'q' });
+    hub.before = (req, res) => {
+      if (!req.url?.endsWith('/inbox/events')) return false;
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(': heartbeat\n\n');
+      return true;
+    };
+    const { statuses, states } = follow('q');
+    await until(() => expect(states.at(-1)).toBe('polling'));
+    hub.putSilently({ elicitationId: 'q', status: 'accepted' });
+    await until(() => expect(statuses).toEqual(['pending', 'accepted']));
+    expect([hub.count(INBOX), states.includes('live')]).toEqual([1, false]);
+  });
+
+  it('is offline while nothing answers, and live again by itself', async () => {
+    hub.put({ elicitationId: 'q' });
+    hub.before = (req) => {
+      req.socket.destroy();
+      return true;
+    };
+    const { statuses, states } = follow('q');
+    await until(() => expect(states).toEqual(['connecting', 'offline']));
+    hub.before = () => false;
+    await live(states);
+    await until(() => expect(statuses).toEqual(['pending']));
+  });
+
+  it('tells that a question is gone, and asks no more', async () => {
+    const { statuses, states, gone } = follow('q');
+    await until(() => expect(gone()).toBe(1));
+    expect(statuses).toEqual([]);
+    await until(() => expect(hub.streams()).toBe(0));
+    const asked = hub.count(QUESTION);
+    hub.put({ elicitationId: 'r' });
+    await live(follow('r').states);
+    expect(hub.count(QUESTION)).toBe(asked);
+    expect(states).not.toContain('offline');
+  });
+
+  it('survives events that it does not know, and a listener that fails', async () => {
+    hub.put({ elicitationId: 'q' });
+    const { statuses, states } = follow('q');
+    await live(states);
+    hub.write('event: new-thing\ndata: {"a":1}\n\nevent: elicitation-updated\ndata: not json\n\n');
+    hub.write('event: elicitation-updated\ndata: {"elicitationId":"q","status":"snoozed"}\n\nid: 5\n\n');
+    hub.put({ elicitationId: 'q', status: 'accepted' });
+    await until(() => expect(statuses).toEqual(['pending', 'accepted']));
+    expect(hub.count(INBOX)).toBe(1);
+  });
+
+  it('tells nothing once it is closed', async () => {
+    hub.put({ elicitationId: 'q' });
+    const { statuses, states } = follow('q');
+    await live(states);
+    server.close();
+    await until(() => expect(hub.streams()).toBe(0));
+    hub.putSilently({ elicitationId: 'q', status: 'accepted' });
+    await server.read('q');
+    expect(statuses).toEqual(['pending']);
+    expect(states.at(-1)).toBe('live');
+  });
+});
+
+describe('the page', () => {
+  it('hidden for long costs no stream; shown again it has what happened', async () => {
+    const page = fakePage();
+    const own = connect({ page });
+    hub.put({ elicitationId: 'q' });
+    const { statuses, states, stop } = follow('q', own);
+    await live(states);
+    page.fire('hidden');
+    await until(() => expect(hub.streams()).toBe(0));
+    hub.putSilently({ elicitationId: 'q', status: 'opened' });
+    page.fire('shown');
+    await until(() => expect(statuses).toEqual(['pending', 'opened']));
+    await until(() => expect(hub.streams()).toBe(1));
+    stop();
+    await until(() => expect(page.listeners.size).toBe(0));
+    own.close();
+  });
+
+  it('hidden for a moment keeps its stream', async () => {
+    const page = fakePage();
+    const own = connect({ page, hiddenMs: 60_000 });
+    hub.put({ elicitationId: 'q' });
+    const { statuses, states } = follow('q', own);
+    await live(states);
+    page.fire('hidden');
+    page.fire('shown');
+    hub.put({ elicitationId: 'q', status: 'declined' });
+    await until(() => expect(statuses).toEqual(['pending', 'declined']));
+    expect(hub.count(INBOX)).toBe(1);
+    own.close();
+  });
+
+  it('looks when it is shown, even while events seem live', async () => {
+    const page = fakePage();
+    const own = connect({ page });
+    hub.put({ elicitationId: 'q' });
+    const { statuses, states } = follow('q', own);
+    await live(states);
+    hub.putSilently({ elicitationId: 'q', status: 'accepted' });
+    page.fire('shown');
+    await until(() => expect(statuses).toEqual(['pending', 'accepted']));
+    own.close();
+  });
+
+  it('offline says so at once, and online connects anew', async () => {
+    const page = fakePage();
+    const own = connect({ page });
+    hub.put({ elicitationId: 'q' });
+    const { states } = follow('q', own);
+    await live(states);
+    page.fire('offline');
+    expect(states.at(-1)).toBe('offline');
+    page.fire('online');
+    await live(states);
+    expect(hub.streams()).toBe(1);
+    own.close();
+  });
+});
+
+describe('the inbox', () => {
+  function followInbox(by: ElicitationServer = server) {
+    const lists: string[][] = [];
+    const states: Connection[] = [];
+    const stop = by.followInbox(
+      (open: readonly Elicitation[]) => lists.push(open.map(({ elicitationId }) => elicitationId)),
+      (state) => states.push(state),
+    );
+    return { lists, states, stop, latest: () => lists.at(-1) };
+  }
+
+  it('tells all that waits, newest first, and every change', async () => {
+    for (const elicitationId of ['a', 'b']) hub.put({ elicitationId });
+    hub.put({ elicitationId: 'old', status: 'accepted' });
+    const { lists, states } = followInbox();
+    await live(states);
+    expect(lists).toEqual([['b', 'a']]);
+    hub.put({ elicitationId: 'c' });
+    hub.put({ elicitationId: 'a', status: 'declined' });
+    await until(() =>
+      expect(lists).toEqual([
+        ['b', 'a'],
+        ['c', 'b', 'a'],
+        ['c', 'b'],
+      ]),
+    );
+  });
+
+  it('is told at once what is known when it comes later', async () => {
+    hub.put({ elicitationId: 'q' });
+    const { states } = follow('q');
+    await live(states);
+    expect(followInbox().lists).toEqual([['q']]);
+  });
+
+  it('loses a question that was answered here, whatever a late list says', async () => {
+    const asked = hub.put({ elicitationId: 'q' });
+    const { states, latest } = followInbox();
+    await live(states);
+    await server.answer('q', { action: 'decline' });
+    expect(latest()).toEqual([]);
+    hub.putSilently({ ...asked });
+    hub.cutStreams();
+    await until(() => expect(hub.count(INBOX)).toBe(2));
+    await live(states);
+    expect(latest()).toEqual([]);
+  });
+
+  it('is read page by page while events are not to be had', async () => {
+    hub.before = (req, res) => {
+      if (req.url?.includes('/inbox/events')) {
+        problem(res, 503, 'unavailable');
+      } else {
+        const isSecond = req.url?.includes('cursor=x%2Fy') === true;
+        const one = { elicitationId: isSecond ? 'b' : 'a', mode: 'form', message: '', status: 'pending' };
+        json(res, 200, { elicitations: [one, { odd: true }], ...(!isSecond && { nextCursor: 'x/y' }) });
+      }
+      return true;
+    };
+    const { states, latest } = followInbox();
+    await until(() => expect(latest()?.toSorted()).toEqual(['a', 'b']));
+    expect(states).not.toContain('live');
+  });
+
+  it('of two tabs says the same', async () => {
+    hub.put({ elicitationId: 'q' });
+    const [here, other] = [followInbox(), connect()];
+    const there = followInbox(other);
+    await live(here.states);
+    await live(there.states);
+    await server.answer('q', { action: 'decline' });
+    await until(() => expect(there.latest()).toEqual([]));
+    other.close();
+  });
+});
