@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
 import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
-import { DETACHED, NOBODY } from '@parley/shared/domain/runs/run';
+import { DETACHED, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
@@ -120,11 +120,11 @@ export function detachingContract(contract: Contract): void {
       const { runs } = contract.pods.second;
       const turn = newTurn();
       await detached(turn, [await asking(turn)]);
-      await runs.takeOver(turn, 2, NOBODY);
+      await runs.takeOver(turn, 2, UNOWNED);
       await runs.takeOver(turn, 3, 'pod-b');
-      expect(await runs.standing(turn)).toMatchObject({ lapses: 0 });
+      expect(await runs.standing(turn)).toMatchObject({ takeoverCount: 0 });
       await runs.takeOver(turn, 4, 'pod-c');
-      expect(await runs.standing(turn)).toMatchObject({ lapses: 1, term: 5 });
+      expect(await runs.standing(turn)).toMatchObject({ takeoverCount: 1, term: 5 });
     });
 
     it('is not detached for a question that has ended, nor for a run that is not', async () => {
@@ -167,8 +167,8 @@ export function detachingContract(contract: Contract): void {
       await waitUntil(() => handed.has(boss.streamRequestId) && handed.has(delegate.streamRequestId), {
         what: 'both runs',
       });
-      expect(await second.runs.standing(boss)).toMatchObject({ owner: NOBODY, term: 3 });
-      expect(await second.runs.standing(delegate)).toMatchObject({ owner: NOBODY, term: 3 });
+      expect(await second.runs.standing(boss)).toMatchObject({ owner: UNOWNED, term: 3 });
+      expect(await second.runs.standing(delegate)).toMatchObject({ owner: UNOWNED, term: 3 });
       await consumer.close();
     });
 
@@ -179,7 +179,7 @@ export function detachingContract(contract: Contract): void {
       await detached(turn, [id]);
       await answerOf(bare(), turn, id, 'decline');
       await dispatched(dispatchOn(second));
-      expect(await second.runs.standing(turn)).toMatchObject({ owner: NOBODY, term: 3 });
+      expect(await second.runs.standing(turn)).toMatchObject({ owner: UNOWNED, term: 3 });
       expect(await noted(turn)).toEqual([]);
     });
 

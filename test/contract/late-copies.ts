@@ -1,5 +1,5 @@
 import type { CallRecord, RunRef } from '@parley/shared/domain/runs/run';
-import { type Message, NOBODY } from '@parley/shared/domain/runs/run';
+import { type Message, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { RunNote, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -38,7 +38,7 @@ export function lateCopyContract(contract: Contract): void {
 
     it('of a begin for whichever pod leaves the turn to the pod that took it', async () => {
       const { backend, second } = contract.pods;
-      const turn = turnOf(newOwner(), 'talk', NOBODY);
+      const turn = turnOf(newOwner(), 'talk', UNOWNED);
       expect(await backend.runs.begin(turn)).toMatchObject({ type: 'begun' });
       expect(await backend.runs.begin(turn)).toMatchObject({ type: 'begun', term: 1 });
       expect(await second.runs.takeOver(turn, 1, 'pod-b')).toBe(2);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import { NOBODY } from '@parley/shared/domain/runs/run';
+import { UNOWNED } from '@parley/shared/domain/runs/run';
 import type { RunConsumer } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
 import { offerLapsed } from '@parley/shared/runs/offer-orphans';
@@ -157,7 +157,7 @@ export function runQueueContract(contract: Contract): void {
 
     it('that wait for any pod and are in no queue are found on a full round', async () => {
       const { backend } = contract.pods;
-      const turn = newTurn(NOBODY);
+      const turn = newTurn(UNOWNED);
       await backend.runs.begin(turn);
       const handed = taking();
       await offerLapsed(backend, { evenIfNobodyDied: true });

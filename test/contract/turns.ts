@@ -297,7 +297,7 @@ export function turnContract(contract: Contract): void {
         status: 'running',
         owner: 'pod-a',
         term: 1,
-        lapses: 0,
+        takeoverCount: 0,
         parent,
       };
       expect(await second.runs.standing(turn)).toEqual(standing);

@@ -26,7 +26,7 @@ export function createJobs(deps: JobsDeps): Processors {
   return {
     async expire({ id }) {
       const result = await engine.expire(id);
-      return result.type === 'early' ? { againInMs: result.remainingMs } : undefined;
+      return result.type === 'early' ? { retryInMs: result.remainingMs } : undefined;
     },
     sweep: alone(({ signal }) => engine.sweep(signal)),
     outbox: alone(({ signal }) => deps.dispatch(signal)),

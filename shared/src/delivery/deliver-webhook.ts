@@ -64,7 +64,7 @@ export async function deliverWebhook(
   const webhookId = webhookIdOf(elicitationId);
   const secrets = deps.secretsOf(row.definition.tenant);
   const entry = deps.receivers.enter(url);
-  if (entry.type === 'full') return { laterInMs: entry.laterInMs };
+  if (entry.type === 'full') return { deferInMs: entry.deferInMs };
   const reply: WebhookReply =
     secrets.length === 0
       ? { type: 'failed', fault: 'no_secret' }
@@ -110,13 +110,13 @@ async function again(
   { fault, final, status, retryAfterMs }: Verdict & { type: 'failed' },
 ): Promise<OutboxResult> {
   const random = (deps.random ?? Math.random)();
-  const againInMs = final ? undefined : pauseAfter({ attempt, retryAfterMs, random });
+  const retryInMs = final ? undefined : pauseAfter({ attempt, retryAfterMs, random });
   const told = { elicitationId: id, tenant, attempt, fault, ...(status !== undefined && { status }) };
-  if (againInMs !== undefined) {
+  if (retryInMs !== undefined) {
     // From now on: workers may be away for long before the next attempt.
     await deps.elicitations.keep(id, Math.max(deps.retentionMs, WEBHOOK_KEEP_MS));
-    deps.observer.attempted({ ...told, outcome: 'again', againInMs });
-    return { againInMs };
+    deps.observer.attempted({ ...told, outcome: 'again', retryInMs });
+    return { retryInMs };
   }
   // The letter before the end: dying in between repeats the attempt, and loses nothing.
   await deps.elicitations.keep(id, Math.max(deps.retentionMs, deps.deadLetterMs));

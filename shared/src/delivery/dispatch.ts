@@ -139,9 +139,9 @@ async function attemptOf({ outbox, handlers, onFault }: DispatchDeps, entry: Out
   const doing = task.kind === 'wake' ? handlers.wake(task, attempt) : handlers.webhook(task, attempt);
   const result = await doing.catch((error: unknown): OutboxResult => {
     if (!isParleyError(error, 'unavailable')) onFault(error, task.kind);
-    return { laterInMs: FAULT_MS };
+    return { deferInMs: FAULT_MS };
   });
   if (result === 'done') await outbox.done(entry);
-  else if ('againInMs' in result) await outbox.again(entry, result.againInMs);
-  else await outbox.giveBack(entry, result.laterInMs);
+  else if ('retryInMs' in result) await outbox.again(entry, result.retryInMs);
+  else await outbox.giveBack(entry, result.deferInMs);
 }

@@ -3,7 +3,7 @@ import type { WebhookReply } from '../ports/delivery/webhook-sender.ts';
 /** Where a delivery to a receiver goes: it has a place, to be left with what came of it; or it has to come back later. */
 export type Entry =
   | { readonly type: 'place'; readonly leave: (reply: WebhookReply) => void }
-  | { readonly type: 'full'; readonly laterInMs: number };
+  | { readonly type: 'full'; readonly deferInMs: number };
 
 /** The receivers of webhooks as this process knows them. */
 export interface Receivers {
@@ -51,8 +51,8 @@ export function createReceivers({ slowMs = SLOW_MS }: { readonly slowMs?: number
       const known = knownOf(URL.canParse(url) ? new URL(url).host : '', enteredAt);
       if (known.slowUntil > enteredAt && known.underWay >= SLOW_AT_ONCE) {
         known.refused += 1;
-        const laterInMs = Math.min(LATER_MS_MAX, Math.max(LATER_MS, known.refused * APART_MS));
-        return { type: 'full', laterInMs };
+        const deferInMs = Math.min(LATER_MS_MAX, Math.max(LATER_MS, known.refused * APART_MS));
+        return { type: 'full', deferInMs };
       }
       known.underWay += 1;
       const leave = ({ type }: WebhookReply) => {

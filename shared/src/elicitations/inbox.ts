@@ -4,8 +4,8 @@ import { isTerminal, OPEN_STATUSES } from '../domain/elicitations/status.ts';
 import type { ElicitationEventName } from '../domain/events.ts';
 import type { Owner } from '../domain/ids.ts';
 import type { EngineDeps } from './deps.ts';
-import { outagePauseMs, throughOutage } from './retry-while-unavailable.ts';
-import { Bell } from './wake-signal.ts';
+import { ifAvailable, retryPauseMs } from './retry-while-unavailable.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 /** One thing to tell a reader of an inbox. */
 export type InboxItem =
@@ -28,13 +28,13 @@ export async function* watchInbox(
   deps: EngineDeps,
   { owner, signal }: InboxInput,
 ): AsyncGenerator<InboxItem, void> {
-  const bell = new Bell(signal);
+  const wakeSignal = new WakeSignal(signal);
   const touched = new Set<string>();
   let stale = false;
   const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (told) => {
     if (told.type === 'event') touched.add(told.event.elicitationId);
     else stale = true;
-    bell.ring();
+    wakeSignal.notify();
   });
   /** Revision last told, by elicitation id. */
   let known: Map<string, number> | undefined;
@@ -43,7 +43,7 @@ export async function* watchInbox(
       const ids = known === undefined || stale ? undefined : [...touched];
       stale = false;
       touched.clear();
-      const read = await throughOutage(() => readInbox(deps, owner, known, ids));
+      const read = await ifAvailable(() => readInbox(deps, owner, known, ids));
       if (read === undefined) {
         stale = true;
       } else if (known === undefined) {
@@ -55,14 +55,14 @@ export async function* watchInbox(
       } else {
         yield* changes(known, read);
       }
-      const heard = await bell.heard(
-        performance.now() + (read === undefined ? outagePauseMs() : deps.settings.recheckMs),
+      const heard = await wakeSignal.wait(
+        performance.now() + (read === undefined ? retryPauseMs() : deps.settings.recheckMs),
       );
       if (heard === 'time') stale = true;
     }
   } finally {
     subscription.unsubscribe();
-    bell.close();
+    wakeSignal.close();
   }
 }
 

@@ -7,8 +7,8 @@ import type { WakeSource } from '../ports/elicitations/observer.ts';
 import { type Caller, look, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
-import { outagePauseMs, throughOutage } from './retry-while-unavailable.ts';
-import { Bell } from './wake-signal.ts';
+import { ifAvailable, retryPauseMs } from './retry-while-unavailable.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 export interface WaitInput {
   readonly caller: Caller;
@@ -52,14 +52,14 @@ function awake(id: string, { definition, now, ...row }: Asleep, ending: Partial<
 }
 
 async function sleep(deps: EngineDeps, input: WaitInput, seen: Asleep): Promise<Seen> {
-  const bell = new Bell(input.signal);
+  const wakeSignal = new WakeSignal(input.signal);
   let wake: ElicitationWake | undefined;
   const subscription = deps.wakes.subscribe(streamOf(seen), (signal) => {
     if (signal.type === 'event') {
       if (!('elicitationId' in signal.event) || signal.event.elicitationId !== input.id) return;
       wake = signal.event;
     }
-    bell.ring();
+    wakeSignal.notify();
   });
   const startedAt = performance.now();
   const until = startedAt + (input.timeoutMs ?? Number.POSITIVE_INFINITY);
@@ -70,18 +70,18 @@ async function sleep(deps: EngineDeps, input: WaitInput, seen: Asleep): Promise<
   const giveUpAt = times.deadline + deps.settings.graceMs;
   try {
     for (;;) {
-      const heard = await bell.heard(Math.min(until, times.deadline, times.recheck));
+      const heard = await wakeSignal.wait(Math.min(until, times.deadline, times.recheck));
       const told = wake && toldBy(wake, seen, input.id);
       if (told !== undefined) return resumed(deps, told, 'push');
 
       const found = await lookAgain(deps, input, times, seen);
-      if (typeof found === 'object') return resumed(deps, found, heard === 'ring' ? 'read' : 'sweep');
+      if (typeof found === 'object') return resumed(deps, found, heard === 'notified' ? 'read' : 'sweep');
       if (performance.now() >= until) return awake(input.id, seen);
       if (found === 'away' && performance.now() >= giveUpAt) throw stillAway();
     }
   } finally {
     subscription.unsubscribe();
-    bell.close();
+    wakeSignal.close();
   }
 }
 
@@ -93,12 +93,12 @@ async function lookAgain(
   seen: Asleep,
 ): Promise<Seen | 'open' | 'away'> {
   if (performance.now() >= times.deadline) {
-    const result = await throughOutage(() => expire(deps, input.id));
-    const againInMs = result?.type === 'early' ? result.remainingMs : outagePauseMs();
-    times.deadline = performance.now() + againInMs;
+    const result = await ifAvailable(() => expire(deps, input.id));
+    const retryInMs = result?.type === 'early' ? result.remainingMs : retryPauseMs();
+    times.deadline = performance.now() + retryInMs;
   }
-  const read = await throughOutage(() => look(deps, input.caller, input.id));
-  times.recheck = performance.now() + (read === undefined ? outagePauseMs() : deps.settings.recheckMs);
+  const read = await ifAvailable(() => look(deps, input.caller, input.id));
+  times.recheck = performance.now() + (read === undefined ? retryPauseMs() : deps.settings.recheckMs);
   if (read === undefined) return 'away';
   if (isTerminal(read.row.status)) return read;
   seen.status = read.row.status;

@@ -2,42 +2,42 @@
 const SLEEP_MS_MAX = 0x7fffffff;
 
 /**
- * Rouses one sleeper, and is cut short by `signal`. Rings that come while it is awake are kept for its next sleep.
+ * Rouses one sleeper, and is cut short by `signal`. Notifications that come while it is awake are kept for its next sleep.
  * A class, because a pod holds one per sleeper and methods on a prototype cost each of them nothing.
  */
-export class Bell {
+export class WakeSignal {
   readonly #signal: AbortSignal | undefined;
-  #rung: boolean;
+  #notified: boolean;
   #wake: (() => void) | undefined;
 
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
-    this.#rung = signal?.aborted === true;
+    this.#notified = signal?.aborted === true;
     signal?.addEventListener('abort', this);
   }
 
-  ring(): void {
-    this.#rung = true;
+  notify(): void {
+    this.#notified = true;
     this.#wake?.();
   }
 
   /** What the signal calls when it aborts. */
   handleEvent(): void {
-    this.ring();
+    this.notify();
   }
 
-  /** Sleeps until a ring, or until `at` (on performance.now()). Throws the signal's reason when aborted. */
-  heard(at: number): Promise<'ring' | 'time'> {
+  /** Sleeps until a notification, or until `at` (on performance.now()). Throws the signal's reason when aborted. */
+  wait(at: number): Promise<'notified' | 'time'> {
     return new Promise((resolve, reject) => {
       const sleepMs = Math.min(at - performance.now(), SLEEP_MS_MAX);
       const wake = () => {
         clearTimeout(timer);
         this.#wake = undefined;
         if (this.#signal?.aborted === true) return reject(this.#signal.reason);
-        resolve(this.#rung ? 'ring' : 'time');
-        this.#rung = false;
+        resolve(this.#notified ? 'notified' : 'time');
+        this.#notified = false;
       };
-      const timer = sleepMs > 0 && !this.#rung ? setTimeout(wake, Math.ceil(sleepMs)) : undefined;
+      const timer = sleepMs > 0 && !this.#notified ? setTimeout(wake, Math.ceil(sleepMs)) : undefined;
       if (timer === undefined) wake();
       else this.#wake = wake;
     });

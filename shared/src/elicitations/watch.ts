@@ -12,8 +12,8 @@ import type { StreamRef } from '../domain/ids.ts';
 import type { FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
 import { notFound } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
-import { outagePauseMs, throughOutage } from './retry-while-unavailable.ts';
-import { Bell } from './wake-signal.ts';
+import { ifAvailable, retryPauseMs } from './retry-while-unavailable.ts';
+import { WakeSignal } from './wake-signal.ts';
 
 export interface WatchInput {
   readonly stream: StreamRef;
@@ -56,13 +56,13 @@ export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncG
 }
 
 async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<StreamItem, void> {
-  const bell = new Bell(input.signal);
-  const subscription = deps.wakes.subscribe(input.stream, () => bell.ring());
+  const wakeSignal = new WakeSignal(input.signal);
+  const subscription = deps.wakes.subscribe(input.stream, () => wakeSignal.notify());
   let position = input.after;
   let seen = false;
   try {
     for (;;) {
-      const page = await throughOutage(() => readPage(deps, input.stream, position));
+      const page = await ifAvailable(() => readPage(deps, input.stream, position));
       if (page?.type === 'none' && seen) return;
       if (page?.type === 'reset') {
         yield { type: 'reset' };
@@ -75,16 +75,16 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Stre
         position = at;
         if (item !== undefined) yield item;
       }
-      if (told.length < PAGE) await bell.heard(nextLook(deps, page !== undefined));
+      if (told.length < PAGE) await wakeSignal.wait(nextLook(deps, page !== undefined));
     }
   } finally {
     subscription.unsubscribe();
-    bell.close();
+    wakeSignal.close();
   }
 }
 
 function nextLook(deps: EngineDeps, read: boolean): number {
-  return performance.now() + (read ? deps.settings.recheckMs : outagePauseMs());
+  return performance.now() + (read ? deps.settings.recheckMs : retryPauseMs());
 }
 
 interface Told {

@@ -7,10 +7,10 @@ import {
   type ConversationRef,
   DETACHED,
   type Message,
-  NOBODY,
   type PauseRecord,
   type Run,
   type RunRef,
+  UNOWNED,
 } from '../domain/runs/run.ts';
 import type { TurnEvent } from '../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../ports/backend.ts';
@@ -139,7 +139,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
           delivery: given.delivery ?? 'hold',
           status: 'running',
           term: 1,
-          lapses: 0,
+          takeoverCount: 0,
           writerSeq: 1,
           startedAt: now,
           steps: [],
@@ -159,13 +159,13 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       async standing(stream) {
         const run = runs.get(streamKey(stream))?.run;
         if (run === undefined) return undefined;
-        const { conversationId, status, owner, term, lapses, parent } = run;
+        const { conversationId, status, owner, term, takeoverCount, parent } = run;
         return {
           conversationId,
           status,
           owner,
           term,
-          lapses,
+          takeoverCount,
           ...(parent !== undefined && { parent }),
         };
       },
@@ -216,9 +216,9 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
         if (held?.run.status !== 'running') return undefined;
         if (held.run.term === term + 1 && held.run.owner === owner) return held.run.term;
         if (held.run.term !== term) return undefined;
-        const isLapse = ![held.run.owner, owner].some((one) => one === NOBODY || one === DETACHED);
-        const lapses = held.run.lapses + (isLapse ? 1 : 0);
-        held.run = { ...held.run, term: term + 1, owner, lapses };
+        const isLapse = ![held.run.owner, owner].some((one) => one === UNOWNED || one === DETACHED);
+        const takeoverCount = held.run.takeoverCount + (isLapse ? 1 : 0);
+        held.run = { ...held.run, term: term + 1, owner, takeoverCount };
         held.writes = 0;
         return term + 1;
       },

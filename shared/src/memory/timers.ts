@@ -23,8 +23,8 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
   function fire(id: string): void {
     armed.delete(id);
     onDue(id).then(
-      (againInMs) => {
-        if (againInMs !== undefined) arm(id, againInMs);
+      (retryInMs) => {
+        if (retryInMs !== undefined) arm(id, retryInMs);
       },
       // The sweep comes round in any case.
       () => undefined,

@@ -12,9 +12,9 @@ export interface JobCall {
   readonly signal: AbortSignal;
 }
 
-/** The job came too early: it is to run again after `againInMs`. */
+/** The job came too early: it is to run again after `retryInMs`. */
 export interface Again {
-  readonly againInMs: number;
+  readonly retryInMs: number;
 }
 
 /** Does one job. Must be harmless when run twice, or at the same time as itself. Rejects to be tried again. */

@@ -1,4 +1,4 @@
-import { NOBODY } from '../domain/runs/run.ts';
+import { UNOWNED } from '../domain/runs/run.ts';
 import type { Heartbeats } from '../ports/runs/heartbeats.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 import type { OwnedRun, Runs } from '../ports/runs/runs.ts';
@@ -34,7 +34,7 @@ export async function offerLapsed(
     offered += found.length;
     found = [];
   };
-  for await (const lapsed of runs.ownedBy(new Set([...dead, NOBODY]))) {
+  for await (const lapsed of runs.ownedBy(new Set([...dead, UNOWNED]))) {
     signal?.throwIfAborted();
     found.push(lapsed);
     if (found.length >= OFFERS_AT_ONCE) await offerFound();

@@ -1,5 +1,5 @@
 import type { StreamRef } from '../domain/ids.ts';
-import { DETACHED, NOBODY } from '../domain/runs/run.ts';
+import { DETACHED, UNOWNED } from '../domain/runs/run.ts';
 import type { OutboxHandlers } from '../ports/delivery/outbox.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 import type { Runs } from '../ports/runs/runs.ts';
@@ -23,7 +23,7 @@ export function wakeHandler(deps: WakeRunDeps): OutboxHandlers['wake'] {
  */
 export async function wakeRun(deps: WakeRunDeps, stream: StreamRef, term: number): Promise<void> {
   const { runs, runQueue } = deps;
-  const woken = await runs.takeOver(stream, term, NOBODY);
+  const woken = await runs.takeOver(stream, term, UNOWNED);
   if (woken !== undefined) await runQueue.offer(stream, woken);
   const standing = await runs.standing(stream);
   // It was detached anew since: that is another wait.

@@ -1,6 +1,6 @@
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunNote, Runs, RunWrite, WriteResult } from '@parley/shared/ports/runs/runs';
 
 // Text arrives in crumbs; a write for each would cost more than the model.
@@ -109,7 +109,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     // Also while it is under way: no second look is to wait behind one that an outage holds.
     wroteAt = Number.POSITIVE_INFINITY;
     try {
-      refuseUnlessWritten(await untilBack(() => runs.write(run, write)));
+      refuseUnlessWritten(await retryWhileUnavailable(() => runs.write(run, write)));
       nextSeq += write.events.length;
       outcome ??= last.end?.status;
     } catch (error) {

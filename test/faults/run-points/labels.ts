@@ -1,4 +1,4 @@
-import { NOBODY } from '@parley/shared/domain/runs/run';
+import { UNOWNED } from '@parley/shared/domain/runs/run';
 import { runKey } from '@parley/shared/redis/client/keys';
 import { waitUntil } from '../../harness/wait-until.ts';
 import type { Aim, Label } from './aims.ts';
@@ -178,7 +178,7 @@ const atTakeOvers: readonly Label[] = WHEN.flatMap((when): Label[] => [
     owners: when === 'before' ? 2 : 3,
     set: ({ site, talk, cut, settled }) => ({
       onCommand: (pod, command) =>
-        command.type === 'take' && command.owner === NOBODY ? cut(when, pod) : 'pass',
+        command.type === 'take' && command.owner === UNOWNED ? cut(when, pod) : 'pass',
       async onQuestion() {
         site.end((await onceBooked(site, talk)) ?? '', 'SIGTERM');
         await settled();

@@ -1,4 +1,4 @@
-import { NOBODY } from '@parley/shared/domain/runs/run';
+import { UNOWNED } from '@parley/shared/domain/runs/run';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { prove } from '../../load/size.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
     replaces: false,
     hooks: {
       onTerm(name, _term, owner) {
-        if (owner === NOBODY) return;
+        if (owner === UNOWNED) return;
         owned.set(name, [...(owned.get(name) ?? []), { owner, at: performance.now() }]);
       },
     },

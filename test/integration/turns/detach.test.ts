@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '@parley/shared/domain/errors';
-import { DETACHED, NOBODY, type RunRef } from '@parley/shared/domain/runs/run';
+import { DETACHED, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
@@ -259,7 +259,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       const own = asked.find(({ id }) => id !== flaky)?.id ?? '';
       // Something else wakes it: the call is then of a tool that there is no more.
       const standing = await pods.second.runs.standing(run);
-      await pods.second.runs.takeOver(run, standing?.term ?? 0, NOBODY);
+      await pods.second.runs.takeOver(run, standing?.term ?? 0, UNOWNED);
       await pods.second.runQueue.offer(run, (standing?.term ?? 0) + 1);
       await isDetached(run, 2);
       expect((await pods.second.elicitations.read(flaky)).row?.status).toBe('withdrawn');

@@ -32,7 +32,7 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
-/** Pods that share a backend; a beat of theirs comes soon, and lapses soon. */
+/** Pods that share a backend; a beat of theirs comes soon, and takeoverCount soon. */
 function world() {
   const backend = createMemoryBackend(ROOMY);
   const pod = (options: TestPod = {}) => {

@@ -71,7 +71,7 @@ it('a pod that goes away hands its turns over: what they asked stays open, and i
   await turns.close();
   const [asked, ...others] = await openOf(engine, conversation);
   expect([asked?.status, others]).toEqual(['pending', []]);
-  expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', owner: 'nobody' });
+  expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', owner: 'unowned' });
   const next = podOn(backend, model, { pod: 'next' });
   await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('next/'), {
     what: 'the next pod',
@@ -122,7 +122,7 @@ it('a turn that is stopped, or whose pod goes away, while it is set up is ended,
     if (how === 'stop') expect(await turns.stop(conversation)).toBe(true);
     else await turns.close();
     if (how === 'stop') expect(await ended(backend, run)).toBe('stopped');
-    else expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', owner: 'nobody' });
+    else expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', owner: 'unowned' });
     expect(faults.map(String).join()).not.toContain('Away');
     await turns.close();
   }
@@ -161,7 +161,7 @@ it('a turn that begins while its pod goes away is handed over with the others', 
   const closed = turns.close();
   released.open();
   await closed;
-  expect(await backend.runs.standing(await beginning)).toMatchObject({ status: 'running', owner: 'nobody' });
+  expect(await backend.runs.standing(await beginning)).toMatchObject({ status: 'running', owner: 'unowned' });
 });
 
 it('what a client tells of the time before is kept, but for what no conversation can begin with', async () => {

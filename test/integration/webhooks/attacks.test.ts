@@ -132,7 +132,7 @@ describe('S6 a webhook to a private address', () => {
   it('by a name that leads nowhere is tried again', async () => {
     const site = await productionSite(async () => Promise.reject(new Error('no such name')));
     const { result, letters } = await lettersAfter(site, 'https://hooks.example/');
-    expect([result, letters]).toEqual([{ againInMs: 5_000 }, []]);
+    expect([result, letters]).toEqual([{ retryInMs: 5_000 }, []]);
   });
 
   it('by a name that is public when it is looked at and private when it is called: the first holds', async () => {
@@ -143,7 +143,7 @@ describe('S6 a webhook to a private address', () => {
     const tried = watchConnections('rebind.example');
     const { owner, row } = await site.ask(`https://rebind.example:${inside.port}/`);
     await answerOf(site.engine, owner, row.id, 'decline');
-    expect(await site.deliver(row.id)).toEqual({ againInMs: 5_000 });
+    expect(await site.deliver(row.id)).toEqual({ retryInMs: 5_000 });
     expect([asked, tried]).toEqual([1, ['93.184.216.34']]);
     // The next attempt looks anew, finds the private one, and is the last.
     expect(await site.deliver(row.id, 2)).toBe('done');

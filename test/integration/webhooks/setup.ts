@@ -154,8 +154,8 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
       for (let attempt = 1; ; attempt += 1) {
         const result = await site.deliver(elicitationId, attempt);
         if (result === 'done') return pauses;
-        if ('laterInMs' in result) throw new Error('The receiver had no place for it.');
-        pauses.push(result.againInMs);
+        if ('deferInMs' in result) throw new Error('The receiver had no place for it.');
+        pauses.push(result.retryInMs);
       }
     },
     async plant(webhookUrl) {

@@ -144,7 +144,7 @@ describe('a webhook', () => {
     const receiver = await startReceiver();
     const { id } = await answered(receiver.url);
     site.secrets = [];
-    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
     expect(receiver.received).toEqual([]);
     expect(site.told).toMatchObject([{ outcome: 'again', fault: 'no_secret' }]);
     site.secrets = [SECRET];
@@ -243,7 +243,7 @@ describe('an attempt that fails', () => {
 
   it('because nobody listens is told as such', async () => {
     const { id } = await answered('http://127.0.0.1:1/hook');
-    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
     expect(site.told).toMatchObject([{ outcome: 'again', fault: 'failed' }]);
     expect(site.told[0]).not.toHaveProperty('status');
   });
@@ -254,7 +254,7 @@ describe('a receiver that misbehaves', () => {
     const inner = await startReceiver();
     const receiver = await startReceiver(replyWith(status, { location: inner.url }));
     const { id } = await answered(receiver.url);
-    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
     expect([receiver.received.length, inner.received.length]).toEqual([1, 0]);
     expect(site.told).toMatchObject([{ outcome: 'again', fault: 'status', status }]);
   });
@@ -264,7 +264,7 @@ describe('a receiver that misbehaves', () => {
     site = await openSite(redis.url, { timeoutMs: 300 });
     const receiver = await startReceiver(() => undefined);
     const { id } = await answered(receiver.url);
-    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
     expect(site.told).toMatchObject([{ outcome: 'again', fault: 'timeout' }]);
   });
 
@@ -285,10 +285,10 @@ describe('a receiver that misbehaves', () => {
       what: 'it to be slow',
     });
     silent[0]?.destroy();
-    expect(await one).toEqual({ againInMs: 5_000 });
+    expect(await one).toEqual({ retryInMs: 5_000 });
     const two = [site.deliver(first, 2), site.deliver(second)];
     await waitUntil(() => silent.length === 3, { what: 'both to be there' });
-    expect(await site.deliver(third)).toEqual({ laterInMs: 5_000 });
+    expect(await site.deliver(third)).toEqual({ deferInMs: 5_000 });
     for (const res of silent) res.destroy();
     await Promise.all(two);
     expect(site.told.map(({ outcome }) => outcome)).toEqual(['again', 'again', 'again']);
@@ -328,10 +328,10 @@ describe('a receiver that misbehaves', () => {
       res.socket?.end(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`);
     });
     const { id } = await answered(receiver.url);
-    expect(await site.deliver(id)).toEqual({ againInMs: 5_000 });
+    expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
     const odd = await startReceiver((res) => void res.socket?.end('200 OK, thank you\r\n\r\n'));
     const { id: other } = await answered(odd.url);
-    expect(await site.deliver(other)).toEqual({ againInMs: 5_000 });
+    expect(await site.deliver(other)).toEqual({ retryInMs: 5_000 });
     expect(site.told.map(({ fault }) => fault)).toEqual(['failed', 'failed']);
   });
 });

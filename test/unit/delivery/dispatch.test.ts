@@ -69,8 +69,8 @@ describe('a round of the outbox', () => {
     const attempts: number[] = [];
     const outcomes = [
       () => Promise.reject(new Error('Redis is away')),
-      async () => ({ laterInMs: 0 }) as const,
-      async () => ({ againInMs: 0 }) as const,
+      async () => ({ deferInMs: 0 }) as const,
+      async () => ({ retryInMs: 0 }) as const,
       async () => 'done' as const,
     ];
     const { dispatch, faults } = dispatchOf(webhooks(1), {

@@ -71,7 +71,7 @@ describe('a receiver of webhooks', () => {
     expect(placesAt(receivers, 'https://slow.example/')).toBe(2);
     const pauses = Array.from({ length: 4_000 }, () => {
       const entry = receivers.enter('https://slow.example/');
-      return entry.type === 'full' ? entry.laterInMs : 0;
+      return entry.type === 'full' ? entry.deferInMs : 0;
     });
     expect([pauses[0], pauses[998], pauses.at(-1)]).toEqual([5_000, 100_000, 300_000]);
     expect(pauses).toEqual([...pauses].sort((a, b) => a - b));

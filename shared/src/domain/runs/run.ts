@@ -78,7 +78,7 @@ export const Support = z.looseObject({
 export type Support = z.infer<typeof Support>;
 
 /** What a delegate needs of the turn that it works for: with it any pod can do the work. */
-export const Commission = z.looseObject({
+export const DelegateRequest = z.looseObject({
   /** The turn's own run: its stream request and its conversation take every question. */
   turn: z.looseObject({ streamRequestId: z.string(), conversationId: z.string() }),
   /** How many agents stand between whoever delegated and the person. */
@@ -86,10 +86,10 @@ export const Commission = z.looseObject({
   /** Tokens that are left to whoever delegated. */
   tokens: z.int().nonnegative(),
 });
-export type Commission = z.infer<typeof Commission>;
+export type DelegateRequest = z.infer<typeof DelegateRequest>;
 
 /** The owner of a run that waits for a pod: one that never beats. */
-export const NOBODY = 'nobody';
+export const UNOWNED = 'unowned';
 
 /** The owner of a run that no pod holds, because it waits for its person; the answer has it taken over. */
 export const DETACHED = 'detached';
@@ -117,7 +117,7 @@ export interface RunStanding {
   readonly owner: string;
   readonly term: number;
   /** How often it was taken over from a pod that had not let go of it. */
-  readonly lapses: number;
+  readonly takeoverCount: number;
   /** The call of another run that it is for; absent for a turn of a person's. */
   readonly parent?: ParentCall;
 }
@@ -126,7 +126,7 @@ export interface RunStanding {
 export interface Run extends RunRef, RunStanding {
   readonly agent: string;
   /** Of a delegate's run. */
-  readonly commission?: Commission;
+  readonly delegateRequest?: DelegateRequest;
   readonly support: Support;
   readonly delivery: Delivery;
   /** Number of the last event its writer appended; the next write goes on from it. */

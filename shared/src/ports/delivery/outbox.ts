@@ -19,7 +19,7 @@ export interface OutboxEntry {
  * What came of a task: it is done; it was tried, and is due again after so many ms; or it could not be tried, and is due
  * later, which does not count.
  */
-export type OutboxResult = 'done' | { readonly againInMs: number } | { readonly laterInMs: number };
+export type OutboxResult = 'done' | { readonly retryInMs: number } | { readonly deferInMs: number };
 
 /** How each kind of task is done. Must be harmless when done twice. Rejects when it could not be tried. */
 export type OutboxHandlers = {

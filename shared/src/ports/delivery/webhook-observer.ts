@@ -18,7 +18,7 @@ export interface WebhookAttempt {
   /** What the receiver replied with, if it did. */
   readonly status?: number;
   /** When it is tried again. */
-  readonly againInMs?: number;
+  readonly retryInMs?: number;
 }
 
 /** Told of every attempt at a webhook: logs and metrics hang here. Never throws. */

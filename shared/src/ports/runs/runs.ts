@@ -2,7 +2,7 @@ import type { StreamRef } from '../../domain/ids.ts';
 import type {
   Asked,
   CallRecord,
-  Commission,
+  DelegateRequest,
   Delivery,
   Message,
   ParentCall,
@@ -23,7 +23,7 @@ export interface NewRun extends RunRef {
   readonly owner: string;
   /** The call of another run that it is for. */
   readonly parent?: ParentCall;
-  readonly commission?: Commission;
+  readonly delegateRequest?: DelegateRequest;
   readonly support: Support;
   /** `hold` when absent. */
   readonly delivery?: Delivery;

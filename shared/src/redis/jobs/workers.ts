@@ -93,7 +93,7 @@ function runnerOf(processors: Processors, signal: AbortSignal) {
     const again = await processors[job.name]({ id: job.id ?? '', signal });
     if (again === undefined) return;
     // On this process' clock, which is the one it fires by: an absolute time of Redis would make a fast clock spin.
-    await job.moveToDelayed(Date.now() + again.againInMs, token);
+    await job.moveToDelayed(Date.now() + again.retryInMs, token);
     throw new DelayedError();
   };
 }

@@ -33,7 +33,7 @@ redis.call('HSET', KEYS[1], 'status', 'running', 'owner', ARGV[2], 'term', 1, 'w
   'delivery', ARGV[17])
 if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'parent', ARGV[13]) end
 if ARGV[18] ~= '' then redis.call('HSET', KEYS[1], 'asked', ARGV[18], 'begunBy', ARGV[19]) end
-if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'commission', ARGV[14]) end
+if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'delegateRequest', ARGV[14]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[10])
 redis.call('HSET', KEYS[4], ARGV[16], ARGV[2])
 redis.call('HSET', KEYS[3], 'running', ARGV[1], 'agent', ARGV[3], 'updatedAt', now)

@@ -1,7 +1,7 @@
 import type { StreamRef } from '../../domain/ids.ts';
 import {
   CallRecord,
-  Commission,
+  DelegateRequest,
   type Delivery,
   Message,
   ParentCall,
@@ -43,7 +43,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
   const { tenant, userId, streamRequestId } = stream;
   const endedAt = head.get('endedAt');
   const parent = head.get('parent');
-  const commission = head.get('commission');
+  const delegateRequest = head.get('delegateRequest');
   return {
     tenant,
     userId,
@@ -51,13 +51,15 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     conversationId: head.get('conversationId') ?? '',
     agent: head.get('agent') ?? '',
     ...(parent !== undefined && { parent: ParentCall.parse(JSON.parse(parent)) }),
-    ...(commission !== undefined && { commission: Commission.parse(JSON.parse(commission)) }),
+    ...(delegateRequest !== undefined && {
+      delegateRequest: DelegateRequest.parse(JSON.parse(delegateRequest)),
+    }),
     support: Support.parse(JSON.parse(head.get('support') ?? '{"form":false,"url":false}')),
     delivery: (head.get('delivery') ?? 'hold') as Delivery,
     status: head.get('status') as RunStatus,
     owner: head.get('owner') ?? '',
     term: Number(head.get('term')),
-    lapses: Number(head.get('lapses') ?? 0),
+    takeoverCount: Number(head.get('takeoverCount') ?? 0),
     writerSeq: Number(head.get('writerSeq')),
     startedAt: Number(head.get('startedAt')),
     ...(endedAt !== undefined && { endedAt: Number(endedAt) }),

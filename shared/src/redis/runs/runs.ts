@@ -2,11 +2,11 @@ import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
 import { BUCKET_COUNT, bucketOf, type StreamRef } from '../../domain/ids.ts';
 import {
   DETACHED,
-  NOBODY,
   ParentCall,
   type RunRef,
   type RunStanding,
   type RunStatus,
+  UNOWNED,
 } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
@@ -29,7 +29,7 @@ import { TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
 import { fieldOf, runOf } from './run-codec.ts';
 
 const SCAN_COUNT = 500;
-const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'lapses'] as const;
+const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'takeoverCount'] as const;
 
 export interface RedisRunsDeps {
   readonly redis: Commands;
@@ -63,7 +63,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         Math.max(lifeMs, settings.conversationTtlMs),
         gone,
         run.parent === undefined ? '' : JSON.stringify(run.parent),
-        run.commission === undefined ? '' : JSON.stringify(run.commission),
+        run.delegateRequest === undefined ? '' : JSON.stringify(run.delegateRequest),
         JSON.stringify(run.support),
         runningField(run),
         run.delivery ?? 'hold',
@@ -124,7 +124,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   }
 
   async function standing(stream: StreamRef): Promise<RunStanding | undefined> {
-    const [conversationId, status, owner, term, parent, lapses] = await orUnavailable(
+    const [conversationId, status, owner, term, parent, takeoverCount] = await orUnavailable(
       () => redis.hmget(runKey(stream), ...STANDING_FIELDS),
       onError,
     );
@@ -134,7 +134,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       status: status as RunStatus,
       owner,
       term: Number(term),
-      lapses: Number(lapses ?? 0),
+      takeoverCount: Number(takeoverCount ?? 0),
       ...(parent != null && { parent: ParentCall.parse(JSON.parse(parent)) }),
     };
   }
@@ -181,7 +181,9 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
     async takeOver(stream, term, owner) {
       const keys = [runKey(stream), runningKey(bucketOf(stream))];
-      const reply = Number(await takeOverScript(keys, [term, owner, runningField(stream), NOBODY, DETACHED]));
+      const reply = Number(
+        await takeOverScript(keys, [term, owner, runningField(stream), UNOWNED, DETACHED]),
+      );
       return reply === 0 ? undefined : reply;
     },
   };

@@ -7,11 +7,11 @@ if stands[1] ~= 'running' then return 0 end
 local term, seen = tonumber(stands[2]), tonumber(ARGV[1])
 if term == seen + 1 and stands[3] == ARGV[2] then return term end
 if term ~= seen then return 0 end
-local lapses = 1
+local takeoverCount = 1
 for index = 4, #ARGV do
-  if ARGV[index] == stands[3] or ARGV[index] == ARGV[2] then lapses = 0 end
+  if ARGV[index] == stands[3] or ARGV[index] == ARGV[2] then takeoverCount = 0 end
 end
-redis.call('HINCRBY', KEYS[1], 'lapses', lapses)
+redis.call('HINCRBY', KEYS[1], 'takeoverCount', takeoverCount)
 redis.call('HSET', KEYS[1], 'term', term + 1, 'owner', ARGV[2])
 redis.call('HDEL', KEYS[1], 'writes')
 redis.call('HSET', KEYS[2], ARGV[3], ARGV[2])

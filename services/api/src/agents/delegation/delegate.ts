@@ -1,7 +1,7 @@
 import { mintStreamRequestId, type Owner, type StreamRef } from '@parley/shared/domain/ids';
-import { type Message, NOBODY, type RunRef } from '@parley/shared/domain/runs/run';
+import { type Message, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs/runs';
 import { createRunWriter } from '../../../../../shared/src/runs/write.ts';
@@ -62,9 +62,12 @@ export function createDelegate(deps: DelegateDeps): Delegate {
 async function workAnywhere(deps: DelegateDeps, call: DelegatingCall, task: Task): Promise<ToolOutcome> {
   const { signal } = call.from;
   const known =
-    call.before === undefined ? undefined : await untilBack(() => deps.runs.standing(task.run), signal);
-  const begun = known ?? (await begin(deps, call, task, NOBODY));
-  if (begun !== undefined) await untilBack(() => deps.runQueue.offer(task.run, begun.term), signal);
+    call.before === undefined
+      ? undefined
+      : await retryWhileUnavailable(() => deps.runs.standing(task.run), signal);
+  const begun = known ?? (await begin(deps, call, task, UNOWNED));
+  if (begun !== undefined)
+    await retryWhileUnavailable(() => deps.runQueue.offer(task.run, begun.term), signal);
   return followDelegate(deps, call, task);
 }
 
@@ -106,7 +109,7 @@ async function begin(
   task: Task,
   owner: string,
 ): Promise<{ readonly term: number; readonly writerSeq: number } | undefined> {
-  const begun = await untilBack(() => runs.begin(newRunOf(call, task, owner)), call.from.signal);
+  const begun = await retryWhileUnavailable(() => runs.begin(newRunOf(call, task, owner)), call.from.signal);
   if (begun.type === 'known') return undefined;
   if (begun.type !== 'begun') throw new Error('A conversation of its own had another turn.');
   return begun;
@@ -127,7 +130,7 @@ function newRunOf({ from, toolCallId }: DelegatingCall, { run, id, input }: Task
     agent: id,
     owner,
     parent: { streamRequestId: from.run.streamRequestId, toolCallId },
-    commission: {
+    delegateRequest: {
       turn: { streamRequestId: turn.run.streamRequestId, conversationId: turn.run.conversationId },
       depth: from.depth,
       tokens: from.budget.left,

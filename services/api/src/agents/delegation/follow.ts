@@ -2,7 +2,7 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import { DETACHED, type Run, type RunRef } from '@parley/shared/domain/runs/run';
 import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 import type { Usage } from '../loop/budget.ts';
 import type { DelegatingCall, Working } from '../loop/run-context.ts';
@@ -63,7 +63,7 @@ export async function followDelegate(
     from.signal.throwIfAborted();
     from.turn.asking -= 1;
     if (end.type === 'turn-failed') return delegateFailed(title, end.code);
-    const { run: record } = await untilBack(() => deps.runs.read(run), from.signal);
+    const { run: record } = await retryWhileUnavailable(() => deps.runs.read(run), from.signal);
     return delegateOutcome(title, end.reason, textOf(record?.steps.at(-1)?.messages.at(-1)));
   } finally {
     from.signal.removeEventListener('abort', onAbort);
@@ -111,7 +111,7 @@ async function untilItsEnd(
 
 /** False for a run that was woken since and is not yet at work: whoever let go for it would be roused, again and again. */
 async function isDetached(runs: Pick<Runs, 'standing'>, run: RunRef, signal: AbortSignal): Promise<boolean> {
-  const standing = await untilBack(() => runs.standing(run), signal);
+  const standing = await retryWhileUnavailable(() => runs.standing(run), signal);
   return standing?.owner === DETACHED;
 }
 
@@ -162,11 +162,11 @@ async function stopDelegate(
 ): Promise<void> {
   const { engine, runs } = deps;
   try {
-    await untilBack(() => runs.stop(run));
-    const { run: record } = await untilBack(() => runs.read(run));
+    await retryWhileUnavailable(() => runs.stop(run));
+    const { run: record } = await retryWhileUnavailable(() => runs.read(run));
     if (record === undefined) return;
     await Promise.all(delegatesOf(record).map((delegate) => stopDelegate(deps, delegate, onFault)));
-    await untilBack(() => withdrawAsked(engine, record));
+    await retryWhileUnavailable(() => withdrawAsked(engine, record));
   } catch (error) {
     onFault(error);
   }

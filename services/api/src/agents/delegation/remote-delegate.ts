@@ -1,6 +1,6 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
-import type { Commission, Run, RunRef } from '@parley/shared/domain/runs/run';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import type { DelegateRequest, Run, RunRef } from '@parley/shared/domain/runs/run';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import { createRunWriter, type RunWriter } from '../../../../../shared/src/runs/write.ts';
 import { createBudget } from '../loop/budget.ts';
 import { createRest, type Rest, type RestDeps, restMs } from '../loop/idle.ts';
@@ -14,22 +14,22 @@ import { lookRegularly } from '../ownership/poll-status.ts';
 import { createDelegate, type DelegateDeps } from './delegate.ts';
 import { type Delegated, runDelegate } from './run-delegate.ts';
 
-export interface CommissionDeps extends DelegateDeps, RestDeps {
+export interface RemoteDelegateDeps extends DelegateDeps, RestDeps {
   readonly engine: Working['engine'] & DelegateDeps['engine'];
   readonly observer: TurnObserver;
   readonly onFault: (error: unknown, run: StreamRef) => void;
 }
 
 /** A delegate's run that this pod has taken over. */
-export interface Commissioned {
-  readonly run: Run & { readonly commission: Commission };
+export interface TakenDelegate {
+  readonly run: Run & { readonly delegateRequest: DelegateRequest };
   readonly term: number;
 }
 
 /** Does the work of a run that was taken over, for whoever delegated on another pod. Never rejects. */
-export async function workOnCommission(
-  deps: CommissionDeps,
-  { run, term }: Commissioned,
+export async function workOnRemoteDelegate(
+  deps: RemoteDelegateDeps,
+  { run, term }: TakenDelegate,
   stopping: AbortController,
 ): Promise<boolean> {
   const { agents, runs } = deps;
@@ -54,7 +54,7 @@ export async function workOnCommission(
   } catch (error) {
     // Whoever was stopped has written its end already; whoever goes away leaves that to the next.
     if (writer.outcome === undefined && !isLeft()) {
-      await untilBack(() => withdrawAsked(deps.engine, run)).catch(onFault);
+      await retryWhileUnavailable(() => withdrawAsked(deps.engine, run)).catch(onFault);
       await breakTurn({ writer, stopped, onFault }, [], error);
     }
   } finally {
@@ -65,10 +65,10 @@ export async function workOnCommission(
 }
 
 /** False when whoever delegated has ended without it. */
-async function isWanted({ runs }: Pick<CommissionDeps, 'runs'>, run: Run): Promise<boolean> {
+async function isWanted({ runs }: Pick<RemoteDelegateDeps, 'runs'>, run: Run): Promise<boolean> {
   const { parent, tenant, userId } = run;
   if (parent === undefined) return false;
-  const standing = await untilBack(() => runs.standing({ ...parent, tenant, userId }));
+  const standing = await retryWhileUnavailable(() => runs.standing({ ...parent, tenant, userId }));
   return standing?.status === 'running';
 }
 
@@ -82,12 +82,12 @@ interface Here {
 
 /** Stands for whoever delegated: what is theirs to do here is told in the run's feed, which they read. */
 function delegatorOf(
-  deps: CommissionDeps,
-  run: Commissioned['run'],
+  deps: RemoteDelegateDeps,
+  run: TakenDelegate['run'],
   { writer, clock, rest, signal, onFault }: Here,
 ): Delegator {
-  const { commission } = run;
-  const turn: RunRef = { ...commission.turn, tenant: run.tenant, userId: run.userId };
+  const { delegateRequest } = run;
+  const turn: RunRef = { ...delegateRequest.turn, tenant: run.tenant, userId: run.userId };
   return {
     engine: deps.engine,
     turn: {
@@ -101,9 +101,9 @@ function delegatorOf(
       asking: 0,
     },
     clock,
-    budget: createBudget(commission.tokens),
+    budget: createBudget(delegateRequest.tokens),
     observer: deps.observer,
-    depth: commission.depth,
+    depth: delegateRequest.depth,
     delegateTo: createDelegate(deps) satisfies Delegate,
     signal,
     onFault,

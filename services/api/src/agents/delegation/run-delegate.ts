@@ -1,6 +1,6 @@
 import type { Message, RunRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunWriter } from '../../../../../shared/src/runs/write.ts';
 import { createBudget } from '../loop/budget.ts';
 import { BEGINNING, type Checkpoint, leftOpenIn } from '../loop/checkpoint.ts';
@@ -97,7 +97,7 @@ async function withdrawOpen(
   const caller = { kind: 'service', tenant: run.tenant } as const;
   await Promise.all(
     [...open].map((id) =>
-      untilBack(() => engine.withdraw({ caller, id, reason: 'run_stopped' })).catch(onFault),
+      retryWhileUnavailable(() => engine.withdraw({ caller, id, reason: 'run_stopped' })).catch(onFault),
     ),
   );
 }

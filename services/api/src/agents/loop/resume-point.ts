@@ -1,6 +1,6 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 import { createBudget } from './budget.ts';
 import { type Checkpoint, checkpointOf } from './checkpoint.ts';
@@ -20,7 +20,7 @@ export async function resumePoint({ runs, onFault }: ResumePointDeps, run: Run):
   budget.spend(from.used);
   try {
     for (const stream of endedDelegates(run, from)) {
-      const { run: delegate } = await untilBack(() => runs.read(stream));
+      const { run: delegate } = await retryWhileUnavailable(() => runs.read(stream));
       budget.spend(delegate?.steps.at(-1)?.used ?? {});
     }
   } catch (error) {

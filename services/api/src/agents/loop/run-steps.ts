@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { LanguageModel } from 'ai';
 import { resultsOf } from '../tools/call-results.ts';
 import { announce, callTool, recordOf } from '../tools/call-tool.ts';
@@ -131,7 +131,7 @@ function standing({ budget, clock }: Working, record: StepRecord): StepRecord {
 /** The tools for a round that another pod had begun: without them its calls would fail that are only to be taken up. */
 function toolsOf({ signal }: Working, { tools }: RunAgent, { calls }: Round): Promise<readonly Tool[]> {
   const called = new Set(calls.map(({ toolName }) => toolName));
-  return untilBack(() => tools(signal, called), signal);
+  return retryWhileUnavailable(() => tools(signal, called), signal);
 }
 
 /** The tools for the next step; those of the last one when they cannot be listed. */

@@ -6,13 +6,13 @@ import type {
   RunRef,
   Support,
 } from '@parley/shared/domain/runs/run';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { BeginResult } from '@parley/shared/ports/runs/runs';
 import { createRunWriter, type RunWriter } from '../../../../../shared/src/runs/write.ts';
 import { createDelegate } from '../delegation/delegate.ts';
 import { stopDelegates } from '../delegation/follow.ts';
-import { type CommissionDeps, workOnCommission } from '../delegation/remote-delegate.ts';
+import { type RemoteDelegateDeps, workOnRemoteDelegate } from '../delegation/remote-delegate.ts';
 import { letGo, type Waits } from '../ownership/hand-over.ts';
 import { withdrawLeft } from '../ownership/open-questions.ts';
 import { BEGINNING, type Checkpoint } from './checkpoint.ts';
@@ -44,8 +44,8 @@ export interface TurnRequest {
   readonly repeatable?: Repeatable;
 }
 
-export interface TurnWorkDeps extends CommissionDeps {
-  readonly engine: CommissionDeps['engine'] & Parameters<typeof withdrawLeft>[0];
+export interface TurnWorkDeps extends RemoteDelegateDeps {
+  readonly engine: RemoteDelegateDeps['engine'] & Parameters<typeof withdrawLeft>[0];
   readonly conversations: Pick<Conversations, 'read'>;
 }
 
@@ -83,9 +83,9 @@ export async function workOnTurn(
 
 /** Goes on with a run that another pod had begun, whoever it is for. As `workOnTurn`. */
 export async function workOnTaken(deps: TurnWorkDeps, { run, term, stopping }: TakenRun): Promise<boolean> {
-  const { commission, support, delivery, input, writerSeq } = run;
-  if (commission !== undefined)
-    return workOnCommission(deps, { run: { ...run, commission }, term }, stopping);
+  const { delegateRequest, support, delivery, input, writerSeq } = run;
+  if (delegateRequest !== undefined)
+    return workOnRemoteDelegate(deps, { run: { ...run, delegateRequest }, term }, stopping);
   deps.observer.resumed(run, term);
   const writer = createRunWriter({ runs: deps.runs, run, term, writerSeq });
   const agent = { id: run.agent, title: run.agent };
@@ -120,7 +120,7 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
     const signal = AbortSignal.any([stopped, writer.lost]);
     if (from.isRestarted) await writer.tell({ type: 'turn-attached' });
     const agent = agents.find(work.agent.id);
-    const { messages } = await untilBack(() => deps.conversations.read(run), signal);
+    const { messages } = await retryWhileUnavailable(() => deps.conversations.read(run), signal);
     const history = fromFirstUser(messages);
     // As the record has it since it was begun.
     if (history.length === 0) input = [...fromFirstUser(work.before), ...work.input];
@@ -142,14 +142,14 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
       from,
       letGo: leave,
       delegateTo: createDelegate(deps),
-      withdrawLeft: () => untilBack(() => withdrawUnlessTaken(deps, run, writer)),
+      withdrawLeft: () => retryWhileUnavailable(() => withdrawUnlessTaken(deps, run, writer)),
       onFault,
     });
   } catch (error) {
     // What could not be let go of is handed over as it stands; what cannot be handed over is ended.
     const isLeft = isInterrupted(stopped) && (await leave(NO_WAITS).then(() => true, onFault));
     if (isLeft !== true && !writer.lost.aborted) {
-      if (from.isRestarted) await untilBack(() => endAsking(deps, run, writer)).catch(onFault);
+      if (from.isRestarted) await retryWhileUnavailable(() => endAsking(deps, run, writer)).catch(onFault);
       await breakTurn({ writer, stopped, onFault }, input, error);
     }
   } finally {

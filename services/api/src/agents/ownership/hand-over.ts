@@ -1,5 +1,5 @@
-import { NOBODY, type RunRef } from '@parley/shared/domain/runs/run';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { Runs, RunWrite } from '@parley/shared/ports/runs/runs';
 import type { RunWriter } from '../../../../../shared/src/runs/write.ts';
@@ -35,6 +35,6 @@ async function handOver(
   writer: Pick<RunWriter, 'keep' | 'term'>,
 ): Promise<void> {
   await writer.keep([]);
-  const term = await untilBack(() => runs.takeOver(run, writer.term, NOBODY));
-  if (term !== undefined) await untilBack(() => runQueue.offer(run, term));
+  const term = await retryWhileUnavailable(() => runs.takeOver(run, writer.term, UNOWNED));
+  if (term !== undefined) await retryWhileUnavailable(() => runQueue.offer(run, term));
 }

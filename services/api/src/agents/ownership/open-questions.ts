@@ -2,7 +2,7 @@ import { OPEN_STATUSES } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { ConversationRef, Run } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Working } from '../loop/run-context.ts';
 
 const PAGE = 200;
@@ -52,7 +52,9 @@ export async function endLeftOpen(
   for (const pause of [...leftOpen.values()].filter((one) => one.toolCallId === toolCallId)) {
     const { elicitationId: id } = pause;
     leftOpen.delete(id);
-    await untilBack(() => engine.withdraw({ caller, id, reason: 'run_stopped' }).catch(unlessEnded));
+    await retryWhileUnavailable(() =>
+      engine.withdraw({ caller, id, reason: 'run_stopped' }).catch(unlessEnded),
+    );
     await writer.keep([
       { type: 'pause', pause: { ...pause, resumedAt: pause.pausedAt, outcome: 'passed_over' } },
     ]);

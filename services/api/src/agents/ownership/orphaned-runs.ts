@@ -1,6 +1,6 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import { DETACHED, NOBODY, type Run, type RunStanding } from '@parley/shared/domain/runs/run';
+import { DETACHED, type Run, type RunStanding, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { Runs } from '@parley/shared/ports/runs/runs';
@@ -73,14 +73,14 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
   let looking = false;
 
   async function isLost({ streamRequestId }: StreamRef, { owner }: RunStanding): Promise<boolean> {
-    if (owner === NOBODY) return true;
+    if (owner === UNOWNED) return true;
     if (owner === DETACHED) return false;
     return owner === self ? !isHere(streamRequestId) : deps.isDead(owner);
   }
 
   async function offer(stream: StreamRef, { owner, term }: RunStanding): Promise<void> {
     // As this pod's it would be left to this pod by all others, for it lives.
-    const offered = owner === self ? await runs.takeOver(stream, term, NOBODY) : term;
+    const offered = owner === self ? await runs.takeOver(stream, term, UNOWNED) : term;
     if (offered !== undefined) await deps.runQueue.offer(stream, offered);
   }
 
@@ -106,7 +106,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 
   /** True too for one that an earlier try has made nobody's, and then could not offer or end. */
   function isOwedAs({ owner, term }: RunStanding, owedTerm: number): boolean {
-    return owner === self ? term === owedTerm : owner === NOBODY && term === owedTerm + 1;
+    return owner === self ? term === owedTerm : owner === UNOWNED && term === owedTerm + 1;
   }
 
   /** Costs one look at each pod, and one at each run that is new, may be lost, or has not been looked at for long. */
@@ -115,7 +115,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
     if (isHere(stream.streamRequestId)) return;
     const isRecent = performance.now() - entry.lookedAt < LOOK_AGAIN_MS;
     if (owner === DETACHED && isRecent) return;
-    const isPods = owner !== undefined && owner !== NOBODY && owner !== DETACHED && owner !== self;
+    const isPods = owner !== undefined && owner !== UNOWNED && owner !== DETACHED && owner !== self;
     if (isPods && isRecent && !(await isDead(owner))) return;
     entry.lookedAt = performance.now();
     const standing = await runs.standing(stream);
@@ -177,7 +177,7 @@ export function createLostRuns(deps: LostRunsDeps): LostRuns {
 function createEndRun({ engine, runs }: LostRunsDeps) {
   async function endRun(stream: StreamRef, seen: RunStanding): Promise<void> {
     // Should the rest fail, it is nobody's: whoever tries again goes on with that, and whoever looks finds it waiting.
-    const term = seen.owner === NOBODY ? seen.term : await runs.takeOver(stream, seen.term, NOBODY);
+    const term = seen.owner === UNOWNED ? seen.term : await runs.takeOver(stream, seen.term, UNOWNED);
     if (term === undefined) return;
     const { run } = await runs.read(stream);
     if (run === undefined) return;

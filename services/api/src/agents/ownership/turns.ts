@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import type { FeedPosition } from '@parley/shared/domain/events';
 import { keyedStreamRequestId, mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
-import { type Asked, type ConversationRef, NOBODY, type RunRef } from '@parley/shared/domain/runs/run';
+import { type Asked, type ConversationRef, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
@@ -25,7 +25,7 @@ import { findResumable } from './resumable.ts';
 const BEGIN_TRIES = 5;
 const FIRST_TERM = 1;
 // A run that takes one pod after the other down with it has to end.
-const LAPSES_MAX = 100;
+const TAKEOVERS_MAX = 100;
 
 export interface TurnsDeps {
   readonly engine: Engine;
@@ -135,7 +135,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     if (closing) throw goingAway();
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running' || !(await lost.isLost(stream, standing))) return;
-    if (standing.lapses > LAPSES_MAX) return lost.end(stream, standing);
+    if (standing.takeoverCount > TAKEOVERS_MAX) return lost.end(stream, standing);
     // Handed out twice, it is taken once.
     if (busy.has(stream.streamRequestId)) return;
     const release = host.keepBusy(stream);
@@ -147,11 +147,11 @@ export function createTurns(deps: TurnsDeps): Turns {
   }
 
   async function takeOver(stream: StreamRef, seen: number): Promise<void> {
-    const term = await untilBack(() => runs.takeOver(stream, seen, owner));
+    const term = await retryWhileUnavailable(() => runs.takeOver(stream, seen, owner));
     if (term === undefined) return;
-    const { run } = await untilBack(() => runs.read(stream)).catch(async (error: unknown) => {
+    const { run } = await retryWhileUnavailable(() => runs.read(stream)).catch(async (error: unknown) => {
       // Owned by a pod that lives and does not work on it, nobody would find it.
-      await untilBack(() => runs.takeOver(stream, term, NOBODY));
+      await retryWhileUnavailable(() => runs.takeOver(stream, term, UNOWNED));
       throw error;
     });
     if (run === undefined) return;

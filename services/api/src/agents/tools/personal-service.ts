@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
 import { isParleyError } from '@parley/shared/domain/errors';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { McpServer, McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpToolList } from '../mcp/calls/results.ts';
 import type { McpServerConfig } from '../mcp/server-config.ts';
@@ -66,7 +66,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     .digest('base64url');
 
   async function present(signal: AbortSignal, rejected?: number): Promise<Presentation | Entry> {
-    const shown = await untilBack(() => credentials.present(ref, rejected), signal);
+    const shown = await retryWhileUnavailable(() => credentials.present(ref, rejected), signal);
     if (shown.type !== 'presented') return shown;
     const server = options.mcp.open(config, { key, headers: shown.headers });
     return { type: 'entered', server, version: shown.version };
@@ -82,7 +82,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     if (first.type === 'unavailable') return outage(title);
     const asked = await ask(options, call, first.type === 'absent' ? 0 : 1);
     if ('type' in asked) return asked;
-    await untilBack(() => credentials.promote(ref, asked.elicitationId), call.signal);
+    await retryWhileUnavailable(() => credentials.promote(ref, asked.elicitationId), call.signal);
     const second = await present(call.signal);
     if (second.type === 'entered') return { ...second, isNew: true };
     return second.type === 'unavailable'
@@ -93,7 +93,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
   }
 
   const giveUp = ({ version }: Entry, signal: AbortSignal) =>
-    untilBack(() => credentials.refused(ref, version), signal);
+    retryWhileUnavailable(() => credentials.refused(ref, version), signal);
 
   async function attempt(call: ServiceCall, entry: Entry, send: Send): Promise<McpCallResult> {
     return send(entry.server, await call.leaving());

@@ -6,7 +6,7 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import type { PauseRecord, RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller, Seen } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 
 /** Why a question was taken back that no client could show. */
 const UNDELIVERABLE = 'undeliverable';
@@ -63,7 +63,7 @@ export async function askPerson(
   signal: AbortSignal,
 ): Promise<AskOutcome> {
   const { turn, toolCallId } = place;
-  const asked = await untilBack(
+  const asked = await retryWhileUnavailable(
     () =>
       engine.ask({
         tenant: turn.tenant,
@@ -88,8 +88,8 @@ export async function askPerson(
   };
   await keep(pause);
   const caller = { kind: 'service', tenant: turn.tenant } as const;
-  if (!isShown) await untilBack(() => takeBack(engine, caller, asked.row.id), signal);
-  const wait = () => untilBack(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
+  if (!isShown) await retryWhileUnavailable(() => takeBack(engine, caller, asked.row.id), signal);
+  const wait = () => retryWhileUnavailable(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
   // One that has ended, or is about to, is no wait.
   const ended = isTerminal(asked.row.status) ? asked : await (isShown ? waiting(wait) : wait());
   // Whoever goes on with a run that was let go of meanwhile is to find it as it was.

@@ -1,5 +1,5 @@
 import type { Owner } from '@parley/shared/domain/ids';
-import { untilBack } from '@parley/shared/elicitations/retry-while-unavailable';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import { createScrubOf } from '../mcp/calls/scrub.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
@@ -77,12 +77,12 @@ async function redeemAll(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   for (const request of requests) {
-    if (!(await untilBack(() => secrets.awaits(request), signal)))
+    if (!(await retryWhileUnavailable(() => secrets.awaits(request), signal)))
       throw new SecretRefusedError(request.elicitationId);
   }
   return Promise.all(
     requests.map(async (request) => {
-      const value = await untilBack(() => secrets.redeem(request), signal);
+      const value = await retryWhileUnavailable(() => secrets.redeem(request), signal);
       if (value === undefined) throw new SecretRefusedError(request.elicitationId);
       return value;
     }),

@@ -25,7 +25,7 @@ export interface TurnRoutesDeps extends TurnStreamDeps {
 }
 
 /** No user has this name: turns of a service key belong to the key's tenant and to nobody. */
-const NOBODY = '\u0000service';
+const SERVICE_PRINCIPAL = '\u0000service';
 const SUPPORT_HEADER = 'x-supports-elicitation';
 const DELIVERY_HEADER = 'x-parley-delivery';
 const KEY_HEADER = {
@@ -249,7 +249,10 @@ function conversationOf(caller: Caller, conversationId: string | undefined): Con
 
 function principalOf(caller: Caller): Owner {
   const { tenant } = caller;
-  return { tenant, userId: caller.kind === 'user' ? caller.userId : `${NOBODY}:${caller.keyId ?? ''}` };
+  return {
+    tenant,
+    userId: caller.kind === 'user' ? caller.userId : `${SERVICE_PRINCIPAL}:${caller.keyId ?? ''}`,
+  };
 }
 
 function secondsNow(): number {
