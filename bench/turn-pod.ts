@@ -5,8 +5,8 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { MockLanguageModelV3 } from 'ai/test';
 import { silentTurnObserver } from '../services/api/src/agents/loop/observer.ts';
-import { createTurns, type Turns } from '../services/api/src/agents/ownership/turns.ts';
 import { createElicitTool } from '../services/api/src/agents/tools/elicit-tool.ts';
+import { createTurns, type Turns } from '../services/api/src/turns/turns.ts';
 import { openBenchEngine, TENANT } from './engine.ts';
 
 const WORDS = 30;

@@ -20,11 +20,11 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import { createTurns } from '../../../services/api/src/agents/ownership/turns.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
+import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../../contract/engines.ts';
 import { entriesOf } from '../../contract/observe.ts';
 import { newOwner } from '../../contract/questions.ts';

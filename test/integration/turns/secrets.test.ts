@@ -14,7 +14,6 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import { createTurns } from '../../../services/api/src/agents/ownership/turns.ts';
 import { redeeming, type Secrets } from '../../../services/api/src/agents/tools/secrets.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
@@ -24,6 +23,7 @@ import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { createConnectHandler } from '../../../services/api/src/surfaces/connect/handler.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import { createSecrets } from '../../../services/api/src/surfaces/connect/secrets.ts';
+import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { targetsOf } from '../../../services/api/src/wiring/connect-targets.ts';
 import { engineOn } from '../../contract/engines.ts';
 import { entriesOf } from '../../contract/observe.ts';

@@ -9,9 +9,9 @@ import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import type { RunLimits } from '../../../services/api/src/agents/loop/run-steps.ts';
 import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-work.ts';
-import { createTurns, type TurnsDeps } from '../../../services/api/src/agents/ownership/turns.ts';
 import { createElicitTool } from '../../../services/api/src/agents/tools/elicit-tool.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../../contract/engines.ts';
 import { entriesOf } from '../../contract/observe.ts';
 import { newOwner } from '../../contract/questions.ts';

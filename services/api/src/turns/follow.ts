@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { StreamItem } from '@parley/shared/elicitations/watch';
-import type { Turns } from '../agents/ownership/turns.ts';
 import { onLeaving } from '../http/leaving.ts';
 import type { CallLimits } from '../http/limits.ts';
 import type { Call, Reply } from '../http/route.ts';
@@ -10,6 +9,7 @@ import type { Frame } from '../http/sse.ts';
 import { createDetachmentScan, type Detachment } from './detachment.ts';
 import { type Encoder, encodeTurn } from './encoder.ts';
 import { createSupersededScan, type Superseded } from './superseded.ts';
+import type { Turns } from './turns.ts';
 
 export interface TurnStreamDeps {
   readonly engine: Engine;

@@ -3,11 +3,11 @@ import { wholeEnvironment } from '@parley/shared/runtime/env';
 import { loadAgentsConfig } from '../agents/config/load.ts';
 import { createAgents } from '../agents/loop/agents.ts';
 import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
-import { createTurns, type Turns } from '../agents/ownership/turns.ts';
 import type { Credentials } from '../agents/tools/credentials.ts';
 import { createToolbox } from '../agents/tools/toolbox.ts';
 import type { ConnectHandler } from '../surfaces/connect/handler.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
+import { createTurns, type Turns } from '../turns/turns.ts';
 import { wireConnect } from './connect.ts';
 import { createTurnObserver } from './turn-observer.ts';
 

@@ -4,7 +4,6 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import express from 'express';
-import type { Turns } from '../agents/ownership/turns.ts';
 import { applyCors } from '../http/cors.ts';
 import { docsPageOf } from '../http/docs/docs-page.ts';
 import { openApiOf } from '../http/docs/openapi.ts';
@@ -20,6 +19,7 @@ import { elicitationRoutes, type HasConnectPage, responseRoute } from '../surfac
 import { streamRoutes } from '../surfaces/rest/streams.ts';
 import { webhookRoutes } from '../surfaces/rest/webhooks.ts';
 import { chatResponseRoute } from '../turns/answer.ts';
+import type { Turns } from '../turns/turns.ts';
 
 export interface AppDeps extends HealthDeps {
   readonly engine: Engine;

@@ -4,11 +4,11 @@ import type { Message, RunRef } from '@parley/shared/domain/runs/run';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { StreamItem } from '@parley/shared/elicitations/watch';
 import type { Repeatable } from '../../agents/loop/turn-work.ts';
-import type { Turns } from '../../agents/ownership/turns.ts';
 import { idempotencyKeyIn, REPLAYED } from '../../http/idempotency.ts';
 import type { Call } from '../../http/route.ts';
 import { type Encoded, type Encoder, silent } from '../../turns/encoder.ts';
 import type { ReplayFacts } from '../../turns/follow.ts';
+import type { Turns } from '../../turns/turns.ts';
 
 export const CONVERSATION_HEADER = 'x-conversation-id';
 
