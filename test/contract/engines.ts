@@ -4,7 +4,7 @@ import type { EngineDeps, EngineSettings } from '@parley/shared/elicitations/dep
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
-import { wakeHandler } from '@parley/shared/runs/resume';
+import { resumeHandler } from '@parley/shared/runs/resume';
 import { silentObserver } from '@parley/shared/runtime/observer';
 
 // Looking again is so slow that a test which passes was woken.
@@ -44,7 +44,7 @@ export function engineOn(backend: Backend, options: EngineOptions = {}): Engine 
 export function dispatchOn(backend: Backend): Dispatch {
   return createDispatch({
     outbox: backend.outbox,
-    handlers: { wake: wakeHandler(backend), webhook: async () => 'done' },
+    handlers: { wake: resumeHandler(backend), webhook: async () => 'done' },
     onFault: () => undefined,
   });
 }

@@ -2,7 +2,7 @@ import { deliverWebhook } from '../delivery/deliver-webhook.ts';
 import { createDispatch, type Dispatch } from '../delivery/dispatch.ts';
 import { createReceivers } from '../delivery/receivers.ts';
 import type { Backend } from '../ports/backend.ts';
-import { wakeHandler } from '../runs/resume.ts';
+import { resumeHandler } from '../runs/resume.ts';
 import { backendSettings } from './env.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -33,7 +33,7 @@ export function createProcessDispatch({ env, backend, log, metrics }: ProcessDis
   return createDispatch({
     outbox: backend.outbox,
     handlers: {
-      wake: wakeHandler(backend),
+      wake: resumeHandler(backend),
       webhook: ({ elicitationId }, attempt) => deliverWebhook(webhooks, { elicitationId, attempt }),
     },
     onFault: (error, task) =>

@@ -4,9 +4,9 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import { DETACHED, type Run } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Runs } from '@parley/shared/ports/runs/runs';
-import { type WakeRunDeps, wakeRun } from '@parley/shared/runs/resume';
+import { type ResumeRunDeps, resumeRun } from '@parley/shared/runs/resume';
 
-export interface ForgottenDeps extends WakeRunDeps {
+export interface ForgottenDeps extends ResumeRunDeps {
   readonly engine: Pick<Engine, 'read'>;
   readonly runs: Pick<Runs, 'read' | 'standing' | 'takeOver'>;
 }
@@ -24,7 +24,7 @@ export async function wakeIfForgotten(
   if (run === undefined) return false;
   const waits = await Promise.all([...asking(deps, run), ...delegating(deps, run)]);
   if (waits.length > 0 && waits.every(Boolean)) return true;
-  await wakeRun(deps, stream, term);
+  await resumeRun(deps, stream, term);
   return false;
 }
 
