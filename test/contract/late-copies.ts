@@ -50,10 +50,10 @@ export function lateCopyContract(contract: Contract): void {
       const { backend, second } = contract.pods;
       const turn = turnOf(newOwner());
       await backend.runs.begin(turn);
-      expect(await backend.runs.write(turn, write(1, 2, 'left'))).toBe('written');
-      expect(await backend.runs.write(turn, write(1, 2, 'left'))).toBe('written');
+      expect(await backend.runs.write(turn, write(1, 2, 'dispatched'))).toBe('written');
+      expect(await backend.runs.write(turn, write(1, 2, 'dispatched'))).toBe('written');
       expect(await backend.runs.write(turn, write(2, 3, 'returned'))).toBe('written');
-      expect(await backend.runs.write(turn, write(1, 2, 'left'))).toBe('written');
+      expect(await backend.runs.write(turn, write(1, 2, 'dispatched'))).toBe('written');
       expect(await stateOf(turn)).toBe('returned');
       expect(await entriesOf(second.feed, turn)).toHaveLength(3);
       expect(await backend.runs.write(turn, write(2, 3, 'returned'))).toBe('written');
@@ -66,7 +66,7 @@ export function lateCopyContract(contract: Contract): void {
       const turn = turnOf(newOwner());
       await backend.runs.begin(turn);
       await backend.runs.write(turn, write(1, 2, 'intended'));
-      await backend.runs.write(turn, write(2, 3, 'left'));
+      await backend.runs.write(turn, write(2, 3, 'dispatched'));
       await second.runs.takeOver(turn, 1, 'pod-b');
       const first = { ...write(1, 4, 'returned'), term: 2 };
       expect(await second.runs.write(turn, first)).toBe('written');

@@ -31,8 +31,8 @@ const WRITES: readonly (readonly [name: string, matches: Matches, before?: Booki
   ['the beginning', ({ type }) => type === 'begin', 'returned', 'returned'],
   ['some text', (command) => command.type === 'write' && isText(command), 'returned', 'returned'],
   ['the first round, said', stepIs(0, 'assistant'), 'returned', 'returned'],
-  ['the booking leaves', callIs('bookings__book', 'left'), 'returned', 'unknown'],
-  ['the look leaves', callIs('bookings__look', 'left')],
+  ['the booking is dispatched', callIs('bookings__book', 'dispatched'), 'returned', 'unknown'],
+  ['the look is dispatched', callIs('bookings__look', 'dispatched')],
   ['the question', (command) => command.type === 'commit' && command.revision === 0],
   ['the pause', keeps(/^pause:/, ({ resumedAt }) => resumedAt === undefined)],
   ['the booking is back', callIs('bookings__book', 'returned'), 'unknown', 'returned'],
@@ -206,7 +206,7 @@ async function onceBooked({ redis, ownerOf, runOf }: Aim['site'], { name, userId
   const key = runKey({ tenant: TENANT, userId, streamRequestId: runOf(name) ?? '' });
   const isBack = async () => {
     const calls = Object.entries(await redis.hgetall(key)).filter(([field]) => field.startsWith('call:'));
-    const known = calls.filter(([, value]) => !/^(intended|left)$/.test(stateOf(value)));
+    const known = calls.filter(([, value]) => !/^(intended|dispatched)$/.test(stateOf(value)));
     return known.length === 2;
   };
   await waitUntil(isBack, { what: 'the calls to be back', timeoutMs: 10_000 }).catch(() => undefined);

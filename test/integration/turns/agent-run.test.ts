@@ -191,7 +191,7 @@ describe('a turn', () => {
     expect(await turn.last()).toMatchObject({ type: 'turn-finished', usage });
   });
 
-  it('notes a call before it leaves', async () => {
+  it('records a call as dispatched before it is sent', async () => {
     const states: unknown[] = [];
     const world: { record?: () => Promise<unknown> } = {};
     const tool = toolOf('send', async (call) => {
@@ -203,7 +203,7 @@ describe('a turn', () => {
     const turn = await begin({ script: [callAll('send')], tools: [tool] });
     world.record = async () => (await turn.record())?.calls.map(({ state }) => state);
     await turn.done;
-    expect(states).toEqual([['intended'], ['left']]);
+    expect(states).toEqual([['intended'], ['dispatched']]);
   });
 
   it('tells the model of a tool that fails, that is not there, and that was called wrongly', async () => {

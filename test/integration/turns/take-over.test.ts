@@ -195,8 +195,8 @@ describe('a turn that is taken over', () => {
   it('does not say that nothing happened of a call that left, when its server cannot be asked', async () => {
     const { record } = await taken([
       { type: 'step', index: 0, step: calling(['book', 'look', 'gone']) },
-      called('book', 0, 'left'),
-      called('look', 1, 'left'),
+      called('book', 0, 'dispatched'),
+      called('look', 1, 'dispatched'),
       called('gone', 2, 'intended'),
     ]);
     expect(record.calls.map(({ output }) => String(output))).toEqual([

@@ -31,8 +31,9 @@ export const StepRecord = z.looseObject({
 export type StepRecord = z.infer<typeof StepRecord>;
 
 /**
- * A tool call, noted before it leaves, so that whoever goes on with the run knows what may have happened: `intended`,
- * it has not left; `left`, its outcome is unknown; then its outcome.
+ * A tool call, recorded before it is sent, so that the next owner of the run knows what may have happened. `intended`:
+ * it has not been sent. `dispatched`: it has been sent and its outcome is unknown. `returned` and `failed`: its outcome
+ * is recorded.
  */
 export const CallRecord = z.looseObject({
   toolCallId: z.string(),
@@ -44,7 +45,7 @@ export const CallRecord = z.looseObject({
   modelCallId: z.string().optional(),
   /** Why it cannot be made. */
   fault: z.string().optional(),
-  state: z.enum(['intended', 'left', 'returned', 'failed']),
+  state: z.enum(['intended', 'dispatched', 'returned', 'failed']),
   /** The outcome as the model reads it. */
   output: z.unknown().optional(),
   /** Stream request of the run that another agent does for it. */

@@ -183,7 +183,7 @@ export async function stopDelegates(runs: Pick<Runs, 'read' | 'stop'>, stream: S
 /** The runs that a run waits for, as its record has it. */
 function delegatesOf({ tenant, userId, calls }: Run): StreamRef[] {
   return calls.flatMap(({ run: streamRequestId, state }) =>
-    streamRequestId === undefined || state !== 'left' ? [] : [{ tenant, userId, streamRequestId }],
+    streamRequestId === undefined || state !== 'dispatched' ? [] : [{ tenant, userId, streamRequestId }],
   );
 }
 

@@ -31,7 +31,7 @@ export async function resumePoint({ runs, onFault }: ResumePointDeps, run: Run):
 
 function endedDelegates({ tenant, userId }: Run, { round }: Checkpoint): StreamRef[] {
   return (round?.calls ?? []).flatMap(({ before }) =>
-    before?.run === undefined || before.state === 'left'
+    before?.run === undefined || before.state === 'dispatched'
       ? []
       : [{ tenant, userId, streamRequestId: before.run }],
   );

@@ -42,7 +42,7 @@ function asking({ engine }: ForgottenDeps, { tenant, pauses }: Run): Promise<boo
 /** For each delegate that the run waits for, whether that waits, too. */
 function delegating(deps: ForgottenDeps, { tenant, userId, calls }: Run): Promise<boolean>[] {
   return calls
-    .filter(({ state, run }) => state === 'left' && run !== undefined)
+    .filter(({ state, run }) => state === 'dispatched' && run !== undefined)
     .map(async ({ run: streamRequestId = '' }) => {
       const delegate = { tenant, userId, streamRequestId };
       const standing = await deps.runs.standing(delegate);

@@ -67,8 +67,8 @@ export async function callTool(
     return working.writer.keep([{ type: 'call', call: record }]);
   };
   const startedAt = performance.now();
-  const signal = callSignal(working.signal, () => record.state === 'left');
-  const door = doorFor(working, call, note, () => record.state === 'left');
+  const signal = callSignal(working.signal, () => record.state === 'dispatched');
+  const door = doorFor(working, call, note, () => record.state === 'dispatched');
   const outcome = await outcomeFrom(tool, call, () => ({ ...door, signal }));
   working.observer.called(working.run, {
     agent: working.id,
@@ -112,7 +112,7 @@ async function outcomeFrom(
   { toolName, fault, before }: Call,
   door: () => ToolCall,
 ): Promise<ToolOutcome> {
-  const mayHaveHappened = before?.state === 'left' && before.run === undefined;
+  const mayHaveHappened = before?.state === 'dispatched' && before.run === undefined;
   if (mayHaveHappened && tool?.isRepeatable !== true) return failed(UNKNOWN);
   if (tool === undefined || fault !== undefined)
     return failed(fault ?? `There is no tool named ${toolName}.`);
@@ -167,7 +167,7 @@ function doorFor(
     input,
     support: turn.support,
     leaving: async () => {
-      await note({ state: 'left' });
+      await note({ state: 'dispatched' });
       return input;
     },
     unmade: () => note({ state: 'intended' }),
@@ -183,7 +183,7 @@ function doorFor(
         {
           from: working,
           toolCallId,
-          note: (run) => note({ state: 'left', run }),
+          note: (run) => note({ state: 'dispatched', run }),
           ...(before?.run !== undefined && { before: before.run }),
         },
         agent,
