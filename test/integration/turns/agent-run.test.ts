@@ -196,7 +196,7 @@ describe('a turn', () => {
     const world: { record?: () => Promise<unknown> } = {};
     const tool = toolOf('send', async (call) => {
       states.push(await world.record?.());
-      await call.leaving();
+      await call.beforeDispatch();
       states.push(await world.record?.());
       return { type: 'returned', output: 'sent' };
     });

@@ -49,8 +49,8 @@ const asking = (name: string, isOut: boolean): Tool => ({
   description: 'Asks.',
   inputSchema: { type: 'object' },
   async call(call) {
-    await call.leaving();
-    if (!isOut) await call.unmade();
+    await call.beforeDispatch();
+    if (!isOut) await call.notExecuted();
     const { status } = await call.ask(0, { mode: 'form', message: 'Sure?', ...FORM });
     return { type: 'returned', output: status };
   },

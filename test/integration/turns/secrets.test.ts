@@ -243,13 +243,13 @@ describe('a call whose arguments refer to secrets', () => {
     signal: new AbortController().signal,
     ask: async () => Promise.reject(new Error('nobody is asked')),
     delegate: async () => Promise.reject(new Error('nobody is asked')),
-    leaving: async () => input,
-    unmade: async () => undefined,
-    tell: async () => undefined,
+    beforeDispatch: async () => input,
+    notExecuted: async () => undefined,
+    appendEvent: async () => undefined,
   });
   const owner = newOwner();
 
-  it('uses none of them up when it does not leave', async () => {
+  it('uses none of them up when the call is not sent', async () => {
     const taken: string[] = [];
     const refusing = toolBy(async () => ({ type: 'failed', message: 'Not connected.' }));
     const tool = redeeming(refusing, known({ one: 'first-secret' }, taken), owner);
@@ -260,7 +260,7 @@ describe('a call whose arguments refer to secrets', () => {
   it('uses none of them up when one of them is not to be had', async () => {
     const taken: string[] = [];
     const tool = redeeming(
-      toolBy(async ({ leaving }) => ({ type: 'returned', output: await leaving() })),
+      toolBy(async ({ beforeDispatch }) => ({ type: 'returned', output: await beforeDispatch() })),
       known({ one: 'first-secret' }, taken),
       owner,
     );
@@ -269,11 +269,11 @@ describe('a call whose arguments refer to secrets', () => {
     expect(taken).toEqual([]);
   });
 
-  it('takes each once, however often it leaves', async () => {
+  it('takes each once, however often the call is sent', async () => {
     const taken: string[] = [];
     const sent: unknown[] = [];
-    const twice = toolBy(async ({ leaving }) => {
-      sent.push(await leaving(), await leaving());
+    const twice = toolBy(async ({ beforeDispatch }) => {
+      sent.push(await beforeDispatch(), await beforeDispatch());
       return { type: 'returned', output: 'done' };
     });
     await redeeming(twice, known({ one: 'first-secret' }, taken), owner).call(
@@ -284,11 +284,14 @@ describe('a call whose arguments refer to secrets', () => {
   });
 
   it.each(['493027', 'ü7"'])('lets out nothing that repeats the short secret %s', async (secret) => {
-    const repeating = toolBy(async ({ leaving }) => {
-      await leaving();
+    const repeating = toolBy(async ({ beforeDispatch }) => {
+      await beforeDispatch();
       return { type: 'failed', message: `The code ${secret} is wrong.` };
     });
-    const telling = toolBy(async ({ leaving }) => ({ type: 'returned', output: { said: await leaving() } }));
+    const telling = toolBy(async ({ beforeDispatch }) => ({
+      type: 'returned',
+      output: { said: await beforeDispatch() },
+    }));
     for (const tool of [repeating, telling]) {
       const outcome = await redeeming(tool, known({ one: secret }), owner).call(
         callOf({ code: 'parley-secret:one' }),

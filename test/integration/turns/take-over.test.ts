@@ -111,8 +111,8 @@ function tool(name: string, effect: () => Promise<string>): Tool {
     name,
     description: name,
     inputSchema: { type: 'object', properties: {} },
-    async call({ leaving }) {
-      await leaving();
+    async call({ beforeDispatch }) {
+      await beforeDispatch();
       return { type: 'returned', output: await effect() };
     },
   };

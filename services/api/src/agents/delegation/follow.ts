@@ -8,7 +8,7 @@ import type { Usage } from '../loop/budget.ts';
 import type { DelegatingCall, Working } from '../loop/run-context.ts';
 import { isLeftToOthers } from '../loop/run-end.ts';
 import { withdrawAsked } from '../ownership/open-questions.ts';
-import { isCallEvent, retold, turnCallId } from '../tools/call-tool.ts';
+import { forwardedEvent, isCallEvent, turnCallId } from '../tools/call-tool.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './outcome.ts';
 
@@ -97,7 +97,7 @@ async function untilItsEnd(
       if (event.type === 'turn-finished' || event.type === 'turn-failed') return event;
       if (event.type === 'turn-detached' && (await isDetached(runs, run, signal))) pauses.leave();
       else if (event.type === 'run-paused' || event.type === 'run-resumed') pauses.stand(event.waits);
-      else if (isCallEvent(event)) await from.turn.tell(retold(event, id, callId));
+      else if (isCallEvent(event)) await from.turn.tell(forwardedEvent(event, id, callId));
     }
     return { type: 'turn-failed', code: 'interrupted', message: 'Its feed ended without its end.' };
   } catch (error) {

@@ -7,20 +7,20 @@ import type { Working } from '../loop/run-context.ts';
 import { isInterrupted } from '../loop/run-end.ts';
 import { endLeftOpen } from '../ownership/open-questions.ts';
 import { type AskOutcome, askPerson, type Question } from './question.ts';
-import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { type CallEvent, failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
-// Shorter than the end of a run waits for its calls.
-const COMING_BACK_MS = 3_000;
+// Shorter than the time for which the end of a run waits for its calls.
+const INTERRUPTED_CALL_GRACE_MS = 3_000;
 
-/** A call of a round; `before` is what is known of it when another pod had begun it. */
+/** A call of a step. `before` is its record, when another pod has begun it. */
 export type Call = RequestedCall & {
   readonly toolCallId: string;
-  /** The how-manieth of its round it is. */
+  /** Its position among the calls of its step. */
   readonly at: number;
   readonly before?: CallRecord;
 };
 
-/** The record of a call that has not left. */
+/** The record of a call that has not been dispatched. */
 export function recordOf({ toolCallId, toolName, modelCallId, at, fault }: Call, step: number): CallRecord {
   return {
     toolCallId,
@@ -33,11 +33,11 @@ export function recordOf({ toolCallId, toolName, modelCallId, at, fault }: Call,
   };
 }
 
-/** Tells readers of a call, which its record says with the same write. */
+/** Appends the `tool-called` event of a call. The caller writes the call's record together with it. */
 export async function announce(working: Working, tools: readonly Tool[], call: Call): Promise<void> {
   const { toolCallId, toolName, input } = call;
   const title = tools.find(({ name }) => name === toolName)?.title;
-  await tell(working, {
+  await appendEvent(working, {
     type: 'tool-called',
     toolCallId,
     toolName,
@@ -47,9 +47,9 @@ export async function announce(working: Working, tools: readonly Tool[], call: C
 }
 
 /**
- * Makes one call that was announced, tells readers what came of it, and keeps how it stands at every turn. One that
- * another pod had begun is not made again unless it never left, or a repetition is harmless. Rejects with the run's
- * end only.
+ * Makes one call that was announced, appends the event of its outcome, and records every change of its state. A call
+ * that another pod began is repeated only if it was never dispatched or if the tool is repeatable. Rejects only with the
+ * reason of the run's signal.
  */
 export async function callTool(
   working: Working,
@@ -58,7 +58,7 @@ export async function callTool(
   step: number,
 ): Promise<ToolOutcome> {
   const { toolCallId, toolName, before } = call;
-  const known = before === undefined ? undefined : outcomeOf(before);
+  const known = before === undefined ? undefined : recordedOutcome(before);
   if (known !== undefined) return known;
   const tool = tools.find(({ name }) => name === toolName);
   let record = before ?? recordOf(call, step);
@@ -66,10 +66,11 @@ export async function callTool(
     record = { ...record, ...more };
     return working.writer.keep([{ type: 'call', call: record }]);
   };
+  const isDispatched = () => record.state === 'dispatched';
   const startedAt = performance.now();
-  const signal = callSignal(working.signal, () => record.state === 'dispatched');
-  const door = doorFor(working, call, note, () => record.state === 'dispatched');
-  const outcome = await outcomeFrom(tool, call, () => ({ ...door, signal }));
+  const signal = callSignal(working.signal, isDispatched);
+  const context = toolCallContext(working, call, note, isDispatched);
+  const outcome = await executeOrRefuse(tool, call, { ...context, signal });
   working.observer.called(working.run, {
     agent: working.id,
     tool: tool?.name ?? 'unknown',
@@ -78,15 +79,19 @@ export async function callTool(
   });
   signal.throwIfAborted();
   if (before !== undefined) await endLeftOpen(working, toolCallId);
-  // In one write: whoever goes on with the run tells again what was told without being kept.
+  // One write for both: the next owner of the run appends the event of an outcome that was not recorded once more.
   await Promise.all(
     outcome.type === 'returned'
       ? [
-          tell(working, { type: 'tool-returned', toolCallId, output: outcome.shown ?? outcome.output }),
+          appendEvent(working, {
+            type: 'tool-returned',
+            toolCallId,
+            output: outcome.shown ?? outcome.output,
+          }),
           note({ state: 'returned', output: outcome.output }),
         ]
       : [
-          tell(working, { type: 'tool-failed', toolCallId, message: outcome.message }),
+          appendEvent(working, { type: 'tool-failed', toolCallId, message: outcome.message }),
           note({ state: 'failed', output: outcome.message }),
         ],
   );
@@ -94,12 +99,12 @@ export async function callTool(
   return outcome;
 }
 
-/** Aborted with the run; when it is the pod that goes away, what has left gets a moment to come back. */
-function callSignal(signal: AbortSignal, hasLeft: () => boolean): AbortSignal {
+/** Aborted with the run. When the pod shuts down, a dispatched call gets a grace period to return. */
+function callSignal(signal: AbortSignal, isDispatched: () => boolean): AbortSignal {
   const ending = new AbortController();
   const end = () => ending.abort(signal.reason);
   const onAbort = () => {
-    if (isInterrupted(signal) && hasLeft()) setTimeout(end, COMING_BACK_MS).unref();
+    if (isInterrupted(signal) && isDispatched()) setTimeout(end, INTERRUPTED_CALL_GRACE_MS).unref();
     else end();
   };
   if (signal.aborted) onAbort();
@@ -107,38 +112,36 @@ function callSignal(signal: AbortSignal, hasLeft: () => boolean): AbortSignal {
   return ending.signal;
 }
 
-async function outcomeFrom(
+/** Executes the call, unless there is no such tool, it is not well formed, or it may already have had its effect. */
+async function executeOrRefuse(
   tool: Tool | undefined,
   { toolName, fault, before }: Call,
-  door: () => ToolCall,
+  context: ToolCall,
 ): Promise<ToolOutcome> {
   const mayHaveHappened = before?.state === 'dispatched' && before.run === undefined;
   if (mayHaveHappened && tool?.isRepeatable !== true) return failed(UNKNOWN);
   if (tool === undefined || fault !== undefined)
     return failed(fault ?? `There is no tool named ${toolName}.`);
-  return tool.call(door());
+  return tool.call(context);
 }
 
 const UNKNOWN =
   'The call was made, but its outcome was lost with the pod that made it: it may or may not have had its effect. Do not repeat it unasked; find out, or tell the user.';
 
-/** What a call had come to, where that is known. */
-function outcomeOf({ state, output }: CallRecord): ToolOutcome | undefined {
+/** The recorded outcome of a call, if there is one. */
+function recordedOutcome({ state, output }: CallRecord): ToolOutcome | undefined {
   if (state === 'returned') return { type: 'returned', output: output ?? null };
   return state === 'failed' ? failed(String(output)) : undefined;
 }
-
-/** Something that is told of a call. */
-export type CallEvent = Extract<TurnEvent, { readonly toolCallId: string }>;
 
 export function isCallEvent(event: TurnEvent): event is CallEvent {
   return 'toolCallId' in event;
 }
 
-/** What is told of a delegate's call on the stream of whoever delegated by the call `callId`. */
-export function retold(event: CallEvent, agent: string, callId: string): CallEvent {
+/** An event of a delegate's call, as it appears on the stream of the run that delegated by the call `callId`. */
+export function forwardedEvent(event: CallEvent, agent: string, callId: string): CallEvent {
   const toolCallId = `${callId}.${event.toolCallId}`;
-  // Its own delegates are named already.
+  // An event of the delegate's own delegates carries the agent's name already.
   return event.type === 'tool-called' ? { agent, ...event, toolCallId } : { ...event, toolCallId };
 }
 
@@ -147,18 +150,18 @@ export function turnCallId({ delegate }: Working, toolCallId: string): string {
   return delegate === undefined ? toolCallId : `${delegate.callId}.${toolCallId}`;
 }
 
-/** Tells the run's own readers, and the turn's. */
-async function tell({ writer, turn, delegate }: Working, event: CallEvent): Promise<void> {
+/** Appends an event to the run's own feed, and for a delegate also to the turn's. */
+async function appendEvent({ writer, turn, delegate }: Working, event: CallEvent): Promise<void> {
   await writer.tell(event);
-  if (delegate !== undefined) await turn.tell(retold(event, delegate.agent, delegate.callId));
+  if (delegate !== undefined) await turn.tell(forwardedEvent(event, delegate.agent, delegate.callId));
 }
 
-/** What the tool sees of the run. */
-function doorFor(
+/** What a tool call may use of its run. */
+function toolCallContext(
   working: Working,
   { toolCallId, input, before }: Call,
   note: (more: Partial<CallRecord>) => Promise<void>,
-  hasLeft: () => boolean,
+  isDispatched: () => boolean,
 ): Omit<ToolCall, 'signal'> {
   const { run, turn, clock } = working;
   return {
@@ -166,16 +169,16 @@ function doorFor(
     callKey: `${run.streamRequestId} ${toolCallId}`,
     input,
     support: turn.support,
-    leaving: async () => {
+    beforeDispatch: async () => {
       await note({ state: 'dispatched' });
       return input;
     },
-    unmade: () => note({ state: 'intended' }),
-    tell: (event) => tell(working, event),
+    notExecuted: () => note({ state: 'intended' }),
+    appendEvent: (event) => appendEvent(working, event),
     ask: (ordinal, question, shared) => {
       const place = { toolCallId, ordinal, ...(shared !== undefined && { shared }) };
-      // What has left answers to this pod only, which has to stay with it.
-      const waiting: Rest['waiting'] = hasLeft() ? (wait) => wait() : turn.rest.waiting;
+      // A dispatched call returns to this pod only, so the pod keeps the run while the question is open.
+      const waiting: Rest['waiting'] = isDispatched() ? (wait) => wait() : turn.rest.waiting;
       return clock.waiting(() => ask(working, place, question, waiting));
     },
     delegate: (agent, task) =>
@@ -198,7 +201,7 @@ async function ask(
   question: Question,
   waiting: Rest['waiting'],
 ): Promise<AskOutcome> {
-  // A question is shown behind the call that asks it.
+  // Readers see the call before the question that it asks.
   await turn.told();
   turn.asking += 1;
   try {
@@ -220,12 +223,12 @@ async function ask(
     );
     turn.asking -= 1;
     open.delete(outcome.elicitationId);
-    // Mostly because the turn is to stop: then nobody goes on with that, however soon they hear of it.
+    // The usual reason is that the turn was stopped. Polling now makes sure that the run does not continue.
     if (outcome.status === 'withdrawn') await turn.look();
     signal.throwIfAborted();
     return outcome;
   } catch (error) {
-    // What was refused is not open.
+    // A refused question is not open.
     if (isParleyError(error)) turn.asking -= 1;
     throw error;
   }

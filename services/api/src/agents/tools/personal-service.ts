@@ -96,7 +96,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     retryWhileUnavailable(() => credentials.refused(ref, version), signal);
 
   async function attempt(call: ServiceCall, entry: Entry, send: Send): Promise<McpCallResult> {
-    return send(entry.server, await call.leaving());
+    return send(entry.server, await call.beforeDispatch());
   }
 
   /** With a refreshed credential, then with one that the person gives. */
@@ -111,7 +111,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     }
     await giveUp(refusedEntry, call.signal);
     // The person may take long, and the pod need not wait with them.
-    await call.unmade();
+    await call.notExecuted();
     // Whoever has just connected is not asked to do it again.
     const reconnected = first.isNew ? undefined : await enter(call);
     if (reconnected?.type !== 'entered') return reconnected ?? UNAUTHENTICATED;
@@ -162,7 +162,7 @@ async function ask(
   ordinal: number,
 ): Promise<{ readonly elicitationId: string } | Refusal> {
   if (!call.support.url) {
-    await call.tell({
+    await call.appendEvent({
       type: 'tool-auth-required',
       toolCallId: call.toolCallId,
       toolId: ref.toolId,

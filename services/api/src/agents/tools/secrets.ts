@@ -44,14 +44,14 @@ export function redeeming(tool: Tool, secrets: Secrets, owner: Owner): Tool {
         taker: call.callKey,
       }));
       let values: Promise<readonly string[]> | undefined;
-      const leaving = async () => {
+      const beforeDispatch = async () => {
         values ??= redeemAll(secrets, requests, call.signal);
         const byReference = new Map((await values).map((value, index) => [references[index] ?? '', value]));
-        await call.leaving();
+        await call.beforeDispatch();
         return filled(call.input, byReference);
       };
       try {
-        const outcome = await tool.call({ ...call, leaving });
+        const outcome = await tool.call({ ...call, beforeDispatch });
         return withoutSecrets(outcome, (await values) ?? []);
       } catch (error) {
         if (error instanceof SecretRefusedError) return { type: 'failed', message: error.message };

@@ -26,8 +26,8 @@ export async function serverTools(
     return [];
   }
   return allowed(list.tools, allow).map((tool) =>
-    toolOf(tool, async ({ leaving, signal: ending }) => {
-      const args = argumentsOf(await leaving());
+    toolOf(tool, async ({ beforeDispatch, signal: ending }) => {
+      const args = argumentsOf(await beforeDispatch());
       const result = await server.call(tool.name, args, { signal: ending, timeoutMs });
       return outcomeOf(server.title, result);
     }),
