@@ -3,26 +3,26 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunNote, Runs, RunWrite, WriteResult } from '@parley/shared/ports/runs/runs';
 
-// Text arrives in crumbs; a write for each would cost more than the model.
+// Models stream a few characters at a time. One write for each would cost more than the model call.
 const COALESCE_MS = 25;
 const COALESCE_CHARACTERS = 256;
 const QUEUE_MAX = 500;
 
-/** The run is somebody else's now, or it has ended: whoever still works on it must stop, and write nothing more. */
-export class RunLostError extends Error {
+/** Another pod owns the run, or the run has ended. Work on it must stop and write nothing more. */
+export class RunFencedError extends Error {
   constructor() {
-    super('The run has another owner, or it has ended.');
-    this.name = 'RunLostError';
+    super('Another pod owns the run, or the run has ended.');
+    this.name = 'RunFencedError';
   }
 }
 
-/** Something that the run was to be detached for has ended. */
-class RousedError extends Error {}
+/** A wait that the run was detaching for has already ended. */
+class WaitEndedError extends Error {}
 
-/** The turn has told as much as a turn may tell (`PARLEY_LIMIT_TURN_BYTES`). */
+/** The turn's feed has reached its size limit (`PARLEY_LIMIT_TURN_BYTES`). */
 export class TurnTooLargeError extends Error {
   constructor() {
-    super('The turn has told as much as a turn may tell.');
+    super('The feed of the turn has reached its size limit.');
     this.name = 'TurnTooLargeError';
   }
 }
@@ -31,101 +31,101 @@ export interface RunWriterOptions {
   readonly runs: Pick<Runs, 'write'>;
   readonly run: RunRef;
   readonly term: number;
-  /** Number of the last event that the run has. */
+  /** Sequence number of the last event in the run. */
   readonly writerSeq: number;
 }
 
 export type End = NonNullable<RunWrite['end']>;
 
-/** What a last write does besides telling and keeping. */
-type Last = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEvent };
+/** What the last write of a run does besides appending events and saving notes. */
+type FinalWrite = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEvent };
 
 /**
- * What a run tells and keeps, written in order, several things at a time. Rides out an outage of Redis. Every method
- * rejects with RunLostError once the run is lost, and with TurnTooLargeError once it has told too much; `end` still
- * works then.
+ * Writes a run's events and notes in order and in batches. Retries while Redis is unavailable. Every method rejects
+ * with RunFencedError once another pod owns the run, and with TurnTooLargeError once the feed is full; `end` still
+ * works on a full feed.
  */
 export interface RunWriter {
-  /** Tells an event, soon; text of one block is gathered for a moment. Waits only when too much is under way. */
-  tell(event: TurnEvent): Promise<void>;
-  /** Keeps notes and tells all that was to be told before them; resolves once both are kept. */
-  keep(notes: readonly RunNote[]): Promise<void>;
-  /** Keeps notes soon, with what is written next: such as whoever goes on with the run would come to by itself. */
-  note(notes: readonly RunNote[]): Promise<void>;
+  /** Queues an event. Text of one block is coalesced. Waits for a write only when the queue is full. */
+  append(event: TurnEvent): Promise<void>;
+  /** Saves notes after all queued events. Resolves once both are written. */
+  save(notes: readonly RunNote[]): Promise<void>;
+  /** Saves notes with the next write. For notes that a pod could reconstruct after a take-over. */
+  saveSoon(notes: readonly RunNote[]): Promise<void>;
   /**
-   * Writes what is queued, and hears how the run stands even when that is nothing; unless a write told that less than
-   * `ageMs` ago.
+   * Writes the queue, even when it is empty, to learn whether the run was stopped or taken over. Does nothing when the
+   * last write was less than `ageMs` ago.
    */
-  look(ageMs?: number): Promise<void>;
-  /** Lets go of the run until one of these ends, and tells readers so. False when one has ended already. */
+  poll(ageMs?: number): Promise<void>;
+  /** Detaches the run until one of these waits ends, and appends `turn-detached`. False when one has already ended. */
   detach(waits: NonNullable<RunWrite['detach']>): Promise<boolean>;
-  /** Ends the run with its last event. */
+  /** Ends the run with its last event. Rejects like the other methods, but not on a full feed. */
   end(event: TurnEvent, end: End): Promise<void>;
-  /** Under which the run is written. */
+  /** The fencing token of this writer. */
   readonly term: number;
-  /** How the run ended, once that is written. */
+  /** The final status, once it is written. */
   readonly outcome: End['status'] | undefined;
-  /** Aborted when the run is lost. */
-  readonly lost: AbortSignal;
-  /** Aborted when a write heard that somebody asked the run to stop. */
+  /** Aborted when another pod owns the run, or the run has ended. */
+  readonly fenced: AbortSignal;
+  /** Aborted when a write learns that a stop was requested. */
   readonly stopped: AbortSignal;
 }
 
-/** The one writer of a run on this pod. */
+/** Creates the only writer of a run on this pod. */
 export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions): RunWriter {
-  const lost = new AbortController();
+  const fenced = new AbortController();
   const stopped = new AbortController();
   let queue: TurnEvent[] = [];
   let notes: RunNote[] = [];
   let nextSeq = writerSeq + 1;
-  /** May skip numbers, but gives none twice. */
+  /** May skip numbers, but never repeats one. */
   let writes = 0;
-  /** Why nothing more can be told. */
+  /** Why no further event can be written. */
   let fault: unknown;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let wroteAt = 0;
   let outcome: End['status'] | undefined;
 
-  /** One write after the other; each takes all that is queued when its turn comes. */
-  function flush(last: Last = {}, evenIfEmpty = last.end !== undefined): Promise<void> {
+  /** Runs one write after the other. Each takes the whole queue when it starts. */
+  function flush(final: FinalWrite = {}, evenIfEmpty = final.end !== undefined): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
-    const done = writing.then(() => writeQueued(last, evenIfEmpty));
-    // The next write has its own say; what failed is told to those who wait for it.
+    const done = writing.then(() => writeQueued(final, evenIfEmpty));
+    // The next write runs regardless; the caller of this one gets its error.
     writing = done.catch(() => undefined);
     return done;
   }
 
-  async function writeQueued(last: Last, evenIfEmpty: boolean): Promise<void> {
-    const isLast = last.end !== undefined || last.detach !== undefined;
-    if (fault !== undefined && (!isLast || fault instanceof RunLostError)) throw fault;
-    const write = writeOf(last);
+  async function writeQueued(final: FinalWrite, evenIfEmpty: boolean): Promise<void> {
+    const isFinal = final.end !== undefined || final.detach !== undefined;
+    if (fault !== undefined && (!isFinal || fault instanceof RunFencedError)) throw fault;
+    const write = buildWrite(final);
     if (write.events.length === 0 && notes.length === 0 && !evenIfEmpty) return;
-    const given = { queue, notes };
+    const batch = { queue, notes };
     writes += 1;
     queue = [];
     notes = [];
-    // Also while it is under way: no second look is to wait behind one that an outage holds.
+    // Also while it is under way: a second poll must not queue behind one that an outage delays.
     wroteAt = Number.POSITIVE_INFINITY;
     try {
       refuseUnlessWritten(await retryWhileUnavailable(() => runs.write(run, write)));
       nextSeq += write.events.length;
-      outcome ??= last.end?.status;
+      outcome ??= final.end?.status;
     } catch (error) {
-      if (error instanceof RousedError) {
-        queue = [...given.queue, ...queue];
-        notes = [...given.notes, ...notes];
+      if (error instanceof WaitEndedError) {
+        queue = [...batch.queue, ...queue];
+        notes = [...batch.notes, ...notes];
       } else fault = error;
-      if (error instanceof RunLostError) lost.abort(error);
+      if (error instanceof RunFencedError) fenced.abort(error);
       throw error;
     } finally {
       wroteAt = performance.now();
     }
   }
 
-  function writeOf({ event, ...last }: Last): RunWrite {
-    // What could not be kept before is not told after.
+  function buildWrite({ event, ...final }: FinalWrite): RunWrite {
+    // Events after a failed write would leave a gap.
     const events = fault === undefined ? queue : [];
     return {
       term,
@@ -133,14 +133,14 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
       firstSeq: nextSeq,
       events: event === undefined ? events : [...events, event],
       notes,
-      ...last,
+      ...final,
     };
   }
 
   function refuseUnlessWritten(result: WriteResult): void {
     if (result === 'full') throw new TurnTooLargeError();
-    if (result === 'fenced' || result === 'gone') throw new RunLostError();
-    if (result === 'roused') throw new RousedError();
+    if (result === 'fenced' || result === 'gone') throw new RunFencedError();
+    if (result === 'roused') throw new WaitEndedError();
     if (result === 'stopping') stopped.abort();
   }
 
@@ -150,25 +150,25 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
 
   return {
     term,
-    lost: lost.signal,
+    fenced: fenced.signal,
     stopped: stopped.signal,
-    async tell(event) {
+    async append(event) {
       if (fault !== undefined) throw fault;
-      const size = gather(queue, event);
+      const size = coalesce(queue, event);
       if (queue.length > QUEUE_MAX) return flush();
       if (size >= COALESCE_CHARACTERS) void flush().catch(() => undefined);
       else soon();
     },
-    keep(given) {
-      notes.push(...given);
+    save(added) {
+      notes.push(...added);
       return flush();
     },
-    async note(given) {
+    async saveSoon(added) {
       if (fault !== undefined) throw fault;
-      notes.push(...given);
+      notes.push(...added);
       soon();
     },
-    async look(ageMs = 0) {
+    async poll(ageMs = 0) {
       if (ageMs > 0 && performance.now() - wroteAt < ageMs) return;
       await flush({}, true);
     },
@@ -179,9 +179,9 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
       try {
         await flush({ event: { type: 'turn-detached' }, detach: waits }, true);
       } catch (error) {
-        if (error instanceof RousedError) return false;
-        // Detached by a write whose reply was lost, or another pod's: either way it is let go of.
-        if (!(error instanceof RunLostError)) throw error;
+        if (error instanceof WaitEndedError) return false;
+        // An earlier write whose reply was lost detached it, or another pod owns it. Either way this pod is done.
+        if (!(error instanceof RunFencedError)) throw error;
       }
       return true;
     },
@@ -191,8 +191,8 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   };
 }
 
-/** Adds an event to a queue, or its text to the text that waits there; the size of that text, or 0. */
-function gather(queue: TurnEvent[], event: TurnEvent): number {
+/** Adds an event to the queue, or its text to the last event there. Returns the size of that text, or 0. */
+function coalesce(queue: TurnEvent[], event: TurnEvent): number {
   if (event.type !== 'text-delta') {
     queue.push(event);
     return 0;

@@ -13,7 +13,7 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { createRest } from '../../../services/api/src/agents/loop/idle.ts';
+import { createIdleDetection } from '../../../services/api/src/agents/loop/idle.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { type RunOptions, runTurn } from '../../../services/api/src/agents/loop/run.ts';
 import { withdrawLeft } from '../../../services/api/src/agents/ownership/open-questions.ts';
@@ -80,7 +80,7 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     stopped: stopping.signal,
     title: 'Helper',
     delivery: 'hold',
-    rest: createRest(300_000, () => undefined),
+    idle: createIdleDetection(300_000, () => undefined),
     letGo: async () => undefined,
     delegateTo: async () => ({ type: 'failed', message: 'There is nobody to delegate to.' }),
     withdrawLeft: () => withdrawLeft(engine, run, run.streamRequestId),

@@ -10,12 +10,12 @@ import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { BeginResult, NewRun, Runs } from '@parley/shared/ports/runs/runs';
-import { RHYTHM, type Rhythm, startPulse } from '../../../../shared/src/runs/lease.ts';
+import { RunInterruptedError } from '@parley/shared/runs/interruption';
+import { RHYTHM, type Rhythm, startPulse } from '@parley/shared/runs/lease';
 import { stopDelegates } from '../agents/delegation/follow.ts';
 import type { Agents } from '../agents/loop/agents.ts';
 import { fromFirstUser } from '../agents/loop/history.ts';
 import type { TurnObserver } from '../agents/loop/observer.ts';
-import { TurnInterruptedError } from '../agents/loop/run-end.ts';
 import { type TurnRequest, type TurnWorkDeps, workOnTaken, workOnTurn } from '../agents/loop/turn-work.ts';
 import { createHere } from '../agents/ownership/active-runs.ts';
 import { withdrawLeft } from '../agents/ownership/open-questions.ts';
@@ -156,9 +156,9 @@ export function createTurns(deps: TurnsDeps): Turns {
     });
     if (run === undefined) return;
     // What this pod did on it before it fell silent is over.
-    here.stop(stream.streamRequestId, new TurnInterruptedError());
+    here.stop(stream.streamRequestId, new RunInterruptedError());
     const stopping = new AbortController();
-    if (closing) stopping.abort(new TurnInterruptedError());
+    if (closing) stopping.abort(new RunInterruptedError());
     hold(stream, term, stopping, workOnTaken(host, { run, term, stopping }).then(debtOf));
   }
 

@@ -4,7 +4,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs/runs';
-import { createRunWriter } from '../../../../../shared/src/runs/write.ts';
+import { createRunWriter } from '@parley/shared/runs/write';
 import { createBudget } from '../loop/budget.ts';
 import type { Delegate, DelegatingCall } from '../loop/run-context.ts';
 import type { RunAgent } from '../loop/run-steps.ts';
@@ -97,7 +97,7 @@ async function workUnlessTaken(
   try {
     return await runDelegate(deps, from, { ...agent, ...task, writer, callId });
   } catch (error) {
-    if (!writer.lost.aborted || from.signal.aborted) throw error;
+    if (!writer.fenced.aborted || from.signal.aborted) throw error;
     return undefined;
   }
 }

@@ -4,9 +4,9 @@ import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-eve
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Runs } from '@parley/shared/ports/runs/runs';
+import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import type { Usage } from '../loop/budget.ts';
-import type { DelegatingCall, Working } from '../loop/run-context.ts';
-import { isLeftToOthers } from '../loop/run-end.ts';
+import type { DelegatingCall, RunContext } from '../loop/run-context.ts';
 import { withdrawAsked } from '../ownership/open-questions.ts';
 import { forwardedEvent, isCallEvent, turnCallId } from '../tools/call-tool.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
@@ -48,20 +48,20 @@ export async function followDelegate(
   const leaving = new AbortController();
   const onAbort = () => {
     // The delegate works on; whoever takes the run over that delegated finds it again.
-    if (isLeftToOthers(from.signal)) return leaving.abort();
+    if (belongsToAnotherPod(from.signal)) return leaving.abort();
     void stopUnlessLost(deps, from, run).finally(() => leaveSoon(leaving));
   };
   from.signal.addEventListener('abort', onAbort, { once: true });
   // Whatever it has asked when its feed falls silent, or whoever delegated ends, is the turn's to take back.
-  from.turn.asking += 1;
+  from.turn.openQuestions += 1;
   try {
     if (from.signal.aborted) onAbort();
     const end = await untilItsEnd(deps, call, followed, leaving.signal);
     if (end.usage !== undefined) from.budget.spend(usedSince(counted, end.usage));
     // Mostly because the turn is to stop: then nobody goes on with what came of it.
-    if (end.type === 'turn-finished' && end.reason === 'stopped') await from.turn.look();
+    if (end.type === 'turn-finished' && end.reason === 'stopped') await from.turn.poll();
     from.signal.throwIfAborted();
-    from.turn.asking -= 1;
+    from.turn.openQuestions -= 1;
     if (end.type === 'turn-failed') return delegateFailed(title, end.code);
     const { run: record } = await retryWhileUnavailable(() => deps.runs.read(run), from.signal);
     return delegateOutcome(title, end.reason, textOf(record?.steps.at(-1)?.messages.at(-1)));
@@ -97,7 +97,7 @@ async function untilItsEnd(
       if (event.type === 'turn-finished' || event.type === 'turn-failed') return event;
       if (event.type === 'turn-detached' && (await isDetached(runs, run, signal))) pauses.leave();
       else if (event.type === 'run-paused' || event.type === 'run-resumed') pauses.stand(event.waits);
-      else if (isCallEvent(event)) await from.turn.tell(forwardedEvent(event, id, callId));
+      else if (isCallEvent(event)) await from.turn.append(forwardedEvent(event, id, callId));
     }
     return { type: 'turn-failed', code: 'interrupted', message: 'Its feed ended without its end.' };
   } catch (error) {
@@ -119,12 +119,12 @@ async function isDetached(runs: Pick<Runs, 'standing'>, run: RunRef, signal: Abo
  * Lets the clock of whoever delegated stand still while their delegate waits for anybody; and the turn rest while no
  * pod holds the delegate.
  */
-function createPauses({ clock, turn }: Working) {
+function createPauses({ clock, turn }: RunContext) {
   let goOn: (() => void) | undefined;
   let isAway = false;
 
   function over(): void {
-    if (isAway) turn.rest.comeBack();
+    if (isAway) turn.idle.delegateAttached();
     isAway = false;
     goOn?.();
     goOn = undefined;
@@ -141,7 +141,7 @@ function createPauses({ clock, turn }: Working) {
     /** No pod holds the delegate; whoever goes on with it says that nobody waits. */
     leave() {
       this.stand(1);
-      if (!isAway) turn.rest.goAway();
+      if (!isAway) turn.idle.delegateDetached();
       isAway = true;
     },
     over,
@@ -149,9 +149,9 @@ function createPauses({ clock, turn }: Working) {
 }
 
 /** A pod that was frozen past its lease has nothing to stop any more, and may be the last to know. */
-async function stopUnlessLost(deps: FollowDeps, { writer, onFault }: Working, run: RunRef): Promise<void> {
-  await writer.look().catch(() => undefined);
-  if (!writer.lost.aborted) await stopDelegate(deps, run, onFault);
+async function stopUnlessLost(deps: FollowDeps, { writer, onFault }: RunContext, run: RunRef): Promise<void> {
+  await writer.poll().catch(() => undefined);
+  if (!writer.fenced.aborted) await stopDelegate(deps, run, onFault);
 }
 
 /** Has a delegate end, wherever it works; what it waits for is taken back, so that it hears of it at once. */

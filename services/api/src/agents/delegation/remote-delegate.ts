@@ -1,21 +1,22 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { DelegateRequest, Run, RunRef } from '@parley/shared/domain/runs/run';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import { createRunWriter, type RunWriter } from '../../../../../shared/src/runs/write.ts';
+import { isInterrupted, RunDetachedError, RunInterruptedError } from '@parley/shared/runs/interruption';
+import { createRunWriter, type RunWriter } from '@parley/shared/runs/write';
 import { createBudget } from '../loop/budget.ts';
-import { createRest, type Rest, type RestDeps, restMs } from '../loop/idle.ts';
+import { createIdleDetection, type IdleDeps, type IdleDetection, idleAfterMs } from '../loop/idle.ts';
 import type { TurnObserver } from '../loop/observer.ts';
 import { resumePoint } from '../loop/resume-point.ts';
-import type { Delegate, Delegator, Working } from '../loop/run-context.ts';
-import { breakTurn, isInterrupted, TurnDetachedError, TurnInterruptedError } from '../loop/run-end.ts';
+import type { Delegate, Delegator, RunContext } from '../loop/run-context.ts';
+import { breakTurn } from '../loop/run-end.ts';
 import type { WorkClock } from '../loop/work-clock.ts';
 import { withdrawAsked } from '../ownership/open-questions.ts';
-import { lookRegularly } from '../ownership/poll-status.ts';
+import { startPolling } from '../ownership/poll-status.ts';
 import { createDelegate, type DelegateDeps } from './delegate.ts';
 import { type Delegated, runDelegate } from './run-delegate.ts';
 
-export interface RemoteDelegateDeps extends DelegateDeps, RestDeps {
-  readonly engine: Working['engine'] & DelegateDeps['engine'];
+export interface RemoteDelegateDeps extends DelegateDeps, IdleDeps {
+  readonly engine: RunContext['engine'] & DelegateDeps['engine'];
   readonly observer: TurnObserver;
   readonly onFault: (error: unknown, run: StreamRef) => void;
 }
@@ -38,19 +39,21 @@ export async function workOnRemoteDelegate(
   const writer = createRunWriter({ runs, run, term, writerSeq: run.writerSeq });
   const signal = AbortSignal.any([stopped, writer.stopped]);
   const clock = tellingClock(writer);
-  const rest = createRest(restMs(deps, run.delivery), () => stopping.abort(new TurnDetachedError()));
-  const stopLooking = lookRegularly(writer, clock);
-  const isLeft = () => isInterrupted(stopped) || writer.lost.aborted;
+  const idle = createIdleDetection(idleAfterMs(deps, run.delivery), () =>
+    stopping.abort(new RunDetachedError()),
+  );
+  const stopPolling = startPolling(writer, clock);
+  const isLeft = () => isInterrupted(stopped) || writer.fenced.aborted;
   try {
     // Whoever held the run before had their own waits, which are over.
-    await writer.tell({ type: 'run-resumed', waits: 0 });
-    await writer.tell({ type: 'turn-attached' });
-    if (!(await isWanted(deps, run))) throw new TurnInterruptedError();
+    await writer.append({ type: 'run-resumed', waits: 0 });
+    await writer.append({ type: 'turn-attached' });
+    if (!(await isWanted(deps, run))) throw new RunInterruptedError();
     const { id, title } = agents.find(run.agent);
-    const agent = await agents.open(id, run, AbortSignal.any([signal, writer.lost]));
+    const agent = await agents.open(id, run, AbortSignal.any([signal, writer.fenced]));
     const from = await resumePoint({ runs, onFault }, run);
     const given: Delegated = { ...agent, id, title, run, writer, input: run.input, from };
-    await runDelegate(deps, delegatorOf(deps, run, { writer, clock, rest, signal, onFault }), given);
+    await runDelegate(deps, delegatorOf(deps, run, { writer, clock, idle, signal, onFault }), given);
   } catch (error) {
     // Whoever was stopped has written its end already; whoever goes away leaves that to the next.
     if (writer.outcome === undefined && !isLeft()) {
@@ -58,8 +61,8 @@ export async function workOnRemoteDelegate(
       await breakTurn({ writer, stopped, onFault }, [], error);
     }
   } finally {
-    stopLooking();
-    rest.stop();
+    stopPolling();
+    idle.stop();
   }
   return writer.outcome !== undefined || isLeft();
 }
@@ -75,7 +78,7 @@ async function isWanted({ runs }: Pick<RemoteDelegateDeps, 'runs'>, run: Run): P
 interface Here {
   readonly writer: RunWriter;
   readonly clock: WorkClock;
-  readonly rest: Rest;
+  readonly idle: IdleDetection;
   readonly signal: AbortSignal;
   readonly onFault: (error: unknown) => void;
 }
@@ -84,7 +87,7 @@ interface Here {
 function delegatorOf(
   deps: RemoteDelegateDeps,
   run: TakenDelegate['run'],
-  { writer, clock, rest, signal, onFault }: Here,
+  { writer, clock, idle, signal, onFault }: Here,
 ): Delegator {
   const { delegateRequest } = run;
   const turn: RunRef = { ...delegateRequest.turn, tenant: run.tenant, userId: run.userId };
@@ -94,11 +97,11 @@ function delegatorOf(
       run: turn,
       support: run.support,
       delivery: run.delivery,
-      rest,
-      tell: (event) => writer.tell(event),
-      told: () => writer.keep([]),
-      look: () => writer.look(),
-      asking: 0,
+      idle,
+      append: (event) => writer.append(event),
+      flush: () => writer.save([]),
+      poll: () => writer.poll(),
+      openQuestions: 0,
     },
     clock,
     budget: createBudget(delegateRequest.tokens),
@@ -120,12 +123,12 @@ function tellingClock(writer: RunWriter): WorkClock {
     async waiting(wait) {
       waits += 1;
       try {
-        await writer.tell({ type: 'run-paused', waits });
+        await writer.append({ type: 'run-paused', waits });
         return await wait();
       } finally {
         waits -= 1;
         // A run that is over tells nothing more; its end says as much.
-        await writer.tell({ type: 'run-resumed', waits }).catch(() => undefined);
+        await writer.append({ type: 'run-resumed', waits }).catch(() => undefined);
       }
     },
     workedMs: 0,

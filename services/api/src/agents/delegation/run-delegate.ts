@@ -1,11 +1,12 @@
 import type { Message, RunRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { RunWriter } from '../../../../../shared/src/runs/write.ts';
+import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
+import type { RunWriter } from '@parley/shared/runs/write';
 import { createBudget } from '../loop/budget.ts';
-import { BEGINNING, type Checkpoint, leftOpenIn } from '../loop/checkpoint.ts';
-import { type Delegator, type Working, waitsOf } from '../loop/run-context.ts';
-import { breakTurn, finishTurn, isLeftToOthers, TurnTooLongError, wordsFor } from '../loop/run-end.ts';
+import { BEGINNING, type Checkpoint, inheritedPausesOf } from '../loop/checkpoint.ts';
+import { type Delegator, type RunContext, waitsOf } from '../loop/run-context.ts';
+import { breakTurn, finishTurn, TurnTooLongError, wordsFor } from '../loop/run-end.ts';
 import { type RunAgent, runSteps } from '../loop/run-steps.ts';
 import { startWorkClock } from '../loop/work-clock.ts';
 import { type LetGoDeps, letGo } from '../ownership/hand-over.ts';
@@ -43,7 +44,7 @@ export async function runDelegate(
   const budget = createBudget(given.limits.tokens, by.budget);
   budget.spend(from.used);
   const ending = new AbortController();
-  const working: Working = {
+  const context: RunContext = {
     ...by,
     run,
     writer,
@@ -52,35 +53,35 @@ export async function runDelegate(
     callIds: new Set(from.callIds),
     open: new Set(),
     delegated: new Set(),
-    leftOpen: leftOpenIn(from),
+    inheritedPauses: inheritedPausesOf(from),
     id,
     title,
     ...(given.callId !== undefined && { delegate: { agent: id, callId: given.callId } }),
     depth: by.depth + 1,
-    signal: AbortSignal.any([by.signal, writer.lost, clock.over, ending.signal]),
+    signal: AbortSignal.any([by.signal, writer.fenced, clock.over, ending.signal]),
   };
   const said: Message[] = [];
   try {
-    const reason = await runSteps(working, given, { heard: input, said }, (why) => ending.abort(why), from);
+    const reason = await runSteps(context, given, { heard: input, said }, (why) => ending.abort(why), from);
     await finishTurn({ writer }, [], reason, budget.used);
     return delegateOutcome(title, reason, textOf(said.at(-1)));
   } catch (error) {
     ending.abort(error);
-    if (isLeftToOthers(by.signal)) {
+    if (belongsToAnotherPod(by.signal)) {
       const { reason } = by.signal;
-      await letGo(deps, run, writer, { reason, waits: waitsOf(working) }).catch(async (fault: unknown) => {
+      await letGo(deps, run, writer, { reason, waits: waitsOf(context) }).catch(async (fault: unknown) => {
         by.onFault(fault);
-        if (!writer.lost.aborted)
+        if (!writer.fenced.aborted)
           await breakTurn({ writer, stopped: by.signal, onFault: by.onFault }, [], fault);
       });
       throw reason;
     }
     // Another pod does it now: what it asks is that pod's.
-    if (writer.lost.aborted) throw error;
+    if (writer.fenced.aborted) throw error;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
     // Whoever delegated ends too then, and has the words for it.
     const onFault = by.signal.aborted ? () => undefined : by.onFault;
-    if (!by.signal.aborted) await withdrawOpen(deps, working);
+    if (!by.signal.aborted) await withdrawOpen(deps, context);
     await breakTurn({ writer, stopped: by.signal, onFault }, [], cause, budget.used);
     by.signal.throwIfAborted();
     return delegateFailed(title, wordsFor(cause).code);
@@ -92,7 +93,7 @@ export async function runDelegate(
 /** Takes back what a delegate asked that gave up while the turn goes on. */
 async function withdrawOpen(
   { engine }: Pick<DelegateRunDeps, 'engine'>,
-  { run, open, onFault }: Working,
+  { run, open, onFault }: RunContext,
 ): Promise<void> {
   const caller = { kind: 'service', tenant: run.tenant } as const;
   await Promise.all(

@@ -39,7 +39,7 @@ export const BEGINNING: Checkpoint = {
 };
 
 /** The waits that whoever goes on may take up, by their question. */
-export function leftOpenIn({ pauses }: Checkpoint): Map<string, PauseRecord> {
+export function inheritedPausesOf({ pauses }: Checkpoint): Map<string, PauseRecord> {
   return new Map(pauses.map((pause) => [pause.elicitationId, pause]));
 }
 

@@ -1,62 +1,66 @@
 import type { Delivery } from '@parley/shared/domain/runs/run';
 
-/** Knows whether anything in a turn works on this pod, or all that is under way waits for people. */
-export interface Rest {
-  /** So many more (or, below zero, fewer) parts of the turn are at work. */
-  add(parts: number): void;
-  /** Runs a part's wait for a person: while it lasts, that part is not at work. */
+/**
+ * Detects that no part of a turn is active on this pod: every part waits for a person, or for a delegate that is
+ * detached itself. A pod detaches such a turn.
+ */
+export interface IdleDetection {
+  /** Adds to the number of active parts; a negative number removes. */
+  addActive(parts: number): void;
+  /** Runs one part's wait for a person. The part is not active meanwhile. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
-  /** A part is with a delegate that no pod holds: it is not at work, and the wait was long enough already. */
-  goAway(): void;
-  /** That delegate works again, or is done. */
-  comeBack(): void;
-  /** Nobody is told of a rest any more. */
+  /** A part waits for a delegate that was detached. The turn may then be detached without further delay. */
+  delegateDetached(): void;
+  /** That delegate is active again, or has ended. */
+  delegateAttached(): void;
+  /** Ends the detection. */
   stop(): void;
 }
 
-// Longer than it takes to tell what was asked.
+// Longer than it takes to write the events of a question.
 const DETACH_MS = 100;
 
-export interface RestDeps {
-  /** How long a pod holds a turn that waits for its person, in ms. */
+export interface IdleDeps {
+  /** How long a pod keeps a turn that waits for its person, in ms. */
   readonly holdMs: number;
 }
 
-/** How long all of a turn is to wait until its pod lets go of it, in ms. */
-export function restMs({ holdMs }: RestDeps, delivery: Delivery): number {
+/** How long a turn must be idle until its pod detaches it, in ms. */
+export function idleAfterMs({ holdMs }: IdleDeps, delivery: Delivery): number {
   return delivery === 'detach' ? DETACH_MS : holdMs;
 }
 
-/** Starts with one part at work, the turn's own loop. `onRest` runs each time that nothing has worked for `afterMs`. */
-export function createRest(afterMs: number, onRest: () => void): Rest {
-  let working = 1;
-  let away = 0;
+/** Starts with one active part, the turn's own loop. Calls `onIdle` each time that no part was active for `afterMs`. */
+export function createIdleDetection(afterMs: number, onIdle: () => void): IdleDetection {
+  let active = 1;
+  let detachedDelegates = 0;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function add(parts: number): void {
-    working += parts;
+  function addActive(parts: number): void {
+    active += parts;
     clearTimeout(timer);
-    timer = working > 0 || stopped ? undefined : setTimeout(onRest, away > 0 ? DETACH_MS : afterMs).unref();
+    const isWaiting = active <= 0 && !stopped;
+    timer = isWaiting ? setTimeout(onIdle, detachedDelegates > 0 ? DETACH_MS : afterMs).unref() : undefined;
   }
 
   return {
-    add,
+    addActive,
     async waiting(wait) {
-      add(-1);
+      addActive(-1);
       try {
         return await wait();
       } finally {
-        add(1);
+        addActive(1);
       }
     },
-    goAway() {
-      away += 1;
-      add(-1);
+    delegateDetached() {
+      detachedDelegates += 1;
+      addActive(-1);
     },
-    comeBack() {
-      away -= 1;
-      add(1);
+    delegateAttached() {
+      detachedDelegates -= 1;
+      addActive(1);
     },
     stop() {
       stopped = true;

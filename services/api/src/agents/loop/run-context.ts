@@ -1,79 +1,79 @@
 import type { Delivery, PauseRecord, RunRef, Support } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import type { RunWriter } from '../../../../../shared/src/runs/write.ts';
+import type { RunWriter } from '@parley/shared/runs/write';
 import type { Waits } from '../ownership/hand-over.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { Budget } from './budget.ts';
-import type { Rest } from './idle.ts';
+import type { IdleDetection } from './idle.ts';
 import type { TurnObserver } from './observer.ts';
 import type { WorkClock } from './work-clock.ts';
 
-/** What the runs of one turn share: its own, and those of the agents it delegates to. */
+/** Shared by all runs of one turn: its own run and the runs of its delegates. */
 export interface TurnScope {
-  /** The turn's own run: its stream request and its conversation take every question. */
+  /** The turn's own run. Every question belongs to its stream request and its conversation. */
   readonly run: RunRef;
   readonly support: Support;
-  /** Tells the turn's readers something, soon. */
-  readonly tell: (event: TurnEvent) => Promise<void>;
-  /** Resolves once all of that is told. */
-  readonly told: () => Promise<void>;
-  /** Looks whether the turn was asked to stop. */
-  readonly look: () => Promise<void>;
+  /** Appends an event to the turn's feed, soon. */
+  readonly append: (event: TurnEvent) => Promise<void>;
+  /** Resolves once all appended events are written. */
+  readonly flush: () => Promise<void>;
+  /** Checks whether a stop was requested. */
+  readonly poll: () => Promise<void>;
   readonly delivery: Delivery;
-  /** Whether anything of it works on this pod. */
-  readonly rest: Rest;
-  /** Questions that were begun and have not come to an end. */
-  asking: number;
+  /** Detects that no part of the turn is active on this pod. */
+  readonly idle: IdleDetection;
+  /** How many questions were asked and have not ended. */
+  openQuestions: number;
 }
 
-/** A run at work. */
-export interface Working {
+/** The state of one run while this pod works on it. */
+export interface RunContext {
   readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
   readonly turn: TurnScope;
   readonly run: RunRef;
   readonly writer: RunWriter;
   readonly clock: WorkClock;
   readonly budget: Budget;
-  /** Ids of its tool calls so far; on the turn's stream those of a delegate begin with the call that delegated. */
+  /** Ids of its tool calls so far. On the turn's stream, a delegate's ids are prefixed with the delegating call's id. */
   readonly callIds: Set<string>;
-  /** Ids of the questions that this run has open. */
+  /** Ids of this run's open questions. */
   readonly open: Set<string>;
-  /** Stream requests of the runs that it has delegated to and waits for. */
+  /** Stream requests of the delegates' runs that this run waits for. */
   readonly delegated: Set<string>;
-  /** Waits of the run that another pod had begun and that nobody has taken up. */
-  readonly leftOpen: Map<string, PauseRecord>;
-  /** The agent that works, as the configuration and as people know it; questions name it. */
+  /** Waits that a previous owner of the run began and that no call has continued yet. By elicitation id. */
+  readonly inheritedPauses: Map<string, PauseRecord>;
+  /** The agent: its configured id, and the title that questions show to people. */
   readonly id: string;
   readonly title: string;
   readonly observer: Pick<TurnObserver, 'called' | 'chat'>;
-  /** The delegate whose calls are told on the turn's stream too; absent for a run that its own feed tells of. */
+  /** Set for a delegate on the turn's own pod: its calls also appear on the turn's stream. */
   readonly delegate?: { readonly agent: string; readonly callId: string };
-  /** How many agents stand between this one and the person. */
+  /** How many agents are between this one and the person. */
   readonly depth: number;
   readonly delegateTo: Delegate;
   readonly signal: AbortSignal;
   readonly onFault: (error: unknown) => void;
 }
 
-/** What all of a run waits for that waits. */
-export function waitsOf({ open, delegated }: Pick<Working, 'open' | 'delegated'>): Waits {
+/** Everything a run currently waits for. */
+export function waitsOf({ open, delegated }: Pick<RunContext, 'open' | 'delegated'>): Waits {
   return { questions: [...open], runs: [...delegated] };
 }
 
-/** What a delegate has from whoever delegated, on this pod or on another one. */
+/** What a delegate inherits from the run that delegated, on this pod or on another one. */
 export type Delegator = Pick<
-  Working,
+  RunContext,
   'engine' | 'turn' | 'clock' | 'budget' | 'observer' | 'depth' | 'delegateTo' | 'signal' | 'onFault'
 >;
 
 /** A call by which a run delegates. */
 export interface DelegatingCall {
-  readonly from: Working;
+  readonly from: RunContext;
   readonly toolCallId: string;
-  /** Stream request of the run that was to do it, where another pod had begun the call. */
+  /** Stream request of the delegate's run, where a previous owner had made this call. */
   readonly before?: string;
-  /** Notes which run does it, before that begins. */
+  /** Saves the stream request of the delegate's run before that run begins. */
   readonly note: (streamRequestId: string) => Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { FinishReason } from '@parley/shared/domain/runs/turn-events';
-import { RunLostError, type RunWriter, TurnTooLargeError } from '../../../../../shared/src/runs/write.ts';
+import { INTERRUPTED, isInterrupted, RunInterruptedError } from '@parley/shared/runs/interruption';
+import { RunFencedError, type RunWriter, TurnTooLargeError } from '@parley/shared/runs/write';
 import type { Usage } from './budget.ts';
 import { ModelError } from './model-step.ts';
 
@@ -12,35 +13,9 @@ export class TurnTooLongError extends Error {
   }
 }
 
-/** The reason of `stopped` when it is the pod that stops, not the person. */
-export class TurnInterruptedError extends Error {
-  constructor(message = 'The pod that ran the turn is going away.') {
-    super(message);
-    this.name = 'TurnInterruptedError';
-  }
-}
-
-/** The reason of `stopped` when all of the turn waits for its person, and no pod is to hold it meanwhile. */
-export class TurnDetachedError extends TurnInterruptedError {
-  constructor() {
-    super('The turn waits for its person.');
-    this.name = 'TurnDetachedError';
-  }
-}
-
-/** True when it is the pod that stops, or lets go of the turn. */
-export function isInterrupted(stopped: AbortSignal): boolean {
-  return stopped.reason instanceof TurnInterruptedError;
-}
-
-/** True when another pod goes on with the run, or already does: nothing of it may be ended here. */
-export function isLeftToOthers(signal: AbortSignal): boolean {
-  return isInterrupted(signal) || signal.reason instanceof RunLostError;
-}
-
 export interface Ending {
   readonly writer: RunWriter;
-  /** Aborted when the person stopped the turn, or, with TurnInterruptedError, the pod. */
+  /** Aborted when the person stopped the turn, or, with RunInterruptedError, the pod. */
   readonly stopped: AbortSignal;
   /** Told of what ended a turn in an error, for logs. */
   readonly onFault: (error: unknown) => void;
@@ -79,7 +54,7 @@ export async function breakTurn(
     const failure = { ...wordsFor(error), ...(usage !== undefined && { usage }) };
     await writer.end({ type: 'turn-failed', ...failure }, { status: 'failed', messages });
   } catch (fault) {
-    if (!(fault instanceof RunLostError)) onFault(fault);
+    if (!(fault instanceof RunFencedError)) onFault(fault);
   }
 }
 
@@ -91,15 +66,9 @@ export function wordsFor(error: unknown): { code: string; message: string } {
   if (error instanceof TurnTooLongError) {
     return { code: 'timeout', message: 'The turn took too long and was ended.' };
   }
-  if (error instanceof TurnInterruptedError) return INTERRUPTED;
+  if (error instanceof RunInterruptedError) return INTERRUPTED;
   if (error instanceof ModelError) {
     return { code: 'model_unavailable', message: 'The model could not answer; try again in a moment.' };
   }
   return { code: 'internal', message: 'Something went wrong on our side; the log has the details.' };
 }
-
-/** What is told of a turn whose pod went away. */
-export const INTERRUPTED = {
-  code: 'interrupted',
-  message: 'The turn was interrupted; please ask again.',
-} as const;

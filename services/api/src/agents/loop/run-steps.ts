@@ -8,7 +8,7 @@ import { announce, callTool, recordOf } from '../tools/call-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
 import { type ModelSettings, modelStep, type RequestedCall } from './model-step.ts';
-import type { Working } from './run-context.ts';
+import type { RunContext } from './run-context.ts';
 
 // How long the end of a run waits for calls that were told to end.
 const LEAVING_MS = 5_000;
@@ -49,13 +49,13 @@ export interface Talk {
  * ends the calls that are under way when one of them, or the run, cannot go on.
  */
 export async function runSteps(
-  working: Working,
+  context: RunContext,
   agent: RunAgent,
   { heard, said }: Talk,
   abandon: (reason: unknown) => void,
   from: Checkpoint = BEGINNING,
 ): Promise<FinishReason> {
-  const { writer, budget } = working;
+  const { writer, budget } = context;
   said.push(...from.said);
   if (from.last !== undefined) return reasonOf(from.last);
   let tools: readonly Tool[] = [];
@@ -64,27 +64,27 @@ export async function runSteps(
     // Whoever had it before may have spent all with the last step.
     if (known === undefined && from.said.length > 0 && budget.isSpent) return 'step-limit';
     if (known === undefined && from.isRestarted && index === from.step)
-      await writer.tell({ type: 'step-restarted', step: index });
-    if (known === undefined) await writer.tell({ type: 'step-started', step: index });
-    tools = await (known === undefined ? toolsNow(working, agent, tools) : toolsOf(working, agent, known));
+      await writer.append({ type: 'step-restarted', step: index });
+    if (known === undefined) await writer.append({ type: 'step-started', step: index });
+    tools = await (known === undefined ? toolsNow(context, agent, tools) : toolsOf(context, agent, known));
     const { record, calls } =
-      known ?? (await newRound(working, { ...agent, tools }, [...heard, ...said], index));
+      known ?? (await newRound(context, { ...agent, tools }, [...heard, ...said], index));
     if (calls.length === 0) {
       said.push(...record.messages);
-      await writer.tell({ type: 'step-finished', step: index });
+      await writer.append({ type: 'step-finished', step: index });
       return reasonOf(record);
     }
-    const outcomes = await atRest(working, calls.length, (each) =>
+    const outcomes = await atRest(context, calls.length, (each) =>
       together(
-        calls.map((call) => callTool(working, tools, call, index).finally(each)),
+        calls.map((call) => callTool(context, tools, call, index).finally(each)),
         abandon,
       ),
     );
     const messages = [...record.messages, resultsOf(calls, outcomes)];
     said.push(...messages);
-    await writer.tell({ type: 'step-finished', step: index });
+    await writer.append({ type: 'step-finished', step: index });
     // No write of its own: the results are kept with their calls.
-    await writer.note([{ type: 'step', index, step: standing(working, { ...record, messages }) }]);
+    await writer.saveSoon([{ type: 'step', index, step: standing(context, { ...record, messages }) }]);
     if (budget.isSpent) return 'step-limit';
   }
   return 'step-limit';
@@ -92,51 +92,51 @@ export async function runSteps(
 
 /** Has the model say its next; that is kept, with the calls that it asks for, and readers are told of those. */
 async function newRound(
-  working: Working,
+  context: RunContext,
   agent: Omit<RunAgent, 'tools'> & { readonly tools: readonly Tool[] },
   messages: readonly Message[],
   index: number,
 ): Promise<Round> {
-  const { writer, budget, signal } = working;
+  const { writer, budget, signal } = context;
   const step = {
     ...agent,
     messages,
     block: `${index}`,
-    tell: (event: TurnEvent) => writer.tell(event),
+    tell: (event: TurnEvent) => writer.append(event),
     signal,
   };
-  const { record, calls: asked } = await working.observer.chat(working.run, working.id, () =>
+  const { record, calls: asked } = await context.observer.chat(context.run, context.id, () =>
     modelStep(step),
   );
   budget.spend(record);
   const calls = asked.map((call, at) => ({
     ...call,
-    toolCallId: uniqueId(working.callIds, call, index),
+    toolCallId: uniqueId(context.callIds, call, index),
     at,
   }));
-  for (const call of calls) await announce(working, agent.tools, call);
-  await writer.keep([
-    { type: 'step', index, step: standing(working, record) },
+  for (const call of calls) await announce(context, agent.tools, call);
+  await writer.save([
+    { type: 'step', index, step: standing(context, record) },
     ...calls.map((call) => ({ type: 'call', call: recordOf(call, index) }) as const),
   ]);
   return { record, calls };
 }
 
 /** A step, with what the run has used and worked by now. */
-function standing({ budget, clock }: Working, record: StepRecord): StepRecord {
+function standing({ budget, clock }: RunContext, record: StepRecord): StepRecord {
   const { used } = budget;
   return { ...record, ...(used !== undefined && { used }), workedMs: Math.round(clock.workedMs) };
 }
 
 /** The tools for a round that another pod had begun: without them its calls would fail that are only to be taken up. */
-function toolsOf({ signal }: Working, { tools }: RunAgent, { calls }: Round): Promise<readonly Tool[]> {
+function toolsOf({ signal }: RunContext, { tools }: RunAgent, { calls }: Round): Promise<readonly Tool[]> {
   const called = new Set(calls.map(({ toolName }) => toolName));
   return retryWhileUnavailable(() => tools(signal, called), signal);
 }
 
 /** The tools for the next step; those of the last one when they cannot be listed. */
 async function toolsNow(
-  { signal, onFault }: Working,
+  { signal, onFault }: RunContext,
   { tools }: RunAgent,
   before: readonly Tool[],
 ): Promise<readonly Tool[]> {
@@ -159,15 +159,15 @@ function uniqueId(known: Set<string>, { modelCallId }: RequestedCall, step: numb
 
 /** Waits for calls that are at work themselves, each until it has told so; the loop is not, meanwhile. */
 async function atRest<T>(
-  { turn }: Working,
+  { turn }: RunContext,
   calls: number,
   wait: (each: () => void) => Promise<T>,
 ): Promise<T> {
-  turn.rest.add(calls - 1);
+  turn.idle.addActive(calls - 1);
   try {
-    return await wait(() => turn.rest.add(-1));
+    return await wait(() => turn.idle.addActive(-1));
   } finally {
-    turn.rest.add(1);
+    turn.idle.addActive(1);
   }
 }
 

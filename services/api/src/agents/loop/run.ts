@@ -1,14 +1,15 @@
 import type { Delivery, Message, RunRef, Support } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { RunLostError, type RunWriter } from '../../../../../shared/src/runs/write.ts';
+import { isInterrupted } from '@parley/shared/runs/interruption';
+import { RunFencedError, type RunWriter } from '@parley/shared/runs/write';
 import type { Waits } from '../ownership/hand-over.ts';
-import { lookRegularly } from '../ownership/poll-status.ts';
+import { startPolling } from '../ownership/poll-status.ts';
 import { createBudget } from './budget.ts';
-import { BEGINNING, type Checkpoint, leftOpenIn } from './checkpoint.ts';
-import type { Rest } from './idle.ts';
+import { BEGINNING, type Checkpoint, inheritedPausesOf } from './checkpoint.ts';
+import type { IdleDetection } from './idle.ts';
 import type { TurnObserver } from './observer.ts';
-import { type Delegate, type Working, waitsOf } from './run-context.ts';
-import { breakTurn, finishTurn, isInterrupted, TurnTooLongError } from './run-end.ts';
+import { type Delegate, type RunContext, waitsOf } from './run-context.ts';
+import { breakTurn, finishTurn, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps } from './run-steps.ts';
 import { startWorkClock } from './work-clock.ts';
 
@@ -24,13 +25,13 @@ export interface RunOptions extends RunAgent {
   /** What was said before this turn, and what this turn answers. */
   readonly history: readonly Message[];
   readonly input: readonly Message[];
-  /** Aborted when the person stops the turn, or, with TurnInterruptedError, the pod. */
+  /** Aborted when the person stops the turn, or, with RunInterruptedError, the pod. */
   readonly stopped: AbortSignal;
   readonly delegateTo: Delegate;
   /** Where the run goes on, when another pod had begun it. */
   readonly from?: Checkpoint;
   readonly delivery: Delivery;
-  readonly rest: Rest;
+  readonly idle: IdleDetection;
   /** Lets another pod go on with the run. Rejects when that fails: then its end is still this pod's. */
   readonly letGo: (waits: Waits) => Promise<void>;
   /** Takes back what the turn asked and nobody waits for any more. */
@@ -45,7 +46,7 @@ export interface RunOptions extends RunAgent {
  * and its delegates have ended too, and what they asked is taken back.
  */
 export async function runTurn(options: RunOptions): Promise<void> {
-  const { run, writer, stopped, support, delivery, rest, history, input, onFault, limits } = options;
+  const { run, writer, stopped, support, delivery, idle, history, input, onFault, limits } = options;
   const { from = BEGINNING } = options;
   const clock = startWorkClock(limits.workMs, from.workedMs);
   const ending = new AbortController();
@@ -55,13 +56,13 @@ export async function runTurn(options: RunOptions): Promise<void> {
     run,
     support,
     delivery,
-    rest,
-    tell: (event) => writer.tell(event),
-    told: () => writer.keep([]),
-    look: () => writer.look(),
-    asking: from.pauses.length,
-  } satisfies Working['turn'];
-  const working: Working = {
+    idle,
+    append: (event) => writer.append(event),
+    flush: () => writer.save([]),
+    poll: () => writer.poll(),
+    openQuestions: from.pauses.length,
+  } satisfies RunContext['turn'];
+  const context: RunContext = {
     ...options,
     turn,
     clock,
@@ -69,29 +70,29 @@ export async function runTurn(options: RunOptions): Promise<void> {
     callIds: new Set(from.callIds),
     open: new Set(),
     delegated: new Set(),
-    leftOpen: leftOpenIn(from),
+    inheritedPauses: inheritedPausesOf(from),
     depth: 0,
-    signal: AbortSignal.any([stopped, writer.stopped, writer.lost, clock.over, ending.signal]),
+    signal: AbortSignal.any([stopped, writer.stopped, writer.fenced, clock.over, ending.signal]),
   };
-  const stopLooking = lookRegularly(writer, clock);
+  const stopPolling = startPolling(writer, clock);
   const withdrawLeft = async () => {
-    if (turn.asking > 0) await options.withdrawLeft().catch(onFault);
+    if (turn.openQuestions > 0) await options.withdrawLeft().catch(onFault);
   };
   const said: Message[] = [];
   try {
     const talk = { heard: [...history, ...input], said };
-    const reason = await runSteps(working, options, talk, (why) => ending.abort(why), from);
+    const reason = await runSteps(context, options, talk, (why) => ending.abort(why), from);
     await withdrawLeft();
     await finishTurn(options, [...input, ...said], reason, budget.used);
   } catch (error) {
     ending.abort(error);
-    if (isInterrupted(stopped)) return await options.letGo(waitsOf(working));
+    if (isInterrupted(stopped)) return await options.letGo(waitsOf(context));
     await withdrawLeft();
-    if (error instanceof RunLostError) return;
+    if (error instanceof RunFencedError) return;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
     await breakTurn(options, [...input, ...said], cause, budget.used);
   } finally {
-    stopLooking();
+    stopPolling();
     clock.stop();
   }
 }

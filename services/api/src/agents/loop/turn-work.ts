@@ -9,7 +9,8 @@ import type {
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { BeginResult } from '@parley/shared/ports/runs/runs';
-import { createRunWriter, type RunWriter } from '../../../../../shared/src/runs/write.ts';
+import { isInterrupted, RunDetachedError } from '@parley/shared/runs/interruption';
+import { createRunWriter, type RunWriter } from '@parley/shared/runs/write';
 import { createDelegate } from '../delegation/delegate.ts';
 import { stopDelegates } from '../delegation/follow.ts';
 import { type RemoteDelegateDeps, workOnRemoteDelegate } from '../delegation/remote-delegate.ts';
@@ -17,10 +18,10 @@ import { letGo, type Waits } from '../ownership/hand-over.ts';
 import { withdrawLeft } from '../ownership/open-questions.ts';
 import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { fromFirstUser } from './history.ts';
-import { createRest, restMs } from './idle.ts';
+import { createIdleDetection, idleAfterMs } from './idle.ts';
 import { resumePoint } from './resume-point.ts';
 import { runTurn } from './run.ts';
-import { breakTurn, isInterrupted, TurnDetachedError } from './run-end.ts';
+import { breakTurn } from './run-end.ts';
 
 /** What makes a repeat of a request lead to the same turn. */
 export interface Repeatable {
@@ -114,11 +115,11 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
   const leave = async (waits: Waits) => {
     left = await letGo(deps, run, writer, { reason: stopped.reason, waits });
   };
-  const rest = createRest(restMs(deps, delivery), () => stopping.abort(new TurnDetachedError()));
+  const idle = createIdleDetection(idleAfterMs(deps, delivery), () => stopping.abort(new RunDetachedError()));
   let { input } = work;
   try {
-    const signal = AbortSignal.any([stopped, writer.lost]);
-    if (from.isRestarted) await writer.tell({ type: 'turn-attached' });
+    const signal = AbortSignal.any([stopped, writer.fenced]);
+    if (from.isRestarted) await writer.append({ type: 'turn-attached' });
     const agent = agents.find(work.agent.id);
     const { messages } = await retryWhileUnavailable(() => deps.conversations.read(run), signal);
     const history = fromFirstUser(messages);
@@ -135,7 +136,7 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
       observer,
       support,
       delivery,
-      rest,
+      idle,
       history,
       input,
       stopped,
@@ -148,14 +149,14 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
   } catch (error) {
     // What could not be let go of is handed over as it stands; what cannot be handed over is ended.
     const isLeft = isInterrupted(stopped) && (await leave(NO_WAITS).then(() => true, onFault));
-    if (isLeft !== true && !writer.lost.aborted) {
+    if (isLeft !== true && !writer.fenced.aborted) {
       if (from.isRestarted) await retryWhileUnavailable(() => endAsking(deps, run, writer)).catch(onFault);
       await breakTurn({ writer, stopped, onFault }, input, error);
     }
   } finally {
-    rest.stop();
+    idle.stop();
   }
-  if (writer.lost.aborted) left ??= 'handed_over';
+  if (writer.fenced.aborted) left ??= 'handed_over';
   const durationMs = Math.round(performance.now() - startedAt);
   observer.ended(run, {
     agent: work.agent.id,

@@ -1,5 +1,5 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
-import { TurnInterruptedError } from '../loop/run-end.ts';
+import { RunInterruptedError } from '@parley/shared/runs/interruption';
 
 /** The work of one pod on runs, by their stream requests. */
 export interface Here {
@@ -9,8 +9,8 @@ export interface Here {
    */
   hold<T>(stream: StreamRef, stopping: AbortController, work: Promise<T>): Promise<T>;
   has(streamRequestId: string): boolean;
-  /** Stops the work on a run; `reason` is TurnInterruptedError where it is the pod that stops. */
-  stop(streamRequestId: string, reason?: TurnInterruptedError): void;
+  /** Stops the work on a run; `reason` is RunInterruptedError where it is the pod that stops. */
+  stop(streamRequestId: string, reason?: RunInterruptedError): void;
   /** Interrupts all work, and resolves once it is done. */
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function createHere(): Here {
     },
     async close() {
       const all = [...here.values()].flatMap((entries) => [...entries]);
-      for (const { stopping } of all) stopping.abort(new TurnInterruptedError());
+      for (const { stopping } of all) stopping.abort(new RunInterruptedError());
       await Promise.all(all.map(({ done }) => done));
     },
   };

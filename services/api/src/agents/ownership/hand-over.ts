@@ -2,8 +2,8 @@ import { type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { Runs, RunWrite } from '@parley/shared/ports/runs/runs';
-import type { RunWriter } from '../../../../../shared/src/runs/write.ts';
-import { TurnDetachedError } from '../loop/run-end.ts';
+import { RunDetachedError } from '@parley/shared/runs/interruption';
+import type { RunWriter } from '@parley/shared/runs/write';
 
 export interface LetGoDeps {
   readonly runs: Pick<Runs, 'takeOver'>;
@@ -20,11 +20,11 @@ export type Waits = NonNullable<RunWrite['detach']>;
 export async function letGo(
   deps: LetGoDeps,
   run: RunRef,
-  writer: Pick<RunWriter, 'keep' | 'detach' | 'term'>,
+  writer: Pick<RunWriter, 'save' | 'detach' | 'term'>,
   { reason, waits }: { readonly reason: unknown; readonly waits: Waits },
 ): Promise<'detached' | 'handed_over'> {
   const isWaiting = waits.questions.length + waits.runs.length > 0;
-  if (reason instanceof TurnDetachedError && isWaiting && (await writer.detach(waits))) return 'detached';
+  if (reason instanceof RunDetachedError && isWaiting && (await writer.detach(waits))) return 'detached';
   await handOver(deps, run, writer);
   return 'handed_over';
 }
@@ -32,9 +32,9 @@ export async function letGo(
 async function handOver(
   { runs, runQueue }: LetGoDeps,
   run: RunRef,
-  writer: Pick<RunWriter, 'keep' | 'term'>,
+  writer: Pick<RunWriter, 'save' | 'term'>,
 ): Promise<void> {
-  await writer.keep([]);
+  await writer.save([]);
   const term = await retryWhileUnavailable(() => runs.takeOver(run, writer.term, UNOWNED));
   if (term !== undefined) await retryWhileUnavailable(() => runQueue.offer(run, term));
 }

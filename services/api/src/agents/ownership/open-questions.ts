@@ -3,7 +3,7 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import type { ConversationRef, Run } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { Working } from '../loop/run-context.ts';
+import type { RunContext } from '../loop/run-context.ts';
 
 const PAGE = 200;
 
@@ -44,18 +44,18 @@ export async function withdrawAsked(
 }
 
 /** Ends what a call had asked on another pod and, decided without it, asks no more; the record says so. */
-export async function endLeftOpen(
-  { engine, run, writer, leftOpen }: Pick<Working, 'engine' | 'run' | 'writer' | 'leftOpen'>,
+export async function withdrawInherited(
+  { engine, run, writer, inheritedPauses }: Pick<RunContext, 'engine' | 'run' | 'writer' | 'inheritedPauses'>,
   toolCallId: string,
 ): Promise<void> {
   const caller = { kind: 'service', tenant: run.tenant } as const;
-  for (const pause of [...leftOpen.values()].filter((one) => one.toolCallId === toolCallId)) {
+  for (const pause of [...inheritedPauses.values()].filter((one) => one.toolCallId === toolCallId)) {
     const { elicitationId: id } = pause;
-    leftOpen.delete(id);
+    inheritedPauses.delete(id);
     await retryWhileUnavailable(() =>
       engine.withdraw({ caller, id, reason: 'run_stopped' }).catch(unlessEnded),
     );
-    await writer.keep([
+    await writer.save([
       { type: 'pause', pause: { ...pause, resumedAt: pause.pausedAt, outcome: 'passed_over' } },
     ]);
   }

@@ -4,8 +4,8 @@ import { DETACHED, type Run, type RunStanding, UNOWNED } from '@parley/shared/do
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { Runs } from '@parley/shared/ports/runs/runs';
+import { INTERRUPTED } from '@parley/shared/runs/interruption';
 import { checkpointOf } from '../loop/checkpoint.ts';
-import { INTERRUPTED } from '../loop/run-end.ts';
 import { wakeIfForgotten } from './missed-wakeup.ts';
 import { withdrawAsked, withdrawLeft } from './open-questions.ts';
 

@@ -1,11 +1,11 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { CallRecord } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { Rest } from '../loop/idle.ts';
+import { isInterrupted } from '@parley/shared/runs/interruption';
+import type { IdleDetection } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
-import type { Working } from '../loop/run-context.ts';
-import { isInterrupted } from '../loop/run-end.ts';
-import { endLeftOpen } from '../ownership/open-questions.ts';
+import type { RunContext } from '../loop/run-context.ts';
+import { withdrawInherited } from '../ownership/open-questions.ts';
 import { type AskOutcome, askPerson, type Question } from './question.ts';
 import { type CallEvent, failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
@@ -34,10 +34,10 @@ export function recordOf({ toolCallId, toolName, modelCallId, at, fault }: Call,
 }
 
 /** Appends the `tool-called` event of a call. The caller writes the call's record together with it. */
-export async function announce(working: Working, tools: readonly Tool[], call: Call): Promise<void> {
+export async function announce(runContext: RunContext, tools: readonly Tool[], call: Call): Promise<void> {
   const { toolCallId, toolName, input } = call;
   const title = tools.find(({ name }) => name === toolName)?.title;
-  await appendEvent(working, {
+  await appendEvent(runContext, {
     type: 'tool-called',
     toolCallId,
     toolName,
@@ -52,7 +52,7 @@ export async function announce(working: Working, tools: readonly Tool[], call: C
  * reason of the run's signal.
  */
 export async function callTool(
-  working: Working,
+  runContext: RunContext,
   tools: readonly Tool[],
   call: Call,
   step: number,
@@ -64,26 +64,26 @@ export async function callTool(
   let record = before ?? recordOf(call, step);
   const note = (more: Partial<CallRecord>) => {
     record = { ...record, ...more };
-    return working.writer.keep([{ type: 'call', call: record }]);
+    return runContext.writer.save([{ type: 'call', call: record }]);
   };
   const isDispatched = () => record.state === 'dispatched';
   const startedAt = performance.now();
-  const signal = callSignal(working.signal, isDispatched);
-  const context = toolCallContext(working, call, note, isDispatched);
+  const signal = callSignal(runContext.signal, isDispatched);
+  const context = toolCallContext(runContext, call, note, isDispatched);
   const outcome = await executeOrRefuse(tool, call, { ...context, signal });
-  working.observer.called(working.run, {
-    agent: working.id,
+  runContext.observer.called(runContext.run, {
+    agent: runContext.id,
     tool: tool?.name ?? 'unknown',
     outcome: outcome.type,
     durationMs: Math.round(performance.now() - startedAt),
   });
   signal.throwIfAborted();
-  if (before !== undefined) await endLeftOpen(working, toolCallId);
+  if (before !== undefined) await withdrawInherited(runContext, toolCallId);
   // One write for both: the next owner of the run appends the event of an outcome that was not recorded once more.
   await Promise.all(
     outcome.type === 'returned'
       ? [
-          appendEvent(working, {
+          appendEvent(runContext, {
             type: 'tool-returned',
             toolCallId,
             output: outcome.shown ?? outcome.output,
@@ -91,11 +91,11 @@ export async function callTool(
           note({ state: 'returned', output: outcome.output }),
         ]
       : [
-          appendEvent(working, { type: 'tool-failed', toolCallId, message: outcome.message }),
+          appendEvent(runContext, { type: 'tool-failed', toolCallId, message: outcome.message }),
           note({ state: 'failed', output: outcome.message }),
         ],
   );
-  working.signal.throwIfAborted();
+  runContext.signal.throwIfAborted();
   return outcome;
 }
 
@@ -146,24 +146,24 @@ export function forwardedEvent(event: CallEvent, agent: string, callId: string):
 }
 
 /** The id that a call of the run has on the turn's stream. */
-export function turnCallId({ delegate }: Working, toolCallId: string): string {
+export function turnCallId({ delegate }: RunContext, toolCallId: string): string {
   return delegate === undefined ? toolCallId : `${delegate.callId}.${toolCallId}`;
 }
 
 /** Appends an event to the run's own feed, and for a delegate also to the turn's. */
-async function appendEvent({ writer, turn, delegate }: Working, event: CallEvent): Promise<void> {
-  await writer.tell(event);
-  if (delegate !== undefined) await turn.tell(forwardedEvent(event, delegate.agent, delegate.callId));
+async function appendEvent({ writer, turn, delegate }: RunContext, event: CallEvent): Promise<void> {
+  await writer.append(event);
+  if (delegate !== undefined) await turn.append(forwardedEvent(event, delegate.agent, delegate.callId));
 }
 
 /** What a tool call may use of its run. */
 function toolCallContext(
-  working: Working,
+  runContext: RunContext,
   { toolCallId, input, before }: Call,
   note: (more: Partial<CallRecord>) => Promise<void>,
   isDispatched: () => boolean,
 ): Omit<ToolCall, 'signal'> {
-  const { run, turn, clock } = working;
+  const { run, turn, clock } = runContext;
   return {
     toolCallId,
     callKey: `${run.streamRequestId} ${toolCallId}`,
@@ -174,17 +174,17 @@ function toolCallContext(
       return input;
     },
     notExecuted: () => note({ state: 'intended' }),
-    appendEvent: (event) => appendEvent(working, event),
+    appendEvent: (event) => appendEvent(runContext, event),
     ask: (ordinal, question, shared) => {
       const place = { toolCallId, ordinal, ...(shared !== undefined && { shared }) };
       // A dispatched call returns to this pod only, so the pod keeps the run while the question is open.
-      const waiting: Rest['waiting'] = isDispatched() ? (wait) => wait() : turn.rest.waiting;
-      return clock.waiting(() => ask(working, place, question, waiting));
+      const waiting: IdleDetection['waiting'] = isDispatched() ? (wait) => wait() : turn.idle.waiting;
+      return clock.waiting(() => ask(runContext, place, question, waiting));
     },
     delegate: (agent, task) =>
-      working.delegateTo(
+      runContext.delegateTo(
         {
-          from: working,
+          from: runContext,
           toolCallId,
           note: (run) => note({ state: 'dispatched', run }),
           ...(before?.run !== undefined && { before: before.run }),
@@ -196,23 +196,23 @@ function toolCallContext(
 }
 
 async function ask(
-  { engine, turn, run, writer, open, leftOpen, title, signal }: Working,
+  { engine, turn, run, writer, open, inheritedPauses, title, signal }: RunContext,
   place: { readonly toolCallId: string; readonly ordinal: number; readonly shared?: string },
   question: Question,
-  waiting: Rest['waiting'],
+  waiting: IdleDetection['waiting'],
 ): Promise<AskOutcome> {
   // Readers see the call before the question that it asks.
-  await turn.told();
-  turn.asking += 1;
+  await turn.flush();
+  turn.openQuestions += 1;
   try {
     const outcome = await askPerson(
       {
         engine,
-        keep: (pause) => writer.keep([{ type: 'pause', pause }]),
-        note: (pause) => writer.note([{ type: 'pause', pause }]),
+        keep: (pause) => writer.save([{ type: 'pause', pause }]),
+        note: (pause) => writer.saveSoon([{ type: 'pause', pause }]),
         onAsked(id) {
           open.add(id);
-          leftOpen.delete(id);
+          inheritedPauses.delete(id);
         },
         waiting,
         isShown: turn.support[question.mode],
@@ -221,15 +221,15 @@ async function ask(
       { ...question, context: { trigger: 'agent', agent: title, ...question.context } },
       signal,
     );
-    turn.asking -= 1;
+    turn.openQuestions -= 1;
     open.delete(outcome.elicitationId);
     // The usual reason is that the turn was stopped. Polling now makes sure that the run does not continue.
-    if (outcome.status === 'withdrawn') await turn.look();
+    if (outcome.status === 'withdrawn') await turn.poll();
     signal.throwIfAborted();
     return outcome;
   } catch (error) {
     // A refused question is not open.
-    if (isParleyError(error)) turn.asking -= 1;
+    if (isParleyError(error)) turn.openQuestions -= 1;
     throw error;
   }
 }
