@@ -18,7 +18,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parts',
-          include: ['test/{contract,house,infra,integration,unit,vault}/**/*.test.ts', FAILOVERS],
+          include: ['test/{bench,contract,house,infra,integration,unit,vault}/**/*.test.ts', FAILOVERS],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },

@@ -1,32 +1,51 @@
 import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
 import { startRedis } from '../test/harness/redis-server.ts';
-import { cost } from './cost.ts';
-import { detached } from './detached.ts';
-import { http } from './http.ts';
-import { memory } from './memory.ts';
-import { race } from './race.ts';
-import { runs } from './runs.ts';
-import { type Finding, formatFindings } from './stats.ts';
-import { timers } from './timers.ts';
+import { formatMeasurements, type Measurement } from './measurement.ts';
+import { PARTS } from './parts.ts';
 
-type Section = (redisUrl: string, progress: (text: string) => void) => Promise<Finding[]>;
+const USAGE = `npm run bench -- [--size SHARE | --smallest] [--json] [PART ...]
+  --size      how much of the full size, e.g. 0.2; 1 by default
+  --smallest  every part once, with as few repetitions as it takes to get a figure
+  --json      the measurements of each part as one line of JSON, instead of the table
+  PART        ${Object.keys(PARTS).join(', ')}; all by default
+`;
 
-const SECTIONS: Readonly<Record<string, Section>> = { race, http, cost, memory, timers, runs, detached };
-
-const only = process.argv.slice(2);
-const progress = (text: string) => void process.stderr.write(`${text}\n`);
-const findings: Finding[] = [];
-for (const [name, section] of Object.entries(SECTIONS)) {
-  if (only.length > 0 && !only.includes(name)) continue;
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    size: { type: 'string', default: '1' },
+    smallest: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+const size = values.smallest ? 0 : Number(values.size);
+if (!(size >= 0) || positionals.some((name) => !(name in PARTS))) {
+  process.stderr.write(USAGE);
+  process.exit(2);
+}
+const measurements: Record<string, Measurement[]> = {};
+for (const [name, part] of Object.entries(PARTS)) {
+  if (positionals.length > 0 && !positionals.includes(name)) continue;
   const redis = await startRedis({ args: ['--save', '', '--appendonly', 'no'] });
   try {
-    findings.push(...(await section(redis.url, progress)));
+    measurements[name] = await part({
+      redisUrl: redis.url,
+      built: !process.execArgv.includes('--conditions=parley-source'),
+      scaled: (full, least) => Math.max(least, Math.round(full * size)),
+      progress: (text) => void process.stderr.write(`${text}\n`),
+    });
   } finally {
     await redis.stop();
   }
 }
-process.stdout.write(
-  `\n${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, Node ${process.version}\n`,
-);
-process.stdout.write(`${formatFindings(findings)}\n`);
+if (values.json) {
+  process.stdout.write(`${JSON.stringify(measurements)}\n`);
+} else {
+  process.stdout.write(
+    `\n${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, Node ${process.version}\n`,
+  );
+  process.stdout.write(`${formatMeasurements(Object.values(measurements).flat())}\n`);
+}
+// BullMQ keeps timers of its own, which would hold the process for seconds.
 process.exit(0);

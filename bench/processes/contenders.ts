@@ -1,24 +1,25 @@
 import { Redis } from 'ioredis';
-import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../engine.ts';
-import { microseconds, type Variant } from '../peers.ts';
-import { RAW_OPEN, RAW_SETTLE } from '../raw-scripts.ts';
+import { microseconds } from '../measurement.ts';
+import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../pod/engine.ts';
+import type { Variant } from './messages.ts';
+import { rawCommands } from './raw-scripts.ts';
 
 const POD_CHANNEL = 'bench:pod';
 
 /** One way to wait in one process and to settle from another. */
-export interface Racer {
+export interface Contender {
   /** Opens waits; each records the time from its settle's start to its own continuation. */
   open(count: number, streams: number, onResumed: (startedAt: number) => void): Promise<string[]>;
   /** Settles one, carrying the time it started. */
   settle(id: string): Promise<void>;
 }
 
-export async function openRacer(variant: Variant, redisUrl: string): Promise<Racer> {
-  if (variant === 'engine') return engineRacer(redisUrl);
-  return variant === 'raw' ? rawRacer(redisUrl) : publishRacer(redisUrl);
+export async function openContender(variant: Variant, redisUrl: string): Promise<Contender> {
+  if (variant === 'engine') return openEngine(redisUrl);
+  return variant === 'raw' ? openRaw(redisUrl) : openPublish(redisUrl);
 }
 
-async function publishRacer(redisUrl: string): Promise<Racer> {
+async function openPublish(redisUrl: string): Promise<Contender> {
   const redis = new Redis(redisUrl);
   const subscriber = new Redis(redisUrl);
   let resumed: (startedAt: number) => void = () => undefined;
@@ -35,7 +36,7 @@ async function publishRacer(redisUrl: string): Promise<Racer> {
   };
 }
 
-async function rawRacer(redisUrl: string): Promise<Racer> {
+async function openRaw(redisUrl: string): Promise<Contender> {
   const redis = new Redis(redisUrl);
   const subscriber = new Redis(redisUrl);
   const waiters = new Map<string, (answer: string) => void>();
@@ -44,12 +45,7 @@ async function rawRacer(redisUrl: string): Promise<Racer> {
     waiters.get(message.slice(0, space))?.(message.slice(space + 1));
   });
   const definition = JSON.stringify(QUESTION);
-  redis.defineCommand('benchOpen', { numberOfKeys: 2, lua: RAW_OPEN });
-  redis.defineCommand('benchSettle', { numberOfKeys: 2, lua: RAW_SETTLE });
-  const commands = redis as unknown as Record<
-    'benchOpen' | 'benchSettle',
-    (...args: (string | number)[]) => Promise<number>
-  >;
+  const commands = rawCommands(redis);
   let round = 0;
   return {
     async open(count, _streams, onResumed) {
@@ -78,7 +74,7 @@ async function rawRacer(redisUrl: string): Promise<Racer> {
   };
 }
 
-async function engineRacer(redisUrl: string): Promise<Racer> {
+async function openEngine(redisUrl: string): Promise<Contender> {
   const { engine } = await openBenchEngine(redisUrl);
   let asked = 0;
   return {
@@ -101,7 +97,7 @@ async function engineRacer(redisUrl: string): Promise<Racer> {
       while (ids.length < count) {
         ids.push(...(await Promise.all(Array.from({ length: Math.min(200, count - ids.length) }, one))));
       }
-      // Every waiter has read its row once more after its subscription; let that settle before the race.
+      // Every waiter reads its row once more after it has subscribed; those reads must not fall into the race.
       await new Promise((resolve) => setTimeout(resolve, 200));
       return ids;
     },

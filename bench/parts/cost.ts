@@ -1,0 +1,124 @@
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { Redis } from 'ioredis';
+import type { Bench } from '../bench.ts';
+import { inLanes } from '../lanes.ts';
+import { type Measurement, median, microseconds, quantile } from '../measurement.ts';
+import { openBenchEngine, QUESTION, TENANT, userOf } from '../pod/engine.ts';
+import { rawCommands } from '../processes/raw-scripts.ts';
+import { cpuSeconds } from '../redis-usage.ts';
+
+const LIFECYCLES = 3_000;
+const ROUNDS = 3;
+const UNDER_WAY = 50;
+const RAW_MICROSECONDS_ALONE = 20;
+const PENDING = { few: 1_000, many: 100_000, measured: 300 };
+
+/** What a whole life costs Redis, timer included, and whether it stays the same when much is pending. */
+export async function cost(bench: Bench): Promise<Measurement[]> {
+  const { redisUrl, scaled, progress } = bench;
+  const redis = new Redis(redisUrl);
+  const { engine, backend } = await openBenchEngine(redisUrl);
+  const raw: number[] = [];
+  const parley: number[] = [];
+  const rounds = scaled(ROUNDS, 1);
+  const count = scaled(LIFECYCLES, 50);
+  for (let round = 0; round <= rounds; round += 1) {
+    const rawEach = await redisCpu(redis, count, () => rawLifecycles(redis, count));
+    const parleyEach = await redisCpu(redis, count, () => lifecycles(engine, count));
+    progress(
+      `cost ${round}/${rounds}: raw ${rawEach.toFixed(1)} us, Parley ${parleyEach.toFixed(1)} us of Redis CPU`,
+    );
+    if (round === 0) continue;
+    raw.push(rawEach);
+    parley.push(parleyEach);
+  }
+  const growth = await pendingGrowth(engine, bench);
+  await backend.close();
+  await redis.quit();
+  return [
+    {
+      what: 'Redis CPU, raw open and settle',
+      measured: `${median(raw).toFixed(1)} us (${RAW_MICROSECONDS_ALONE} us when measured alone)`,
+    },
+    { what: 'Redis CPU, whole life with timer', measured: `${median(parley).toFixed(1)} us` },
+    {
+      what: 'Redis CPU of a whole life over raw',
+      measured: 'ratio',
+      ratio: median(parley) / median(raw),
+      aim: { atMost: 3.5 },
+    },
+    growth,
+  ];
+}
+
+/** User and system time of the server for each of `count` things that `run` does, in microseconds. */
+async function redisCpu(redis: Redis, count: number, run: () => Promise<void>): Promise<number> {
+  const before = await cpuSeconds(redis);
+  await run();
+  // Timers are removed after the replies.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return ((await cpuSeconds(redis)) - before) * (1e6 / count);
+}
+
+async function rawLifecycles(redis: Redis, count: number): Promise<void> {
+  const commands = rawCommands(redis);
+  const definition = JSON.stringify(QUESTION);
+  await inLanes(count, UNDER_WAY, async (index) => {
+    await commands.benchOpen(`bench:{raw}:${index}`, 'bench:{raw}:deadlines', definition, index);
+    await commands.benchSettle(
+      `bench:{raw}:${index}`,
+      'bench:{raw}:deadlines',
+      '{"environment":"staging","at":1}',
+      'bench:none',
+    );
+    await redis.del(`bench:{raw}:${index}`);
+  });
+}
+
+async function lifecycles(engine: Engine, count: number): Promise<void> {
+  await inLanes(count, UNDER_WAY, async (index) => {
+    const userId = userOf(index);
+    const { row } = await engine.ask({ tenant: TENANT, input: { ...QUESTION, userId } as never });
+    await settle(engine, userId, row.id);
+  });
+}
+
+async function settle(engine: Engine, userId: string, id: string): Promise<void> {
+  await engine.answer({
+    caller: { kind: 'user', tenant: TENANT, userId },
+    id,
+    response: { action: 'accept', content: { environment: 'staging', at: 1 } },
+    surface: 'api',
+  });
+}
+
+async function pendingGrowth(engine: Engine, { scaled, progress }: Bench): Promise<Measurement> {
+  const fill = (count: number) =>
+    inLanes(count, UNDER_WAY, async (index) => {
+      await engine.ask({ tenant: TENANT, input: { ...QUESTION, userId: userOf(index) } as never });
+    });
+  const measure = async () => {
+    const took: number[] = [];
+    for (let index = 0; index < scaled(PENDING.measured, 10); index += 1) {
+      const userId = userOf(index);
+      const { row } = await engine.ask({ tenant: TENANT, input: { ...QUESTION, userId } as never });
+      const startedAt = microseconds();
+      await settle(engine, userId, row.id);
+      took.push(microseconds() - startedAt);
+    }
+    return quantile(took, 0.5);
+  };
+  const few = scaled(PENDING.few, 10);
+  const many = scaled(PENDING.many, 100);
+  await fill(few);
+  const amongFew = await measure();
+  progress(`cost: filling up to ${many} pending`);
+  await fill(many - few);
+  const amongMany = await measure();
+  return {
+    what: `settle p50 with ${many.toLocaleString('en')} pending over that with ${few.toLocaleString('en')}`,
+    measured: `${amongMany} us over ${amongFew} us`,
+    ratio: amongMany / amongFew,
+    aim: { atMost: 1.2 },
+  };
+}

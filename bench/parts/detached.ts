@@ -1,0 +1,138 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import type { RunRef } from '@parley/shared/domain/runs/run';
+import { Redis } from 'ioredis';
+import type { Bench } from '../bench.ts';
+import { inLanes } from '../lanes.ts';
+import { type Measurement, quantile } from '../measurement.ts';
+import { answer, conversationOf, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
+import { bytesByKind, formatBytes, usedMemory } from '../redis-usage.ts';
+
+const MANY = 10_000;
+const FEW = 100;
+const RESUMED = 60;
+const LANES = 12;
+
+interface Waiting {
+  readonly run: RunRef;
+  readonly question: string;
+}
+
+/** What ten thousand detached turns take in Redis and in a pod, and what resuming one of them costs. */
+export async function detached({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
+  const redis = new Redis(redisUrl);
+  const pod = await openTurnPod(redisUrl, { wordMs: 0 });
+  const [few, many, resumed] = [scaled(FEW, 5), scaled(MANY, 10), scaled(RESUMED, 5)];
+  const ofFew = await resume(redis, pod, await fill(pod, few, resumed, 'few'));
+  const before = { redis: await usedMemory(redis), heap: heapUsed() };
+  const waiting = await fill(pod, many, resumed, 'many', (count) =>
+    progress(`detached: ${count} of ${many}`),
+  );
+  const after = { redis: await usedMemory(redis), heap: heapUsed() };
+  const kinds = formatBytes(await bytesByKind(redis), many + few - resumed);
+  progress(`detached, bytes each by key: ${kinds}`);
+  const ofMany = await resume(redis, pod, waiting);
+  progress(`detached, commands of a resume and the turn's end: ${ofMany.commands}`);
+  await pod.close();
+  await redis.quit();
+  const counts = `among ${many.toLocaleString('en')} over among ${few.toLocaleString('en')}`;
+  return [
+    {
+      what: `Redis bytes of one of ${many.toLocaleString('en')} detached turns, question and all`,
+      measured: `${Math.round((after.redis - before.redis) / many)} bytes`,
+    },
+    {
+      what: 'its bytes in the pod that asked: heap, the local timer of its question',
+      measured: `${Math.round((after.heap - before.heap) / many)} bytes`,
+    },
+    {
+      what: `answer to end of turn, ${counts} (p50)`,
+      measured: `${formatMs(ofMany.took)} over ${formatMs(ofFew.took)}`,
+      ratio: ofMany.took / ofFew.took,
+      aim: { atMost: 1.5 },
+    },
+    {
+      what: `commands for that, ${counts}`,
+      measured: `${ofMany.each.toFixed(1)} over ${ofFew.each.toFixed(1)}`,
+      ratio: ofMany.each / ofFew.each,
+      aim: { atMost: 1.1 },
+    },
+    {
+      what: 'commands among them that walk through keys or indexes',
+      measured: String(ofMany.scans),
+      ratio: ofMany.scans,
+      aim: { atMost: 0 },
+    },
+  ];
+}
+
+/** Starts turns that ask and then wait on no pod; returns the first `kept` of them. */
+async function fill(
+  pod: TurnPod,
+  count: number,
+  kept: number,
+  name: string,
+  onProgress: (count: number) => void = () => undefined,
+): Promise<Waiting[]> {
+  const waiting: Waiting[] = [];
+  let filled = 0;
+  await inLanes(count, LANES, async (index) => {
+    const run = await pod.turns.begin({
+      conversation: conversationOf(index, name),
+      input: [{ role: 'user', content: 'Release it.' }],
+      before: [],
+      support: { form: true, url: true },
+      delivery: 'detach',
+    });
+    const question = await pod.questionOf(run);
+    await pod.finished(run);
+    filled += 1;
+    // What the bench itself keeps would count as heap of the turns.
+    if (waiting.length < kept) waiting.push({ run, question });
+    if (filled % 2_000 === 0) onProgress(filled);
+  });
+  return waiting;
+}
+
+/** Answers one after the other: how long until each turn has ended, and the commands that this takes. */
+async function resume(redis: Redis, pod: TurnPod, waiting: readonly Waiting[]) {
+  const took: number[] = [];
+  await redis.config('RESETSTAT');
+  for (const { run, question } of waiting) {
+    const startedAt = performance.now();
+    await answer(pod, run, question);
+    await pod.finished(run);
+    took.push(performance.now() - startedAt);
+  }
+  const calls = await callsByCommand(redis);
+  const sum = (names: (name: string) => boolean) =>
+    [...calls].filter(([name]) => names(name)).reduce((total, [, count]) => total + count, 0);
+  return {
+    took: quantile(took, 0.5),
+    each: sum((name) => !BESIDE.test(name)) / waiting.length,
+    scans: sum((name) => SCANS.test(name)),
+    commands: [...calls].map(([name, count]) => `${name} ${(count / waiting.length).toFixed(1)}`).join(', '),
+  };
+}
+
+const SCANS = /^(keys|scan|hscan|sscan|zscan)$/;
+// What a pod sends regardless of turns, and what the bench itself sends.
+const BESIDE = /^(ping|info|config.*|bzpopmin|publish)$/;
+
+async function callsByCommand(redis: Redis): Promise<Map<string, number>> {
+  const stats = await redis.info('commandstats');
+  return new Map(
+    [...stats.matchAll(/cmdstat_([^:]+):calls=(\d+)/g)].map(([, name, calls]) => [name ?? '', Number(calls)]),
+  );
+}
+
+function heapUsed(): number {
+  setFlagsFromString('--expose_gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let round = 0; round < 3; round += 1) collect();
+  return process.memoryUsage().heapUsed;
+}
+
+function formatMs(milliseconds: number): string {
+  return `${milliseconds.toFixed(1)} ms`;
+}

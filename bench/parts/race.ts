@@ -1,0 +1,77 @@
+import type { Bench } from '../bench.ts';
+import { type Measurement, median, quantile } from '../measurement.ts';
+import type { Pace, Variant } from '../processes/messages.ts';
+import { type BenchChild, startChild } from '../processes/start-child.ts';
+
+const VARIANTS: readonly Variant[] = ['publish', 'raw', 'engine'];
+const ROUNDS = 5;
+const LOW = { count: 200, perSecond: 400 };
+const FULL = { count: 3_000, underWay: 64 };
+const STREAMS = 200;
+
+interface Figures {
+  readonly p50: number[];
+  readonly perSecond: number[];
+  readonly cpuEach: number[];
+}
+
+/** Settles across two processes: latency one at a time, throughput at full load, all variants in turn. */
+export async function race({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
+  const waiter = await startChild(redisUrl);
+  const settler = await startChild(redisUrl);
+  const figures = new Map<Variant, Figures>(
+    VARIANTS.map((variant) => [variant, { p50: [], perSecond: [], cpuEach: [] }]),
+  );
+  const rounds = scaled(ROUNDS, 1);
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const [variant, figure] of figures) {
+      const low = await once(waiter, settler, variant, scaled(LOW.count, 10), { perSecond: LOW.perSecond });
+      const full = await once(waiter, settler, variant, scaled(FULL.count, 20), { underWay: FULL.underWay });
+      progress(
+        `race ${round}/${rounds} ${variant}: p50 ${quantile(low.latencies, 0.5)} us, ${Math.round(full.perSecond)}/s`,
+      );
+      // The first round warms the code up.
+      if (round === 0) continue;
+      figure.p50.push(quantile(low.latencies, 0.5));
+      figure.perSecond.push(full.perSecond);
+      figure.cpuEach.push(full.cpuEach);
+    }
+  }
+  await Promise.all([waiter.kill(), settler.kill()]);
+  return report(figures);
+}
+
+async function once(waiter: BenchChild, settler: BenchChild, variant: Variant, count: number, pace: Pace) {
+  waiter.send({ do: 'open', variant, count, streams: STREAMS });
+  const { ids } = await waiter.receive('opened');
+  settler.send({ do: 'settle', ids, variant, pace });
+  const [settled, collected] = await Promise.all([settler.receive('settled'), waiter.receive('collected')]);
+  return {
+    latencies: collected.latencies,
+    perSecond: (count * 1e6) / (collected.lastAt - settled.startedAt),
+    cpuEach: (settled.cpuMicroseconds + collected.cpuMicroseconds) / count,
+  };
+}
+
+function report(figures: ReadonlyMap<Variant, Figures>): Measurement[] {
+  const medianOf = (variant: Variant, figure: keyof Figures) => median(figures.get(variant)?.[figure] ?? []);
+  const rows: Measurement[] = VARIANTS.map((variant) => ({
+    what: `${variant}: settle to waiter, across two processes`,
+    measured: `p50 ${medianOf(variant, 'p50')} us, ${Math.round(medianOf(variant, 'perSecond'))}/s, ${medianOf(variant, 'cpuEach').toFixed(0)} us CPU each`,
+  }));
+  return [
+    ...rows,
+    {
+      what: 'engine p50 over the publish-to-message floor',
+      measured: 'ratio',
+      ratio: medianOf('engine', 'p50') / medianOf('publish', 'p50'),
+      aim: { atMost: 2.6 },
+    },
+    {
+      what: 'engine throughput over the raw one-script prototype',
+      measured: 'ratio',
+      ratio: medianOf('engine', 'perSecond') / medianOf('raw', 'perSecond'),
+      aim: { atLeast: 0.6 },
+    },
+  ];
+}

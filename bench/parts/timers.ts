@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { startWorker } from '../../test/harness/processes.ts';
+import type { Bench } from '../bench.ts';
+import { type Measurement, quantile } from '../measurement.ts';
+import { openBenchEngine, SERVICE } from '../pod/engine.ts';
+import { startChild } from '../processes/start-child.ts';
+
+const COUNT = 500;
+const TIMEOUT_SECONDS = 4;
+const PATIENCE_MS = 30_000;
+// Redis wakes a blocked worker on its timer tick: hz 10, so 100 ms.
+const TICK_MS = 100;
+
+/** How late deadlines are, while the asking pod runs and after it has been killed. */
+export async function timers({ redisUrl, built, scaled, progress }: Bench): Promise<Measurement[]> {
+  const { engine, backend } = await openBenchEngine(redisUrl);
+  const worker = await startWorker({ REDIS_URL: redisUrl, PARLEY_SWEEP_MS: '60000' }, { build: built });
+  const lateness = async (kill: boolean) => {
+    const child = await startChild(redisUrl);
+    const count = scaled(COUNT, 5);
+    child.send({ do: 'ask', count, timeoutSeconds: scaled(TIMEOUT_SECONDS, 2) });
+    const { ids } = await child.receive('opened');
+    if (kill) await child.kill();
+    const late: number[] = [];
+    for (const id of ids) late.push(await latenessOf(engine, id));
+    await child.kill();
+    progress(
+      `timers, asking pod ${kill ? 'dead' : 'alive'}: ${count} ended, p50 ${quantile(late, 0.5)} ms, p99 ${quantile(late, 0.99)} ms late`,
+    );
+    return quantile(late, 0.99);
+  };
+  const alive = await lateness(false);
+  const dead = await lateness(true);
+  await Promise.all([worker.stop(), backend.close()]);
+  return [
+    {
+      what: 'deadlines late, asking pod alive, p99',
+      measured: `${alive} ms`,
+      ratio: alive / 20,
+      aim: { atMost: 1 },
+    },
+    {
+      what: 'deadlines late, asking pod dead, p99',
+      measured: `${dead} ms`,
+      ratio: dead / (TICK_MS + 100),
+      aim: { atMost: 1 },
+    },
+  ];
+}
+
+/** How many ms after its deadline an elicitation ended. Reads again, with pauses, until it has. */
+async function latenessOf(engine: Engine, id: string): Promise<number> {
+  const patientUntil = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const { row, now } = await engine.read(SERVICE, id);
+    if (row.settledAt !== undefined) return row.settledAt - row.expiresAt;
+    if (Date.now() > patientUntil) throw new Error(`No timer has ended ${id}.`);
+    // A pause until well after the deadline: a read in between would disturb what is measured.
+    await sleep(Math.max(0, row.expiresAt - now) + 1_000);
+  }
+}

@@ -1,0 +1,86 @@
+import type { ConversationRef, RunRef } from '@parley/shared/domain/runs/run';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Backend } from '@parley/shared/ports/backend';
+import { silentTurnObserver } from '../../services/api/src/agents/loop/observer.ts';
+import { createElicitTool } from '../../services/api/src/agents/tools/elicit-tool.ts';
+import { createTurns, type Turns } from '../../services/api/src/turns/turns.ts';
+import { openBenchEngine, TENANT } from './engine.ts';
+import { createMailbox } from './mailbox.ts';
+import { createMockModel } from './mock-model.ts';
+
+/** The turns of a pod, whose agent writes a little, asks once, and writes a little more. */
+export interface TurnPod {
+  readonly backend: Backend;
+  readonly engine: Engine;
+  readonly turns: Turns;
+  /** Id of a turn's question, once it is open. Takes no call to Redis; nor does `finished`. */
+  questionOf(run: RunRef): Promise<string>;
+  /** Resolves once this pod has no more to do with a turn: it has ended, or is detached. */
+  finished(run: RunRef): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface TurnPodOptions {
+  /** Between two words of the model, in ms. */
+  readonly wordMs: number;
+  /** Replaces parts of the backend, to measure what they cost. */
+  readonly instead?: (backend: Backend) => Partial<Backend>;
+}
+
+/** Opens a pod's turns on Redis, as a pod wires them, with a model in the same process. */
+export async function openTurnPod(redisUrl: string, { wordMs, instead }: TurnPodOptions): Promise<TurnPod> {
+  const { backend, engine, env } = await openBenchEngine(redisUrl, instead);
+  const questions = createMailbox<string>();
+  const finished = createMailbox<undefined>();
+  const turns = createTurns({
+    ...backend,
+    engine: {
+      ...engine,
+      async ask(request) {
+        const seen = await engine.ask(request);
+        questions.put(seen.row.definition.streamRequestId, seen.row.id);
+        return seen;
+      },
+    },
+    observer: { ...silentTurnObserver, ended: (run) => finished.put(run.streamRequestId, undefined) },
+    delegates: 'same-pod',
+    holdMs: env.PARLEY_HOLD_SECONDS * 1000,
+    pod: 'bench',
+    rhythm: { beatMs: env.PARLEY_LEASE_MS / 4, aliveMs: env.PARLEY_LEASE_MS },
+    onFault: (error) => console.error(error),
+    agents: {
+      find: () => ({ id: 'helper', title: 'Helper' }),
+      open: async () => ({
+        model: createMockModel(wordMs),
+        instructions: 'Help.',
+        tools: async () => [createElicitTool({ agent: 'Helper', takers: [], timeoutSeconds: 3600 })],
+        settings: {},
+        limits: { steps: 5, tokens: 1_000_000, workMs: 600_000 },
+      }),
+    },
+  });
+  return {
+    backend,
+    engine,
+    turns,
+    questionOf: ({ streamRequestId }) => questions.take(streamRequestId),
+    finished: ({ streamRequestId }) => finished.take(streamRequestId),
+    async close() {
+      await turns.close();
+      await backend.close();
+    },
+  };
+}
+
+export function conversationOf(index: number, name: string): ConversationRef {
+  return { tenant: TENANT, userId: `user-${index}`, conversationId: `${name}-${index}` };
+}
+
+export async function answer({ engine }: TurnPod, { tenant, userId }: RunRef, id: string): Promise<void> {
+  await engine.answer({
+    caller: { kind: 'user', tenant, userId },
+    id,
+    response: { action: 'accept', content: { answer: 'staging' } },
+    surface: 'api',
+  });
+}

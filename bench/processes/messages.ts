@@ -1,0 +1,25 @@
+/** What the bench asks a child process to do. */
+export type Order =
+  | { readonly do: 'open'; readonly variant: Variant; readonly count: number; readonly streams: number }
+  | { readonly do: 'settle'; readonly ids: readonly string[]; readonly variant: Variant; readonly pace: Pace }
+  | { readonly do: 'heap'; readonly count: number }
+  | { readonly do: 'ask'; readonly count: number; readonly timeoutSeconds: number };
+
+/** What a child process replies. */
+export type Reply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'opened'; readonly ids: readonly string[] }
+  | { readonly type: 'settled'; readonly startedAt: number; readonly cpuMicroseconds: number }
+  | {
+      readonly type: 'collected';
+      readonly latencies: readonly number[];
+      readonly lastAt: number;
+      readonly cpuMicroseconds: number;
+    }
+  | { readonly type: 'heap'; readonly bytesEach: number };
+
+/** publish: PUBLISH to message and nothing else; raw: one settle script and a pod channel; engine: Parley. */
+export type Variant = 'publish' | 'raw' | 'engine';
+
+/** One after the other, so many a second; or as fast as possible with so many under way. */
+export type Pace = { readonly perSecond: number } | { readonly underWay: number };

@@ -1,0 +1,28 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Measurement } from '../../bench/measurement.ts';
+import { PARTS } from '../../bench/parts.ts';
+
+// No figure is asserted: at this size it means nothing, and a duration never decides a test.
+describe('every part of the bench, once and at its smallest size', () => {
+  let measurements: Readonly<Record<string, readonly Measurement[]>> = {};
+
+  beforeAll(async () => {
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--conditions=parley-source', '--import', 'tsx', 'bench/run.ts', '--smallest', '--json'],
+      { cwd: fileURLToPath(new URL('../..', import.meta.url)) },
+    );
+    measurements = JSON.parse(stdout) as typeof measurements;
+  });
+
+  it.each(Object.keys(PARTS))('%s runs to its end and prints its ratios', (part) => {
+    const ratios = (measurements[part] ?? []).filter(({ ratio }) => ratio !== undefined);
+    expect(ratios).not.toEqual([]);
+    // JSON writes null for what is not a number.
+    for (const { what, ratio } of ratios) expect(ratio, what).toBeTypeOf('number');
+    for (const { what, measured } of measurements[part] ?? []) expect(measured, what).not.toContain('NaN');
+  });
+});
