@@ -132,10 +132,10 @@ export function detachingContract(contract: Contract): void {
       const engine = bare();
       const [open, ended] = [await asking(turn), await asking(turn)];
       await answerOf(engine, turn, ended, 'decline');
-      expect(await detached(turn, [open, ended])).toBe('roused');
+      expect(await detached(turn, [open, ended])).toBe('wait-ended');
       const other = newTurn(newStream(turn));
       await contract.pods.backend.runs.begin(other);
-      expect(await detach(turn, [open], [other.streamRequestId])).toBe('roused');
+      expect(await detach(turn, [open], [other.streamRequestId])).toBe('wait-ended');
       expect(await contract.pods.second.runs.standing(turn)).toMatchObject({ owner: 'pod-a', term: 1 });
       expect(await detach(other, [open])).toBe('written');
       expect(await detach(turn, [open], [other.streamRequestId])).toBe('written');
@@ -146,7 +146,7 @@ export function detachingContract(contract: Contract): void {
       const id = await asking(turn);
       await contract.pods.backend.runs.begin(turn);
       await contract.pods.second.runs.stop(turn);
-      expect(await detach(turn, [id])).toBe('roused');
+      expect(await detach(turn, [id])).toBe('wait-ended');
     });
 
     it('is handed to a pod once its question ends, with the run that waits for it', async () => {

@@ -82,7 +82,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
   }
 
   function refusal(held: Held, { end, detach }: RunWrite, bytes: number): WriteResult | undefined {
-    if (detach !== undefined) return mayDetach(held, detach) ? undefined : 'roused';
+    if (detach !== undefined) return mayDetach(held, detach) ? undefined : 'wait-ended';
     return bytes > settings.turnBytesMax && end === undefined ? 'full' : undefined;
   }
 

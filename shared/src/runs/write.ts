@@ -140,7 +140,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   function refuseUnlessWritten(result: WriteResult): void {
     if (result === 'full') throw new TurnTooLargeError();
     if (result === 'fenced' || result === 'gone') throw new RunFencedError();
-    if (result === 'roused') throw new WaitEndedError();
+    if (result === 'wait-ended') throw new WaitEndedError();
     if (result === 'stopping') stopped.abort();
   }
 

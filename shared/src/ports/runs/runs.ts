@@ -89,8 +89,8 @@ export type WriteResult =
   | 'fenced'
   /** The feed may not grow further. Nothing was written; only an end is still taken. */
   | 'full'
-  /** One of what the run was to be detached for has ended already. Nothing was written. */
-  | 'roused'
+  /** Not detached: something that it would wait for has ended already, or it was asked to stop. Nothing was written. */
+  | 'wait-ended'
   /** There is no such run. */
   | 'gone';
 

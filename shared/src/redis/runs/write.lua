@@ -11,7 +11,7 @@
 --     16 owner of detached runs, to detach it, or ''   17 how many of the keys are questions
 --     18 number of the write within its term, or ''
 --     then per note its field and value, per event its name and JSON, and the messages
--- Returns 'written', 'stopping', 'fenced', 'full', 'roused' or 'gone'.
+-- Returns 'written', 'stopping', 'fenced', 'full', 'wait-ended' or 'gone'.
 
 local stands = redis.call('HMGET', KEYS[1], 'status', 'term', 'writerSeq', 'bytes', 'stop', 'detached', 'writes', 'parent')
 if not stands[1] then return 'gone' end
@@ -30,12 +30,12 @@ if detaches then
   for index = 6, #KEYS do
     if index < 6 + questions then
       local status = redis.call('HGET', KEYS[index], 'status')
-      if status ~= 'pending' and status ~= 'opened' then return 'roused' end
+      if status ~= 'pending' and status ~= 'opened' then return 'wait-ended' end
     elseif redis.call('HGET', KEYS[index], 'owner') ~= ARGV[16] then
-      return 'roused'
+      return 'wait-ended'
     end
   end
-  if stands[5] then return 'roused' end
+  if stands[5] then return 'wait-ended' end
 end
 
 local function eventAt(index) return 19 + 2 * notes + 2 * index end
