@@ -65,7 +65,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     expect(result).toEqual({
       type: 'unavailable',
       message: 'The server answered with HTTP status 500.',
-      left: 'maybe',
+      dispatched: 'maybe',
     });
     expect(mcp.count('tools/call')).toBe(1);
   });
@@ -80,7 +80,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     });
     expect(await bench.client().open(httpConfig(url)).call('echo', {})).toMatchObject({
       type: 'unavailable',
-      left: 'no',
+      dispatched: 'no',
     });
   });
 
@@ -90,8 +90,8 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     const call = server.call('hang', {});
     await waitUntil(() => mcp.count('tools/call') === 1, { what: 'the call to arrive' });
     await mcp.kill();
-    expect(await call).toMatchObject({ type: 'unavailable', left: 'maybe' });
-    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', left: 'no' });
+    expect(await call).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
+    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', dispatched: 'no' });
     expect(mcp.count('tools/call')).toBe(1);
   });
 
@@ -106,7 +106,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     });
     expect(await bench.client().open(httpConfig(url)).call('echo', {})).toMatchObject({
       type: 'unavailable',
-      left: 'maybe',
+      dispatched: 'maybe',
     });
   });
 
@@ -131,7 +131,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     });
     const result = await bench.client().open(httpConfig(mcp.url)).call('echo', {});
     if (way === 'gives') expect(result).toMatchObject({ type: 'result', content: [{ text: 'late' }] });
-    else expect(result).toMatchObject({ type: 'unavailable', left: 'maybe' });
+    else expect(result).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
     expect(mcp.count('tools/call')).toBe(1);
   });
 
@@ -139,7 +139,10 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     const mcp = await bench.server({ revision });
     const server = bench.client().open(httpConfig(mcp.url));
     await server.listTools();
-    expect(await server.call('hang', {}, { timeoutMs: 1_000 })).toEqual({ type: 'timeout', left: 'maybe' });
+    expect(await server.call('hang', {}, { timeoutMs: 1_000 })).toEqual({
+      type: 'timeout',
+      dispatched: 'maybe',
+    });
     const leaving = new AbortController();
     const call = server.call('hang', {}, { signal: leaving.signal });
     await waitUntil(() => mcp.count('tools/call') === 2, { what: 'the call to arrive' });
@@ -152,12 +155,15 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
   it('that hangs at the handshake', async () => {
     const mcp = await bench.server({ revision, instead: () => true });
     const client = bench.client({ connectTimeoutMs: 100 });
-    expect(await client.open(httpConfig(mcp.url)).call('echo', {})).toEqual({ type: 'timeout', left: 'no' });
+    expect(await client.open(httpConfig(mcp.url)).call('echo', {})).toEqual({
+      type: 'timeout',
+      dispatched: 'no',
+    });
     await waitUntil(() => mcp.sockets === 0, { what: 'the socket to close' });
     expect(client.connections).toBe(0);
     // A caller with less time does not wait for it, nor is the call made once it is through.
     const slow = bench.client().open(httpConfig(mcp.url));
-    expect(await slow.call('echo', {}, { timeoutMs: 50 })).toEqual({ type: 'timeout', left: 'no' });
+    expect(await slow.call('echo', {}, { timeoutMs: 50 })).toEqual({ type: 'timeout', dispatched: 'no' });
     expect(mcp.count('tools/call')).toBe(0);
   });
 
@@ -242,7 +248,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
 describe('a failing MCP server', () => {
   it('that is not there', async () => {
     const server = bench.client().open(httpConfig(`http://127.0.0.1:${await freePort()}/mcp`));
-    const refused = { type: 'unavailable', message: 'The server refuses connections.', left: 'no' };
+    const refused = { type: 'unavailable', message: 'The server refuses connections.', dispatched: 'no' };
     expect(await server.call('echo', {})).toEqual(refused);
     expect(await server.listTools()).toEqual(refused);
   });

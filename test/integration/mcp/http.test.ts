@@ -163,10 +163,10 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     const hanging = server.call('hang', {});
     await waitUntil(() => mcp.count('tools/call') === 1, { what: 'the call to arrive' });
     await client.close();
-    expect(await hanging).toMatchObject({ type: 'unavailable', left: 'maybe' });
+    expect(await hanging).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
     await waitUntil(() => mcp.sockets === 0 && mcp.sessions === 0, { what: 'the sockets to close' });
     expect(client.connections).toBe(0);
-    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', left: 'no' });
+    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', dispatched: 'no' });
   });
 });
 

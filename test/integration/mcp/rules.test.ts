@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ForeignOrigin } from '../../../services/api/src/agents/mcp/calls/faults.ts';
 import { createScrub } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
 import { modelToolName } from '../../../services/api/src/agents/mcp/calls/tool-name.ts';
+import { ForeignOrigin } from '../../../services/api/src/agents/mcp/errors.ts';
 import { limitBytes } from '../../../services/api/src/agents/mcp/transports/byte-limit.ts';
 import type { Exchange } from '../../../services/api/src/agents/mcp/transports/exchange.ts';
 import { createHttpFetch } from '../../../services/api/src/agents/mcp/transports/http-fetch.ts';
 import { createLineReader } from '../../../services/api/src/agents/mcp/transports/lines.ts';
-import { hasFairParamHeaders } from '../../../services/api/src/agents/mcp/transports/param-headers.ts';
+import { hasValidParamHeaders } from '../../../services/api/src/agents/mcp/transports/param-headers.ts';
 import { bearer, httpConfig, stdioConfig } from '../../harness/mcp-servers/setup.ts';
 
 /** The bytes, cut at these places. */
@@ -97,7 +97,7 @@ describe('the bound of a message over HTTP', () => {
       yield* chunks;
     }
     try {
-      const bounds = { bytesMax: 50, areEvents, tooMuch: () => new Error('too much') };
+      const bounds = { bytesMax: 50, areEvents, tooLarge: () => new Error('too much') };
       const got: Uint8Array[] = [];
       for await (const chunk of limitBytes(body(), bounds)) got.push(chunk);
       expect(Buffer.concat(got)).toEqual(Buffer.concat(chunks));
@@ -188,6 +188,6 @@ describe('arguments in headers', () => {
     ['one of several forms', { oneOf: [{ properties: { region } }] }, false],
     ['the whole', { ...region }, false],
   ])('%s', (_, schema, isFair) => {
-    expect(hasFairParamHeaders(schema)).toBe(isFair);
+    expect(hasValidParamHeaders(schema)).toBe(isFair);
   });
 });

@@ -50,15 +50,15 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     await client.close();
     // What it started in turn may still be on its way out.
     await waitUntil(() => !pids.some(isAlive), { what: 'both processes to be gone' });
-    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', left: 'no' });
+    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', dispatched: 'no' });
   });
 
   it('that dies in a call is started again', async () => {
     const server = bench.client({ restartMinMs: 20 }).open(stdioConfig([revision]));
     const before = said(await server.call('pid', {}));
     const [crashed, beside] = await Promise.all([server.call('crash', {}), server.call('hang', {})]);
-    expect(crashed).toMatchObject({ type: 'unavailable', left: 'maybe' });
-    expect(beside).toMatchObject({ type: 'unavailable', left: 'maybe' });
+    expect(crashed).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
+    expect(beside).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
     const after = said(await server.call('pid', {}));
     expect(Number(after)).toBeGreaterThan(0);
     expect(after).not.toBe(before);
@@ -87,7 +87,10 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
   it('hangs until the time is up, and goes on', async () => {
     const server = bench.client().open(stdioConfig([revision]));
     await server.listTools();
-    expect(await server.call('hang', {}, { timeoutMs: 50 })).toEqual({ type: 'timeout', left: 'maybe' });
+    expect(await server.call('hang', {}, { timeoutMs: 50 })).toEqual({
+      type: 'timeout',
+      dispatched: 'maybe',
+    });
     expect(said(await server.call('echo', { text: 'again' }))).toBe('again');
   });
 });
@@ -95,7 +98,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
 describe('a program', () => {
   it('is not called for someone who left while it was started', async () => {
     const server = bench.client().open(stdioConfig(['new']));
-    expect(await server.call('echo', {}, { timeoutMs: 10 })).toEqual({ type: 'timeout', left: 'no' });
+    expect(await server.call('echo', {}, { timeoutMs: 10 })).toEqual({ type: 'timeout', dispatched: 'no' });
     expect(said(await server.call('count', {}))).toBe('1');
   });
 
@@ -138,11 +141,11 @@ describe('a program', () => {
     expect(await nowhere.call('echo', {})).toEqual({
       type: 'unavailable',
       message: 'The program of the server cannot be started.',
-      left: 'no',
+      dispatched: 'no',
     });
     const dying = { type: 'stdio', command: '/bin/sh', args: ['-c', 'exit 1'] } as const;
     const server = client.open({ id: 'dying', title: 'Dying', transport: dying });
-    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', left: 'no' });
-    expect(await server.call('echo', {}, { timeoutMs: 50 })).toEqual({ type: 'timeout', left: 'no' });
+    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', dispatched: 'no' });
+    expect(await server.call('echo', {}, { timeoutMs: 50 })).toEqual({ type: 'timeout', dispatched: 'no' });
   });
 });

@@ -1,30 +1,30 @@
-/** What this layer allows itself and the servers; sizes in UTF-8 bytes unless a name says otherwise. */
+/** Limits of the MCP client and of the servers. Sizes are in UTF-8 bytes unless the name says otherwise. */
 export interface McpLimits {
-  /** Connections kept at once; beyond, the longest unused one goes. Those with calls under way are never cut. */
+  /** Connections kept at once. Above it, the least recently used one without calls under way is closed. */
   readonly connectionsMax: number;
   /** How long a connection without calls stays open. */
   readonly idleMs: number;
-  /** To reach a server and shake hands. */
+  /** To connect to a server and complete the handshake. */
   readonly connectTimeoutMs: number;
-  /** For a call, the connection it may have to open included; a call may set its own. */
+  /** For a call, including the time to open a connection. A call may set its own. */
   readonly callTimeoutMs: number;
-  /** How long a list of tools is used without asking again. */
+  /** How long a list of tools is cached. */
   readonly toolsTtlMs: number;
   readonly toolsMax: number;
-  /** In characters; longer ones are cut. */
+  /** In characters. Longer descriptions are truncated. */
   readonly descriptionMax: number;
-  /** A tool with a larger input schema is left out. */
+  /** A tool with a larger input schema is dropped. */
   readonly schemaBytesMax: number;
   /** Text and structured content of a result together, as JSON. */
   readonly resultBytesMax: number;
-  /** One message on the wire, where text is escaped and pictures are base64. */
+  /** Of one message on the wire, where text is escaped and images are base64. */
   readonly messageBytesMax: number;
-  /** How long a child has to end by itself, and again after SIGTERM. */
+  /** How long a child process may take to exit by itself, and again after SIGTERM. */
   readonly killGraceMs: number;
-  /** Pause before a child that died is started again; doubles with each death. */
+  /** Pause before a child process that crashed is started again. It doubles with each crash. */
   readonly restartMinMs: number;
   readonly restartMaxMs: number;
-  /** A child that lived this long starts anew without a debt. */
+  /** A child process that ran for this long starts with the shortest pause again. */
   readonly stableMs: number;
 }
 

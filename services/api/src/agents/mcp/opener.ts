@@ -1,11 +1,11 @@
 import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
-import { type Link, type LinkDeps, openLink } from './link.ts';
-import type { LinkPlace } from './pool.ts';
+import { type Connection, type ConnectionDeps, openConnection } from './connection.ts';
+import type { ConnectionTarget } from './pool.ts';
 import type { McpCredential, McpServerConfig } from './server-config.ts';
 import { createRestarts } from './transports/restarts.ts';
 
-/** A server as one credential sees it. */
-export interface ServerPlace extends LinkPlace {
+/** A server together with the credential to connect with. */
+export interface ServerTarget extends ConnectionTarget {
   readonly config: McpServerConfig;
   readonly credential?: McpCredential | undefined;
 }
@@ -15,31 +15,31 @@ export interface OpenHooks {
   readonly onClosed: () => void;
 }
 
-/** Opens connections; keeps children that die from being started in a loop. */
+/** Opens connections. Delays the restart of a child process that crashes repeatedly. */
 export function createOpener(
-  deps: LinkDeps,
-  onToolsChanged: (place: ServerPlace) => void,
-): (place: ServerPlace, hooks: OpenHooks) => Promise<Link> {
+  deps: ConnectionDeps,
+  onToolsChanged: (target: ServerTarget) => void,
+): (target: ServerTarget, hooks: OpenHooks) => Promise<Connection> {
   const restarts = createRestarts(deps.limits);
   const legacyOnly = new Set<string>();
 
-  async function open(place: ServerPlace, hooks: OpenHooks): Promise<Link> {
-    const { config, credential } = place;
+  async function open(target: ServerTarget, hooks: OpenHooks): Promise<Connection> {
+    const { config, credential } = target;
     const attempt = () =>
-      openLink(deps, {
+      openConnection(deps, {
         config,
         credential,
         signal: hooks.signal,
         isLegacy: legacyOnly.has(config.id),
         onClosed: hooks.onClosed,
-        onToolsChanged: () => onToolsChanged(place),
+        onToolsChanged: () => onToolsChanged(target),
       });
     try {
       return await attempt();
     } catch (error) {
-      // Some programs of the older revision end at the first request that they do not know.
-      const endedAtProbe = config.transport.type === 'stdio' && isNegotiation(error);
-      if (!endedAtProbe || legacyOnly.has(config.id)) throw error;
+      // Some programs of the older revision exit at the first request that they do not know.
+      const exitedAtProbe = config.transport.type === 'stdio' && isNegotiationFailure(error);
+      if (!exitedAtProbe || legacyOnly.has(config.id)) throw error;
       legacyOnly.add(config.id);
       return await attempt().catch((second: unknown) => {
         legacyOnly.delete(config.id);
@@ -48,36 +48,36 @@ export function createOpener(
     }
   }
 
-  async function openChild(place: ServerPlace, { signal, onClosed }: OpenHooks): Promise<Link> {
-    await restarts.turn(place.key, signal);
-    let bornAt: number | undefined;
-    let isWanted = true;
-    const onGone = () => {
-      // Those that end before the handshake count below, once.
-      if (isWanted && bornAt !== undefined) restarts.died(place.key, performance.now() - bornAt);
-      isWanted = false;
+  async function openChild(target: ServerTarget, { signal, onClosed }: OpenHooks): Promise<Connection> {
+    await restarts.wait(target.key, signal);
+    let startedAt: number | undefined;
+    let isInUse = true;
+    const onExit = () => {
+      // A process that exits before the handshake is counted below, once.
+      if (isInUse && startedAt !== undefined) restarts.crashed(target.key, performance.now() - startedAt);
+      isInUse = false;
       onClosed();
     };
     try {
-      const link = await open(place, { signal, onClosed: onGone });
-      bornAt = performance.now();
+      const connection = await open(target, { signal, onClosed: onExit });
+      startedAt = performance.now();
       return {
-        ...link,
+        ...connection,
         close: () => {
-          isWanted = false;
-          return link.close();
+          isInUse = false;
+          return connection.close();
         },
       };
     } catch (error) {
-      if (!signal.aborted) restarts.died(place.key, 0);
+      if (!signal.aborted) restarts.crashed(target.key, 0);
       throw error;
     }
   }
 
-  return (place, hooks) =>
-    place.config.transport.type === 'stdio' ? openChild(place, hooks) : open(place, hooks);
+  return (target, hooks) =>
+    target.config.transport.type === 'stdio' ? openChild(target, hooks) : open(target, hooks);
 }
 
-function isNegotiation(error: unknown): boolean {
+function isNegotiationFailure(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
 }

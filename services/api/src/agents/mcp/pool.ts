@@ -1,27 +1,30 @@
-import type { Link } from './link.ts';
+import type { Connection } from './connection.ts';
 
-/** What a connection is for: `key` names server and credential, `fingerprint` all that goes into it, headers included. */
-export interface LinkPlace {
+/** What a connection is for. `key` identifies server and credential; `fingerprint` also covers transport and headers. */
+export interface ConnectionTarget {
   readonly key: string;
   readonly fingerprint: string;
 }
 
-export interface PoolOptions<P extends LinkPlace> {
+export interface PoolOptions<P extends ConnectionTarget> {
   readonly connectionsMax: number;
   readonly idleMs: number;
-  /** Makes a connection; `onClosed` is to be called when it ends. */
-  readonly open: (place: P, hooks: { signal: AbortSignal; onClosed: () => void }) => Promise<Link>;
+  /** Opens a connection and calls `onClosed` when it ends. */
+  readonly open: (target: P, hooks: { signal: AbortSignal; onClosed: () => void }) => Promise<Connection>;
 }
 
-/** Connections, one per place, shared by all calls of that place and by no others. */
-export interface Pool<P extends LinkPlace> {
-  /** Runs `work` on the place's connection, which is opened if need be. Throws what opening it threw. */
-  use<T>(place: P, work: (link: Link) => Promise<T>): Promise<T>;
-  /** Gives the connection of a place up, if there is one; given `link`, only that one. It ends with its last call. */
-  retire(place: P, link?: Link): void;
-  /** Connections that are open or being opened. */
+/** Connections, one per target. All calls of a target share its connection, and no other call uses it. */
+export interface Pool<P extends ConnectionTarget> {
+  /** Runs `work` on the target's connection, which is opened if necessary. Throws the error of a failed opening. */
+  use<T>(target: P, work: (connection: Connection) => Promise<T>): Promise<T>;
+  /**
+   * Gives no further call the target's connection, which closes after its last call. With `connection`, only if it is
+   * that one.
+   */
+  retire(target: P, connection?: Connection): void;
+  /** Number of connections that are open or being opened. */
   readonly size: number;
-  /** Ends all of them, calls under way included. */
+  /** Closes all of them, including those with calls under way. */
   close(): Promise<void>;
 }
 
@@ -29,59 +32,63 @@ interface Slot {
   readonly key: string;
   readonly fingerprint: string;
   readonly opening: AbortController;
-  readonly ready: Promise<Link>;
-  link?: Link;
+  readonly ready: Promise<Connection>;
+  connection?: Connection;
   users: number;
   isRetired: boolean;
   idle?: NodeJS.Timeout;
 }
 
-/** A connection is never handed to a place with another fingerprint: a changed header means another connection. */
-export function createPool<P extends LinkPlace>({ connectionsMax, idleMs, open }: PoolOptions<P>): Pool<P> {
-  // In the order of their last use.
+/** Makes a pool. A connection is used for one fingerprint only, so a changed header leads to another connection. */
+export function createPool<P extends ConnectionTarget>({
+  connectionsMax,
+  idleMs,
+  open,
+}: PoolOptions<P>): Pool<P> {
+  // Least recently used first.
   const current = new Map<string, Slot>();
   const alive = new Set<Slot>();
   const endings = new Set<Promise<void>>();
   let isClosed = false;
 
-  function slotOf(place: P): Slot {
-    const known = current.get(place.key);
-    const slot = known?.fingerprint === place.fingerprint ? known : openSlot(place, known);
-    current.delete(place.key);
-    current.set(place.key, slot);
+  function slotOf(target: P): Slot {
+    const known = current.get(target.key);
+    const slot = known?.fingerprint === target.fingerprint ? known : openSlot(target, known);
+    current.delete(target.key);
+    current.set(target.key, slot);
     return slot;
   }
 
-  function openSlot(place: P, previous: Slot | undefined): Slot {
-    if (previous !== undefined) giveUp(previous);
-    makeRoom();
+  function openSlot(target: P, previous: Slot | undefined): Slot {
+    if (previous !== undefined) retireSlot(previous);
+    evictIdle();
     const opening = new AbortController();
-    const onClosed = () => giveUp(slot);
-    const ready = open(place, { signal: opening.signal, onClosed });
-    const { key, fingerprint } = place;
+    const onClosed = () => retireSlot(slot);
+    const ready = open(target, { signal: opening.signal, onClosed });
+    const { key, fingerprint } = target;
     const slot: Slot = { key, fingerprint, opening, ready, users: 0, isRetired: false };
     alive.add(slot);
     ready.then(
-      (link) => {
-        slot.link = link;
+      (connection) => {
+        slot.connection = connection;
       },
       () => {
-        giveUp(slot);
+        retireSlot(slot);
         alive.delete(slot);
       },
     );
     return slot;
   }
 
-  function makeRoom(): void {
+  function evictIdle(): void {
     for (const slot of current.values()) {
       if (current.size < connectionsMax) return;
-      if (slot.users === 0) giveUp(slot);
+      if (slot.users === 0) retireSlot(slot);
     }
   }
 
-  /** New calls get another connection; this one ends with its last call. */
-  function giveUp(slot: Slot): void {
+  /** New calls get another connection. This one closes after its last call. */
+  function retireSlot(slot: Slot): void {
     clearTimeout(slot.idle);
     slot.isRetired = true;
     if (current.get(slot.key) === slot) current.delete(slot.key);
@@ -92,34 +99,35 @@ export function createPool<P extends LinkPlace>({ connectionsMax, idleMs, open }
     if (!alive.delete(slot)) return;
     slot.opening.abort();
     const ending = slot.ready
-      .then((link) => link.close())
+      .then((connection) => connection.close())
       .catch(() => undefined)
       .finally(() => endings.delete(ending));
     endings.add(ending);
   }
 
-  function leave(slot: Slot): void {
+  function releaseSlot(slot: Slot): void {
     slot.users -= 1;
     if (slot.users > 0) return;
     if (slot.isRetired || isClosed) end(slot);
-    else slot.idle = setTimeout(() => giveUp(slot), idleMs).unref();
+    else slot.idle = setTimeout(() => retireSlot(slot), idleMs).unref();
   }
 
   return {
-    use: async (place, work) => {
+    use: async (target, work) => {
       if (isClosed) throw new Error('closed');
-      const slot = slotOf(place);
+      const slot = slotOf(target);
       clearTimeout(slot.idle);
       slot.users += 1;
       try {
         return await work(await slot.ready);
       } finally {
-        leave(slot);
+        releaseSlot(slot);
       }
     },
-    retire: ({ key, fingerprint }, link) => {
+    retire: ({ key, fingerprint }, connection) => {
       const slot = current.get(key);
-      if (slot?.fingerprint === fingerprint && (link === undefined || slot.link === link)) giveUp(slot);
+      if (slot?.fingerprint === fingerprint && (connection === undefined || slot.connection === connection))
+        retireSlot(slot);
     },
     get size() {
       return alive.size;
@@ -127,7 +135,7 @@ export function createPool<P extends LinkPlace>({ connectionsMax, idleMs, open }
     close: async () => {
       isClosed = true;
       for (const slot of [...alive]) {
-        giveUp(slot);
+        retireSlot(slot);
         end(slot);
       }
       await Promise.all(endings);

@@ -1,35 +1,35 @@
-/** An MCP server as this layer needs it: every value resolved, secrets included. Never log one. */
+/** An MCP server with every value resolved, including its secrets. Never log one. */
 export interface McpServerConfig {
-  /** Unique among the servers; names connections, logs and tools. */
+  /** Unique among the servers. Connections, logs and tools are named by it. */
   readonly id: string;
-  /** What people call it. */
+  /** Name shown to people. */
   readonly title: string;
   readonly transport: McpHttpTransport | McpStdioTransport;
 }
 
-/** Streamable HTTP; both protocol revisions are spoken, the newer one when the server has it. */
+/** Streamable HTTP, in both protocol revisions: the newer one when the server supports it. */
 export interface McpHttpTransport {
   readonly type: 'http';
-  /** The endpoint. No other origin is ever talked to, whatever the server redirects to. */
+  /** The endpoint. Redirects to another origin are not followed. */
   readonly url: string;
   /** Headers of every request, such as a project's credential. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A program on this machine; one process per credential key. */
+/** A program on this machine. Each credential key gets a process of its own. */
 export interface McpStdioTransport {
   readonly type: 'stdio';
-  /** An absolute path, or a name that is found on the `PATH` of `env`. */
+  /** An absolute path, or a name to look up in the `PATH` of `env`. */
   readonly command: string;
   readonly args?: readonly string[];
-  /** The whole environment of the process: nothing is inherited, not even `PATH`. */
+  /** The complete environment of the process. Nothing is inherited, not even `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Whose credential a connection carries. */
 export interface McpCredential {
-  /** Opaque; two users never have the same one. Connections and tool lists are kept apart by it. */
+  /** Opaque and different for every user. Connections and tool lists are separated by it. */
   readonly key: string;
-  /** Headers that carry it; they win over the server's own. Unused on stdio. */
+  /** Headers that carry it. They override the server's own. Unused on stdio. */
   readonly headers: Readonly<Record<string, string>>;
 }

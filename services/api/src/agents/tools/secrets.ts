@@ -1,6 +1,6 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import { createScrubOf } from '../mcp/calls/scrub.ts';
+import { createScrubFor } from '../mcp/calls/scrub.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 /** Secrets that people typed for one use by one tool. Both throw `unavailable` while the store is away. */
@@ -108,7 +108,7 @@ const LEFT_OUT = 'The words of the tool repeat the secret, so they are left out.
 
 /** Servers repeat their arguments, in errors above all; a model must not read the secret there. */
 function withoutSecrets(outcome: ToolOutcome, secrets: readonly string[]): ToolOutcome {
-  const scrub = createScrubOf(secrets);
+  const scrub = createScrubFor(secrets);
   const short = secrets.filter(({ length }) => length < SCRUBBED_LENGTH_MIN);
   const holdsShort = (value: unknown) => {
     const json = JSON.stringify(value) ?? '';

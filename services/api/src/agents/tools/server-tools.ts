@@ -67,9 +67,9 @@ export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
     case 'unauthorized':
       return failed(refusalOf(title, result.status));
     case 'timeout':
-      return failed(`${title} did not answer in time${done(result.left)}.`);
+      return failed(`${title} did not answer in time${effectNote(result.dispatched)}.`);
     case 'unavailable':
-      return failed(`${title} could not be reached${done(result.left)}: ${result.message}`);
+      return failed(`${title} could not be reached${effectNote(result.dispatched)}: ${result.message}`);
     case 'refused':
       return failed(`${title} refused the call: ${result.message}`);
     case 'input_required':
@@ -83,6 +83,8 @@ function refusalOf(title: string, status: 401 | 403): string {
     : `${title} refused the credential it was given. Do not retry; tell the user.`;
 }
 
-function done(left: 'no' | 'maybe'): string {
-  return left === 'maybe' ? ', so the call may or may not have had its effect' : ', and nothing was done';
+function effectNote(dispatched: 'no' | 'maybe'): string {
+  return dispatched === 'maybe'
+    ? ', so the call may or may not have had its effect'
+    : ', and nothing was done';
 }

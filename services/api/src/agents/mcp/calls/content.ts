@@ -4,7 +4,7 @@ import type { Scrub } from './scrub.ts';
 
 type Block = CallToolResult['content'][number];
 
-/** A tool's result as models and people may see it: scrubbed, without binary data, within the bound. */
+/** Converts a tool's result for models and people: secrets removed, without binary data, at most `bytesMax` in size. */
 export function resultOf(result: CallToolResult, bytesMax: number, scrub: Scrub): McpToolResult {
   const content = result.content.map((block) => scrub.value(contentOf(block)) as McpContent);
   const { structuredContent } = result;
@@ -20,13 +20,13 @@ export function resultOf(result: CallToolResult, bytesMax: number, scrub: Scrub)
   };
 }
 
-/** What stands in for a result that is larger than `bytesMax`; the tool did run. */
+/** Replaces a result that is larger than `bytesMax`. The tool did run. */
 export function tooLarge(bytesMax: number): McpToolResult {
   const text = `The tool ran, but its result is larger than ${bytesMax} bytes and was dropped. Ask for less.`;
   return { type: 'result', content: [{ type: 'text', text }], isError: true };
 }
 
-/** The content as one text; what is not text is named in brackets. */
+/** The content as one text. Anything that is not text is described in brackets. */
 export function textOf(content: readonly McpContent[]): string {
   return content.map(lineOf).join('\n');
 }

@@ -5,26 +5,26 @@ import {
   SdkErrorCode,
   SdkHttpError,
 } from '@modelcontextprotocol/client';
-import { CredentialRefused, ForeignOrigin, MessageTooLarge } from './faults.ts';
-import type { Left, McpFailure } from './results.ts';
+import { CredentialRefused, ForeignOrigin, MessageTooLarge } from '../errors.ts';
+import type { Dispatched, McpFailure } from './results.ts';
 import type { Scrub } from './scrub.ts';
 
 const MESSAGE_MAX = 1_000;
-const NONSENSE = 'The server answered with something that is not MCP.';
-const ASKS = 'The server wants to ask the person for something, which is not possible here.';
+const INVALID_REPLY = 'The server answered with something that is not MCP.';
+const INPUT_REQUIRED = 'The server wants to ask the person for something, which is not possible here.';
 
-/** What became of a request that threw this. Only what the server itself said of a refusal is quoted, scrubbed. */
-export function failureOf(error: unknown, left: Left, scrub: Scrub): McpFailure {
+/** Converts the error of a request. Quotes only the server's own words about a refusal, with secrets removed. */
+export function failureOf(error: unknown, dispatched: Dispatched, scrub: Scrub): McpFailure {
   if (error instanceof CredentialRefused) return scrubbed(error.refusal, scrub);
   if (error instanceof MessageTooLarge)
     return { type: 'refused', message: 'The answer of the server is too large.' };
   if (error instanceof ProtocolError) return failureOfProtocol(error, scrub);
-  if (error instanceof SdkHttpError) return failureOfStatus(error.status, left);
-  if (error instanceof SdkError) return failureOfSdk(error, left, scrub);
+  if (error instanceof SdkHttpError) return failureOfStatus(error.status, dispatched);
+  if (error instanceof SdkError) return failureOfSdk(error, dispatched, scrub);
   if (error instanceof ForeignOrigin) return redirected();
   if (error instanceof Error && ['SyntaxError', 'ZodError'].includes(error.name))
-    return { type: 'refused', message: NONSENSE };
-  return { type: 'unavailable', message: sentenceOf(codeOf(error)), left };
+    return { type: 'refused', message: INVALID_REPLY };
+  return { type: 'unavailable', message: sentenceOf(codeOf(error)), dispatched };
 }
 
 function failureOfProtocol(error: ProtocolError, scrub: Scrub): McpFailure {
@@ -32,40 +32,40 @@ function failureOfProtocol(error: ProtocolError, scrub: Scrub): McpFailure {
     error.code === ProtocolErrorCode.UrlElicitationRequired ||
     error.code === ProtocolErrorCode.MissingRequiredClientCapability
   ) {
-    return { type: 'input_required', message: ASKS };
+    return { type: 'input_required', message: INPUT_REQUIRED };
   }
-  const said = scrub.text(error.message).slice(0, MESSAGE_MAX);
-  return { type: 'refused', message: `The server refused: ${said}`, code: error.code };
+  const reason = scrub.text(error.message).slice(0, MESSAGE_MAX);
+  return { type: 'refused', message: `The server refused: ${reason}`, code: error.code };
 }
 
-function failureOfStatus(status: number, left: Left): McpFailure {
+function failureOfStatus(status: number, dispatched: Dispatched): McpFailure {
   if (status >= 300 && status < 400) return redirected();
   const message = `The server answered with HTTP status ${status}.`;
   if (status === 401) return { type: 'unauthorized', status };
-  // Too many requests: it did nothing.
-  if (status === 429) return { type: 'unavailable', message, left: 'no' };
-  if (status >= 500 || status === 408) return { type: 'unavailable', message, left };
+  // Too many requests: the server did not execute it.
+  if (status === 429) return { type: 'unavailable', message, dispatched: 'no' };
+  if (status >= 500 || status === 408) return { type: 'unavailable', message, dispatched };
   return { type: 'refused', message };
 }
 
-function failureOfSdk(error: SdkError, left: Left, scrub: Scrub): McpFailure {
+function failureOfSdk(error: SdkError, dispatched: Dispatched, scrub: Scrub): McpFailure {
   const { data } = error;
   switch (error.code) {
     case SdkErrorCode.RequestTimeout:
-      return { type: 'timeout', left };
+      return { type: 'timeout', dispatched };
     case SdkErrorCode.UnsupportedResultType:
       return isRecord(data) && data.resultType === 'input_required'
-        ? { type: 'input_required', message: ASKS }
-        : { type: 'refused', message: NONSENSE };
+        ? { type: 'input_required', message: INPUT_REQUIRED }
+        : { type: 'refused', message: INVALID_REPLY };
     case SdkErrorCode.InvalidResult:
     case SdkErrorCode.ClientHttpUnexpectedContent:
-      return { type: 'refused', message: NONSENSE };
+      return { type: 'refused', message: INVALID_REPLY };
     case SdkErrorCode.EraNegotiationFailed:
       return error.cause === undefined
-        ? { type: 'unavailable', message: sentenceOf(undefined), left }
-        : failureOf(error.cause, left, scrub);
+        ? { type: 'unavailable', message: sentenceOf(undefined), dispatched }
+        : failureOf(error.cause, dispatched, scrub);
     default:
-      return { type: 'unavailable', message: 'The connection to the server ended.', left };
+      return { type: 'unavailable', message: 'The connection to the server ended.', dispatched };
   }
 }
 
@@ -101,7 +101,7 @@ function sentenceOf(code: string | undefined): string {
   }
 }
 
-/** Of a system error, or of what it was wrapped in. */
+/** The code of a system error, or of its cause. */
 function codeOf(error: unknown): string | undefined {
   if (!isRecord(error)) return undefined;
   return typeof error.code === 'string' ? error.code : codeOf(error.cause);

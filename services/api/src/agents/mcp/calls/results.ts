@@ -1,29 +1,29 @@
-/** Whether a call may have reached the server: `no` is certain, `maybe` is not, so it may have had its effect. */
-export type Left = 'no' | 'maybe';
+/** Whether a call reached the server. `no`: certainly not. `maybe`: it may have, and may have had its effect. */
+export type Dispatched = 'no' | 'maybe';
 
-/** Why there is no result. Messages are sentences for people and models; none carries a secret that was sent. */
+/** Why there is no result. Messages are sentences for people and models and contain none of the secrets that were sent. */
 export type McpFailure =
   | McpUnauthorized
-  /** Not to be reached, or gone before it answered. */
-  | { readonly type: 'unavailable'; readonly message: string; readonly left: Left }
-  | { readonly type: 'timeout'; readonly left: Left }
-  /** The server said no, or nothing that makes sense; repeating it will not help. */
+  /** The server could not be reached, or the connection ended before the reply. */
+  | { readonly type: 'unavailable'; readonly message: string; readonly dispatched: Dispatched }
+  | { readonly type: 'timeout'; readonly dispatched: Dispatched }
+  /** The server refused the call or sent an invalid reply. A retry will not help. */
   | { readonly type: 'refused'; readonly message: string; readonly code?: number }
-  /** The server wants to ask the person, which this client did not offer. */
+  /** The server wants to ask the person, which this client does not support. */
   | { readonly type: 'input_required'; readonly message: string };
 
-/** HTTP 401, or 403 with `insufficient_scope`: the server did nothing, and wants another credential. */
+/** HTTP 401, or 403 with `insufficient_scope`: the server did not execute the call and requires another credential. */
 export interface McpUnauthorized {
   readonly type: 'unauthorized';
   readonly status: 401 | 403;
   readonly wwwAuthenticate?: string;
-  /** RFC 9728; chosen by the server, so fetch it only with a guard against SSRF. */
+  /** RFC 9728. The server chooses this URL, so it must be fetched with SSRF protection. */
   readonly resourceMetadataUrl?: string;
-  /** The scopes that the server asks for. */
+  /** The scopes that the server requires. */
   readonly scope?: string;
 }
 
-/** What a tool gave back; what is not text is named, never carried. */
+/** Content of a tool's result. Binary data is described, not included. */
 export type McpContent =
   | { readonly type: 'text'; readonly text: string }
   | {
@@ -45,29 +45,29 @@ export interface McpToolResult {
   readonly type: 'result';
   readonly content: readonly McpContent[];
   readonly structuredContent?: unknown;
-  /** The tool ran and failed, or its result was too large to hand on. */
+  /** The tool ran and failed, or its result was too large. */
   readonly isError: boolean;
 }
 
 export type McpCallResult = McpToolResult | McpFailure;
 
 /**
- * What a tool says of itself, with the specification's defaults for what it leaves out (the worst). Hints: only
- * those of a server that is trusted may decide anything.
+ * A tool's own annotations, with the specification's defaults (the most cautious values) for missing ones. Rely on them
+ * only for trusted servers.
  */
 export interface McpToolHints {
   readonly readOnlyHint: boolean;
-  /** Means something only when not read-only. */
+  /** Meaningful only when the tool is not read-only. */
   readonly destructiveHint: boolean;
-  /** A second call with the same arguments does nothing more; means something only when not read-only. */
+  /** A second call with the same arguments has no further effect. Meaningful only when the tool is not read-only. */
   readonly idempotentHint: boolean;
   readonly openWorldHint: boolean;
 }
 
 export interface McpTool {
-  /** As the server calls it. */
+  /** The server's own name for it. */
   readonly name: string;
-  /** As models may call it: `[A-Za-z0-9_-]`, at most 64, the same on every pod, with the server's id in front. */
+  /** Name for models: the server's id, then the tool's name, of `[A-Za-z0-9_-]`, at most 64 long, the same on every pod. */
   readonly modelName: string;
   readonly title?: string;
   readonly description: string;
@@ -80,7 +80,7 @@ export type DropReason = 'too_many' | 'bad_name' | 'same_name' | 'bad_schema' | 
 export interface McpOffer {
   readonly type: 'tools';
   readonly tools: readonly McpTool[];
-  /** What the server offered and is left out. */
+  /** Tools that the server offered and that are not used. */
   readonly dropped: readonly { readonly name: string; readonly reason: DropReason }[];
 }
 

@@ -1,48 +1,51 @@
 import { LRUCache } from 'lru-cache';
-import type { LinkPlace } from '../pool.ts';
+import type { ConnectionTarget } from '../pool.ts';
 import type { McpOffer, McpToolList } from './results.ts';
 
-/** What servers offered, per credential: a server may show each user other tools. */
-export interface ToolLists<P extends LinkPlace> {
-  /** From the cache, or fetched; those who ask at the same time share one fetch. */
-  get(place: P): Promise<McpToolList>;
+/** The tools of servers, cached per credential: a server may offer each user different tools. */
+export interface ToolLists<P extends ConnectionTarget> {
+  /** From the cache, or fetched. Concurrent callers share one fetch. */
+  get(target: P): Promise<McpToolList>;
   /** Only from the cache. */
-  known(place: P): McpOffer | undefined;
-  /** The list changed: what is cached, or on its way, is not used any more. */
-  forget(place: P): void;
+  cached(target: P): McpOffer | undefined;
+  /** Drops the cached list. The result of a fetch under way is not cached. */
+  invalidate(target: P): void;
 }
 
 const LISTS_MAX = 500;
 
-export function createToolLists<P extends LinkPlace>(
+export function createToolLists<P extends ConnectionTarget>(
   ttlMs: number,
-  fetchList: (place: P) => Promise<McpToolList>,
+  fetchList: (target: P) => Promise<McpToolList>,
 ): ToolLists<P> {
   const offers = new LRUCache<string, McpOffer>({ max: LISTS_MAX, ttl: ttlMs });
-  const underWay = new Map<string, Promise<McpToolList>>();
+  const inFlight = new Map<string, Promise<McpToolList>>();
 
-  async function fetch(place: P, isCurrent: () => boolean): Promise<McpToolList> {
+  async function fetch(target: P, isCurrent: () => boolean): Promise<McpToolList> {
     try {
-      const list = await fetchList(place);
-      if (isCurrent() && list.type === 'tools') offers.set(place.fingerprint, list);
+      const list = await fetchList(target);
+      if (isCurrent() && list.type === 'tools') offers.set(target.fingerprint, list);
       return list;
     } finally {
-      if (isCurrent()) underWay.delete(place.fingerprint);
+      if (isCurrent()) inFlight.delete(target.fingerprint);
     }
   }
 
   return {
-    get: async (place) => {
-      const known = offers.get(place.fingerprint) ?? underWay.get(place.fingerprint);
+    get: async (target) => {
+      const known = offers.get(target.fingerprint) ?? inFlight.get(target.fingerprint);
       if (known !== undefined) return known;
-      const fetching: Promise<McpToolList> = fetch(place, () => underWay.get(place.fingerprint) === fetching);
-      underWay.set(place.fingerprint, fetching);
+      const fetching: Promise<McpToolList> = fetch(
+        target,
+        () => inFlight.get(target.fingerprint) === fetching,
+      );
+      inFlight.set(target.fingerprint, fetching);
       return fetching;
     },
-    known: (place) => offers.get(place.fingerprint),
-    forget: ({ fingerprint }) => {
+    cached: (target) => offers.get(target.fingerprint),
+    invalidate: ({ fingerprint }) => {
       offers.delete(fingerprint);
-      underWay.delete(fingerprint);
+      inFlight.delete(fingerprint);
     },
   };
 }

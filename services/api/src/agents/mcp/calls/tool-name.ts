@@ -1,30 +1,30 @@
 import { createHash } from 'node:crypto';
 
 const LENGTH_MAX = 64;
-const MARK_LENGTH = 8;
-const JOINT = '__';
-const MARKED = /_[0-9a-f]{8}$/;
+const HASH_LENGTH = 8;
+const SEPARATOR = '__';
+const HASHED = /_[0-9a-f]{8}$/;
 
 /**
- * What a model calls a server's tool: of `[A-Za-z0-9_-]` and at most 64 long, as all providers take it. A name that
- * had to be changed for that ends in a mark made from the original, so two never become one, on any pod.
+ * The name of a server's tool for models: of `[A-Za-z0-9_-]` and at most 64 long, which all providers accept. A name that
+ * had to be changed ends in a hash of the original, so that two tools never share a name. It is the same on every pod.
  */
 export function modelToolName(serverId: string, toolName: string): string {
   const [server, tool] = [plain(serverId), plain(toolName)];
-  const name = `${server}${JOINT}${tool}`;
-  const isFaithful =
-    server === serverId && tool === toolName && !isAmbiguous(server, tool) && !MARKED.test(name);
-  if (isFaithful && name.length <= LENGTH_MAX) return name;
-  const mark = createHash('sha256')
+  const name = `${server}${SEPARATOR}${tool}`;
+  const isUnchanged =
+    server === serverId && tool === toolName && !isAmbiguous(server, tool) && !HASHED.test(name);
+  if (isUnchanged && name.length <= LENGTH_MAX) return name;
+  const suffix = createHash('sha256')
     .update(JSON.stringify([serverId, toolName]))
     .digest('hex')
-    .slice(0, MARK_LENGTH);
-  return `${name.slice(0, LENGTH_MAX - MARK_LENGTH - 1)}_${mark}`;
+    .slice(0, HASH_LENGTH);
+  return `${name.slice(0, LENGTH_MAX - HASH_LENGTH - 1)}_${suffix}`;
 }
 
-/** Whether the two could be read as another two: `a_` and `b` as `a` and `_b`. */
+/** True when another pair of names gives the same text: `a_` and `b`, `a` and `_b`. */
 function isAmbiguous(server: string, tool: string): boolean {
-  return `${server}_`.includes(JOINT) || tool.startsWith('_');
+  return `${server}_`.includes(SEPARATOR) || tool.startsWith('_');
 }
 
 function plain(name: string): string {

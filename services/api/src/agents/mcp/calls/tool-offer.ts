@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { McpLimits } from '../limits.ts';
-import { hasFairParamHeaders } from '../transports/param-headers.ts';
+import { hasValidParamHeaders } from '../transports/param-headers.ts';
 import type { DropReason, McpOffer, McpTool } from './results.ts';
 import type { Scrub } from './scrub.ts';
 import { modelToolName } from './tool-name.ts';
 
-/** One page of `tools/list`, so loose that a tool with a fault cannot spoil the others. */
+/** One page of `tools/list`. Loose, so that one invalid tool does not invalidate the page. */
 export const ToolPage = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
 const Hint = z.boolean().optional().catch(undefined);
@@ -27,7 +27,7 @@ const OfferedTool = z.object({
     .catch(undefined),
 });
 
-// The specification's own bound is 128 characters; what is not printable has no place in a prompt.
+// The specification allows 128 characters. Characters that are not printable must not reach a prompt.
 const NAME = /^[\x21-\x7e]{1,128}$/;
 const TITLE_MAX = 200;
 const DROPPED_MAX = 1_000;
@@ -35,12 +35,12 @@ const NAME_SHOWN_MAX = 128;
 
 export interface OfferRules extends Pick<McpLimits, 'toolsMax' | 'descriptionMax' | 'schemaBytesMax'> {
   readonly serverId: string;
-  /** Whether arguments may have to be mirrored in headers. */
+  /** True when arguments may have to be mirrored in headers. */
   readonly mirrorsParams: boolean;
   readonly scrub: Scrub;
 }
 
-/** Takes the tools that a server offers, one by one, and keeps those that can be handed to a model. */
+/** Collects the tools that a server offers, one by one, and drops those that cannot be given to a model. */
 export function createToolOffer(rules: OfferRules): { add(raw: unknown): void; done(): McpOffer } {
   const tools = new Map<string, McpTool>();
   const dropped: { name: string; reason: DropReason }[] = [];
@@ -48,7 +48,7 @@ export function createToolOffer(rules: OfferRules): { add(raw: unknown): void; d
   return {
     add: (raw) => {
       const tool = toolOf(raw, rules);
-      const fault = 'reason' in tool ? tool.reason : faultAmong(tools, tool.name, rules.toolsMax);
+      const fault = 'reason' in tool ? tool.reason : listFault(tools, tool.name, rules.toolsMax);
       if (fault === undefined && 'hints' in tool) tools.set(tool.name, tool);
       else if (fault !== undefined && dropped.length < DROPPED_MAX)
         dropped.push({ name: tool.name.slice(0, NAME_SHOWN_MAX), reason: fault });
@@ -57,7 +57,7 @@ export function createToolOffer(rules: OfferRules): { add(raw: unknown): void; d
   };
 }
 
-function faultAmong(
+function listFault(
   tools: ReadonlyMap<string, McpTool>,
   name: string,
   toolsMax: number,
@@ -74,7 +74,7 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   const { inputSchema, annotations, description = '' } = parsed.data;
   if (Buffer.byteLength(JSON.stringify(inputSchema)) > rules.schemaBytesMax)
     return { name, reason: 'schema_too_large' };
-  if (rules.mirrorsParams && !hasFairParamHeaders(inputSchema)) return { name, reason: 'bad_schema' };
+  if (rules.mirrorsParams && !hasValidParamHeaders(inputSchema)) return { name, reason: 'bad_schema' };
   const title = parsed.data.title ?? annotations?.title;
   return {
     name,

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import type { McpLimits } from '../limits.ts';
-import type { ServerPlace } from '../opener.ts';
-import type { Reach } from '../reach.ts';
+import type { ServerTarget } from '../opener.ts';
+import type { SendRequest } from '../request.ts';
 import { failureOf } from './failure.ts';
 import type { McpOffer, McpToolList } from './results.ts';
 import { createScrub, type Scrub } from './scrub.ts';
@@ -10,18 +10,22 @@ import { createToolOffer, ToolPage } from './tool-offer.ts';
 const PAGES_MAX = 100;
 
 /**
- * Asks a server for its tools, page by page, as far as the hundredth. Not by the
- * SDK's own listing, which fails as a whole over one faulty tool and writes to the console.
+ * Requests a server's tools, page by page, at most a hundred pages. The SDK's own listing is not used: it fails as a
+ * whole over one invalid tool and writes to the console.
  */
-export async function fetchTools(reach: Reach, place: ServerPlace, limits: McpLimits): Promise<McpToolList> {
-  const scrub = createScrub(place.config, place.credential);
-  const reached = await reach(
-    place,
+export async function fetchTools(
+  sendRequest: SendRequest,
+  target: ServerTarget,
+  limits: McpLimits,
+): Promise<McpToolList> {
+  const scrub = createScrub(target.config, target.credential);
+  const reply = await sendRequest(
+    target,
     { timeoutMs: limits.callTimeoutMs },
     ({ client, mirrorsParams }, signal) =>
-      allPages(client, { ...limits, serverId: place.config.id, mirrorsParams, scrub, signal }),
+      allPages(client, { ...limits, serverId: target.config.id, mirrorsParams, scrub, signal }),
   );
-  return 'error' in reached ? failureOf(reached.error, reached.left, scrub) : reached.value;
+  return 'error' in reply ? failureOf(reply.error, reply.dispatched, scrub) : reply.value;
 }
 
 type Rules = McpLimits & { serverId: string; mirrorsParams: boolean; scrub: Scrub; signal: AbortSignal };

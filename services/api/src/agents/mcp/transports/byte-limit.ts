@@ -2,16 +2,16 @@ const NEWLINE = 10;
 const RETURN = 13;
 
 /**
- * Hands on `chunks` and throws what `tooMuch` makes as soon as one message is larger than `bytesMax`: the whole of it,
- * or a single event where the body is a stream of events, which may go on for days.
+ * Passes `chunks` through and throws the error of `tooLarge` as soon as one message is larger than `bytesMax`. A message
+ * is the whole body, or a single event of an event stream, which may stay open for days.
  */
 export async function* limitBytes(
   chunks: AsyncIterable<Uint8Array>,
-  { bytesMax, areEvents, tooMuch }: { bytesMax: number; areEvents: boolean; tooMuch: () => Error },
+  { bytesMax, areEvents, tooLarge }: { bytesMax: number; areEvents: boolean; tooLarge: () => Error },
 ): AsyncGenerator<Uint8Array> {
   const sizeAfter = areEvents ? eventSizes() : totalSize();
   for await (const chunk of chunks) {
-    if (sizeAfter(chunk) > bytesMax) throw tooMuch();
+    if (sizeAfter(chunk) > bytesMax) throw tooLarge();
     yield chunk;
   }
 }
@@ -24,7 +24,7 @@ function totalSize(): (chunk: Uint8Array) => number {
   };
 }
 
-/** The size of the largest event that the chunk belongs to, so far; an empty line ends an event. */
+/** The size so far of the largest event in the chunk. An empty line ends an event. */
 function eventSizes(): (chunk: Uint8Array) => number {
   let size = 0;
   let lineLength = 0;

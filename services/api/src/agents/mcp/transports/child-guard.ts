@@ -1,18 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
-/** Sees to it that no child outlives this process, not even when that is killed outright. */
+/** Ensures that no child process outlives this process, not even after SIGKILL. */
 export interface ChildGuard {
   /**
-   * `target` is killed with this process unless `child` ends before: a process, or with a minus sign a process group.
-   * The group that `child` leads unless told.
+   * Kills `target` when this process ends, unless `child` has exited by then. `target` is a process id, or a negated
+   * process group id. Default: the process group of `child`.
    */
   watch(child: ChildProcess, target?: number): void;
-  /** Kills what is left of the watched, and is gone when it resolves. */
+  /** Kills the remaining targets. Resolves when the guard has exited. */
   close(): Promise<void>;
 }
 
-// Reads "+ pid" and "- pid"; when its input ends, however that came about, it kills what is left.
+// Reads "+ pid" and "- pid". When its input ends, for whatever reason, it kills the remaining targets.
 const SCRIPT = `
 pids=' '
 while read -r op pid; do
@@ -24,11 +24,11 @@ done
 for pid in $pids; do kill -9 "$pid" 2>/dev/null; done
 `;
 
-/** Starts nothing before there is something to watch. Without `/bin/sh`, children are killed on an orderly end only. */
+/** Starts the guard's process at the first `watch`. Without `/bin/sh`, children are killed on an orderly shutdown only. */
 export function createChildGuard(): ChildGuard {
   let guard: ChildProcess | undefined;
 
-  const tell = (line: string) => {
+  const write = (line: string) => {
     if (guard?.stdin?.writable === true) guard.stdin.write(line);
   };
 
@@ -36,23 +36,23 @@ export function createChildGuard(): ChildGuard {
     watch: (child, target = child.pid === undefined ? undefined : -child.pid) => {
       if (target === undefined) return;
       guard ??= startGuard();
-      tell(`+ ${target}\n`);
-      child.once('exit', () => tell(`- ${target}\n`));
+      write(`+ ${target}\n`);
+      child.once('exit', () => write(`- ${target}\n`));
     },
     close: async () => {
       const closing = guard;
       guard = undefined;
       if (closing === undefined || closing.exitCode !== null || closing.pid === undefined) return;
-      const gone = new Promise<void>((resolve) => closing.once('close', () => resolve()));
+      const exited = new Promise<void>((resolve) => closing.once('close', () => resolve()));
       closing.ref();
       closing.stdin?.end();
-      await gone;
+      await exited;
     },
   };
 }
 
 function startGuard(): ChildProcess {
-  // Of a process group of its own: a signal from the terminal must not take it before its work is done.
+  // In a process group of its own: a signal from the terminal must not end it before it has killed its targets.
   const guard = spawn('/bin/sh', ['-c', SCRIPT], {
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],

@@ -2,33 +2,33 @@ import type { AsyncLocalStorage } from 'node:async_hooks';
 import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 
 /**
- * One request and whatever it takes on the wire. The SDK does not tell which fetch belongs to which request, so it
- * travels in the asynchronous context.
+ * One request and all its traffic on the wire. The SDK does not expose which fetch belongs to which request, so the
+ * exchange is passed in the asynchronous context.
  */
 export interface Exchange {
-  /** Whether a byte of it may have reached the server. */
-  left: boolean;
-  /** Aborted with the error of `fail`. */
+  /** True when part of it may have reached the server. */
+  dispatched: boolean;
+  /** Aborted with the error given to `fail`. */
   readonly signal: AbortSignal;
-  /** Ends it with this error, unless it has an answer. The SDK hands on only its own kind unchanged. */
+  /** Ends it with this error, unless it has ended already. The SDK passes only its own errors on unchanged. */
   fail(error: SdkError): void;
 }
 
 export type Exchanges = AsyncLocalStorage<Exchange>;
 
-/** What an exchange may take. */
+/** Limits of an exchange. */
 export interface ExchangeBounds {
   readonly timeoutMs: number;
-  /** The caller's own. */
+  /** The caller's signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface RunningExchange extends Exchange {
-  /** Stops the clock; to be called in any case. What its streams do afterwards fails nothing any more. */
+  /** Stops the timeout. Must always be called. Later errors of its streams have no effect. */
   end(): void;
 }
 
-/** Starts the clock of an exchange. */
+/** Starts an exchange and its timeout. */
 export function startExchange({ timeoutMs, signal }: ExchangeBounds): RunningExchange {
   const ending = new AbortController();
   let isOver = false;
@@ -40,7 +40,7 @@ export function startExchange({ timeoutMs, signal }: ExchangeBounds): RunningExc
   if (signal?.aborted === true) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
   return {
-    left: false,
+    dispatched: false,
     signal: ending.signal,
     fail,
     end: () => {
@@ -51,8 +51,8 @@ export function startExchange({ timeoutMs, signal }: ExchangeBounds): RunningExc
   };
 }
 
-/** `work`, or the reason of the signal if that is aborted first. */
-export async function orFailed<T>({ signal }: Pick<Exchange, 'signal'>, work: Promise<T>): Promise<T> {
+/** Settles like `work`, or rejects with the signal's reason if the signal is aborted first. */
+export async function raceAbort<T>({ signal }: Pick<Exchange, 'signal'>, work: Promise<T>): Promise<T> {
   work.catch(() => undefined);
   let onAbort: () => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
@@ -67,9 +67,9 @@ export async function orFailed<T>({ signal }: Pick<Exchange, 'signal'>, work: Pr
   }
 }
 
-/** The answer will not come any more: what carried it ended. */
-export function answerLost(): SdkError {
-  return new SdkError(SdkErrorCode.ConnectionClosed, 'ended without an answer');
+/** The connection ended before the reply. */
+export function connectionLost(): SdkError {
+  return new SdkError(SdkErrorCode.ConnectionClosed, 'ended without a reply');
 }
 
 function timedOut(): SdkError {

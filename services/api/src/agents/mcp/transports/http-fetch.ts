@@ -2,34 +2,34 @@ import { setMaxListeners } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { extractWWWAuthenticateParams, type FetchLike } from '@modelcontextprotocol/client';
-import { CredentialRefused, ForeignOrigin, MessageTooLarge } from '../calls/faults.ts';
+import { CredentialRefused, ForeignOrigin, MessageTooLarge } from '../errors.ts';
 import { limitBytes } from './byte-limit.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
 
 export interface HttpFetchOptions {
-  /** The only one that is talked to. */
+  /** The only origin that may be called. */
   readonly origin: string;
   readonly messageBytesMax: number;
   readonly exchanges: Exchanges;
 }
 
-/** A fetch with sockets of its own, none of which outlives `close`. */
+/** A fetch with sockets of its own. `close` closes all of them. */
 export interface HttpFetch {
   readonly fetch: FetchLike;
   close(): void;
 }
 
-// Below what servers commonly keep a silent connection for: a call on one that is just being closed may be lost.
+// Shorter than the keep-alive of common servers: a call on a connection that is being closed may be lost.
 const IDLE_SOCKET_MS = 3_000;
 const FREE_SOCKETS_MAX = 4;
-// Nothing waits for the reply to a notification, so nothing else would end it.
+// No caller waits for the reply to a notification, so no other timeout ends it.
 const NOTIFICATION_TIMEOUT_MS = 10_000;
 const CHALLENGE_MAX = 2_000;
 
 /**
- * Node's own fetch shares its sockets with the whole process, gives up on a response after five silent minutes and
- * does not tell whether a request got as far as the network. This one throws `CredentialRefused` on a 401,
- * `ForeignOrigin` for a foreign address and system errors otherwise; a redirect is the caller's to follow.
+ * Makes a fetch for one origin. Node's own fetch shares its sockets with the whole process, ends a response after five
+ * minutes without data, and does not report whether a request was sent. This one throws `CredentialRefused` on a 401,
+ * `ForeignOrigin` for another origin, and system errors otherwise. It does not follow redirects.
  */
 export function createHttpFetch({ origin, messageBytesMax, exchanges }: HttpFetchOptions): HttpFetch {
   const isSecure = origin.startsWith('https:');
@@ -58,10 +58,11 @@ export function createHttpFetch({ origin, messageBytesMax, exchanges }: HttpFetc
     const headers = Object.fromEntries(new Headers(init.headers));
     const outgoing = (isSecure ? secureRequest : request)(url, { method, headers, agent });
     const { signal } = init;
-    // The transport's own is shared by all requests under way.
+    // The transport's signal is shared by all requests under way.
     if (signal != null) setMaxListeners(0, signal);
     return new Promise((resolve, reject) => {
-      // Not by node's `signal` option: it ends the socket with an error that, once the agent is gone, nobody hears.
+      // Node's `signal` option is not used: it destroys the socket with an error that has no listener once the agent
+      // is destroyed.
       const end = (why: unknown) => {
         outgoing.destroy();
         reject(why);
@@ -78,7 +79,7 @@ export function createHttpFetch({ origin, messageBytesMax, exchanges }: HttpFetc
       });
       outgoing.once('socket', (socket) => {
         const onConnected = () => {
-          if (exchange !== undefined) exchange.left = true;
+          if (exchange !== undefined) exchange.dispatched = true;
         };
         if (socket.connecting) socket.once(isSecure ? 'secureConnect' : 'connect', onConnected);
         else onConnected();
@@ -92,9 +93,9 @@ export function createHttpFetch({ origin, messageBytesMax, exchanges }: HttpFetc
     });
   }
 
-  function responseOf(incoming: IncomingMessage, tooMuch: () => Error): Response {
+  function responseOf(incoming: IncomingMessage, tooLarge: () => Error): Response {
     const { statusCode: status = 0, rawHeaders } = incoming;
-    // Whoever reads the body gets its errors; without a reader they must not end the process.
+    // The reader of the body receives its errors. Without a reader, an error must not end the process.
     incoming.on('error', () => undefined);
     const headers = new Headers();
     for (let i = 0; i + 1 < rawHeaders.length; i += 2)
@@ -104,14 +105,14 @@ export function createHttpFetch({ origin, messageBytesMax, exchanges }: HttpFetc
       return new Response(null, { status, headers });
     }
     const areEvents = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
-    const chunks = limitBytes(incoming, { bytesMax: messageBytesMax, areEvents, tooMuch });
+    const chunks = limitBytes(incoming, { bytesMax: messageBytesMax, areEvents, tooLarge });
     const body = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
         const { done, value } = await chunks.next();
         if (done === true) controller.close();
         else controller.enqueue(value);
       },
-      // Not by the generator: it would first wait for a chunk that may never come.
+      // Ending the generator would first wait for a chunk that may never arrive.
       cancel: () => {
         incoming.destroy();
       },

@@ -4,9 +4,9 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { createUnanswered } from '../calls/unanswered.ts';
-import { answerLost, type Exchanges } from './exchange.ts';
+import { connectionLost, type Exchanges } from './exchange.ts';
 import { createHttpFetch } from './http-fetch.ts';
+import { createPendingRequests } from './pending-requests.ts';
 import { createReconnects } from './reconnects.ts';
 
 export interface HttpTransportOptions {
@@ -16,17 +16,17 @@ export interface HttpTransportOptions {
   readonly exchanges: Exchanges;
 }
 
-/** Streamable HTTP, as this layer wants it. */
+/** Streamable HTTP with an explicit end of the session. */
 export interface HttpTransport extends Transport {
-  /** Tells a server of the 2025 revision that its session is over; nothing when there is none. */
+  /** Ends the session at a server of the 2025 revision. No effect when there is none. */
   endSession(): Promise<void>;
 }
 
 const RESUMES_MAX = 2;
 
 /**
- * The SDK's transport with what it lacks: a request whose stream of events ends without the answer fails at once,
- * where the SDK would wait for its timeout; the stream of one that failed is closed; nothing is left after `close`.
+ * The SDK's transport, with these additions: a request whose event stream ends without the reply fails at once, where
+ * the SDK waits for its timeout; the stream of a failed request is closed; `close` releases all resources.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const { url, headers, messageBytesMax, exchanges } = options;
@@ -43,7 +43,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       maxRetries: RESUMES_MAX,
     },
   });
-  const unanswered = createUnanswered();
+  const pending = createPendingRequests();
 
   const outer: HttpTransport = {
     hasPerRequestStream: true,
@@ -57,11 +57,11 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       const options = sendOptions as Parameters<typeof inner.send>[1];
       if (exchange === undefined || !isJSONRPCRequest(message)) return inner.send(message, options);
       const { id } = message;
-      unanswered.add(id, exchange);
+      pending.add(id, exchange);
       return inner.send(message, {
         ...options,
         requestSignal: options?.requestSignal ?? exchange.signal,
-        onRequestStreamEnd: () => unanswered.take(id)?.fail(answerLost()),
+        onRequestStreamEnd: () => pending.take(id)?.fail(connectionLost()),
       });
     },
     endSession: () => inner.terminateSession(),
@@ -74,7 +74,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   inner.onclose = () => outer.onclose?.();
   inner.onerror = (error) => outer.onerror?.(error);
   inner.onmessage = (message: JSONRPCMessage) => {
-    if ('id' in message && !('method' in message)) unanswered.take(message.id);
+    if ('id' in message && !('method' in message)) pending.take(message.id);
     outer.onmessage?.(message);
   };
   return outer;

@@ -3,11 +3,11 @@ const NEWLINE = 10;
 export interface LineOptions {
   readonly bytesMax: number;
   readonly onLine: (line: string) => void;
-  /** A line grew larger than `bytesMax`: the rest of it is skipped. */
+  /** Called when a line exceeds `bytesMax`. The rest of the line is skipped. */
   readonly onTooLong: () => void;
 }
 
-/** Takes chunks of UTF-8 and hands on whole lines, without their ends. */
+/** Splits chunks of UTF-8 into lines, without line endings. */
 export function createLineReader({ bytesMax, onLine, onTooLong }: LineOptions): (chunk: Buffer) => void {
   let parts: Buffer[] = [];
   let size = 0;

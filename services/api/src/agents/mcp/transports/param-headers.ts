@@ -5,17 +5,16 @@ const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Whether a tool's input schema asks only for what may be mirrored in headers (MCP 2026-07-28, Streamable HTTP):
- * plain values, reached through `properties` alone, under names that are tokens and differ. Clients must leave out
- * tools of which this is not true.
+ * Whether a tool's input schema mirrors only permitted parameters in headers (MCP 2026-07-28, Streamable HTTP): plain
+ * values, reached through `properties` alone, with distinct names that are tokens. Clients must drop other tools.
  */
-export function hasFairParamHeaders(inputSchema: Schema): boolean {
+export function hasValidParamHeaders(inputSchema: Schema): boolean {
   const names: string[] = [];
-  const isFair = walk(inputSchema, names);
-  return isFair && new Set(names).size === names.length && countIn(inputSchema) === names.length;
+  const isValid = collectNames(inputSchema, names);
+  return isValid && new Set(names).size === names.length && countKeywords(inputSchema) === names.length;
 }
 
-function walk(schema: Schema, names: string[]): boolean {
+function collectNames(schema: Schema, names: string[]): boolean {
   return Object.values(asSchema(schema.properties)).every((property) => {
     const inner = asSchema(property);
     if (KEY in inner) {
@@ -23,15 +22,15 @@ function walk(schema: Schema, names: string[]): boolean {
       if (typeof name !== 'string' || !TOKEN.test(name) || !TYPES.has(inner.type)) return false;
       names.push(name.toLowerCase());
     }
-    return walk(inner, names);
+    return collectNames(inner, names);
   });
 }
 
-/** Wherever it stands, places where it may not stand included. */
-function countIn(value: unknown): number {
+/** Counts the keyword everywhere, including where it is not permitted. */
+function countKeywords(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const own = !Array.isArray(value) && KEY in value ? 1 : 0;
-  return Object.values(value).reduce((sum: number, inner) => sum + countIn(inner), own);
+  return Object.values(value).reduce((sum: number, inner) => sum + countKeywords(inner), own);
 }
 
 function asSchema(value: unknown): Schema {

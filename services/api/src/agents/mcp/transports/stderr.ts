@@ -6,14 +6,14 @@ const LINES_MAX = 60;
 const WINDOW_MS = 60_000;
 
 /**
- * What a child says on stderr, as lines: without the secrets it was given, 500 characters of each, and at most 60 in a
- * minute, then one that says that there are more.
+ * Reads what a child process writes to stderr, as lines: with secrets removed, at most 500 characters a line and 60 lines
+ * a minute. One further line reports that more lines were dropped.
  */
 export function createStderrReader(scrub: Scrub, onLine: (line: string) => void): (chunk: Buffer) => void {
   let since = performance.now();
   let count = 0;
 
-  const say = (line: string) => {
+  const emit = (line: string) => {
     const now = performance.now();
     if (now - since > WINDOW_MS) {
       since = now;
@@ -24,11 +24,11 @@ export function createStderrReader(scrub: Scrub, onLine: (line: string) => void)
     else if (count === LINES_MAX + 1) onLine('(more is left out for the rest of the minute)');
   };
   return createLineReader({
-    // Cut only after the scrubbing, or half a secret might be left standing.
+    // Truncated only after secrets are removed, because a secret that is cut in two would not be recognized.
     bytesMax: 100 * LINE_MAX,
     onLine: (line) => {
-      if (line !== '') say(line);
+      if (line !== '') emit(line);
     },
-    onTooLong: () => say('(a line too long to show)'),
+    onTooLong: () => emit('(a line too long to show)'),
   });
 }

@@ -9,26 +9,26 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
-import { MessageTooLarge } from '../calls/faults.ts';
-import { createUnanswered } from '../calls/unanswered.ts';
+import { MessageTooLarge } from '../errors.ts';
 import type { McpStdioTransport } from '../server-config.ts';
 import type { ChildGuard } from './child-guard.ts';
 import type { Exchanges } from './exchange.ts';
 import { createLineReader } from './lines.ts';
+import { createPendingRequests } from './pending-requests.ts';
 
 export interface StdioTransportOptions {
   readonly program: McpStdioTransport;
   readonly messageBytesMax: number;
-  /** How long the child has to end when its input does, and again after SIGTERM. */
+  /** How long the child process may take to exit after its input ends, and again after SIGTERM. */
   readonly killGraceMs: number;
   readonly exchanges: Exchanges;
   readonly guard: ChildGuard;
   readonly onStderr: (chunk: Buffer) => void;
 }
 
-/** A child process that speaks MCP, one message a line. */
+/** A child process that speaks MCP, one message per line. */
 export interface StdioTransport extends Transport {
-  /** The SDK knows a child process by these two; they are of no other use. */
+  /** The SDK recognizes a stdio transport by these two properties. They have no other use. */
   readonly pid: number | null;
   readonly stderr: null;
 }
@@ -36,12 +36,12 @@ export interface StdioTransport extends Transport {
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
- * Not the SDK's: that adds variables of this process to the child's environment, leaves its stderr to this process's,
- * does not wait for its end after SIGKILL, and lets whatever the child started live on.
+ * Makes the transport. The SDK's own is not used: it adds variables of this process to the child's environment, passes
+ * the child's stderr through, does not wait for the exit after SIGKILL, and does not end the child's own children.
  */
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
   const { messageBytesMax, killGraceMs, exchanges, guard, onStderr } = options;
-  const unanswered = createUnanswered();
+  const pending = createPendingRequests();
   let child: Child | undefined;
   let isOver = false;
 
@@ -56,7 +56,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
       child.stdin.on('error', (error) => transport.onerror?.(error));
       child.stderr.on('data', onStderr);
       child.stdout.on('data', createLineReader({ bytesMax: messageBytesMax, onLine, onTooLong }));
-      child.once('close', onGone);
+      child.once('close', onExit);
     },
     send: async (message) => {
       const to = child?.stdin;
@@ -64,15 +64,15 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
         throw new SdkError(SdkErrorCode.NotConnected, 'not running');
       const exchange = exchanges.getStore();
       if (exchange !== undefined) {
-        exchange.left = true;
-        if (isJSONRPCRequest(message)) unanswered.add(message.id, exchange);
+        exchange.dispatched = true;
+        if (isJSONRPCRequest(message)) pending.add(message.id, exchange);
       }
       await write(to, serializeMessage(message));
     },
     close: async () => {
       const running = child;
       if (running !== undefined) await end(running, killGraceMs);
-      onGone();
+      onExit();
     },
   };
 
@@ -81,21 +81,21 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     try {
       message = deserializeMessage(line);
     } catch {
-      // Programs print all sorts of things.
+      // Programs also print lines that are not messages.
       return;
     }
-    if ('id' in message && !('method' in message)) unanswered.take(message.id);
+    if ('id' in message && !('method' in message)) pending.take(message.id);
     transport.onmessage?.(message);
   }
 
-  // Whose answer it was is not known, unless only one is awaited.
+  // The request is known only when a single one is pending.
   function onTooLong(): void {
-    const only = unanswered.only();
+    const only = pending.only();
     if (only === undefined) void transport.close();
     else only.fail(new MessageTooLarge());
   }
 
-  function onGone(): void {
+  function onExit(): void {
     if (isOver) return;
     isOver = true;
     transport.onclose?.();
@@ -105,7 +105,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
 }
 
 async function spawnChild({ command, args = [], env = {} }: McpStdioTransport): Promise<Child> {
-  // The leader of a process group: what it starts in turn ends with it.
+  // The child leads a process group, so that its own children end with it.
   const child = spawn(command, [...args], {
     env: { ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -123,18 +123,18 @@ async function spawnChild({ command, args = [], env = {} }: McpStdioTransport): 
   return child;
 }
 
-/** Its input ends, then SIGTERM, then SIGKILL; resolves when it is gone. */
+/** Closes the input, then sends SIGTERM, then SIGKILL. Resolves when the process has exited. */
 async function end(child: Child, graceMs: number): Promise<void> {
-  const gone = new Promise<void>((resolve) => {
+  const exited = new Promise<void>((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) resolve();
     else child.once('exit', () => resolve());
   });
   child.stdin.end();
-  if (await within(graceMs, gone)) return;
+  if (await within(graceMs, exited)) return;
   child.kill('SIGTERM');
-  if (await within(graceMs, gone)) return;
+  if (await within(graceMs, exited)) return;
   killGroup(child);
-  await gone;
+  await exited;
 }
 
 async function within(ms: number, work: Promise<void>): Promise<boolean> {
@@ -154,7 +154,7 @@ function killGroup({ pid }: Child): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left of it.
+    // The group has already ended.
   }
 }
 

@@ -1,7 +1,7 @@
 import { SdkError, SdkErrorCode, UnauthorizedError } from '@modelcontextprotocol/client';
-import type { McpUnauthorized } from './results.ts';
+import type { McpUnauthorized } from './calls/results.ts';
 
-/** The server wants another credential. Of the SDK's kind, or its probe would take it for an outage. */
+/** The server refused the credential. Extends the SDK's error, because the SDK's probe treats any other as an outage. */
 export class CredentialRefused extends UnauthorizedError {
   readonly refusal: McpUnauthorized;
 
@@ -11,14 +11,14 @@ export class CredentialRefused extends UnauthorizedError {
   }
 }
 
-/** A message was larger than `messageBytesMax`, and was not read to its end. */
+/** A message was larger than `messageBytesMax` and was not read to its end. */
 export class MessageTooLarge extends SdkError {
   constructor() {
     super(SdkErrorCode.InvalidResult, 'message too large');
   }
 }
 
-/** The server led to an origin that nobody configured. */
+/** The server redirected to an origin that is not configured. */
 export class ForeignOrigin extends Error {
   constructor() {
     super('another origin');

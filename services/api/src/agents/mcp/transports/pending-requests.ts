@@ -1,16 +1,16 @@
-import type { Exchange } from '../transports/exchange.ts';
+import type { Exchange } from './exchange.ts';
 
-/** The requests on a connection that have no answer yet, with the exchanges they belong to. */
-export interface Unanswered {
-  /** Forgotten when it is answered, or when its exchange fails. */
+/** The requests of a connection that have no reply yet, with their exchanges. */
+export interface PendingRequests {
+  /** Adds a request. It is removed by `take`, or when its exchange fails. */
   add(id: unknown, exchange: Exchange): void;
-  /** The exchange of a request that had no answer until now. */
+  /** Removes a request that has now been answered, and returns its exchange. */
   take(id: unknown): Exchange | undefined;
-  /** The exchange of the only one; nothing when there are none or several. */
+  /** The exchange of the only pending request. Undefined when there is none or more than one. */
   only(): Exchange | undefined;
 }
 
-export function createUnanswered(): Unanswered {
+export function createPendingRequests(): PendingRequests {
   const waiting = new Map<unknown, { exchange: Exchange; onAbort: () => void }>();
 
   const take = (id: unknown) => {

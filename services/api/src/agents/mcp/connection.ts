@@ -9,24 +9,24 @@ import { createScrub } from './calls/scrub.ts';
 import type { McpLimits } from './limits.ts';
 import type { McpCredential, McpServerConfig } from './server-config.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
-import { type Exchanges, orFailed, startExchange } from './transports/exchange.ts';
+import { type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';
 import { createHttpTransport } from './transports/http-transport.ts';
 import { createStderrReader } from './transports/stderr.ts';
 import { createStdioTransport } from './transports/stdio-transport.ts';
 
 /** One live connection to a server, for one credential. */
-export interface Link {
+export interface Connection {
   readonly client: Client;
   /** Whether arguments may have to be mirrored in headers (2026-07-28 over HTTP). */
   readonly mirrorsParams: boolean;
-  /** Whether `error` says that the server forgot this connection's session, and did nothing. */
+  /** True when `error` means that the server no longer knows this connection's session. The request had no effect. */
   isExpired(error: unknown): boolean;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when its session, sockets and processes are closed. */
   close(): Promise<void>;
 }
 
-/** What links are made with. */
-export interface LinkDeps {
+/** What all connections of a pod share. */
+export interface ConnectionDeps {
   readonly clientInfo: Implementation;
   readonly limits: McpLimits;
   readonly exchanges: Exchanges;
@@ -34,42 +34,42 @@ export interface LinkDeps {
   readonly onStderr: (serverId: string, line: string) => void;
 }
 
-export interface LinkOrder {
+export interface ConnectionOptions {
   readonly config: McpServerConfig;
   readonly credential?: McpCredential | undefined;
-  /** Gives the attempt up. */
+  /** Aborts the attempt. */
   readonly signal: AbortSignal;
-  /** The child is known to end when it is asked for the newer revision. */
+  /** True for a child process that is known to exit when it is asked for the newer protocol revision. */
   readonly isLegacy: boolean;
-  /** It ended, by itself or by `close`. */
+  /** Called when the connection has ended, by itself or by `close`. */
   readonly onClosed: () => void;
   readonly onToolsChanged: () => void;
 }
 
 const END_SESSION_MS = 1_000;
-// A child that stays silent when asked for the newer revision is of the older one.
+// A child process that does not reply to the probe for the newer revision speaks the older one.
 const PROBE_SHARE = 0.5;
 
-/** Reaches a server and shakes hands; throws what failed, with nothing left behind. */
-export async function openLink(deps: LinkDeps, order: LinkOrder): Promise<Link> {
+/** Connects to a server and completes the handshake. Throws the error of a failed attempt, after cleaning up. */
+export async function openConnection(deps: ConnectionDeps, options: ConnectionOptions): Promise<Connection> {
   const { limits, exchanges } = deps;
-  const { config, signal } = order;
+  const { config, signal } = options;
   const isHttp = config.transport.type === 'http';
-  const { transport, endSession } = transportOf(deps, order);
-  const client = createClient(deps, order, isHttp);
-  transport.onclose = order.onClosed;
+  const { transport, endSession } = transportOf(deps, options);
+  const client = createClient(deps, options, isHttp);
+  transport.onclose = options.onClosed;
 
   const exchange = startExchange({ timeoutMs: limits.connectTimeoutMs, signal });
-  // The SDK's own timeouts are per message, and its probe heeds no signal: an end of the transport ends all.
+  // The SDK's timeouts are per message and its probe ignores signals, so closing the transport ends the attempt.
   exchange.signal.addEventListener('abort', () => void transport.close(), { once: true });
   try {
     const connecting = exchanges.run(exchange, () =>
       client.connect(transport, {
         timeout: limits.connectTimeoutMs,
-        ...(order.isLegacy && { prior: { kind: 'legacy' } }),
+        ...(options.isLegacy && { prior: { kind: 'legacy' } }),
       }),
     );
-    await orFailed(exchange, connecting);
+    await raceAbort(exchange, connecting);
   } catch (error) {
     await transport.close().catch(() => undefined);
     throw error;
@@ -91,7 +91,11 @@ export async function openLink(deps: LinkDeps, order: LinkOrder): Promise<Link> 
   };
 }
 
-function createClient({ clientInfo, limits }: LinkDeps, order: LinkOrder, isHttp: boolean): Client {
+function createClient(
+  { clientInfo, limits }: ConnectionDeps,
+  options: ConnectionOptions,
+  isHttp: boolean,
+): Client {
   const client = new Client(clientInfo, {
     capabilities: {},
     versionNegotiation: {
@@ -99,21 +103,21 @@ function createClient({ clientInfo, limits }: LinkDeps, order: LinkOrder, isHttp
       probe: { timeoutMs: limits.connectTimeoutMs * (isHttp ? 1 : PROBE_SHARE) },
     },
     inputRequired: { autoFulfill: false },
-    // Output schemas are the server's: compiling them costs, their patterns may never end, and a result that does
-    // not fit one would hide that the tool ran.
-    jsonSchemaValidator: { getValidator: anything },
+    // Output schemas are not validated. They come from the server, so their patterns may not terminate, and an error
+    // about a result that does not match would hide that the tool ran.
+    jsonSchemaValidator: { getValidator: acceptAny },
   });
-  client.setNotificationHandler('notifications/tools/list_changed', () => order.onToolsChanged());
+  client.setNotificationHandler('notifications/tools/list_changed', () => options.onToolsChanged());
   return client;
 }
 
-function anything<T>(): JsonSchemaValidator<T> {
+function acceptAny<T>(): JsonSchemaValidator<T> {
   return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
 }
 
 function transportOf(
-  deps: LinkDeps,
-  { config, credential }: LinkOrder,
+  deps: ConnectionDeps,
+  { config, credential }: ConnectionOptions,
 ): { transport: Transport; endSession: () => Promise<void> } {
   const { limits, exchanges, guard } = deps;
   const { messageBytesMax, killGraceMs } = limits;
@@ -134,10 +138,10 @@ function transportOf(
   }
   const headers = mergeHeaders(config.transport.headers, credential?.headers);
   const transport = createHttpTransport({ url: config.transport.url, headers, messageBytesMax, exchanges });
-  return { transport, endSession: () => withinEndTime(transport.endSession()) };
+  return { transport, endSession: () => withEndTimeout(transport.endSession()) };
 }
 
-/** Later ones win, whatever their capitals: two of one name would be joined into one value. */
+/** Later headers win, in any letter case: two headers of one name would be joined into one value. */
 function mergeHeaders(
   ...all: readonly (Readonly<Record<string, string>> | undefined)[]
 ): Record<string, string> {
@@ -145,14 +149,14 @@ function mergeHeaders(
   return Object.fromEntries(entries.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Best effort: a server that is gone must not hold up the end. */
-async function withinEndTime(work: Promise<void>): Promise<void> {
+/** Best effort: a server that does not respond must not delay the close. */
+async function withEndTimeout(work: Promise<void>): Promise<void> {
   const exchange = startExchange({ timeoutMs: END_SESSION_MS });
-  await orFailed(exchange, work).catch(() => undefined);
+  await raceAbort(exchange, work).catch(() => undefined);
   exchange.end();
 }
 
-// In the background: a server that does not acknowledge must not hold up the connection.
+// In the background: a server that does not acknowledge must not delay the connection.
 function listen(client: Client, timeout: number): void {
   if (client.getServerCapabilities()?.tools?.listChanged !== true) return;
   client.listen({ toolsListChanged: true }, { timeout }).catch(() => undefined);

@@ -1,0 +1,50 @@
+import type { Dispatched } from './calls/results.ts';
+import type { Connection } from './connection.ts';
+import type { ServerTarget } from './opener.ts';
+import type { Pool } from './pool.ts';
+import { type ExchangeBounds, type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';
+
+/** The value of a request, or its error and whether the request may have result the server. */
+export type RequestResult<T> =
+  | { readonly value: T }
+  | { readonly error: unknown; readonly dispatched: Dispatched };
+
+/** Makes a request to a server, within bounds. Rejects only when the caller aborts, with the signal's reason. */
+export type SendRequest = <T>(
+  target: ServerTarget,
+  bounds: ExchangeBounds,
+  /** Must end when the signal is aborted. */
+  work: (connection: Connection, signal: AbortSignal) => Promise<T>,
+) => Promise<RequestResult<T>>;
+
+/**
+ * Makes the sender of requests. When the server no longer knows the session, it has not processed the request: a new
+ * session is opened and the request is repeated, once.
+ */
+export function createRequestSender(pool: Pool<ServerTarget>, exchanges: Exchanges): SendRequest {
+  return async (target, bounds, work) => {
+    const exchange = startExchange(bounds);
+    const run = async (connection: Connection) => ({
+      value: await exchanges.run(exchange, () => work(connection, exchange.signal)),
+    });
+    const runUnlessExpired = async (connection: Connection) => {
+      try {
+        return await run(connection);
+      } catch (error) {
+        if (!connection.isExpired(error)) throw error;
+        pool.retire(target, connection);
+        exchange.dispatched = false;
+        return undefined;
+      }
+    };
+    try {
+      const result = await raceAbort(exchange, pool.use(target, runUnlessExpired));
+      return result ?? (await raceAbort(exchange, pool.use(target, run)));
+    } catch (error) {
+      bounds.signal?.throwIfAborted();
+      return { error, dispatched: exchange.dispatched ? 'maybe' : 'no' };
+    } finally {
+      exchange.end();
+    }
+  };
+}
