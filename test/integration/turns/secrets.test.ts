@@ -14,7 +14,7 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import { redeeming, type Secrets } from '../../../services/api/src/agents/tools/secrets.ts';
+import { type Secrets, withSecretsRedeemed } from '../../../services/api/src/agents/tools/secrets.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
@@ -252,14 +252,14 @@ describe('a call whose arguments refer to secrets', () => {
   it('uses none of them up when the call is not sent', async () => {
     const taken: string[] = [];
     const refusing = toolBy(async () => ({ type: 'failed', message: 'Not connected.' }));
-    const tool = redeeming(refusing, known({ one: 'first-secret' }, taken), owner);
+    const tool = withSecretsRedeemed(refusing, known({ one: 'first-secret' }, taken), owner);
     expect(await tool.call(callOf({ key: 'parley-secret:one' }))).toMatchObject({ type: 'failed' });
     expect(taken).toEqual([]);
   });
 
   it('uses none of them up when one of them is not to be had', async () => {
     const taken: string[] = [];
-    const tool = redeeming(
+    const tool = withSecretsRedeemed(
       toolBy(async ({ beforeDispatch }) => ({ type: 'returned', output: await beforeDispatch() })),
       known({ one: 'first-secret' }, taken),
       owner,
@@ -276,7 +276,7 @@ describe('a call whose arguments refer to secrets', () => {
       sent.push(await beforeDispatch(), await beforeDispatch());
       return { type: 'returned', output: 'done' };
     });
-    await redeeming(twice, known({ one: 'first-secret' }, taken), owner).call(
+    await withSecretsRedeemed(twice, known({ one: 'first-secret' }, taken), owner).call(
       callOf({ key: 'parley-secret:one' }),
     );
     expect(taken).toEqual(['one']);
@@ -293,7 +293,7 @@ describe('a call whose arguments refer to secrets', () => {
       output: { said: await beforeDispatch() },
     }));
     for (const tool of [repeating, telling]) {
-      const outcome = await redeeming(tool, known({ one: secret }), owner).call(
+      const outcome = await withSecretsRedeemed(tool, known({ one: secret }), owner).call(
         callOf({ code: 'parley-secret:one' }),
       );
       expect(JSON.stringify(outcome)).not.toContain(JSON.stringify(secret).slice(1, -1));

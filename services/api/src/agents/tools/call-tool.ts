@@ -79,7 +79,8 @@ export async function callTool(
   });
   signal.throwIfAborted();
   if (before !== undefined) await withdrawInherited(runContext, toolCallId);
-  // One write for both: the next owner of the run appends the event of an outcome that was not recorded once more.
+  // One write for both: an outcome whose event was appended without its record would be appended again by the run's next
+  // owner.
   await Promise.all(
     outcome.type === 'returned'
       ? [

@@ -1,14 +1,14 @@
 import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
 
-/** The credentials of people, as agents need them: never in the clear but to be sent. */
+/** The credentials of people, as agents need them: in the clear only as the headers of a call. */
 export interface Credentials {
   /**
-   * What to send with a call, refreshed where it has to be. `rejected` is the version that the tool's server refused:
-   * that one is not presented again. Throws `unavailable` while the store is away.
+   * The headers to send with a call, refreshed if necessary. `rejected` is the version that the tool's server refused; it
+   * is not presented again. Throws `unavailable` while the store is unavailable.
    */
   present(ref: CredentialRef, rejected?: number): Promise<Presentation>;
-  /** Notes that a version is of no use any more: the person has to connect anew. */
+  /** Records that a version is no longer accepted, so that the person has to connect again. */
   refused(ref: CredentialRef, version: number): Promise<void>;
-  /** Makes usable what the connect page of that question has got; nothing when it is already, or when it got nothing. */
+  /** Makes the credential usable that the question's connect page obtained. No effect when there is none, or when repeated. */
   promote(ref: CredentialRef, elicitationId: string): Promise<void>;
 }

@@ -11,49 +11,52 @@ const Option = z.strictObject({
   title: z.string().min(1).max(200).optional().describe('What the person reads; the value when absent.'),
 });
 
-const asked = {
+const QUESTION = {
   message: z.string().min(1).describe('The question, as the person reads it.'),
   title: z.string().optional().describe('A short heading.'),
 };
-const base = {
-  ...asked,
-  sensitive: z.boolean().optional().describe('Keep the answer from you: you hear only that there is one.'),
+const FORM_QUESTION = {
+  ...QUESTION,
+  sensitive: z
+    .boolean()
+    .optional()
+    .describe('Keep the answer from you: you are told only that there is one.'),
 };
 
 /** What a model may ask. */
 const ElicitInput = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('text'), ...base, default: z.string().min(1).optional() }),
+  z.strictObject({ kind: z.literal('text'), ...FORM_QUESTION, default: z.string().min(1).optional() }),
   z.strictObject({
     kind: z.literal('choice'),
-    ...base,
+    ...FORM_QUESTION,
     options: z.array(Option).min(2).max(50),
     default: z.string().optional(),
   }),
   z.strictObject({
     kind: z.literal('multi_choice'),
-    ...base,
+    ...FORM_QUESTION,
     options: z.array(Option).min(1).max(50),
     min: z.int().min(0).optional(),
     max: z.int().min(1).optional(),
   }),
-  z.strictObject({ kind: z.literal('confirmation'), ...base, default: z.boolean().optional() }),
+  z.strictObject({ kind: z.literal('confirmation'), ...FORM_QUESTION, default: z.boolean().optional() }),
   z.strictObject({
     kind: z.literal('form'),
-    ...base,
+    ...FORM_QUESTION,
     schema: z
       .record(z.string(), z.unknown())
       .describe('A flat JSON Schema object of string, number, integer, boolean and enum fields.'),
   }),
-  z.strictObject({ kind: z.literal('secret'), ...asked, for: z.string().max(128).optional() }),
+  z.strictObject({ kind: z.literal('secret'), ...QUESTION, for: z.string().max(128).optional() }),
 ]);
-/** A question that the person answers in a form. */
+/** A question that the person answers in a form: any kind but `secret`. */
 type FormQuestion = Exclude<z.infer<typeof ElicitInput>, { kind: 'secret' }>;
 
 const INPUT_SCHEMA = {
   type: 'object',
   properties: {
     kind: { type: 'string', enum: ['text', 'choice', 'multi_choice', 'confirmation', 'form', 'secret'] },
-    message: { type: 'string', description: base.message.description },
+    message: { type: 'string', description: FORM_QUESTION.message.description },
     title: { type: 'string', description: 'A short heading.' },
     options: {
       type: 'array',
@@ -72,17 +75,17 @@ const INPUT_SCHEMA = {
     },
     default: {
       description:
-        'text, choice and confirmation: what you go on with if the user cannot be shown the question. Only where a wrong guess does no harm.',
+        'text, choice and confirmation: the value to continue with if the user cannot be shown the question. Only where a wrong guess does no harm.',
     },
-    sensitive: { type: 'boolean', description: base.sensitive.description },
+    sensitive: { type: 'boolean', description: FORM_QUESTION.sensitive.description },
     for: { type: 'string', description: 'secret: the name of the tool that will use it.' },
   },
   required: ['kind', 'message'],
 } as const;
 
-/** Why nobody could be asked, for a client that shows no questions. */
+/** The error for a client that cannot show questions. */
 const UNSUPPORTED =
-  "The user's client cannot show questions, so nobody was asked. Do not retry; ask in plain text instead, or go on without.";
+  "The user's client cannot show questions, so nobody was asked. Do not retry; ask in plain text instead, or continue without an answer.";
 
 export interface ElicitToolOptions {
   /** Title of the agent that asks. */
@@ -93,7 +96,7 @@ export interface ElicitToolOptions {
   readonly timeoutSeconds: number;
 }
 
-/** The built-in tool by which an agent asks its person something and gets the answer. */
+/** Makes the built-in tool with which an agent asks its person a question and gets the answer. */
 export function createElicitTool(options: ElicitToolOptions): Tool {
   return {
     name: 'elicit',
@@ -103,25 +106,25 @@ export function createElicitTool(options: ElicitToolOptions): Tool {
     inputSchema: INPUT_SCHEMA,
     async call(call) {
       const input = ElicitInput.safeParse(call.input);
-      if (!input.success) return { type: 'failed', message: faultsOf(input.error) };
+      if (!input.success) return { type: 'failed', message: describeFaults(input.error) };
       const question = input.data;
       try {
         if (question.kind === 'secret') return await askForSecret(call, question, options);
         if (!call.support.form && defaultOf(question) === undefined)
           return { type: 'failed', message: UNSUPPORTED };
-        return await askAndTell(call, question, options.timeoutSeconds);
+        return await askInForm(call, question, options.timeoutSeconds);
       } catch (error) {
         if (!isParleyError(error)) throw error;
-        return { type: 'failed', message: refusalOf(error.message, error.issues ?? []) };
+        return { type: 'failed', message: describeRefusal(error.message, error.issues ?? []) };
       }
     },
   };
 }
 
-async function askAndTell(call: ToolCall, input: FormQuestion, timeoutSeconds: number): Promise<ToolOutcome> {
-  if (call.support.nobody === true) return wentOn(defaultOf(input));
+async function askInForm(call: ToolCall, input: FormQuestion, timeoutSeconds: number): Promise<ToolOutcome> {
+  if (call.support.nobody === true) return continuedWith(defaultOf(input));
   const { status, content, fallback, text } = await call.ask(0, questionOf(input, timeoutSeconds));
-  if (fallback !== undefined) return wentOn(fallback[FIELD]);
+  if (fallback !== undefined) return continuedWith(fallback[FIELD]);
   if (status !== 'accepted') return { type: 'failed', message: text };
   const shown = { status };
   if (input.sensitive === true) {
@@ -132,8 +135,8 @@ async function askAndTell(call: ToolCall, input: FormQuestion, timeoutSeconds: n
   return { type: 'returned', output: { status, answer: answer ?? null }, shown };
 }
 
-/** The asker's own default, so labelled that nobody takes it for an answer. */
-function wentOn(value: unknown): ToolOutcome {
+/** The asker's own default, labelled so that the model does not take it for an answer. */
+function continuedWith(value: unknown): ToolOutcome {
   const note =
     "Nobody was asked: the user's client cannot show questions. This is your own default, not the user's answer; say so where it matters.";
   return { type: 'returned', output: { status: 'not_asked', default: value, note } };
@@ -185,12 +188,12 @@ function choicesOf(options: readonly z.infer<typeof Option>[]): { const: string;
   return options.map(({ value, title }) => ({ const: value, title: title ?? value }));
 }
 
-function faultsOf(error: z.ZodError): string {
+function describeFaults(error: z.ZodError): string {
   const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'input'}: ${message}`);
   return `The question is not well formed. ${faults.join('; ')}`;
 }
 
-function refusalOf(message: string, issues: readonly { path: string; message: string }[]): string {
+function describeRefusal(message: string, issues: readonly { path: string; message: string }[]): string {
   const named = (path: string) => (path.startsWith('onUnavailable') ? 'default' : path);
   return [message, ...issues.map((issue) => `${named(issue.path)}: ${issue.message}`)].join(' ');
 }

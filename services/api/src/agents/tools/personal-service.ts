@@ -12,9 +12,9 @@ import type { ToolCall } from './tool.ts';
 export interface PersonalServiceOptions {
   readonly mcp: Pick<McpTools, 'open'>;
   readonly config: McpServerConfig;
-  /** Whose account, for which server, got by which connector. */
+  /** The account's owner, its server and its connector. */
   readonly ref: CredentialRef;
-  /** What kind of credential it is, for cards. */
+  /** Kind of the credential, for the card of the question. */
   readonly credentialType: string;
   readonly credentials: Credentials;
   /** Title of the agent that asks. */
@@ -23,41 +23,42 @@ export interface PersonalServiceOptions {
   readonly questionTimeoutSeconds: number;
 }
 
-/** Nothing was sent, or nothing that was done; a sentence for model and people. */
+/** The call was not sent, or was sent and not executed. The message is a sentence for model and people. */
 export interface Refusal {
   readonly type: 'not_connected';
   readonly message: string;
 }
 
-/** A person's account at a service: an MCP server that is only ever called with that person's credential. */
+/** A person's account at a service: an MCP server that is called with that person's credential only. */
 export interface PersonalService {
   readonly title: string;
-  /** What it offers this person; nothing when they have not connected. Asks nobody. */
+  /** The tools for this person. Undefined when they have not connected. Never asks the person. */
   list(signal: AbortSignal): Promise<McpToolList | undefined>;
-  /** Has the person connect, unless they have. */
+  /** Asks the person to connect, unless they have. */
   connect(call: ServiceCall): Promise<'connected' | Refusal>;
   /**
-   * Makes a call with the credential; asks the person to connect where there is none. A credential that the server
-   * refuses is refreshed once, then given up and asked for once: no call of a turn goes round in circles.
+   * Makes a call with the credential, and asks the person to connect when there is none. A credential that the server
+   * refuses is refreshed once; if it is refused again, the person is asked once to connect anew. So a call is sent three
+   * times at most.
    */
   call(call: ServiceCall, send: Send): Promise<McpCallResult | Refusal>;
 }
 
-/** A call of one of its tools; `toolName` as the model knows it. */
+/** A call of one of its tools. `toolName` is the name that the model uses. */
 export type ServiceCall = ToolCall & { readonly toolName: string };
-/** `input` is what the call may leave with. */
+/** Sends the call with `input`, as `beforeDispatch` returned it. */
 type Send = (server: McpServer, input: unknown) => Promise<McpCallResult>;
 
-/** A way in: the server with the credential, and the version of that. */
-interface Entry {
-  readonly type: 'entered';
+/** The server with a credential to call it with, and the version of that credential. */
+interface Access {
+  readonly type: 'granted';
   readonly server: McpServer;
   readonly version: number;
-  /** True when the person has just connected for it. */
+  /** True when the person has just connected for this call. */
   readonly isNew?: true;
 }
 
-/** Makes one person's way to a service, for one turn. */
+/** Makes the service for one person and one turn. */
 export function createPersonalService(options: PersonalServiceOptions): PersonalService {
   const { config, ref, credentials } = options;
   const { title } = config;
@@ -65,26 +66,26 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     .update(JSON.stringify([ref.tenant, ref.userId, ref.toolId, ref.connectorId]))
     .digest('base64url');
 
-  async function present(signal: AbortSignal, rejected?: number): Promise<Presentation | Entry> {
+  async function present(signal: AbortSignal, rejected?: number): Promise<Presentation | Access> {
     const shown = await retryWhileUnavailable(() => credentials.present(ref, rejected), signal);
     if (shown.type !== 'presented') return shown;
     const server = options.mcp.open(config, { key, headers: shown.headers });
-    return { type: 'entered', server, version: shown.version };
+    return { type: 'granted', server, version: shown.version };
   }
 
   /**
-   * Goes in with what there is, or with what the person gives when asked. A turn asks for an account once, and once
-   * more when that has become useless meanwhile.
+   * Gets access with the stored credential, or asks the person to connect. A turn asks for an account once, and a
+   * second time when the credential has been refused since.
    */
-  async function enter(call: ServiceCall): Promise<Entry | Refusal> {
+  async function obtainAccess(call: ServiceCall): Promise<Access | Refusal> {
     const first = await present(call.signal);
-    if (first.type === 'entered') return first;
+    if (first.type === 'granted') return first;
     if (first.type === 'unavailable') return outage(title);
     const asked = await ask(options, call, first.type === 'absent' ? 0 : 1);
     if ('type' in asked) return asked;
     await retryWhileUnavailable(() => credentials.promote(ref, asked.elicitationId), call.signal);
     const second = await present(call.signal);
-    if (second.type === 'entered') return { ...second, isNew: true };
+    if (second.type === 'granted') return { ...second, isNew: true };
     return second.type === 'unavailable'
       ? outage(title)
       : refused(
@@ -92,31 +93,31 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
         );
   }
 
-  const giveUp = ({ version }: Entry, signal: AbortSignal) =>
+  const markRefused = ({ version }: Access, signal: AbortSignal) =>
     retryWhileUnavailable(() => credentials.refused(ref, version), signal);
 
-  async function attempt(call: ServiceCall, entry: Entry, send: Send): Promise<McpCallResult> {
-    return send(entry.server, await call.beforeDispatch());
+  async function attempt(call: ServiceCall, access: Access, send: Send): Promise<McpCallResult> {
+    return send(access.server, await call.beforeDispatch());
   }
 
-  /** With a refreshed credential, then with one that the person gives. */
-  async function retry(call: ServiceCall, first: Entry, send: Send): Promise<McpCallResult | Refusal> {
-    let refusedEntry = first;
+  /** Repeats a refused call with a refreshed credential, then with one from a new connection. */
+  async function retry(call: ServiceCall, first: Access, send: Send): Promise<McpCallResult | Refusal> {
+    let refusedAccess = first;
     const refreshed = await present(call.signal, first.version);
     if (refreshed.type === 'unavailable') return outage(title);
-    if (refreshed.type === 'entered' && refreshed.version !== first.version) {
+    if (refreshed.type === 'granted' && refreshed.version !== first.version) {
       const second = await attempt(call, refreshed, send);
       if (!isUnauthenticated(second)) return second;
-      refusedEntry = refreshed;
+      refusedAccess = refreshed;
     }
-    await giveUp(refusedEntry, call.signal);
-    // The person may take long, and the pod need not wait with them.
+    await markRefused(refusedAccess, call.signal);
+    // The person may take long. A call that is not dispatched lets the pod release the run meanwhile.
     await call.notExecuted();
-    // Whoever has just connected is not asked to do it again.
-    const reconnected = first.isNew ? undefined : await enter(call);
-    if (reconnected?.type !== 'entered') return reconnected ?? UNAUTHENTICATED;
+    // A person who has just connected is not asked again.
+    const reconnected = first.isNew ? undefined : await obtainAccess(call);
+    if (reconnected?.type !== 'granted') return reconnected ?? UNAUTHENTICATED;
     const last = await attempt(call, reconnected, send);
-    if (isUnauthenticated(last)) await giveUp(reconnected, call.signal);
+    if (isUnauthenticated(last)) await markRefused(reconnected, call.signal);
     return last;
   }
 
@@ -124,38 +125,38 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     title,
     async list(signal) {
       const first = await present(signal);
-      if (first.type !== 'entered') return undefined;
+      if (first.type !== 'granted') return undefined;
       const list = await first.server.listTools({ signal });
       if (list.type !== 'unauthorized') return list;
       const second = await present(signal, first.version);
-      if (second.type === 'entered' && second.version !== first.version) {
+      if (second.type === 'granted' && second.version !== first.version) {
         const again = await second.server.listTools({ signal });
         if (again.type !== 'unauthorized') return again;
-        await giveUp(second, signal);
-      } else if (second.type !== 'unavailable') await giveUp(first, signal);
+        await markRefused(second, signal);
+      } else if (second.type !== 'unavailable') await markRefused(first, signal);
       return undefined;
     },
     async connect(call) {
-      const entry = await enter(call);
-      return entry.type === 'entered' ? 'connected' : entry;
+      const access = await obtainAccess(call);
+      return access.type === 'granted' ? 'connected' : access;
     },
     async call(call, send) {
-      const entry = await enter(call);
-      if (entry.type !== 'entered') return entry;
-      const result = await attempt(call, entry, send);
-      return isUnauthenticated(result) ? retry(call, entry, send) : result;
+      const access = await obtainAccess(call);
+      if (access.type !== 'granted') return access;
+      const result = await attempt(call, access, send);
+      return isUnauthenticated(result) ? retry(call, access, send) : result;
     },
   };
 }
 
 const UNAUTHENTICATED: McpCallResult = { type: 'unauthorized', status: 401 };
 
-/** HTTP 401: another credential may do. A 403 asks for scopes that this one was not given. */
+/** HTTP 401: another credential may be accepted. A 403 means that the account lacks a scope. */
 function isUnauthenticated(result: McpCallResult): boolean {
   return result.type === 'unauthorized' && result.status === 401;
 }
 
-/** Asks the person to connect. All calls of a turn share the question. */
+/** Asks the person to connect. All calls of a turn share this question. */
 async function ask(
   { config: { title }, ref, agent, credentialType, questionTimeoutSeconds }: PersonalServiceOptions,
   call: ServiceCall,

@@ -8,19 +8,20 @@ export interface PersonalToolsOptions {
   /** Id of the server. */
   readonly id: string;
   readonly service: PersonalService;
-  /** What is offered before the person has connected, for nobody may ask the server without their credential. */
+  /** The tools offered before the person has connected: without their credential, the server must not be called. */
   readonly announced: readonly McpTool[];
   readonly allow?: readonly string[];
   /** How long one call may take, in ms. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Names of tools that a round calls already: they stay, whatever has changed since. */
+  /** Names of tools that the current step has already called. They stay offered even if the list has changed. */
   readonly called?: ReadonlySet<string>;
 }
 
 /**
- * The tools of a server that acts with the person's own account. Before they have connected, what was announced is
- * offered, and the first call of any has them connect; where nothing was announced, one tool that has them connect.
+ * The tools of a server that acts with the person's own account. Before the person has connected, the announced tools are
+ * offered, and the first call asks them to connect. Without announced tools, a single tool is offered that asks them to
+ * connect.
  */
 export async function personalTools(
   { id, service, announced, allow, timeoutMs, signal, called }: PersonalToolsOptions,
@@ -37,7 +38,7 @@ export async function personalTools(
       const result = await service.call({ ...call, toolName: tool.modelName }, (server, input) =>
         server.call(tool.name, argumentsOf(input), { signal: ending, timeoutMs }),
       );
-      return result.type === 'not_connected' ? failed(result) : outcomeOf(service.title, result);
+      return result.type === 'not_connected' ? notConnected(result) : outcomeOf(service.title, result);
     }),
   );
   return [...connect, ...tools];
@@ -45,24 +46,24 @@ export async function personalTools(
 
 const connectName = (id: string) => modelToolName(id, 'connect');
 
-/** Stands in for tools that nobody knows yet. */
+/** Takes the place of tools that are not known yet. */
 function connectTool(id: string, service: PersonalService): Tool {
   const name = connectName(id);
   const { title } = service;
   return {
     name,
     title: `Connect ${title}`,
-    description: `Has the user connect their account at ${title}. Its tools can be called once that is done.`,
+    description: `Asks the user to connect their account at ${title}. Its tools can be called after that.`,
     inputSchema: { type: 'object', properties: {}, additionalProperties: false },
     async call(call) {
       const result = await service.connect({ ...call, toolName: name });
       return result === 'connected'
         ? { type: 'returned', output: `${title} is connected; its tools can be called now.` }
-        : failed(result);
+        : notConnected(result);
     },
   };
 }
 
-function failed({ message }: Refusal): ToolOutcome {
+function notConnected({ message }: Refusal): ToolOutcome {
   return { type: 'failed', message };
 }

@@ -8,10 +8,10 @@ import type { Caller, Seen } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 
-/** Why a question was taken back that no client could show. */
+/** Reason of the withdrawal of a question that no client could show. */
 const UNDELIVERABLE = 'undeliverable';
 
-/** What an agent asks; whom and where follows from its run. */
+/** A question of an agent. Its owner and its stream request follow from the run. */
 export type Question = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
 
 /** How a question ended. */
@@ -20,41 +20,42 @@ export interface AskOutcome {
   readonly status: TerminalStatus;
   /** The answer to an accepted form. */
   readonly content?: Readonly<Record<string, unknown>>;
-  /** What the asker itself goes on with, where the question could not be shown: nobody's answer. */
+  /** The asker's own default, when the question could not be shown. It is not the person's answer. */
   readonly fallback?: Readonly<Record<string, unknown>>;
-  /** What the model is told of the outcome; the answer itself is the caller's to add. */
+  /** The outcome as text for the model, without the answer. */
   readonly text: string;
 }
 
 export interface QuestionDeps {
   readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
-  /** Keeps that the run pauses. */
+  /** Records that the run pauses, and resolves when that is stored. */
   readonly keep: (pause: PauseRecord) => Promise<void>;
-  /** Keeps that it goes on, with what is kept next: the question itself says how it ended. */
+  /** Records that the run continues, with the next write. It need not be stored now, because the question has the outcome. */
   readonly note: (pause: PauseRecord) => Promise<void>;
-  /** Told of the question once it is open. */
+  /** Called when the question is open. */
   readonly onAsked: (elicitationId: string) => void;
-  /** Runs the wait itself, once it is kept: from then on the run may be let go of. */
+  /** Runs the wait, after the pause is stored. From then on the run may be detached. */
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
   /** False when the person's client cannot show the question. */
   readonly isShown: boolean;
 }
 
-/** Where in a run a question arises: the same place always leads to the same question. */
+/** The place of a question in its run. The same place always leads to the same question. */
 export interface QuestionPlace {
   readonly run: RunRef;
   /** The turn that the run belongs to: its stream request and its conversation take the question. */
   readonly turn: RunRef;
   readonly toolCallId: string;
-  /** The how-manieth question of that call. */
+  /** Ordinal of the question among those of the call. */
   readonly ordinal: number;
-  /** Name of a question that several calls of the run have in common. */
+  /** Name of a question that several calls of the run share. */
   readonly shared?: string;
 }
 
 /**
- * Asks the run's person and sleeps until the question ends: the only door from an agent to the engine. Rides out an
- * outage of Redis. Throws what `ask` throws (`invalid_request`, `rate_limited`), and the signal's reason when aborted.
+ * Asks the run's person and waits until the question ends. All questions of agents go through this function. Retries
+ * while Redis is unavailable. Throws what `ask` throws (`invalid_request`, `rate_limited`), and the signal's reason when
+ * aborted.
  */
 export async function askPerson(
   { engine, keep, note, onAsked, waiting, isShown }: QuestionDeps,
@@ -74,7 +75,7 @@ export async function askPerson(
           conversationId: turn.conversationId,
         },
         idempotencyKey: keyOf(place),
-        // A deploy may have changed its words, or who it says asks; it is the same question.
+        // A deployment may have changed the question's text or its agent's title. It is the same question.
         keyDecides: true,
       }),
     signal,
@@ -88,18 +89,23 @@ export async function askPerson(
   };
   await keep(pause);
   const caller = { kind: 'service', tenant: turn.tenant } as const;
-  if (!isShown) await retryWhileUnavailable(() => takeBack(engine, caller, asked.row.id), signal);
+  if (!isShown)
+    await retryWhileUnavailable(() => withdrawUndeliverable(engine, caller, asked.row.id), signal);
   const wait = () => retryWhileUnavailable(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
-  // One that has ended, or is about to, is no wait.
+  // A question that has ended, or has just been withdrawn, does not count as a wait.
   const ended = isTerminal(asked.row.status) ? asked : await (isShown ? waiting(wait) : wait());
-  // Whoever goes on with a run that was let go of meanwhile is to find it as it was.
+  // A run that was released meanwhile must stay as it was for its next owner.
   signal.throwIfAborted();
   await note({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);
 }
 
-/** Ends a question that cannot be shown; one that the person has answered elsewhere by then stays answered. */
-async function takeBack(engine: Pick<Engine, 'withdraw'>, caller: Caller, id: string): Promise<void> {
+/** Withdraws a question that cannot be shown. If the person has answered it elsewhere by then, the answer stays. */
+async function withdrawUndeliverable(
+  engine: Pick<Engine, 'withdraw'>,
+  caller: Caller,
+  id: string,
+): Promise<void> {
   try {
     await engine.withdraw({ caller, id, reason: UNDELIVERABLE });
   } catch (error) {
@@ -120,10 +126,10 @@ function outcomeOf({ row }: Seen): AskOutcome {
   };
 }
 
-/** Tool call ids come from models and may be of any form. */
+/** The idempotency key of a question. The call id is hashed, because it comes from a model and may have any form. */
 function keyOf({ run, toolCallId, ordinal, shared }: QuestionPlace): string {
   const name = JSON.stringify(shared === undefined ? ['call', toolCallId] : ['shared', shared]);
   const place = createHash('sha256').update(name).digest('base64url');
-  // The blank is in no key that callers can send, so none of theirs is ever in the way.
+  // Callers cannot send a key with a space, so no key of theirs collides with this one.
   return `run ${run.streamRequestId} ${place} ${ordinal}`;
 }

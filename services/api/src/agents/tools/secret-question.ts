@@ -3,9 +3,9 @@ import type { Question } from './question.ts';
 import { referenceTo } from './secrets.ts';
 import { failed, type ToolCall, type ToolOutcome } from './tool.ts';
 
-/** A tool that may be given a secret. */
+/** A tool that can use a secret. */
 export interface SecretTaker {
-  /** As the model knows it, and as people do. */
+  /** The tool's name for models; `title` is for people. */
   readonly name: string;
   readonly title: string;
 }
@@ -24,7 +24,7 @@ export interface SecretQuestionOptions {
   readonly timeoutSeconds: number;
 }
 
-/** Has the person type a secret into a hosted page. The model gets a reference that the named tool can use once. */
+/** Asks the person to enter a secret on a hosted page. The model gets a reference that the named tool can use once. */
 export async function askForSecret(
   call: ToolCall,
   input: SecretQuestion,

@@ -3,13 +3,13 @@ import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-u
 import { createScrubFor } from '../mcp/calls/scrub.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
-/** Secrets that people typed for one use by one tool. Both throw `unavailable` while the store is away. */
+/** Secrets that people entered for one use by one tool. Both methods throw `unavailable` while the store is unavailable. */
 export interface Secrets {
-  /** Whether a secret is there for this call, as far as can be seen. */
+  /** True when a secret is stored for this call. It may still expire before `redeem`. */
   awaits(request: SecretRequest): Promise<boolean>;
   /**
-   * The secret that was given to a question, for the tool it was asked for and a call of its owner's. Nobody but the
-   * first `taker` gets it, and that one gets it again.
+   * The secret that answered a question, for the tool that it was asked for and a call of its owner. Only the first
+   * `taker` gets it, and gets it again when it repeats the call.
    */
   redeem(request: SecretRequest): Promise<string | undefined>;
 }
@@ -17,21 +17,21 @@ export interface Secrets {
 export interface SecretRequest {
   readonly owner: Owner;
   readonly elicitationId: string;
-  /** The tool that wants it, as the model knows it. */
+  /** The tool that uses it, by its name for models. */
   readonly tool: string;
-  /** Names the call that takes it; the same one may ask again. */
+  /** Key of the call that takes the secret. The same call may take it again. */
   readonly taker: string;
 }
 
 const PREFIX = 'parley-secret:';
 
-/** What a model gets in a secret's place. */
+/** The reference that a model gets instead of a secret. */
 export function referenceTo(elicitationId: string): string {
   return `${PREFIX}${elicitationId}`;
 }
 
-/** The tool, with the secrets that its arguments refer to put in their place as its call leaves. */
-export function redeeming(tool: Tool, secrets: Secrets, owner: Owner): Tool {
+/** Wraps a tool: references to secrets in its arguments are replaced by the secrets when the call is dispatched. */
+export function withSecretsRedeemed(tool: Tool, secrets: Secrets, owner: Owner): Tool {
   return {
     ...tool,
     async call(call) {
@@ -48,7 +48,7 @@ export function redeeming(tool: Tool, secrets: Secrets, owner: Owner): Tool {
         values ??= redeemAll(secrets, requests, call.signal);
         const byReference = new Map((await values).map((value, index) => [references[index] ?? '', value]));
         await call.beforeDispatch();
-        return filled(call.input, byReference);
+        return replaceReferences(call.input, byReference);
       };
       try {
         const outcome = await tool.call({ ...call, beforeDispatch });
@@ -70,7 +70,7 @@ class SecretRefusedError extends Error {
   }
 }
 
-/** All of them or none: what one could not be had for is no reason to use up the others. */
+/** Redeems all secrets or none: if one is missing, the others stay usable. */
 async function redeemAll(
   secrets: Secrets,
   requests: readonly SecretRequest[],
@@ -95,28 +95,30 @@ function referencesIn(value: unknown): string[] {
   return Object.values(value).flatMap(referencesIn);
 }
 
-function filled(value: unknown, values: ReadonlyMap<string, string>): unknown {
+function replaceReferences(value: unknown, values: ReadonlyMap<string, string>): unknown {
   if (typeof value === 'string') return values.get(value) ?? value;
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => filled(item, values));
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, filled(inner, values)]));
+  if (Array.isArray(value)) return value.map((item) => replaceReferences(item, values));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, replaceReferences(inner, values)]),
+  );
 }
 
-// Ordinary text holds shorter ones by chance, so what repeats one is left out whole.
+// Ordinary text contains shorter values by chance, so a text with one of them is omitted as a whole.
 const SCRUBBED_LENGTH_MIN = 8;
-const LEFT_OUT = 'The words of the tool repeat the secret, so they are left out.';
+const OMITTED = 'The reply of the tool repeats the secret, so it is omitted.';
 
-/** Servers repeat their arguments, in errors above all; a model must not read the secret there. */
+/** Removes secrets from an outcome: servers repeat their arguments, mainly in errors, and a model must not read a secret. */
 function withoutSecrets(outcome: ToolOutcome, secrets: readonly string[]): ToolOutcome {
   const scrub = createScrubFor(secrets);
   const short = secrets.filter(({ length }) => length < SCRUBBED_LENGTH_MIN);
-  const holdsShort = (value: unknown) => {
+  const hasShort = (value: unknown) => {
     const json = JSON.stringify(value) ?? '';
     return short.some((secret) => json.includes(JSON.stringify(secret).slice(1, -1)));
   };
   if (outcome.type === 'failed')
-    return { ...outcome, message: holdsShort(outcome.message) ? LEFT_OUT : scrub.text(outcome.message) };
-  const clean = (value: unknown) => (holdsShort(value) ? LEFT_OUT : scrub.value(value));
+    return { ...outcome, message: hasShort(outcome.message) ? OMITTED : scrub.text(outcome.message) };
+  const clean = (value: unknown) => (hasShort(value) ? OMITTED : scrub.value(value));
   return {
     ...outcome,
     output: clean(outcome.output),

@@ -13,8 +13,8 @@ export interface ServerToolsOptions {
 }
 
 /**
- * The tools of an MCP server that needs no credential of the person's. A server that cannot be asked offers none, and
- * the turn goes on without it; `onFailure` is told why.
+ * The tools of an MCP server that needs no credential of the person. A server that cannot be reached offers none: the
+ * turn continues without it, and `onFailure` gets the reason.
  */
 export async function serverTools(
   { server, allow, timeoutMs, signal }: ServerToolsOptions,
@@ -39,7 +39,7 @@ export function allowed(tools: readonly McpTool[], allow: readonly string[] | un
   return allow === undefined ? tools : tools.filter(({ name }) => allow.includes(name));
 }
 
-/** A server's tool as the loop knows tools. */
+/** Converts a server's tool to a tool of the loop. */
 export function toolOf(tool: McpTool, call: Tool['call']): Tool {
   return {
     name: tool.modelName,
@@ -51,17 +51,17 @@ export function toolOf(tool: McpTool, call: Tool['call']): Tool {
   };
 }
 
-/** What a model gave as the arguments of a call. */
+/** The arguments that a model gave to a call. */
 export function argumentsOf(input: unknown): Readonly<Record<string, unknown>> {
   return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
 }
 
-/** A result as the model reads it. */
+/** Converts a result to the outcome that the model reads. */
 export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
   switch (result.type) {
     case 'result': {
       const text = textOf(result.content);
-      if (result.isError) return failed(text === '' ? `${title} reported an error without words.` : text);
+      if (result.isError) return failed(text === '' ? `${title} reported an error without a message.` : text);
       return { type: 'returned', output: result.structuredContent ?? text };
     }
     case 'unauthorized':

@@ -9,7 +9,7 @@ import type { McpServerConfig } from '../mcp/server-config.ts';
 /** A server of the configuration, with its secrets. Never log one. */
 export interface Server {
   readonly config: McpServerConfig;
-  /** How it acts for each person; absent where it acts for the project, or for nobody. */
+  /** Present for `credentialScope: user` only. */
   readonly personal?: {
     readonly connectorId: string;
     readonly credentialType: string;
@@ -17,7 +17,7 @@ export interface Server {
   };
 }
 
-/** Makes a server of the configuration callable. */
+/** Converts a server of the configuration, with its secrets resolved. */
 export function serverOf(
   { config, secretOf }: LoadedAgentsConfig,
   id: string,
@@ -33,12 +33,12 @@ export function serverOf(
   const server = { config: { id, title, transport } };
   const connector = entry.connector === undefined ? undefined : config.connectors[entry.connector];
   if (connector === undefined) return server;
-  const announced = announcedBy(entry, server.config);
+  const announced = readAnnouncedTools(entry, server.config);
   return { ...server, personal: { connectorId: connector.id, credentialType: connector.type, announced } };
 }
 
-/** What the configuration says of a server's tools, under the rules of what servers say themselves. */
-function announcedBy({ announcedTools }: HttpMcpServer, config: McpServerConfig): readonly McpTool[] {
+/** The tools that the configuration announces, checked by the rules for tools that servers list. */
+function readAnnouncedTools({ announcedTools }: HttpMcpServer, config: McpServerConfig): readonly McpTool[] {
   const scrub = createScrub(config);
   const offer = createToolOffer({ ...DEFAULT_MCP_LIMITS, serverId: config.id, mirrorsParams: false, scrub });
   for (const tool of announcedTools) offer.add(tool);

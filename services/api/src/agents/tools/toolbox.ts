@@ -9,12 +9,15 @@ import { createElicitTool } from './elicit-tool.ts';
 import { createPersonalService } from './personal-service.ts';
 import { personalTools } from './personal-tools.ts';
 import type { SecretTaker } from './secret-question.ts';
-import { redeeming, type Secrets } from './secrets.ts';
+import { type Secrets, withSecretsRedeemed } from './secrets.ts';
 import { serverTools } from './server-tools.ts';
 import { serverOf } from './servers.ts';
 import type { Tool } from './tool.ts';
 
-/** The tools of an agent for one person as they are now; a server that cannot be reached offers none. */
+/**
+ * The current tools of an agent for one person. A server that cannot be reached offers none. `called` names tools that
+ * the current step has already called; they stay offered.
+ */
 export type ToolsOf = (
   agent: Agent,
   principal: Owner,
@@ -27,27 +30,27 @@ export interface ToolboxDeps {
   readonly mcp: McpTools;
   /** The accounts of people, for servers with `credentialScope: user`. */
   readonly credentials: Credentials;
-  /** What people typed for one use by a tool; absent where there is no page to type it into. */
+  /** Secrets that people entered for one use. Absent where there is no page to enter them. */
   readonly secrets?: Secrets;
-  /** Told why a server offers no tools. */
+  /** Called with the reason when a server offers no tools. */
   readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
 }
 
 /** The tools of one service that an agent may call. */
 interface Offer {
-  /** As the configuration names the service. */
+  /** The service's title in the configuration. */
   readonly service: string;
   readonly tools: readonly Tool[];
 }
 
-/** Makes the tools of a configuration's agents: their servers', their delegates and their own. */
+/** Makes the tools of a configuration's agents: those of their servers, delegation, and the built-in ones. */
 export function createToolbox({ loaded, mcp, credentials, secrets, onServerFailure }: ToolboxDeps): ToolsOf {
   const { config } = loaded;
   const servers = new Map(
     Object.entries(config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
   );
 
-  async function offerOf(
+  async function findOffer(
     agent: Agent,
     { server: id, allow }: Agent['tools'][number],
     principal: Owner,
@@ -80,10 +83,10 @@ export function createToolbox({ loaded, mcp, credentials, secrets, onServerFailu
 
   return async (agent, principal, signal, called) => {
     const now = { signal, ...(called !== undefined && { called }) };
-    const offers = await Promise.all(agent.tools.map((source) => offerOf(agent, source, principal, now)));
+    const offers = await Promise.all(agent.tools.map((source) => findOffer(agent, source, principal, now)));
     const offered = offers
       .flatMap(({ tools }) => tools)
-      .map((tool) => (secrets === undefined ? tool : redeeming(tool, secrets, principal)));
+      .map((tool) => (secrets === undefined ? tool : withSecretsRedeemed(tool, secrets, principal)));
     const takers = secrets === undefined ? [] : offers.flatMap(takersOf);
     const timeoutSeconds = agent.limits.questionTimeoutSeconds;
     const own = agent.elicit ? [createElicitTool({ agent: agent.title, takers, timeoutSeconds })] : [];
@@ -94,7 +97,7 @@ export function createToolbox({ loaded, mcp, credentials, secrets, onServerFailu
   };
 }
 
-/** Services go by the name that the configuration gives them: what a server calls itself and its tools proves nothing. */
+/** Services are named by the configuration's title: the names that a server gives to itself and its tools prove nothing. */
 function takersOf({ service, tools }: Offer): SecretTaker[] {
   return tools.map(({ name, title }) => ({
     name,
