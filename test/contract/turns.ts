@@ -28,7 +28,7 @@ export function turnOf(owner: Owner, conversationId = 'talk', podId = 'pod-a'): 
 
 /** The turn as one call of its own asks for it. */
 function asking(digest: string, turn: NewRun): NewRun {
-  return { ...turn, asked: { digest, nonce: randomUUID() } };
+  return { ...turn, request: { digest, nonce: randomUUID() } };
 }
 
 function deltas(from: number, to: number): TurnEvent[] {

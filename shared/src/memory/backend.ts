@@ -10,7 +10,7 @@ import { createMemoryHeartbeats } from './heartbeats.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryOutbox } from './outbox.ts';
 import { createMemoryRunQueue } from './run-queue.ts';
-import { createMemoryRuns } from './runs.ts';
+import { createMemoryRuns } from './runs/runs.ts';
 import { createMemoryVaultStore } from './vault-store.ts';
 
 /** All ports in one process, for development, tests and single-pod use. Nothing outlives the process. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import type { FeedPosition } from '@parley/shared/domain/events';
 import { keyedStreamRequestId, mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
-import { type Asked, type ConversationRef, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
+import { type ConversationRef, type RunRef, type RunRequest, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
@@ -229,7 +229,7 @@ function newRunOf(
   agent: string,
   owner: string,
   request: TurnRequest,
-  asked: Asked | undefined,
+  asked: RunRequest | undefined,
 ): NewRun {
   const { input, before, support, delivery = 'hold' } = request;
   const { streamRequestId, conversationId } = run;
@@ -242,7 +242,7 @@ function newRunOf(
     delivery,
     input,
     before: fromFirstUser(before),
-    ...(asked !== undefined && { asked }),
+    ...(asked !== undefined && { request: asked }),
     event: { type: 'turn-started', conversationId, messageId, agent },
   };
 }

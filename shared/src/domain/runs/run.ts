@@ -102,11 +102,14 @@ export type Delivery = (typeof DELIVERIES)[number];
 export const RUN_STATUSES = ['running', 'finished', 'failed', 'stopped'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** What tells a repeat of the request that began a run from another request under the same key. */
-export interface Asked {
-  /** Digest of what was asked. */
+/** How a run can end. */
+export type EndStatus = Exclude<RunStatus, 'running'>;
+
+/** Identifies the request that began a run, so that a repetition is told from another request under the same key. */
+export interface RunRequest {
+  /** Digest of what was requested. */
   readonly digest: string;
-  /** Of this one call to begin it, however often the call is sent. */
+  /** Of the one call that begins the run, however often that call is sent. */
   readonly nonce: string;
 }
 

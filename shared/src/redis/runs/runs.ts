@@ -67,8 +67,8 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         JSON.stringify(run.support),
         runningField(run),
         run.delivery ?? 'hold',
-        run.asked?.digest ?? '',
-        run.asked?.nonce ?? '',
+        run.request?.digest ?? '',
+        run.request?.nonce ?? '',
         JSON.stringify([...(run.before ?? []), ...run.input]),
       ],
     )) as [number, ...unknown[]];

@@ -1,0 +1,208 @@
+import type {
+  ClaimResult,
+  OwnerWrite,
+  RunCommand,
+  RunCommands,
+  RunCommandType,
+  RunControl,
+  RunResults,
+} from './commands.ts';
+import { DETACHED, UNOWNED } from './run.ts';
+
+/**
+ * States of a run that exists: `queued` for any pod to claim, `owned` by a pod, `detached` until a question or a
+ * delegate's run ends, `ended`.
+ */
+export const RUN_STATES = ['queued', 'owned', 'detached', 'ended'] as const;
+export type RunState = (typeof RUN_STATES)[number];
+
+/** What a command changes. */
+export interface RunChange {
+  readonly control: RunControl;
+  /** Index of the first event of the command that the feed does not have yet. */
+  readonly firstNew: number;
+}
+
+export interface RunDecision<Type extends RunCommandType = RunCommandType> {
+  readonly result: RunResults[Type];
+  /** Absent where the command changes nothing. */
+  readonly change?: RunChange;
+}
+
+type Cells<Row> = {
+  readonly [Type in RunCommandType]: (run: Row, command: RunCommands[Type]) => RunDecision<Type>;
+};
+
+interface RunTransitions extends Readonly<Record<RunState, Cells<RunControl>>> {
+  readonly absent: Cells<undefined>;
+}
+
+/** The table: total over states and commands, so that a missing cell does not compile. */
+export const RUN_TRANSITIONS: RunTransitions = {
+  absent: {
+    begin,
+    write: gone,
+    detach: gone,
+    end: gone,
+    stop: gone,
+    claim: gone,
+    release: gone,
+  },
+  // Without an owner it can still be written under its term: a pod that ends an orphan releases it first.
+  queued: { begin: beginAgain, write, detach, end, stop, claim, release },
+  owned: { begin: beginAgain, write, detach, end, stop, claim: takeOver, release },
+  detached: { begin: beginKnown, write, detach, end, stop, claim, release },
+  ended: {
+    begin: beginKnown,
+    write: fenced,
+    detach: fenced,
+    end: endAgain,
+    stop: () => ({ result: 'ended' }),
+    claim: fenced,
+    release: fenced,
+  },
+};
+
+/**
+ * Decides what a command does to a run; pure. `run` is undefined where there is none, or where its retention ended.
+ * The term rises with every change of owner; a caller that names another term than the current one changes nothing.
+ */
+export function transitionRun<Type extends RunCommandType>(
+  run: RunControl | undefined,
+  command: RunCommand<Type>,
+): RunDecision<Type> {
+  if (run === undefined) return RUN_TRANSITIONS.absent[command.type](undefined, command);
+  return RUN_TRANSITIONS[stateOf(run)][command.type](run, command);
+}
+
+export function stateOf({ status, owner }: Pick<RunControl, 'status' | 'owner'>): RunState {
+  if (status !== 'running') return 'ended';
+  if (owner === DETACHED) return 'detached';
+  return owner === UNOWNED ? 'queued' : 'owned';
+}
+
+function begin(_run: undefined, command: RunCommands['begin']): RunDecision<'begin'> {
+  const { owner, conversationId, parent, request, eventBytes, running } = command;
+  if (running !== undefined) return { result: { type: 'running', ...running } };
+  const control: RunControl = {
+    conversationId,
+    status: 'running',
+    owner,
+    term: 1,
+    takeoverCount: 0,
+    writerSeq: 1,
+    bytes: eventBytes[0],
+    writes: 0,
+    stopRequested: false,
+    wasDetached: false,
+    ...(parent !== undefined && { parent }),
+    ...(request !== undefined && { request }),
+  };
+  return { result: { type: 'begun', term: 1, writerSeq: 1 }, change: { control, firstNew: 0 } };
+}
+
+/** The same call again gets the same result as long as its owner still owns the run. */
+function beginAgain(run: RunControl, command: RunCommands['begin']): RunDecision<'begin'> {
+  const isSameCall = run.owner === command.owner && run.request?.nonce === command.request?.nonce;
+  if (!isSameCall) return beginKnown(run, command);
+  return { result: { type: 'begun', term: run.term, writerSeq: run.writerSeq } };
+}
+
+function beginKnown(run: RunControl, { request }: RunCommands['begin']): RunDecision<'begin'> {
+  if (run.request?.digest !== request?.digest) return { result: { type: 'mismatch' } };
+  return { result: { type: 'known', conversationId: run.conversationId } };
+}
+
+function write(run: RunControl, command: RunCommands['write']): RunDecision<'write'> {
+  const settled = settledWrite(run, command);
+  if (settled !== undefined) return { result: settled };
+  const change = append(run, command);
+  if (change.control.bytes > command.bytesMax) return { result: 'full' };
+  return { result: run.stopRequested ? 'stopping' : 'written', change };
+}
+
+function detach(run: RunControl, command: RunCommands['detach']): RunDecision<'detach'> {
+  const settled = settledWrite(run, command);
+  if (settled !== undefined) return { result: settled };
+  if (command.waitEnded || run.stopRequested) return { result: 'wait-ended' };
+  const { control, firstNew } = append(run, command);
+  const detached = { ...control, owner: DETACHED, term: run.term + 1, wasDetached: true };
+  return { result: 'written', change: { control: detached, firstNew } };
+}
+
+function end(run: RunControl, command: RunCommands['end']): RunDecision<'end'> {
+  const settled = settledWrite(run, command);
+  if (settled !== undefined) return { result: settled };
+  const { control, firstNew } = append(run, command);
+  return { result: 'written', change: { control: { ...control, status: command.status }, firstNew } };
+}
+
+/** The same end again, after its reply was lost. */
+function endAgain(run: RunControl, command: RunCommands['end']): RunDecision<'end'> {
+  const isSame =
+    run.term === command.term && run.status === command.status && run.writerSeq >= lastSeq(command);
+  return { result: isSame ? 'written' : 'fenced' };
+}
+
+function stop(run: RunControl): RunDecision<'stop'> {
+  if (run.stopRequested) return { result: 'stopping' };
+  return { result: 'stopping', change: { control: { ...run, stopRequested: true }, firstNew: 0 } };
+}
+
+/** By a pod, of a run that its last owner gave up. */
+function claim(run: RunControl, { term, owner }: RunCommands['claim']): RunDecision<'claim'> {
+  return changeOwner(run, term, { owner });
+}
+
+/** By a pod, from a pod that did not give the run up: only this counts as a take-over. */
+function takeOver(run: RunControl, { term, owner }: RunCommands['claim']): RunDecision<'claim'> {
+  return changeOwner(run, term, { owner, takeoverCount: run.takeoverCount + 1 });
+}
+
+function release(run: RunControl, { term }: RunCommands['release']): RunDecision<'release'> {
+  return changeOwner(run, term, { owner: UNOWNED });
+}
+
+function changeOwner(
+  run: RunControl,
+  term: number,
+  next: Pick<RunControl, 'owner'> & Partial<Pick<RunControl, 'takeoverCount'>>,
+): { readonly result: ClaimResult; readonly change?: RunChange } {
+  // The same call again, after its reply was lost.
+  if (run.term === term + 1 && run.owner === next.owner) return { result: { term: run.term } };
+  if (run.term !== term) return { result: 'fenced' };
+  const control = { ...run, ...next, term: term + 1, writes: 0 };
+  return { result: { term: control.term }, change: { control, firstNew: 0 } };
+}
+
+/** The result of a write that changes nothing: of an earlier term, or a late copy that arrives after a later write. */
+function settledWrite(run: RunControl, { term, number }: OwnerWrite): 'fenced' | 'written' | undefined {
+  if (run.term !== term) return 'fenced';
+  return number !== undefined && run.writes > number ? 'written' : undefined;
+}
+
+function append(run: RunControl, write: OwnerWrite): RunChange {
+  const { eventBytes, noteCount, number = run.writes } = write;
+  const firstNew = Math.min(eventBytes.length, Math.max(0, run.writerSeq - write.firstSeq + 1));
+  const isNew = firstNew < eventBytes.length;
+  const control = {
+    ...run,
+    writerSeq: isNew ? lastSeq(write) : run.writerSeq,
+    bytes: eventBytes.slice(firstNew).reduce((sum, bytes) => sum + bytes, run.bytes),
+    // An empty write changes nothing, however late it arrives.
+    writes: eventBytes.length + noteCount > 0 ? number : run.writes,
+  };
+  return { control, firstNew };
+}
+
+function lastSeq({ firstSeq, eventBytes }: OwnerWrite): number {
+  return firstSeq + eventBytes.length - 1;
+}
+
+function gone(): { readonly result: 'gone' } {
+  return { result: 'gone' };
+}
+
+function fenced(): { readonly result: 'fenced' } {
+  return { result: 'fenced' };
+}

@@ -1,0 +1,50 @@
+import type { RunCommand, RunningTurn } from '../../domain/runs/commands.ts';
+import { UNOWNED } from '../../domain/runs/run.ts';
+import type { TurnEvent } from '../../domain/runs/turn-events.ts';
+import type { NewRun, RunWrite } from '../../ports/runs/runs.ts';
+
+/** What decides on a write besides the run and the write. */
+export interface WriteFacts {
+  /** Bytes that the events of a run may have together. */
+  readonly bytesMax: number;
+  /** True when something that the run would wait for has ended. */
+  readonly waitEnded: boolean;
+}
+
+/** `running`: another turn that runs in the conversation. */
+export function beginCommand(run: NewRun, running: RunningTurn | undefined): RunCommand<'begin'> {
+  const { owner, conversationId, parent, request, event } = run;
+  return {
+    type: 'begin',
+    owner,
+    conversationId,
+    eventBytes: [bytesOf(event)],
+    ...(parent !== undefined && { parent }),
+    ...(request !== undefined && { request }),
+    ...(running !== undefined && { running }),
+  };
+}
+
+export function writeCommand(
+  { term, number, firstSeq, events, notes = [], end, detach }: RunWrite,
+  { bytesMax, waitEnded }: WriteFacts,
+): RunCommand<'write' | 'detach' | 'end'> {
+  const write = {
+    term,
+    firstSeq,
+    eventBytes: events.map(bytesOf),
+    noteCount: notes.length,
+    ...(number !== undefined && { number }),
+  };
+  if (end !== undefined) return { type: 'end', ...write, status: end.status };
+  if (detach !== undefined) return { type: 'detach', ...write, waitEnded };
+  return { type: 'write', ...write, bytesMax };
+}
+
+export function takeOverCommand(term: number, owner: string): RunCommand<'claim' | 'release'> {
+  return owner === UNOWNED ? { type: 'release', term } : { type: 'claim', term, owner };
+}
+
+function bytesOf({ type: _type, ...data }: TurnEvent): number {
+  return Buffer.byteLength(JSON.stringify(data));
+}

@@ -1,0 +1,80 @@
+import type { ConversationRef, Message, RunRef } from '../../domain/runs/run.ts';
+import type { BackendSettings } from '../../ports/backend.ts';
+import type { Conversations, LastTurn } from '../../ports/runs/conversations.ts';
+import { createExpiringMap } from '../expiring-map.ts';
+
+/** How a turn ended, for its conversation. */
+export interface EndedTurn {
+  readonly wasDetached: boolean;
+  /** True for the run of a delegate, whose conversation nobody continues. */
+  readonly isDelegate: boolean;
+  /** What the turn adds to the history. */
+  readonly messages: readonly Message[];
+}
+
+/** The conversations of one process, as the runs of the same process keep them. */
+export interface MemoryConversations extends Conversations {
+  /** The stream request of the turn that runs in the conversation. */
+  running(conversation: ConversationRef): string | undefined;
+  hasHistory(conversation: ConversationRef): boolean;
+  /** Notes that this turn runs in its conversation. */
+  begin(run: RunRef): void;
+  /** Keeps the conversation as long as a turn may run from now on. */
+  keep(run: RunRef): void;
+  /** Frees the conversation of a turn and adds to its history. */
+  end(run: RunRef, ended: EndedTurn): void;
+}
+
+interface Stored {
+  readonly running?: string;
+  readonly last?: LastTurn;
+  readonly messages: readonly Message[];
+}
+
+type Settings = Pick<BackendSettings, 'conversationTtlMs' | 'retentionMs' | 'historyMessagesMax'>;
+
+/** `runMs`: how long a run may last with what follows. */
+export function createMemoryConversations(settings: Settings, runMs: number): MemoryConversations {
+  const conversations = createExpiringMap<Stored>();
+  const find = (conversation: ConversationRef) => conversations.get(conversationKey(conversation));
+
+  function keep(run: RunRef, stored: Stored): void {
+    const ttlMs = Math.max(runMs, settings.conversationTtlMs);
+    conversations.set(conversationKey(run), stored, Date.now() + ttlMs);
+  }
+
+  return {
+    async read(conversation) {
+      const { running, last, messages } = find(conversation) ?? { messages: [] };
+      return {
+        ...(running !== undefined && { running }),
+        ...(last !== undefined && { last }),
+        messages: structuredClone(messages),
+      };
+    },
+    running: (conversation) => find(conversation)?.running,
+    hasHistory: (conversation) => (find(conversation)?.messages.length ?? 0) > 0,
+    begin(run) {
+      keep(run, { messages: [], ...find(run), running: run.streamRequestId });
+    },
+    keep(run) {
+      const stored = find(run);
+      if (stored !== undefined) keep(run, stored);
+    },
+    end(run, { wasDetached, isDelegate, messages: added }) {
+      const { streamRequestId } = run;
+      const { running, messages } = find(run) ?? { messages: [] };
+      const stored: Stored = {
+        last: { streamRequestId, wasDetached },
+        ...(running !== undefined && running !== streamRequestId && { running }),
+        messages: [...messages, ...structuredClone(added)].slice(-settings.historyMessagesMax),
+      };
+      const ttlMs = isDelegate ? settings.retentionMs : settings.conversationTtlMs;
+      conversations.set(conversationKey(run), stored, Date.now() + ttlMs);
+    },
+  };
+}
+
+function conversationKey({ tenant, userId, conversationId }: ConversationRef): string {
+  return JSON.stringify([tenant, userId, conversationId]);
+}

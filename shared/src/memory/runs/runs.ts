@@ -1,0 +1,143 @@
+import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
+import type { Wake } from '../../domain/elicitations/wake.ts';
+import { formatFeedPosition } from '../../domain/events.ts';
+import type { RunningTurn } from '../../domain/runs/commands.ts';
+import { DETACHED, type RunRef } from '../../domain/runs/run.ts';
+import { stateOf, transitionRun } from '../../domain/runs/transition.ts';
+import type { TurnEvent } from '../../domain/runs/turn-events.ts';
+import type { BackendSettings } from '../../ports/backend.ts';
+import type { Conversations } from '../../ports/runs/conversations.ts';
+import type { NewRun, Runs, RunWrite, WriteResult } from '../../ports/runs/runs.ts';
+import type { MemoryElicitations } from '../elicitations.ts';
+import type { InProcessEventBus } from '../event-bus.ts';
+import { createExpiringMap } from '../expiring-map.ts';
+import { type MemoryFeed, streamKey } from '../feed.ts';
+import { beginCommand, takeOverCommand, writeCommand } from './commands.ts';
+import { createMemoryConversations } from './conversations.ts';
+import { newRecord, refOf, runOf, type StoredRun, standingOf, withNote } from './record.ts';
+
+export interface MemoryRunsDeps {
+  readonly feed: MemoryFeed;
+  readonly wakes: InProcessEventBus<Wake>;
+  readonly elicitations: Pick<MemoryElicitations, 'isOpen' | 'onEnd'>;
+  readonly settings: BackendSettings;
+}
+
+type Waits = NonNullable<RunWrite['detach']>;
+
+/**
+ * Turns and conversations in one process. The table of `domain/runs/transition.ts` decides, and this applies it; one
+ * turn of the event loop is the atomic step that a script is on Redis.
+ */
+export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversations: Conversations } {
+  const { settings } = deps;
+  const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
+  const runs = createExpiringMap<StoredRun>();
+  const conversations = createMemoryConversations(settings, lifeMs);
+
+  function append(run: RunRef, events: readonly TurnEvent[], now: number, ttlMs: number): void {
+    const { tenant, userId, streamRequestId } = run;
+    const positions = events.map((event) => deps.feed.append(run, structuredClone(event), now, ttlMs));
+    const last = positions.at(-1);
+    if (last === undefined) return;
+    const wake = { position: formatFeedPosition(last), at: now, turn: true } as const;
+    deps.wakes.announce({ tenant, userId, streamRequestId }, wake);
+  }
+
+  function runningTurn(run: NewRun): RunningTurn | undefined {
+    const streamRequestId = conversations.running(run);
+    if (streamRequestId === undefined) return undefined;
+    const other = runs.get(streamKey({ ...run, streamRequestId }));
+    return other && { streamRequestId, owner: other.control.owner, term: other.control.term };
+  }
+
+  function hasEnded(run: RunRef, { questions, runs: delegates }: Waits): boolean {
+    const isDetached = (streamRequestId: string) =>
+      runs.get(streamKey({ ...run, streamRequestId }))?.control.owner === DETACHED;
+    return !questions.every(deps.elicitations.isOpen) || !delegates.every(isDetached);
+  }
+
+  function begin(given: NewRun): ReturnType<Runs['begin']> {
+    const stored = runs.get(streamKey(given));
+    const command = beginCommand(given, runningTurn(given));
+    const { result, change } = transitionRun(stored?.control, command);
+    if (change !== undefined) {
+      const now = Date.now();
+      const record = newRecord(given, conversations.hasHistory(given), now);
+      runs.set(streamKey(given), { control: change.control, record }, now + lifeMs);
+      conversations.begin(given);
+      append(given, [given.event], now, lifeMs);
+    }
+    return Promise.resolve(result);
+  }
+
+  async function write(ref: RunRef, given: RunWrite): Promise<WriteResult> {
+    const stored = runs.get(streamKey(ref));
+    const waitEnded = given.detach !== undefined && hasEnded(ref, given.detach);
+    const command = writeCommand(given, { bytesMax: settings.turnBytesMax, waitEnded });
+    const { result, change } = transitionRun(stored?.control, command);
+    if (stored === undefined || change === undefined) return result;
+    const now = Date.now();
+    const run = refOf(stored);
+    const ttlMs = command.type === 'end' ? settings.retentionMs : lifeMs;
+    stored.control = change.control;
+    stored.record = (given.notes ?? []).reduce(withNote, stored.record);
+    runs.set(streamKey(run), stored, now + ttlMs);
+    append(run, given.events.slice(change.firstNew), now, ttlMs);
+    if (command.type === 'detach') applyDetach(stored, given.detach);
+    if (command.type === 'end') applyEnd(stored, given.end, now);
+    return result;
+  }
+
+  function applyDetach(stored: StoredRun, detach: RunWrite['detach']): void {
+    const { conversationId, ...stream } = refOf(stored);
+    const task = { kind: 'wake', stream, term: stored.control.term } as const;
+    for (const id of detach?.questions ?? []) deps.elicitations.onEnd(id, task);
+    conversations.keep({ ...stream, conversationId });
+  }
+
+  function applyEnd(stored: StoredRun, end: RunWrite['end'], now: number): void {
+    const { wasDetached, parent } = stored.control;
+    const run = refOf(stored);
+    stored.record = { ...stored.record, endedAt: now };
+    conversations.end(run, { wasDetached, isDelegate: parent !== undefined, messages: end?.messages ?? [] });
+    deps.feed.leaveAt(run, now + settings.retentionMs);
+  }
+
+  return {
+    conversations: { read: conversations.read },
+    runs: {
+      begin,
+      write,
+      async standing(stream) {
+        const stored = runs.get(streamKey(stream));
+        return stored && standingOf(stored);
+      },
+      async read(stream) {
+        const stored = runs.get(streamKey(stream));
+        return { run: stored && runOf(stored), now: Date.now() };
+      },
+      async *ownedBy(owners) {
+        for (const stored of runs.values()) {
+          const { term, owner } = stored.control;
+          const state = stateOf(stored.control);
+          if (!owners.has(owner) || (state !== 'owned' && state !== 'queued')) continue;
+          const { tenant, userId, streamRequestId } = stored.record;
+          yield { stream: { tenant, userId, streamRequestId }, term };
+        }
+      },
+      async stop(stream) {
+        const stored = runs.get(streamKey(stream));
+        const { result, change } = transitionRun(stored?.control, { type: 'stop' });
+        if (stored !== undefined && change !== undefined) stored.control = change.control;
+        return result === 'stopping';
+      },
+      async takeOver(stream, term, owner) {
+        const stored = runs.get(streamKey(stream));
+        const { result, change } = transitionRun(stored?.control, takeOverCommand(term, owner));
+        if (stored !== undefined && change !== undefined) stored.control = change.control;
+        return typeof result === 'object' ? result.term : undefined;
+      },
+    },
+  };
+}
