@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AgentsFile } from '../../services/api/src/agents/config/file.ts';
 
-/** What z.toJSONSchema gives, as far as the page needs it. */
+/** The result of z.toJSONSchema, as far as the page needs it. */
 interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -15,7 +15,7 @@ interface Schema {
   readonly additionalProperties?: Schema | false;
 }
 
-/** docs/agents.md as it should be: its own words, with the example and the reference that the schemas make. */
+/** docs/agents.md with the current example, and with the reference generated from the schemas. */
 export function agentsPage(page: string, example: string): string {
   return filled(
     filled(page, 'example', `\`\`\`yaml\n${example.trimEnd()}\n\`\`\``),
@@ -28,7 +28,7 @@ function filled(page: string, name: string, text: string): string {
   const [begin, end] = [`<!-- ${name}: written by npm run docs -->\n`, `<!-- end of ${name} -->`];
   const from = page.indexOf(begin) + begin.length;
   const to = page.indexOf(end);
-  if (from < begin.length || to < from) throw new Error(`docs/agents.md has lost its room for the ${name}`);
+  if (from < begin.length || to < from) throw new Error(`docs/agents.md has no markers for the ${name}`);
   return `${page.slice(0, from)}${text}\n${page.slice(to)}`;
 }
 
@@ -46,7 +46,7 @@ function sectionOf(name: string, entry: Schema): string[] {
   return [...heading, ...entry.oneOf.flatMap((variant) => variantOf(variant))];
 }
 
-/** One way an entry can be: which one is told by the key that all variants have with values of their own. */
+/** One variant of an entry, titled by the key that selects it. */
 function variantOf(variant: Schema): string[] {
   const [key, { const: only, enum: several } = {}] =
     Object.entries(variant.properties ?? {}).find(([name]) => SELECTORS.has(name)) ?? [];
@@ -56,7 +56,7 @@ function variantOf(variant: Schema): string[] {
 const SELECTORS = new Set(['provider', 'transport', 'type']);
 
 function tableOf(schema: Schema): string[] {
-  return ['| key | what it says |', '|---|---|', ...rowsOf(schema, ''), ''];
+  return ['| key | meaning |', '|---|---|', ...rowsOf(schema, ''), ''];
 }
 
 function rowsOf({ properties = {}, required = [] }: Schema, prefix: string): string[] {

@@ -10,7 +10,7 @@ import { faultsOfWebhooks, webhookRules } from './webhook-env.ts';
 
 export type { Env } from './variables.ts';
 
-/** Thrown with every fault found, so that one start tells them all. */
+/** Thrown with all faults, so that one start reports all of them. */
 export class EnvError extends Error {
   readonly faults: readonly string[];
 
@@ -21,7 +21,7 @@ export class EnvError extends Error {
   }
 }
 
-/** The error of a server that could not listen, as one that names the variable to change where that is what it takes. */
+/** Converts the error of a server that could not listen. If another port helps, the error names the variable. */
 export function listenFault(
   variable: 'PORT' | 'PARLEY_METRICS_PORT',
   env: Env,
@@ -33,13 +33,13 @@ export function listenFault(
       `${variable}: ${where} is in use; each process on a machine needs a port of its own`,
     ]);
   }
-  if (error.code === 'EACCES') return new EnvError([`${variable}: ${where} is not this user's to take`]);
+  if (error.code === 'EACCES') return new EnvError([`${variable}: ${where} may not be used by this user`]);
   return error;
 }
 
 /**
  * Reads and checks the environment of a service. An empty variable counts as unset. Throws EnvError with all faults.
- * The worker takes no calls, so it needs no way to verify callers.
+ * The worker accepts no calls, so it needs no settings to verify callers.
  */
 export function readEnv(
   service: 'api' | 'worker',
@@ -79,9 +79,7 @@ function faultsOfRedis(env: Env): string[] {
 
 function faultsOfDrain({ PARLEY_DRAIN_DELAY_MS: delayMs, PARLEY_DRAIN_MS: allMs }: Env): string[] {
   return delayMs > allMs / 2
-    ? [
-        'PARLEY_DRAIN_DELAY_MS: must be at most half of PARLEY_DRAIN_MS, or nothing is left to finish calls in',
-      ]
+    ? ['PARLEY_DRAIN_DELAY_MS: must be at most half of PARLEY_DRAIN_MS, so that time remains to finish calls']
     : [];
 }
 
@@ -97,7 +95,7 @@ function faultsOfTokens(env: Env): string[] {
   }
   const secrets = env.PARLEY_API_KEYS.map(secretOf);
   if (new Set(secrets).size < secrets.length) {
-    faults.push('PARLEY_API_KEYS: two entries have the same secret, which would make one caller two');
+    faults.push('PARLEY_API_KEYS: two entries have the same secret, so they do not identify one caller');
   }
   for (const tenant of env.PARLEY_JWT_TENANTS) {
     if (!/^[A-Za-z0-9._-]{1,128}$/.test(tenant))
@@ -139,12 +137,12 @@ function secretOf(apiKey: string): string {
   return apiKey.slice(apiKey.indexOf(':') + 1);
 }
 
-/** The environment as it is, for the variables that the agents' configuration names. */
+/** The unchecked environment, for the variables that the agents' configuration names. */
 export function wholeEnvironment(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }
 
-/** What production would refuse of an environment that development takes. */
+/** Settings that development accepts and production would refuse. */
 export function warningsOf(env: Env, service: 'api' | 'worker'): string[] {
   return env.NODE_ENV === 'production' ? [] : faultsOfProduction(env, service);
 }
@@ -167,7 +165,9 @@ function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
     faults.push('PARLEY_JWT_JWKS_URL: must be https in production');
   }
   if (env.PARLEY_LOG_MCP_STDERR) {
-    faults.push('PARLEY_LOG_MCP_STDERR: is for development; what programs say may hold answers and secrets');
+    faults.push(
+      'PARLEY_LOG_MCP_STDERR: is for development only; the output of programs may contain answers and secrets',
+    );
   }
   if (redisLocation(env) === undefined) {
     faults.push('REDIS_URL: production needs Redis; the memory backend forgets everything with its process');
@@ -175,7 +175,7 @@ function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
   return faults;
 }
 
-/** Where Redis is, or nothing when none is configured. */
+/** The location of Redis. Undefined when none is configured. */
 export function redisLocation(env: Env): RedisLocation | undefined {
   const auth = {
     ...(env.PARLEY_REDIS_USERNAME !== undefined && { username: env.PARLEY_REDIS_USERNAME }),
@@ -201,13 +201,13 @@ export function redisLocation(env: Env): RedisLocation | undefined {
   return env.REDIS_URL === undefined ? undefined : { kind: 'single', url: env.REDIS_URL, ...auth };
 }
 
-/** Where credentials rest: in a Redis of their own, or with everything else. */
+/** The location of credentials: a Redis of their own, or the one for everything else. */
 export function vaultLocation(env: Env): RedisLocation | undefined {
   const url = env.PARLEY_VAULT_REDIS_URL;
   return url === undefined ? redisLocation(env) : { kind: 'single', url };
 }
 
-/** The bounds that the commits keep. */
+/** The limits that commits enforce. */
 export function backendSettings(env: Env): BackendSettings {
   return {
     retentionMs: env.PARLEY_RETENTION_SECONDS * 1000,
@@ -222,7 +222,7 @@ export function backendSettings(env: Env): BackendSettings {
   };
 }
 
-/** The bounds and rhythms of the engine. */
+/** The limits and intervals of the engine. */
 export function engineSettings(env: Env): EngineSettings {
   return {
     retentionMs: env.PARLEY_RETENTION_SECONDS * 1000,
@@ -237,7 +237,7 @@ export function engineSettings(env: Env): EngineSettings {
   };
 }
 
-/** Where telemetry goes by OTLP, or nothing when it is off. */
+/** The OTLP endpoints. Undefined when OTLP is off. */
 export function otlpOf(
   env: Env,
 ): { tracesEndpoint?: string; metricsEndpoint?: string; headers?: Record<string, string> } | undefined {
@@ -260,7 +260,7 @@ export function resourceAttributesOf(env: Env): Record<string, string> {
   return pairsOf(env.OTEL_RESOURCE_ATTRIBUTES) ?? {};
 }
 
-/** Reads `name=value` pairs, comma separated and percent-encoded, as OpenTelemetry's variables write them. */
+/** Parses `name=value` pairs, comma separated and percent-encoded, the format of OpenTelemetry's variables. */
 function pairsOf(text: string | undefined): Record<string, string> | undefined {
   if (text === undefined) return undefined;
   const pairs = text.split(',').flatMap((pair) => {

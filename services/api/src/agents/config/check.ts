@@ -1,4 +1,4 @@
-import { circlesIn } from './delegation.ts';
+import { findDelegationCycles } from './delegation.ts';
 import { type Environment, faultsOfAddresses, faultsOfEnvironment } from './environment.ts';
 import type { Finding } from './fault.ts';
 import { AgentsFile } from './file.ts';
@@ -11,7 +11,7 @@ export interface Checked {
   readonly findings: readonly Finding[];
 }
 
-/** Everything wrong with the values: what the schema says first, then, of what it takes, how the entries fit together. */
+/** All faults of the values: first those of the schema, then those between entries that the schema accepts. */
 export function checkAgents(value: unknown, env: Environment): Checked {
   const first = AgentsFile.safeParse(value, { error: sentenceOf });
   const findings = first.success ? [] : first.error.issues.flatMap(findingsOf);
@@ -24,14 +24,14 @@ export function checkAgents(value: unknown, env: Environment): Checked {
     ...faultsOfReferences(data, ids),
     ...faultsOfDefault(data, ids),
     ...faultsOfHeaders(data),
-    ...circlesIn(data),
+    ...findDelegationCycles(data),
     ...faultsOfEnvironment(data, env),
     ...faultsOfAddresses(data, env.NODE_ENV === 'production'),
   ];
   return first.success ? { parsed: data, findings: all } : { findings: all };
 }
 
-/** The file without what the schema refuses: unknown keys alone, of anything else the whole entry. */
+/** The file without what the schema refuses: an unknown key is removed alone, for any other fault the whole entry. */
 function without(value: unknown, findings: readonly Finding[]): unknown {
   const rest = structuredClone(value);
   for (const { path, at } of findings) {

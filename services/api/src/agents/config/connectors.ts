@@ -13,12 +13,12 @@ const Header = z
         'would run into the key; YAML drops a blank at the end, so write it in quotes, such as "Bearer "',
       )
       .default('')
-      .describe('What stands before the key.'),
+      .describe('Text before the key.'),
   })
   .default({ name: 'Authorization', prefix: 'Bearer ' })
   .describe('The header that carries the key to the tool. Default `Authorization`, after `Bearer `.');
 
-/** Parameters of an authorization request that only Parley may choose. */
+/** Parameters of an authorization request that Parley sets itself. */
 const OWN_PARAMETERS = new Set([
   'client_id',
   'client_secret',
@@ -42,30 +42,30 @@ const Parameter = z
 const OAuth2Connector = z
   .strictObject({
     type: z.literal('oauth2'),
-    title: title('The service as people know it.'),
+    title: title('Name of the service for people.'),
     issuer: url(
-      'The authorization server. Without endpoints they are discovered from it; with them it is only the name that `iss` must carry.',
+      'The authorization server. Without configured endpoints, they are discovered from it. With them, it is only the expected value of `iss`.',
     ).optional(),
-    authorizationEndpoint: url('Where people agree; for a server that cannot be discovered.').optional(),
-    tokenEndpoint: url('Where codes and refresh tokens are redeemed.').optional(),
-    revocationEndpoint: url('Where tokens are revoked.').optional(),
-    clientId: token(500, 'The client that Parley is registered as.'),
-    clientSecretEnv: envName('Variable that holds the client secret; absent for a public client.').optional(),
+    authorizationEndpoint: url('Authorization endpoint, for a server without discovery.').optional(),
+    tokenEndpoint: url('Token endpoint, for a server without discovery.').optional(),
+    revocationEndpoint: url('Revocation endpoint, for a server without discovery.').optional(),
+    clientId: token(500, 'Client id of Parley at the server.'),
+    clientSecretEnv: envName('Variable that holds the client secret. Absent for a public client.').optional(),
     clientAuthentication: z
       .enum(['basic', 'post'])
       .optional()
       .describe(
-        'How the client secret is sent, in the Authorization header or in the body; absent: as the metadata of the server says.',
+        'How the client secret is sent: in the Authorization header or in the body. Absent: as the metadata of the server declares.',
       ),
     scopes: z
       .array(token(200, 'A scope.'))
       .default([])
-      .describe('What to ask for; the consent page lists it.'),
-    resource: url('The resource the tokens are for (RFC 8707), for an MCP server its URL.').optional(),
+      .describe('Scopes to request. The connect page lists them.'),
+    resource: url('Resource that the tokens are for (RFC 8707); for an MCP server, its URL.').optional(),
     authorizationParameters: z
       .record(Parameter, z.string().max(500))
       .default({})
-      .describe('Further parameters of the authorization request, such as `access_type: offline`.'),
+      .describe('Additional parameters of the authorization request, such as `access_type: offline`.'),
   })
   .superRefine((connector, context) => {
     const { issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint } = connector;
@@ -79,34 +79,34 @@ const OAuth2Connector = z
     if (given && tokenEndpoint === undefined)
       refuse('tokenEndpoint', 'is required beside the other endpoints');
   })
-  .describe('OAuth 2.1: the person agrees at the provider, Parley keeps and refreshes the tokens.');
+  .describe('OAuth 2.1. The person consents at the provider. Parley stores and refreshes the tokens.');
 
 const ApiKeyConnector = z
   .strictObject({
     type: z.literal('api_key'),
-    title: title('The service as people know it.'),
-    instructions: prose(2_000, 'Tells the person, on the page that asks for the key, where to find one.'),
-    label: title('What the field for the key is called.').default('API key'),
+    title: title('Name of the service for people.'),
+    instructions: prose(2_000, 'Text for the person on the page that asks for the key: where to find one.'),
+    label: title('Label of the field for the key.').default('API key'),
     header: Header,
     checkUrl: url(
-      'Called once with a new key: 2xx keeps it, 401 and 403 refuse it. Absent: unchecked.',
+      'URL to check a new key, called once. 2xx accepts the key, 401 and 403 refuse it. Absent: keys are not checked.',
     ).optional(),
   })
-  .describe('The person pastes a key into a page of Parley.');
+  .describe('The person enters an API key on a page of Parley.');
 
 const NangoConnector = z
   .strictObject({
     type: z.literal('nango'),
-    title: title('The service as people know it.'),
-    integrationId: token(200, 'The unique key of the integration in Nango.'),
-    apiUrl: url('The API of Nango.').default('https://api.nango.dev'),
+    title: title('Name of the service for people.'),
+    integrationId: token(200, 'Unique key of the integration in Nango.'),
+    apiUrl: url('Base URL of the Nango API.').default('https://api.nango.dev'),
     secretKeyEnv: envName('Variable that holds the secret key of the Nango environment.'),
-    webhookKeyEnv: envName('Variable that holds the key that Nango signs its webhooks with.'),
+    webhookKeyEnv: envName('Variable that holds the key with which Nango signs its webhooks.'),
     apiKeyHeader: HeaderName.optional().describe(
-      'For integrations with an API key: the header that carries it, as it is. Absent: `Authorization`, after `Bearer `.',
+      'For integrations with an API key: the header that carries the key, without a prefix. Absent: `Authorization`, after `Bearer `.',
     ),
   })
-  .describe('Nango keeps the tokens; Parley fetches them when a call needs them.');
+  .describe('Nango stores the tokens. Parley fetches them when a call needs them.');
 
 /** A way to get a person's credential. */
 export const Connector = z.discriminatedUnion('type', [OAuth2Connector, ApiKeyConnector, NangoConnector]);

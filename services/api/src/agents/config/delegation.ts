@@ -2,21 +2,21 @@ import type { Finding } from './fault.ts';
 import type { AgentsFile } from './file.ts';
 
 /**
- * Delegation that comes back to where it began, told once per circle at the reference that closes it. A circle could only
- * end at the cap on depth that a run keeps, after paying for every round; whoever wants one wants a loop in one agent.
+ * Finds cycles of delegation, each reported once, at the reference that closes it. A cycle would run, and cost tokens,
+ * until the limit on delegation depth.
  */
-export function circlesIn({ agents }: Pick<AgentsFile, 'agents'>): Finding[] {
+export function findDelegationCycles({ agents }: Pick<AgentsFile, 'agents'>): Finding[] {
   const findings: Finding[] = [];
   const done = new Set<string>();
-  const visit = (id: string, trail: readonly string[]): void => {
+  const visit = (id: string, ancestors: readonly string[]): void => {
     if (done.has(id) || !Object.hasOwn(agents, id)) return;
-    const here = [...trail, id];
+    const here = [...ancestors, id];
     for (const [index, { agent }] of (agents[id]?.delegates ?? []).entries()) {
       const start = here.indexOf(agent);
       if (start < 0) visit(agent, here);
       else {
         const path = ['agents', id, 'delegates', index, 'agent'];
-        findings.push({ path, message: sentenceOf([...here.slice(start), agent]) });
+        findings.push({ path, message: describeCycle([...here.slice(start), agent]) });
       }
     }
     done.add(id);
@@ -25,8 +25,8 @@ export function circlesIn({ agents }: Pick<AgentsFile, 'agents'>): Finding[] {
   return findings;
 }
 
-function sentenceOf(circle: readonly string[]): string {
-  return circle.length === 2
+function describeCycle(cycle: readonly string[]): string {
+  return cycle.length === 2
     ? 'is the agent itself; an agent goes on by itself without delegating'
-    : `delegates in a circle: ${circle.join(' -> ')}`;
+    : `delegates in a circle: ${cycle.join(' -> ')}`;
 }

@@ -2,19 +2,19 @@ import { faultOfUrl } from '@parley/shared/domain/url';
 import type { Finding, Path } from './fault.ts';
 import type { AgentsFile } from './file.ts';
 
-/** The environment of the process, as runtime/env.ts hands it over. */
+/** The environment of the process, as runtime/env.ts returns it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Use {
   readonly path: Path;
   readonly name: string;
-  /** Sent as (part of) a header, which cannot hold everything; a process takes any text. */
+  /** True when the value is sent in a header, which accepts printable ASCII only. A process accepts any text. */
   readonly inHeader: boolean;
 }
 
-/** Variables that the file names and the environment does not give, or gives in a way that cannot work. */
+/** Variables that the file names and that are not set, or whose value cannot work. */
 export function faultsOfEnvironment(file: AgentsFile, env: Environment): Finding[] {
-  return usesIn(file).flatMap(({ path, name, inHeader }) => {
+  return findUses(file).flatMap(({ path, name, inHeader }) => {
     const value = env[name];
     if (value === undefined || value === '') {
       return [{ path, message: `names an environment variable${shown(name)} that is not set` }];
@@ -23,29 +23,29 @@ export function faultsOfEnvironment(file: AgentsFile, env: Environment): Finding
       const message = `the value of this environment variable${shown(name)} begins or ends with a blank or line break, as secrets read from files often do`;
       return [{ path, message }];
     }
-    // What undici refuses in a header it would refuse at the first call, with the value in its message.
+    // The HTTP client would refuse such a header at the first call, with the value in its error message.
     return inHeader && /[^\u0020-\u007e]/.test(value)
       ? [{ path, message: `the value of this environment variable${shown(name)} is not printable ASCII` }]
       : [];
   });
 }
 
-/** The variables that the file names, each with what it holds. */
+/** The variables that the file names, with their values. */
 export function secretsOf(file: AgentsFile, env: Environment): ReadonlyMap<string, string> {
-  return new Map(usesIn(file).map(({ name }) => [name, env[name] ?? '']));
+  return new Map(findUses(file).map(({ name }) => [name, env[name] ?? '']));
 }
 
-/** Addresses that would carry credentials in the clear, or send people to a page that could be anybody's. */
+/** URLs that would send credentials in the clear, or people to a page that cannot be authenticated. */
 export function faultsOfAddresses(file: AgentsFile, isProduction: boolean): Finding[] {
-  const called = calledIn(file).flatMap(({ path, url }) => {
+  const called = findCalledUrls(file).flatMap(({ path, url }) => {
     const { protocol, hostname } = new URL(url);
-    // A sidecar is as near as the process itself.
+    // Traffic to a sidecar does not leave the machine.
     if (!isProduction || protocol === 'https:' || LOOPBACK.has(hostname)) return [];
     const message =
       'must be https in production (http only on loopback), or what is sent could be read on the way';
     return [{ path, message }];
   });
-  const providers = providersIn(file).flatMap(({ path, url }) => {
+  const providers = findProviderUrls(file).flatMap(({ path, url }) => {
     const message = faultOfUrl(url, { allowLoopbackHttp: !isProduction });
     if (message === undefined) return [];
     return [{ path, message: isProduction ? `${message} in production` : message }];
@@ -55,7 +55,7 @@ export function faultsOfAddresses(file: AgentsFile, isProduction: boolean): Find
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-function usesIn(file: AgentsFile): Use[] {
+function findUses(file: AgentsFile): Use[] {
   const use = (path: Path, name: string | undefined, inHeader: boolean): Use[] =>
     name === undefined ? [] : [{ path, name, inHeader }];
   return [
@@ -88,8 +88,8 @@ interface Address {
   readonly url: string;
 }
 
-/** What Parley calls as its operator asked it to: models and MCP servers. */
-function calledIn(file: AgentsFile): Address[] {
+/** URLs of models and MCP servers, which Parley calls. */
+function findCalledUrls(file: AgentsFile): Address[] {
   return [
     ...Object.entries(file.models).flatMap(([id, model]) => addresses(['models', id], model, ['baseUrl'])),
     ...Object.entries(file.mcpServers).flatMap(([id, server]) =>
@@ -98,8 +98,8 @@ function calledIn(file: AgentsFile): Address[] {
   ];
 }
 
-/** Where people are sent to and what vouches for them. */
-function providersIn(file: AgentsFile): Address[] {
+/** URLs of the connectors' providers, to which people are sent. */
+function findProviderUrls(file: AgentsFile): Address[] {
   const keys = [
     'issuer',
     'authorizationEndpoint',
@@ -118,7 +118,7 @@ function addresses(path: Path, entry: object, keys: readonly string[]): Address[
   });
 }
 
-/** A name is told only if it is plainly one: a secret written in its place must not be. */
+/** The name in parentheses, if it is clearly a variable name: a secret that was written in its place is not shown. */
 function shown(name: string): string {
   const words = name.split('_');
   const isPlain = words.length > 1 && words.every((word) => /^(?:[A-Z]{1,20}\d{0,2}|\d{1,4})$/.test(word));

@@ -1,16 +1,16 @@
 import { holdsSecret } from './literal-secret.ts';
 
-/** Where something is in the file, as zod tells it: keys and indexes from the top. */
+/** A place in the file, as zod reports it: keys and indexes from the top. */
 export type Path = readonly PropertyKey[];
 
-/** Something wrong, found before it is known on which line. `at: 'key'` when the key itself is at fault. */
+/** A fault without its line. `at: 'key'` when the key itself is wrong. */
 export interface Finding {
   readonly path: Path;
   readonly message: string;
   readonly at?: 'key';
 }
 
-/** Something wrong, with its place. Lines and columns count from 1; absent when the file could not be read at all. */
+/** A fault with its place. Lines and columns count from 1. They are absent when the file could not be read. */
 export interface Fault {
   readonly line?: number;
   readonly column?: number;
@@ -19,7 +19,7 @@ export interface Fault {
   readonly message: string;
 }
 
-/** Thrown with every fault found, so that one start tells them all. Never holds a value from the file but names and ids. */
+/** Thrown with all faults, so that one start reports all of them. Contains no values of the file except names and ids. */
 export class AgentsConfigError extends Error {
   readonly faults: readonly Fault[];
 
@@ -31,13 +31,13 @@ export class AgentsConfigError extends Error {
   }
 }
 
-/** `file:line:column: path: message`, which editors and terminals know how to open. */
+/** `file:line:column: path: message`, a format that editors and terminals can open. */
 export function lineOf(file: string, { line, column, path, message }: Fault): string {
   const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
   return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
 }
 
-/** A path as people write it. */
+/** Formats a path, such as `agents.support.tools[0].server`. */
 export function pathText(path: Path): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`;
@@ -45,7 +45,7 @@ export function pathText(path: Path): string {
   }, '');
 }
 
-/** A key may be anything that someone typed: what would break a line of the log, or should not be in it, is left out. */
+/** The key, or `(…)` if it could break a log line or may be a secret: a key can be any text that somebody typed. */
 function keyText(key: PropertyKey): string {
   const text = String(key);
   return /^[\u0021-\u007e]{1,100}$/.test(text) && !holdsSecret(text) ? text : '(…)';

@@ -5,10 +5,10 @@ import { McpServer as McpServerEntry } from './mcp-servers.ts';
 import { Model as ModelEntry } from './models.ts';
 import { Id } from './words.ts';
 
-/** The file that PARLEY_CONFIG names, as it is written. docs/agents.md is written from here. */
+/** The schema of the file that PARLEY_CONFIG names. The reference in docs/agents.md is generated from it. */
 export const AgentsFile = z.strictObject({
   defaultAgent: Id.optional().describe(
-    'The agent of a turn that names none; may be left out when there is only one.',
+    'Agent of a turn that does not name one. Optional when there is only one agent.',
   ),
   models: z.record(Id, ModelEntry).default({}).describe('Language models, by id.'),
   agents: z.record(Id, AgentEntry).default({}).describe('Agents, by id. At least one.'),
@@ -16,7 +16,7 @@ export const AgentsFile = z.strictObject({
   connectors: z
     .record(Id, ConnectorEntry)
     .default({})
-    .describe('Ways to get a credential of a person’s, by id.'),
+    .describe('Ways to obtain a person’s credential, by id.'),
 });
 export type AgentsFile = z.infer<typeof AgentsFile>;
 
@@ -33,12 +33,12 @@ export type OAuth2Connector = Extract<Connector, { type: 'oauth2' }>;
 export type ApiKeyConnector = Extract<Connector, { type: 'api_key' }>;
 export type NangoConnector = Extract<Connector, { type: 'nango' }>;
 
-/** Entries by id. Has no prototype, so an id from a request finds an entry or nothing. */
+/** Entries by id. The object has no prototype, so an id from a request never finds an inherited property. */
 export type ById<T> = Readonly<Record<string, T>>;
 
 /**
- * A checked configuration: every reference leads to an entry, delegation has no circles. Holds names of environment
- * variables and never what they hold, so it may be logged.
+ * A checked configuration: every reference leads to an entry, and delegation has no cycles. It contains names of
+ * environment variables and never their values, so it may be logged.
  */
 export interface AgentsConfig {
   readonly defaultAgent: string;

@@ -1,4 +1,4 @@
-// The beginnings that issuers give their secrets so that they can be found.
+// Prefixes that issuers give to their secrets so that they can be detected.
 const SHAPES = [
   /\bsk-[A-Za-z0-9_-]{16,}/,
   /\b[srp]k_(?:live|test)_[A-Za-z0-9]{10,}/,
@@ -15,7 +15,7 @@ const SHAPES = [
   /\bBearer +(?=\S{0,99}\d)[A-Za-z0-9._~+/-]{16}/i,
 ];
 
-/** True for text that holds what looks like a secret. Many secrets do not: false promises nothing. */
+/** True for text that contains a recognizable secret. False does not mean that there is none. */
 export function holdsSecret(text: string): boolean {
   return SHAPES.some((shape) => shape.test(text));
 }

@@ -4,33 +4,33 @@ import { type Environment, secretsOf } from './environment.ts';
 import { AgentsConfigError, type Fault, type Finding, lineOf } from './fault.ts';
 import type { AgentsConfig, AgentsFile, ById } from './file.ts';
 import { holdsSecret } from './literal-secret.ts';
-import { unusedIn } from './references.ts';
+import { findUnused } from './references.ts';
 import { readYaml, type YamlText } from './yaml.ts';
 
 const FILE_BYTES_MAX = 1_048_576;
 
-/** A configuration ready for use, and the secrets it names, kept apart from it. */
+/** A configuration, and separately the secrets that it names. */
 export interface LoadedAgentsConfig {
   readonly config: AgentsConfig;
   /** The value of an environment variable that the configuration names; throws for any other. Never log it. */
   readonly secretOf: (envName: string) => string;
-  /** What is most likely a slip but no fault, as lines to log. */
+  /** Probable mistakes that are not faults, as lines to log. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads the file that PARLEY_CONFIG names, once, at start. Throws AgentsConfigError with all faults, each with its line and
- * column, and nothing else. `env` is the environment of the process; `NODE_ENV=production` in it asks for https.
+ * Reads the file that PARLEY_CONFIG names, once, at start. Throws only AgentsConfigError, with all faults, each with line
+ * and column. `env` is the environment of the process. `NODE_ENV=production` in it requires https.
  */
 export function loadAgentsConfig(path: string, env: Environment): LoadedAgentsConfig {
-  return readAgentsConfig(textOf(path), path, env);
+  return readAgentsConfig(readText(path), path, env);
 }
 
-/** Checks the text of a configuration; `file` is what faults call it. Throws AgentsConfigError like loadAgentsConfig. */
+/** Checks the text of a configuration. Faults name it `file`. Throws AgentsConfigError like loadAgentsConfig. */
 export function readAgentsConfig(text: string, file: string, env: Environment): LoadedAgentsConfig {
   const yaml = readYaml(text);
   const refuse = (faults: readonly Fault[]): never => {
-    throw new AgentsConfigError(file, [...faults].sort(byPlace));
+    throw new AgentsConfigError(file, [...faults].sort(comparePlaces));
   };
   if (yaml.value === undefined && yaml.faults.length > 0) return refuse(yaml.faults);
   if (yaml.value === undefined || yaml.value === null) return refuse([{ path: '', message: 'is empty' }]);
@@ -39,30 +39,30 @@ export function readAgentsConfig(text: string, file: string, env: Environment): 
   if (faults.length > 0 || parsed === undefined) return refuse(faults);
   const secrets = secretsOf(parsed, env);
   return {
-    config: configOf(parsed),
+    config: buildConfig(parsed),
     secretOf: (envName) => {
       const value = secrets.get(envName);
       if (value === undefined)
         throw new Error('The agents configuration names no such environment variable.');
       return value;
     },
-    warnings: unusedIn(parsed).map((finding) => lineOf(file, yaml.faultOf(finding))),
+    warnings: findUnused(parsed).map((finding) => lineOf(file, yaml.faultOf(finding))),
   };
 }
 
-/** One fault per value: it may be wrong in several ways, and that it is a secret is what its writer must know first. */
+/** At most one fault per value. If a value looks like a secret, that is the fault reported. */
 function faultsOf(yaml: YamlText, findings: readonly Finding[]): Fault[] {
-  const first = new Map([...literalsIn(yaml), ...findings].reverse().map((one) => [keyOf(one), one]));
-  const told = new Set(yaml.faults.map(({ path }) => path));
-  return [...first.values()].map(yaml.faultOf).filter(({ path }) => !told.has(path));
+  const first = new Map([...findLiteralSecrets(yaml), ...findings].reverse().map((one) => [keyOf(one), one]));
+  const reported = new Set(yaml.faults.map(({ path }) => path));
+  return [...first.values()].map(yaml.faultOf).filter(({ path }) => !reported.has(path));
 }
 
 function keyOf({ path, at }: Finding): string {
   return JSON.stringify([path, at]);
 }
 
-/** Texts that look like secrets, wherever they stand: in a header, an argument, an instruction. */
-function literalsIn({ texts }: YamlText): Finding[] {
+/** Texts that look like secrets, anywhere in the file. */
+function findLiteralSecrets({ texts }: YamlText): Finding[] {
   const message =
     'looks like a secret; secrets never stand in this file. Put it into an environment variable and name that, in a key that ends in Env; then replace the secret, for it was written down';
   return texts
@@ -70,23 +70,23 @@ function literalsIn({ texts }: YamlText): Finding[] {
     .map(({ text: _, ...where }) => ({ ...where, message }));
 }
 
-function configOf(file: AgentsFile): AgentsConfig {
+function buildConfig(file: AgentsFile): AgentsConfig {
   return {
     defaultAgent: file.defaultAgent ?? Object.keys(file.agents)[0] ?? '',
-    models: named(file.models),
-    agents: named(file.agents),
-    mcpServers: named(file.mcpServers),
-    connectors: named(file.connectors),
+    models: withIds(file.models),
+    agents: withIds(file.agents),
+    mcpServers: withIds(file.mcpServers),
+    connectors: withIds(file.connectors),
   };
 }
 
-function named<T>(entries: Readonly<Record<string, T>>): ById<T & { readonly id: string }> {
+function withIds<T>(entries: Readonly<Record<string, T>>): ById<T & { readonly id: string }> {
   const byId: Record<string, T & { readonly id: string }> = Object.create(null);
   for (const [id, entry] of Object.entries(entries)) byId[id] = { ...entry, id };
   return byId;
 }
 
-function textOf(path: string): string {
+function readText(path: string): string {
   const refuse = (message: string): never => {
     throw new AgentsConfigError(path, [{ path: '', message }]);
   };
@@ -107,6 +107,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text',
 };
 
-function byPlace(a: Fault, b: Fault): number {
+function comparePlaces(a: Fault, b: Fault): number {
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }

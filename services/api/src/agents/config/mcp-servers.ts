@@ -5,39 +5,39 @@ import { envName, HeaderName, Id, prose, title, token, url } from './words.ts';
 const Scope = z
   .enum(['none', 'project', 'user'])
   .describe(
-    'Whose credential the calls carry. `none`: nobody’s. `project`: one for all, from the environment. `user`: each person’s own, got by the `connector`.',
+    'Credential of the calls. `none`: none. `project`: one for all people, from the environment. `user`: the person’s own, obtained by the `connector`.',
   );
 
 const AnnouncedTool = z.strictObject({
-  name: token(128, 'As the server calls it.'),
-  title: title('What people know it as.').optional(),
-  description: prose(4_000, 'Tells the model what it is for.'),
+  name: token(128, 'The server’s name for the tool.'),
+  title: title('Name of the tool for people.').optional(),
+  description: prose(4_000, 'Purpose of the tool, for the model.'),
   inputSchema: z
     .looseObject({ type: z.literal('object') })
-    .describe('JSON Schema of its arguments, as the server would tell it.'),
+    .describe('JSON Schema of the arguments, as the server lists it.'),
 });
 
 const HttpServer = z
   .strictObject({
-    title: title('The service as people know it.'),
+    title: title('Name of the service for people.'),
     transport: z.literal('http'),
     url: url('The endpoint (Streamable HTTP).'),
     headersFromEnv: z
       .record(HeaderName, envName('Variable that holds the value of the header.'))
       .default({})
       .describe(
-        'Headers of every call: the name of the header, and of the variable that holds its whole value.',
+        'Headers of every call: the name of the header, and the name of the variable that holds its complete value.',
       ),
     credentialScope: Scope,
     connector: Id.optional().describe(
-      'An entry of `connectors`; with `credentialScope: user`, and only then.',
+      'An entry of `connectors`. Required with `credentialScope: user`, and not allowed otherwise.',
     ),
     announcedTools: z
       .array(AnnouncedTool)
       .max(128)
       .default([])
       .describe(
-        'With `credentialScope: user`: the tools a model is offered before its person has connected, since the server is never asked without their credential. Absent: one tool that has the person connect.',
+        'With `credentialScope: user`: the tools that the model is offered before the person has connected, because the server is never called without their credential. Absent: one tool that asks the person to connect.',
       ),
   })
   .superRefine((server, context) => {
@@ -75,31 +75,33 @@ const HttpServer = z
           message: 'is there twice; capitals make no difference in the name of a header',
         });
   })
-  .describe('A server that is reached over HTTP.');
+  .describe('A server that is called over HTTP.');
 
 const StdioServer = z
   .strictObject({
-    title: title('The service as people know it.'),
+    title: title('Name of the service for people.'),
     transport: z.literal('stdio'),
     command: z
       .string()
       .min(1)
       .max(1_000)
-      .describe('The program to start: an absolute path, or a name where `env` has `PATH`.'),
+      .describe('Program to start: an absolute path, or a name when `env` contains `PATH`.'),
     args: z
       .array(z.string().max(10_000))
       .default([])
-      .describe('Its arguments. Other users of the machine can read them.'),
+      .describe('Arguments of the program. Other users of the machine can read them.'),
     env: z
       .array(envName('Name of a variable.'), 'must be a list of names of environment variables')
       .default([])
-      .describe('Names of the variables that the process gets. It inherits no others, not even `PATH`.'),
+      .describe(
+        'Names of the environment variables that the process gets. It inherits no others, not even `PATH`.',
+      ),
     credentialScope: Scope.extract(['none', 'project'], {
       error: ({ input }) =>
         input === 'user'
           ? 'cannot be `user` with `transport: stdio`: one process serves all people; use `transport: http`'
           : undefined,
-    }).describe('Whose credential the process holds. `none`: nobody’s. `project`: one for all, from `env`.'),
+    }).describe('Credential of the process. `none`: none. `project`: one for all people, from `env`.'),
   })
   .superRefine(({ command, env, credentialScope }, context) => {
     const refuse = (key: string, message: string) =>

@@ -1,25 +1,25 @@
 const DISTANCE_MAX = 2;
 
-/** The candidate that a mistyped word most likely means, or nothing when none is near. */
+/** The candidate that a mistyped word most likely means. Undefined when none is similar. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > 64) return undefined;
   const same = candidates.find((candidate) => plain(candidate) === plain(word));
   if (same !== undefined) return same;
-  // In a short word two letters are too much of it to guess by.
-  const reach = Math.min(DISTANCE_MAX, Math.floor(word.length / 3));
+  // In a short word, two different letters are too many for a guess.
+  const distanceMax = Math.min(DISTANCE_MAX, Math.floor(word.length / 3));
   const [best] = candidates
     .map((candidate) => ({ candidate, distance: distanceOf(plain(word), plain(candidate)) }))
-    .filter(({ distance }) => distance <= reach)
+    .filter(({ distance }) => distance <= distanceMax)
     .sort((a, b) => a.distance - b.distance);
   return best?.candidate;
 }
 
-/** Capitals, dashes and underscores are what people mix up first. */
+/** The word without case, dashes and underscores, which people confuse most often. */
 function plain(word: string): string {
   return word.toLowerCase().replaceAll(/[-_.]/g, '');
 }
 
-/** Letters to add, drop, change or swap with a neighbour (optimal string alignment). */
+/** Number of letters to add, drop, change or swap with a neighbour (optimal string alignment). */
 function distanceOf(from: string, to: string): number {
   let before: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);

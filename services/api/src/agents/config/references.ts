@@ -5,10 +5,10 @@ import { Id } from './words.ts';
 
 const SECTIONS = ['models', 'agents', 'mcpServers', 'connectors'] as const;
 type Section = (typeof SECTIONS)[number];
-/** The ids that the file gives in each section, those of faulty entries included: a reference to one is no fault. */
+/** The ids in each section of the file, including those of invalid entries: a reference to one is not a fault. */
 export type Ids = Readonly<Record<Section, readonly string[]>>;
 
-/** The ids in a file that has not been checked yet, as far as they can be referred to. */
+/** The valid ids in a file that has not been checked yet. */
 export function idsOf(value: unknown): Ids {
   const of = (section: Section): string[] => {
     const entries = (value as Partial<Record<Section, unknown>> | null)?.[section];
@@ -24,7 +24,7 @@ export function idsOf(value: unknown): Ids {
   };
 }
 
-/** References that lead nowhere, or twice to the same place. */
+/** References to entries that do not exist, and duplicate references. */
 export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
   const findings: Finding[] = [];
   const refer = (path: Path, id: string, section: Section) => {
@@ -40,11 +40,11 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
       refer(['agents', id, 'delegates', index, 'agent'], delegate.agent, 'agents');
     }
     findings.push(
-      ...twice(
+      ...duplicates(
         agent.tools.map(({ server }) => server),
         (index) => ['agents', id, 'tools', index, 'server'],
       ),
-      ...twice(
+      ...duplicates(
         agent.delegates.map((one) => one.agent),
         (index) => ['agents', id, 'delegates', index, 'agent'],
       ),
@@ -58,7 +58,7 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
   return findings;
 }
 
-/** Headers in which the project's value and the person's credential would meet. */
+/** Headers that the project and the person's credential would both set. */
 export function faultsOfHeaders(file: AgentsFile): Finding[] {
   return Object.entries(file.mcpServers).flatMap(([id, server]) => {
     if (server.transport === 'stdio' || server.connector === undefined) return [];
@@ -81,7 +81,7 @@ function headerOf(connector: AgentsFile['connectors'][string]): string {
   return (connector.type === 'nango' ? connector.apiKeyHeader : undefined) ?? 'Authorization';
 }
 
-/** A file without any agent, or with several of which none is the default. */
+/** Faults of a file without agents, or with several and no default. */
 export function faultsOfDefault(file: AgentsFile, ids: Ids): Finding[] {
   if (ids.agents.length === 0) return [{ path: ['agents'], message: 'is required; it defines no agent' }];
   return file.defaultAgent === undefined && ids.agents.length > 1
@@ -89,8 +89,8 @@ export function faultsOfDefault(file: AgentsFile, ids: Ids): Finding[] {
     : [];
 }
 
-/** Entries that nothing refers to: no fault, but most likely a slip. */
-export function unusedIn(file: AgentsFile): Finding[] {
+/** Entries that nothing refers to: probably a mistake, but not a fault. */
+export function findUnused(file: AgentsFile): Finding[] {
   const agents = Object.values(file.agents);
   const used: Readonly<Record<Exclude<Section, 'agents'>, ReadonlySet<string | undefined>>> = {
     models: new Set(agents.map(({ model }) => model)),
@@ -108,7 +108,7 @@ export function unusedIn(file: AgentsFile): Finding[] {
   );
 }
 
-function twice(names: readonly string[], pathOf: (index: number) => Path): Finding[] {
+function duplicates(names: readonly string[], pathOf: (index: number) => Path): Finding[] {
   return names.flatMap((name, index) =>
     names.indexOf(name) < index ? [{ path: pathOf(index), message: 'is there twice' }] : [],
   );

@@ -7,7 +7,7 @@ type Issue = z.core.$ZodIssue;
 
 const SECRET_KEY = /key$|secret|token|password|authorization|credential/i;
 
-/** Says in a sentence what a schema has against a value, without repeating the value. Zod's map of messages. */
+/** Zod's error map: describes a schema's fault in a sentence, without repeating the value. */
 export function sentenceOf(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
@@ -33,7 +33,7 @@ export function sentenceOf(issue: RawIssue): string | undefined {
   }
 }
 
-/** The findings in one issue: zod tells all unknown keys of a place at once, with a line for each. */
+/** The findings in one issue. Zod reports all unknown keys of a place in one issue; its message has a line for each. */
 export function findingsOf(issue: Issue): Finding[] {
   if (issue.code === 'unrecognized_keys') {
     const messages = issue.message.split('\n');
@@ -47,7 +47,7 @@ export function findingsOf(issue: Issue): Finding[] {
   return issue.code === 'invalid_key' ? [{ path, message, at: 'key' }] : [{ path, message }];
 }
 
-/** ` Did you mean …?`, or nothing. */
+/** `; did you mean …?`, or an empty text. */
 export function hint(word: string, candidates: readonly string[]): string {
   const meant = nearest(word, candidates);
   return meant === undefined ? '' : `; did you mean \`${meant}\`?`;
@@ -98,10 +98,10 @@ function sentenceOfKey(key: string, known: readonly string[]): string {
   return `is not known here${near === '' ? `; known are ${known.map((name) => `\`${name}\``).join(', ')}` : near}`;
 }
 
-/** The key that names a variable, for one under which people write the secret itself. */
+/** The key that takes the name of a variable, for a key under which somebody wrote the secret itself. */
 function knownSecretKey(key: string, known: readonly string[]): string | undefined {
   const named = known.filter((name) => /Env$/.test(name));
-  // Already an attempt at naming the variable: that it is mistyped is all there is to say.
+  // This is a mistyped key for a variable, so the ordinary hint is better.
   if (/env$/i.test(key)) return undefined;
   const exact =
     nearest(`${key}Env`, named) ?? (/^headers?$/i.test(key) ? nearest('headersFromEnv', named) : undefined);

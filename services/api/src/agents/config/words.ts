@@ -1,18 +1,18 @@
 import { faultOfProse } from '@parley/shared/domain/text';
 import { z } from 'zod';
 
-/** The small values that several entries of the configuration share. No message repeats a value: it may be a secret. */
+/** Value types that several entries of the configuration share. No message repeats a value, because it may be a secret. */
 
 const URL_LENGTH_MAX = 2048;
-// Names of query parameters that hold a secret wherever they are seen.
+// Common names of query parameters that contain a secret.
 const SECRET_PARAMETER = /^(?:.*[_-])?(?:api-?key|key|token|secret|password|sig|signature)$/i;
 
-/** The name of an entry. Ids go into paths and keys, so the two that a path would swallow are none. */
+/** The id of an entry. Ids become parts of paths and keys, so `.` and `..` are not valid. */
 export const Id = z
   .string()
   .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/, 'an id is 1 to 64 of A-Z a-z 0-9 . _ - (and not . or ..)');
 
-/** The name of an environment variable. Capitals only: nearly every secret written by mistake holds others. */
+/** The name of an environment variable. Capitals only, because nearly every secret written by mistake has other letters. */
 const EnvName = z.string().superRefine((text, context) => {
   if (/^[A-Z_][A-Z0-9_]{0,127}$/.test(text)) return;
   context.addIssue(
@@ -22,10 +22,10 @@ const EnvName = z.string().superRefine((text, context) => {
   );
 });
 
-/** The name of an environment variable, with a sentence that says what the variable holds. */
+/** The name of an environment variable. `about` describes the variable's value. */
 export const envName = (about: string) => EnvName.describe(about);
 
-/** Text that people or models read, of at most so many characters. */
+/** Text for people or models, with at most `charactersMax` characters. */
 export const prose = (charactersMax: number, about: string) =>
   z
     .string()
@@ -35,11 +35,11 @@ export const prose = (charactersMax: number, about: string) =>
     })
     .describe(about);
 
-/** What people know a thing as: one short line. */
+/** A name for people: one short line. */
 export const title = (about: string) =>
   prose(80, about).refine((text) => !/[\n\t]/.test(text), 'must be one line');
 
-/** A name that another program gives: visible ASCII without blanks. */
+/** A name from another program: visible ASCII without spaces. */
 export const token = (lengthMax: number, about: string) =>
   z
     .string()
@@ -51,7 +51,7 @@ export const token = (lengthMax: number, about: string) =>
 export const count = (fallback: number, min: number, max: number, about: string) =>
   z.int().min(min).max(max).default(fallback).describe(`${about} From ${min} to ${max}.`);
 
-/** The address of a service, https or http; what production asks beyond that is checked with the environment. */
+/** The URL of a service, https or http. The rules of production are checked with the environment. */
 export const url = (about: string) =>
   z
     .string()

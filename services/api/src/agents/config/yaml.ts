@@ -1,5 +1,6 @@
 import {
   type Document,
+  type ErrorCode,
   isAlias,
   isMap,
   isScalar,
@@ -10,21 +11,20 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { type Fault, type Finding, type Path, pathText } from './fault.ts';
-import { sentenceOfSyntax } from './syntax.ts';
 
 const DEPTH_MAX = 16;
-// Lists in lists on one line are what overflows the parser's stack beyond what it, or the process, can recover from.
+// Lists nested on one line can overflow the parser's stack in a way from which the process cannot recover.
 const INDICATORS_IN_A_ROW = /(?:[-?:][ \t]+){32}/;
 
-/** A YAML text as plain values, knowing where in the text each of them stands. */
+/** A YAML text as plain values, with the place of each value in the text. */
 export interface YamlText {
-  /** Maps become objects without prototype. Undefined when the text is empty or no YAML. */
+  /** Maps become objects without prototype. Undefined when the text is empty or not YAML. */
   readonly value: unknown;
-  /** What is wrong with it as YAML, and what is YAML but not taken here: aliases, tags, keys given twice. */
+  /** Faults of the YAML itself, and valid YAML that is not accepted here: aliases, tags, duplicate keys. */
   readonly faults: readonly Fault[];
-  /** Every text in it, keys included, with where it stands. */
+  /** Every text in the file, including keys, with its place. */
   readonly texts: readonly Text[];
-  /** Gives a finding its line and column; what is not in the text is placed at what would hold it. */
+  /** Adds line and column to a finding. A missing value gets the place of the map or list that would contain it. */
   faultOf(finding: Finding): Fault;
 }
 
@@ -55,7 +55,7 @@ export function readYaml(text: string): YamlText {
   const rest: Omit<YamlText, 'value'> = {
     faults,
     texts: walk.texts,
-    faultOf: ({ path, message, at }) => placed(placeOf(places, path, at), path, message),
+    faultOf: ({ path, message, at }) => placed(findPlace(places, path, at), path, message),
   };
   const document = parse(text, lines, refuse);
   const contents = faults.length > 0 ? undefined : document?.contents;
@@ -72,22 +72,22 @@ function parse(text: string, lines: LineCounter, refuse: Walk['refuse']): Docume
   try {
     const document = parseDocument(text, {
       lineCounter: lines,
-      // Pretty ones quote the text around the fault, which may hold what must not be printed.
+      // Pretty errors quote the text around the fault, which may contain a secret.
       prettyErrors: false,
       stringKeys: true,
-      // Looked for below, in linear time and with the place of the first.
+      // Duplicates are found below, in linear time and with their place.
       uniqueKeys: false,
     });
-    const told = new Set<number>();
+    const reportedLines = new Set<number>();
     for (const { code, pos } of [...document.errors, ...document.warnings]) {
-      // One slip makes the parser stumble several times on the same line.
+      // One mistake can cause several errors on the same line. Only the first is reported.
       const { line } = lines.linePos(pos[0]);
-      if (!told.has(line)) refuse(pos[0], [], sentenceOfSyntax(code));
-      told.add(line);
+      if (!reportedLines.has(line)) refuse(pos[0], [], sentenceOfSyntax(code));
+      reportedLines.add(line);
     }
     return document;
   } catch {
-    // Whatever trips the parser up, its stack included, is a fault of the text.
+    // Any exception of the parser, including a stack overflow, is a fault of the text.
     refuse(0, [], 'cannot be read as YAML; it may be nested too deeply');
     return undefined;
   }
@@ -116,10 +116,10 @@ function read(node: ParsedNode | null, path: Path, walk: Walk): unknown {
       return read(item, at, walk);
     });
   }
-  return isMap(node) ? entriesOf(node, path, walk) : null;
+  return isMap(node) ? readEntries(node, path, walk) : null;
 }
 
-function entriesOf(node: YAMLMap.Parsed, path: Path, walk: Walk): Record<string, unknown> {
+function readEntries(node: YAMLMap.Parsed, path: Path, walk: Walk): Record<string, unknown> {
   const entries: Record<string, unknown> = Object.create(null);
   for (const { key, value } of node.items) {
     const name = isScalar(key) ? String(key.value) : undefined;
@@ -134,7 +134,7 @@ function entriesOf(node: YAMLMap.Parsed, path: Path, walk: Walk): Record<string,
       walk.refuse(offset, at, 'is there twice; a key may be given once');
       continue;
     }
-    // What is left empty stands nowhere, so its key is the place to look at.
+    // An empty value has no place of its own, so it gets that of its key.
     const isEmpty = value === null || (isScalar(value) && value.source === '' && value.value === null);
     walk.places.set(JSON.stringify(at), { key: offset, value: isEmpty ? offset : value.range[0] });
     entries[name] = read(value, at, walk);
@@ -142,8 +142,33 @@ function entriesOf(node: YAMLMap.Parsed, path: Path, walk: Walk): Record<string,
   return entries;
 }
 
-function placeOf(places: Places, path: Path, at: Finding['at']): number {
+function findPlace(places: Places, path: Path, at: Finding['at']): number {
   const place = places.get(JSON.stringify(path));
   if (place !== undefined) return at === 'key' ? place.key : place.value;
-  return path.length === 0 ? 0 : placeOf(places, path.slice(0, -1), 'key');
+  return path.length === 0 ? 0 : findPlace(places, path.slice(0, -1), 'key');
+}
+
+const SYNTAX_SENTENCES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  BAD_ALIAS: 'is an alias (`*name`), which this file does not take; text that begins with * needs quotes',
+  BAD_DQ_ESCAPE: 'has a backslash that YAML does not know; double it, or use single quotes',
+  BAD_INDENT: 'is indented otherwise than the lines it belongs to',
+  BAD_SCALAR_START: 'begins with a character that YAML keeps for itself; put the text in quotes',
+  BLOCK_AS_IMPLICIT_KEY: 'has a second `: ` in one line; put text that holds a colon and a blank in quotes',
+  BLOCK_IN_FLOW: 'has a block within brackets or braces; write it in one style',
+  MISSING_CHAR: 'misses a character: a closing quote or bracket, or the colon and blank after a key',
+  MULTILINE_IMPLICIT_KEY: 'is no `key: value`; a key takes a colon and a blank, on one line',
+  MULTIPLE_DOCS: 'begins a second document (`---`); the file is one document',
+  NON_STRING_KEY: 'is a key that is no text; put it in quotes',
+  RESOURCE_EXHAUSTION: 'is nested too deeply',
+  TAB_AS_INDENT: 'is indented with a tab; YAML takes blanks only',
+  TAG_RESOLVE_FAILED:
+    'is a tag (`!name`) or a value that YAML cannot take so; text that begins with ! needs quotes',
+};
+
+/** Describes a fault of YAML itself. The parser's own messages quote the text, so they are not used. */
+function sentenceOfSyntax(code: ErrorCode): string {
+  return (
+    SYNTAX_SENTENCES[code] ??
+    'is not YAML; look for a missing blank, quote or indent here or on the line before'
+  );
 }
