@@ -46,7 +46,7 @@ export async function openTurnPod(redisUrl: string, { wordMs, instead }: TurnPod
     delegates: 'same-pod',
     holdMs: env.PARLEY_HOLD_SECONDS * 1000,
     pod: 'bench',
-    rhythm: { beatMs: env.PARLEY_LEASE_MS / 4, aliveMs: env.PARLEY_LEASE_MS },
+    leaseTiming: { renewMs: env.PARLEY_LEASE_MS / 4, leaseMs: env.PARLEY_LEASE_MS },
     onFault: (error) => console.error(error),
     agents: {
       find: () => ({ id: 'helper', title: 'Helper' }),

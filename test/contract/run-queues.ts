@@ -3,7 +3,7 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import { UNOWNED } from '@parley/shared/domain/runs/run';
 import type { RunConsumer } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
-import { offerLapsed } from '@parley/shared/runs/offer-orphans';
+import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';
@@ -138,7 +138,7 @@ export function runQueueContract(contract: Contract): void {
       await backend.runs.begin(turn);
       await waitUntil(async () => (await heartbeats.lapsed()).includes(dead), { what: 'the silence' });
       expect(await heartbeats.lapsed()).not.toContain(alive);
-      expect(await offerLapsed(backend, { evenIfNobodyDied: false })).toBeGreaterThanOrEqual(1);
+      expect(await offerOrphans(backend, { evenIfNoneLapsed: false })).toBeGreaterThanOrEqual(1);
       expect(await heartbeats.lapsed()).toContain(dead);
       const handed = taking(async (stream) => {
         await second.runs.takeOver(stream, 1, alive);
@@ -146,7 +146,7 @@ export function runQueueContract(contract: Contract): void {
       await waitUntil(() => of(handed, turn).length === 1, { what: 'the turn' });
       await waitUntil(
         async () => {
-          await offerLapsed(second, { evenIfNobodyDied: false });
+          await offerOrphans(second, { evenIfNoneLapsed: false });
           return !(await heartbeats.lapsed()).includes(dead);
         },
         { what: 'the pod to be forgotten' },
@@ -160,7 +160,7 @@ export function runQueueContract(contract: Contract): void {
       const turn = newTurn(UNOWNED);
       await backend.runs.begin(turn);
       const handed = taking();
-      await offerLapsed(backend, { evenIfNobodyDied: true });
+      await offerOrphans(backend, { evenIfNoneLapsed: true });
       await waitUntil(() => of(handed, turn).length === 1, { what: 'the turn' });
     });
   });

@@ -1,7 +1,7 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Audit, CleanupReport, IndexReport } from '@parley/shared/ports/elicitations/audit';
 import type { JobCall, Processor, Processors } from '@parley/shared/ports/jobs';
-import type { OfferLapsedInput } from '@parley/shared/runs/offer-orphans';
+import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
 
 // What was lost from the queue is rare, and costs a look at every running turn.
 const FULL_ROUND = 15;
@@ -12,7 +12,7 @@ export interface JobsDeps {
   readonly dispatch: (signal: AbortSignal) => Promise<unknown>;
   readonly audit: Audit;
   /** Offers the turns of dead pods to the living ones. */
-  readonly offerLapsed: (input: OfferLapsedInput) => Promise<number>;
+  readonly offerOrphans: (input: OfferOrphansInput) => Promise<number>;
   /** Leaves the sign of life of the timers. */
   readonly beat: () => Promise<void>;
   readonly onIndexReport: (report: IndexReport) => void;
@@ -32,7 +32,7 @@ export function createJobs(deps: JobsDeps): Processors {
     outbox: alone(({ signal }) => deps.dispatch(signal)),
     'take-over': alone(async ({ signal }) => {
       rounds += 1;
-      await deps.offerLapsed({ evenIfNobodyDied: rounds % FULL_ROUND === 0, signal });
+      await deps.offerOrphans({ evenIfNoneLapsed: rounds % FULL_ROUND === 0, signal });
     }),
     'index-check': alone(async ({ signal }) => onIndexReport(await audit.indexCheck(signal))),
     cleanup: alone(async ({ signal }) => onCleanupReport(await audit.cleanup(signal))),

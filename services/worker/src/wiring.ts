@@ -12,7 +12,7 @@ import { connectCommands } from '@parley/shared/redis/client/connect';
 import { createCanary } from '@parley/shared/redis/jobs/canary';
 import { schedule } from '@parley/shared/redis/jobs/schedules';
 import { startWorkers } from '@parley/shared/redis/jobs/workers';
-import { offerLapsed } from '@parley/shared/runs/offer-orphans';
+import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import { backendSettings, type Env, engineSettings, otlpOf } from '@parley/shared/runtime/env';
 import { createReleasers, type Releasers } from '@parley/shared/runtime/lifecycle';
@@ -119,7 +119,7 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
         onError: onCommandError,
       }),
       dispatch: (signal) => parts.dispatch.round(signal),
-      offerLapsed: (input) => offerLapsed(backend, input),
+      offerOrphans: (input) => offerOrphans(backend, input),
       beat: createCanary(redis, onCommandError),
       ...reportTo({ log, metrics, backend, freshMs: REPORT_ROUNDS * env.PARLEY_INDEX_CHECK_MS }),
     }),

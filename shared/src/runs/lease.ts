@@ -1,43 +1,44 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
+import { isParleyError } from '../domain/errors.ts';
+import type { Heartbeats } from '../ports/runs/heartbeats.ts';
 
-/** How often things are looked at, in ms. */
-export interface Rhythm {
-  readonly beatMs: number;
-  /** A pod that was slow for a moment is not dead. */
-  readonly aliveMs: number;
+/** How often a pod renews its lease, and how long one renewal lasts, in ms. */
+export interface LeaseTiming {
+  readonly renewMs: number;
+  /** Several times `renewMs`, so that a pod that was slow for a moment does not lose its runs. */
+  readonly leaseMs: number;
 }
 
-export const RHYTHM: Rhythm = { beatMs: 5_000, aliveMs: 20_000 };
+export const LEASE_TIMING: LeaseTiming = { renewMs: 5_000, leaseMs: 20_000 };
 
-/** This pod's signs of life, and what it hears of the others'. */
-export interface Pulse {
-  /** Beats now; throws `unavailable` when that is not heard. */
-  beat(): Promise<void>;
+/** The lease of one pod on all runs that it owns. */
+export interface Lease {
+  /** Renews now. Throws `unavailable` when Redis does not confirm it. */
+  renew(): Promise<void>;
   /**
-   * True when that owner gave no sign of life for too long although it could have been heard: after an outage all
-   * pods have fallen silent, and each gets the time to speak up again.
+   * True when another owner's lease has lapsed although it could have been renewed. After an outage every lease has
+   * lapsed, so each pod first gets the time to renew.
    */
-  isDead(owner: string): Promise<boolean>;
+  hasLapsed(owner: string): Promise<boolean>;
+  /** Ends the renewals. The lease lapses by itself. */
   stop(): void;
 }
 
-/** Starts to beat for `owner`. `onBeat` runs after each beat that was heard. */
-export function startPulse(
+/** Starts to renew the lease of `owner`. `onRenewed` runs after each confirmed renewal. */
+export function startLease(
   heartbeats: Pick<Heartbeats, 'beat' | 'alive'>,
   owner: string,
-  { beatMs, aliveMs }: Rhythm,
-  onBeat: () => void,
-): Pulse {
+  { renewMs, leaseMs }: LeaseTiming,
+  onRenewed: () => void,
+): Lease {
   let failing = false;
-  let doubtUntil = 0;
+  let trustedFrom = 0;
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
-  async function beat(): Promise<void> {
+  async function renew(): Promise<void> {
     try {
-      await heartbeats.beat(owner, aliveMs);
-      if (failing) doubtUntil = performance.now() + 2 * beatMs;
+      await heartbeats.beat(owner, leaseMs);
+      if (failing) trustedFrom = performance.now() + 2 * renewMs;
       failing = false;
     } catch (error) {
       failing = true;
@@ -45,22 +46,22 @@ export function startPulse(
     }
   }
 
-  /** Sooner while it is not heard: others may take this pod for dead. */
-  async function run(): Promise<void> {
-    const heard = await beat().then(
+  /** Renews sooner after a failure: the lease may lapse. */
+  async function renewRegularly(): Promise<void> {
+    const renewed = await renew().then(
       () => true,
       (error: unknown) => !isParleyError(error, 'unavailable'),
     );
     if (stopped) return;
-    timer = setTimeout(() => void run(), heard ? beatMs : beatMs / 5).unref();
-    if (heard) onBeat();
+    timer = setTimeout(() => void renewRegularly(), renewed ? renewMs : renewMs / 5).unref();
+    if (renewed) onRenewed();
   }
 
-  void run();
+  void renewRegularly();
   return {
-    beat,
-    async isDead(other) {
-      if (failing || performance.now() < doubtUntil) return false;
+    renew,
+    async hasLapsed(other) {
+      if (failing || performance.now() < trustedFrom) return false;
       const alive = await heartbeats.alive(other);
       return !alive && !failing;
     },

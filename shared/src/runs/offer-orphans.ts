@@ -5,41 +5,41 @@ import type { OwnedRun, Runs } from '../ports/runs/runs.ts';
 
 const OFFERS_AT_ONCE = 50;
 
-export interface OfferLapsedDeps {
+export interface OfferOrphansDeps {
   readonly runs: Pick<Runs, 'ownedBy'>;
   readonly heartbeats: Pick<Heartbeats, 'lapsed' | 'forget'>;
   readonly runQueue: Pick<RunQueue, 'offer'>;
 }
 
-export interface OfferLapsedInput {
-  /** True: look for turns whose place in the queue was lost as well, whether or not any pod has died. */
-  readonly evenIfNobodyDied: boolean;
+export interface OfferOrphansInput {
+  /** True to search also when no lease has lapsed, for runs whose entry in the queue was lost. */
+  readonly evenIfNoneLapsed: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Offers the turns of dead pods to the living ones, again and again until they are taken; a dead pod that owns nothing
- * any more is forgotten. Returns how many were offered. Throws `unavailable`.
+ * Offers the runs of pods whose lease has lapsed, and those without an owner, to all pods. A pod is forgotten once a
+ * round finds none of its runs. Returns how many runs were offered. Throws `unavailable`; repeatable.
  */
-export async function offerLapsed(
-  { runs, heartbeats, runQueue }: OfferLapsedDeps,
-  { evenIfNobodyDied, signal }: OfferLapsedInput,
+export async function offerOrphans(
+  { runs, heartbeats, runQueue }: OfferOrphansDeps,
+  { evenIfNoneLapsed, signal }: OfferOrphansInput,
 ): Promise<number> {
-  const dead = await heartbeats.lapsed();
-  if (dead.length === 0 && !evenIfNobodyDied) return 0;
+  const lapsed = await heartbeats.lapsed();
+  if (lapsed.length === 0 && !evenIfNoneLapsed) return 0;
   let offered = 0;
-  let found: OwnedRun[] = [];
-  const offerFound = async () => {
-    await Promise.all(found.map(({ stream, term }) => runQueue.offer(stream, term)));
-    offered += found.length;
-    found = [];
+  let orphans: OwnedRun[] = [];
+  const offerAll = async () => {
+    await Promise.all(orphans.map(({ stream, term }) => runQueue.offer(stream, term)));
+    offered += orphans.length;
+    orphans = [];
   };
-  for await (const lapsed of runs.ownedBy(new Set([...dead, UNOWNED]))) {
+  for await (const orphan of runs.ownedBy(new Set([...lapsed, UNOWNED]))) {
     signal?.throwIfAborted();
-    found.push(lapsed);
-    if (found.length >= OFFERS_AT_ONCE) await offerFound();
+    orphans.push(orphan);
+    if (orphans.length >= OFFERS_AT_ONCE) await offerAll();
   }
-  await offerFound();
-  if (offered === 0) await Promise.all(dead.map((pod) => heartbeats.forget(pod)));
+  await offerAll();
+  if (offered === 0) await Promise.all(lapsed.map((pod) => heartbeats.forget(pod)));
   return offered;
 }

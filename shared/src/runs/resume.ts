@@ -1,15 +1,20 @@
+import { isTerminal } from '../domain/elicitations/status.ts';
+import { isParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
-import { DETACHED, UNOWNED } from '../domain/runs/run.ts';
+import { DETACHED, type Run, UNOWNED } from '../domain/runs/run.ts';
+import type { Engine } from '../elicitations/engine.ts';
 import type { OutboxHandlers } from '../ports/delivery/outbox.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 import type { Runs } from '../ports/runs/runs.ts';
+import { openPauses } from './open-questions.ts';
+import { delegatesOf } from './stop.ts';
 
 export interface ResumeRunDeps {
   readonly runs: Pick<Runs, 'standing' | 'takeOver'>;
   readonly runQueue: Pick<RunQueue, 'offer'>;
 }
 
-/** Does the outbox's tasks of that kind. */
+/** Resumes the detached run of an outbox task. */
 export function resumeHandler(deps: ResumeRunDeps): OutboxHandlers['wake'] {
   return async ({ stream, term }) => {
     await resumeRun(deps, stream, term);
@@ -18,18 +23,60 @@ export function resumeHandler(deps: ResumeRunDeps): OutboxHandlers['wake'] {
 }
 
 /**
- * Offers a detached run to all pods, and whoever waits for it: one of them goes on. Harmless when repeated, and when
- * the run was woken before: `term` is the one that it was detached under. Throws `unavailable`.
+ * Offers a detached run, and the detached run that waits for it, to all pods; one of them continues it. `term` is the
+ * one that the run was detached under, so that a repeated call changes nothing. Throws `unavailable`.
  */
 export async function resumeRun(deps: ResumeRunDeps, stream: StreamRef, term: number): Promise<void> {
   const { runs, runQueue } = deps;
-  const woken = await runs.takeOver(stream, term, UNOWNED);
-  if (woken !== undefined) await runQueue.offer(stream, woken);
+  const queued = await runs.takeOver(stream, term, UNOWNED);
+  if (queued !== undefined) await runQueue.offer(stream, queued);
   const standing = await runs.standing(stream);
-  // It was detached anew since: that is another wait.
+  // Detached again in the meantime: that is another wait.
   if (standing?.parent === undefined || standing.owner === DETACHED) return;
   const parent = { ...stream, streamRequestId: standing.parent.streamRequestId };
   const waiting = await runs.standing(parent);
   if (waiting?.status === 'running' && waiting.owner === DETACHED)
     await resumeRun(deps, parent, waiting.term);
+}
+
+export interface ResumeIfMissedDeps extends ResumeRunDeps {
+  readonly engine: Pick<Engine, 'read'>;
+  readonly runs: Pick<Runs, 'read' | 'standing' | 'takeOver'>;
+}
+
+/**
+ * Resumes a detached run one of whose waits has ended. The commit that ended the wait notes the resumption in the
+ * outbox; a failover of Redis may have lost that note. True when all waits of the run are still open. Throws
+ * `unavailable`.
+ */
+export async function resumeIfMissed(
+  deps: ResumeIfMissedDeps,
+  stream: StreamRef,
+  term: number,
+): Promise<boolean> {
+  const { run } = await deps.runs.read(stream);
+  if (run === undefined) return false;
+  const areOpen = await Promise.all([...areQuestionsOpen(deps, run), ...areDelegatesWaiting(deps, run)]);
+  if (areOpen.length > 0 && areOpen.every(Boolean)) return true;
+  await resumeRun(deps, stream, term);
+  return false;
+}
+
+function areQuestionsOpen({ engine }: ResumeIfMissedDeps, { tenant, pauses }: Run): Promise<boolean>[] {
+  const caller = { kind: 'service', tenant } as const;
+  return openPauses(pauses).map(async ({ elicitationId }) => {
+    try {
+      return !isTerminal((await engine.read(caller, elicitationId)).row.status);
+    } catch (error) {
+      if (!isParleyError(error, 'not_found')) throw error;
+      return false;
+    }
+  });
+}
+
+function areDelegatesWaiting(deps: ResumeIfMissedDeps, run: Run): Promise<boolean>[] {
+  return delegatesOf(run).map(async (delegate) => {
+    const standing = await deps.runs.standing(delegate);
+    return standing?.owner === DETACHED && resumeIfMissed(deps, delegate, standing.term);
+  });
 }

@@ -6,6 +6,7 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
+import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
 import type { Script } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
@@ -16,7 +17,6 @@ import {
 import { createIdleDetection } from '../../../services/api/src/agents/loop/idle.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { type RunOptions, runTurn } from '../../../services/api/src/agents/loop/run.ts';
-import { withdrawLeft } from '../../../services/api/src/agents/ownership/open-questions.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createRunWriter } from '../../../shared/src/runs/write.ts';
 import { engineOn } from '../../contract/engines.ts';
@@ -81,9 +81,9 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     title: 'Helper',
     delivery: 'hold',
     idle: createIdleDetection(300_000, () => undefined),
-    letGo: async () => undefined,
+    release: async () => undefined,
     delegateTo: async () => ({ type: 'failed', message: 'There is nobody to delegate to.' }),
-    withdrawLeft: () => withdrawLeft(engine, run, run.streamRequestId),
+    withdrawQuestions: () => withdrawOfTurn(engine, run),
     onFault: (error) => faults.push(error),
   };
   const events = async (): Promise<TurnEvent[]> => {

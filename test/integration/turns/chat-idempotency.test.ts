@@ -33,8 +33,8 @@ afterEach(async () => {
 });
 
 // A slow moment must not pass for a death where no pod dies.
-const LASTING = { beatMs: 50, aliveMs: 20_000 };
-const MORTAL = { beatMs: 50, aliveMs: 1_000 };
+const LASTING = { renewMs: 50, leaseMs: 20_000 };
+const MORTAL = { renewMs: 50, leaseMs: 1_000 };
 
 let worlds = 0;
 /** Pods that share a backend and look around often, and a request that each may be sent again. */
@@ -43,7 +43,7 @@ function world(what = 'hello') {
   const text = `${what} ${worlds};`;
   const backend = createMemoryBackend(ROOMY);
   const pod = (options: TestPod = {}) => {
-    const made = podOn(backend, model, { rhythm: LASTING, ...options });
+    const made = podOn(backend, model, { leaseTiming: LASTING, ...options });
     closing.push(() => made.turns.close());
     return made;
   };
@@ -219,7 +219,10 @@ describe('a request that is sent again', () => {
   it('whose first pod leaves during the outage goes on with another one', async () => {
     const { backend, pod, request, untilFinished } = world();
     const { runs } = losing(backend.runs, true);
-    const [far, near] = [pod({ runs, pod: 'far', rhythm: MORTAL }), pod({ pod: 'near', rhythm: MORTAL })];
+    const [far, near] = [
+      pod({ runs, pod: 'far', leaseTiming: MORTAL }),
+      pod({ pod: 'near', leaseTiming: MORTAL }),
+    ];
     await refusalOf(far.turns.begin(request));
     await far.turns.close();
     const run = await near.turns.begin(request);

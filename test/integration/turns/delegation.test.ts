@@ -77,8 +77,8 @@ const PLACES = ['on the pod of the turn', 'on another pod'] as const;
 type Place = (typeof PLACES)[number];
 
 // A slow moment must not pass for a death where no pod dies.
-const LASTING = { beatMs: 50, aliveMs: 20_000 };
-const MORTAL = { beatMs: 50, aliveMs: 1_000 };
+const LASTING = { renewMs: 50, leaseMs: 20_000 };
+const MORTAL = { renewMs: 50, leaseMs: 1_000 };
 
 /** A queue of runs that this pod only offers to. */
 const onlyOffering = ({ offer }: RunQueue): RunQueue => ({
@@ -99,7 +99,7 @@ async function beginAt(
     beat: async (pod, ttlMs) => (dead.has(pod) ? undefined : backend.heartbeats.beat(pod, ttlMs)),
     alive: (pod) => backend.heartbeats.alive(pod),
   };
-  const pod = { rhythm: LASTING, heartbeats, agents: { ...AGENTS, ...agents }, ...more };
+  const pod = { leaseTiming: LASTING, heartbeats, agents: { ...AGENTS, ...agents }, ...more };
   const isElsewhere = place === 'on another pod';
   const own = podOn(backend, model, {
     ...pod,
@@ -162,7 +162,7 @@ async function beginAt(
 
 describe('a delegate on another pod', () => {
   it('whose pod dies is gone on with by the next, its question still open', async () => {
-    const turn = await beginAt('on another pod', 'left', {}, { rhythm: MORTAL });
+    const turn = await beginAt('on another pod', 'left', {}, { leaseTiming: MORTAL });
     const [asked] = await turn.asked(1);
     const [lost] = await delegatedBy(turn.backend, turn.run);
     turn.join('third');
@@ -373,7 +373,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
 
   it('whose pod goes away, or died, is gone on with elsewhere, with all that it delegated', async () => {
     for (const how of ['close', 'die'] as const) {
-      const turn = await begin('researcher and left', {}, { rhythm: MORTAL });
+      const turn = await begin('researcher and left', {}, { leaseTiming: MORTAL });
       const before = await turn.asked(2);
       if (how === 'close') await turn.own.turns.close();
       else {
@@ -450,7 +450,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
   it('counts what a delegate used that ended before the pod died', async () => {
     const usages: unknown[] = [];
     for (const dies of [false, true]) {
-      const turn = await begin('left and right', {}, { rhythm: dies ? MORTAL : LASTING });
+      const turn = await begin('left and right', {}, { leaseTiming: dies ? MORTAL : LASTING });
       const rows = await turn.asked(2);
       const answer = async (agent: string) => {
         const row = rows.find(({ definition }) => definition.context.agent === agent);

@@ -85,8 +85,8 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
     });
 
     function join(pod: string, more: TestPod = {}, on: 'backend' | 'second' = 'second') {
-      const rhythm = { beatMs: 50, aliveMs: 2_000 };
-      const joined = podOn(pods[on], model, { rhythm, agents: AGENTS, pod, ...more });
+      const leaseTiming = { renewMs: 50, leaseMs: 2_000 };
+      const joined = podOn(pods[on], model, { leaseTiming, agents: AGENTS, pod, ...more });
       closing.push(() => joined.turns.close());
       return joined;
     }
@@ -237,7 +237,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
         },
       };
       const other = podOn(slow, model, {
-        rhythm: { beatMs: 50, aliveMs: 2_000 },
+        leaseTiming: { renewMs: 50, leaseMs: 2_000 },
         agents: AGENTS,
         pod: 'slow',
       });

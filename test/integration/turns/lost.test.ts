@@ -36,7 +36,7 @@ afterEach(async () => {
 function world() {
   const backend = createMemoryBackend(ROOMY);
   const pod = (options: TestPod = {}) => {
-    const made = podOn(backend, model, { rhythm: { beatMs: 50, aliveMs: 1_000 }, ...options });
+    const made = podOn(backend, model, { leaseTiming: { renewMs: 50, leaseMs: 1_000 }, ...options });
     closing.push(() => made.turns.close());
     return made;
   };
@@ -110,7 +110,7 @@ describe('a run that nobody works on', () => {
     const { backend, pod, conversation } = world();
     const { runs, sent } = unheard(backend.runs, false);
     // No beat comes between the two.
-    const { turns } = pod({ runs, rhythm: { beatMs: 60_000, aliveMs: 120_000 } });
+    const { turns } = pod({ runs, leaseTiming: { renewMs: 60_000, leaseMs: 120_000 } });
     expect(await refusalOf(turns.begin(saying(conversation, 'hello')))).toMatchObject({
       code: 'unavailable',
     });
@@ -234,7 +234,7 @@ describe('a run that nobody works on', () => {
     const [far, near] = [mortal(backend.heartbeats), mortal(backend.heartbeats)];
     const one = pod({ heartbeats: far.heartbeats });
     // It gives the others 4 s to speak up.
-    const other = pod({ heartbeats: near.heartbeats, rhythm: { beatMs: 2_000, aliveMs: 1_000 } });
+    const other = pod({ heartbeats: near.heartbeats, leaseTiming: { renewMs: 2_000, leaseMs: 1_000 } });
     const run = await one.turns.begin(saying(conversation, 'ask'));
     const questions = () => openOf(one.engine, conversation);
     await waitUntil(async () => (await questions()).length === 1, { what: 'the question' });

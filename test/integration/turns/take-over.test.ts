@@ -81,10 +81,10 @@ async function turnThatLoses(death: Death) {
     { ...tool('look', async () => 'seen'), isRepeatable: true },
   ];
   // Where nobody dies, a slow moment must not pass for a death.
-  const rhythm = { beatMs: 20, aliveMs: Number.isFinite(death.at) ? 200 : 20_000 };
+  const leaseTiming = { renewMs: 20, leaseMs: Number.isFinite(death.at) ? 200 : 20_000 };
   const agents = (pod: string) => ({ helper: { tools: tools(pod) } });
-  const first = podOn(backend, model, { ...dying, rhythm, agents: agents('first'), pod: 'first' });
-  const second = podOn(backend, model, { rhythm, agents: agents('second'), pod: 'second' });
+  const first = podOn(backend, model, { ...dying, leaseTiming, agents: agents('first'), pod: 'first' });
+  const second = podOn(backend, model, { leaseTiming, agents: agents('second'), pod: 'second' });
   closing.push(() => second.turns.close());
   const conversation = talk();
   const run = await first.turns.begin(saying(conversation, 'Book me a flight'));
@@ -159,7 +159,7 @@ describe('a turn that is taken over', () => {
     const left = lostRun(conversation, 'Book me a flight');
     await backend.runs.begin(left);
     await backend.runs.write(left, { term: 1, firstSeq: 2, events: [], notes });
-    const pod = podOn(backend, model, { rhythm: { beatMs: 20, aliveMs: 200 }, ...options });
+    const pod = podOn(backend, model, { leaseTiming: { renewMs: 20, leaseMs: 200 }, ...options });
     closing.push(() => pod.turns.close());
     await pod.turns.resumable(conversation, undefined);
     const record = await waitUntil(

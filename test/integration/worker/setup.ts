@@ -12,7 +12,7 @@ import { canaryKey } from '@parley/shared/redis/client/keys';
 import { createCanary } from '@parley/shared/redis/jobs/canary';
 import { EXPIRY_QUEUE, openQueue } from '@parley/shared/redis/jobs/timers';
 import { startWorkers, type WorkersOptions } from '@parley/shared/redis/jobs/workers';
-import { offerLapsed } from '@parley/shared/runs/offer-orphans';
+import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import type { Queue } from 'bullmq';
 import { createJobs } from '../../../services/worker/src/jobs.ts';
@@ -157,7 +157,7 @@ export async function startTestWorker(
       engine: pod.engine,
       audit: pod.audit,
       dispatch: (signal) => dispatchOn(pod.backend).round(signal),
-      offerLapsed: (input) => offerLapsed(pod.backend, input),
+      offerOrphans: (input) => offerOrphans(pod.backend, input),
       beat: createCanary(redis),
       onIndexReport: () => undefined,
       onCleanupReport: () => undefined,

@@ -8,7 +8,7 @@ export interface ResumableDeps {
   readonly conversations: Pick<Conversations, 'read'>;
   readonly feed: Pick<Feed, 'read'>;
   /** True while the turn runs, on whichever pod. */
-  readonly look: (stream: StreamRef) => Promise<boolean>;
+  readonly isRunning: (stream: StreamRef) => Promise<boolean>;
 }
 
 // A turn that ends in between is found by the second.
@@ -34,7 +34,7 @@ export async function findResumable(
       return isUntold && (await hasMore(deps, ended, undefined)) ? ended : undefined;
     }
     const stream = { tenant, userId, streamRequestId: running };
-    if (await deps.look(stream)) return stream;
+    if (await deps.isRunning(stream)) return stream;
   }
   return undefined;
 }

@@ -70,7 +70,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     agents: createAgents({ loaded, toolsOf }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
     pod: env.PARLEY_POD,
-    rhythm: { beatMs: env.PARLEY_LEASE_MS / 4, aliveMs: env.PARLEY_LEASE_MS },
+    leaseTiming: { renewMs: env.PARLEY_LEASE_MS / 4, leaseMs: env.PARLEY_LEASE_MS },
     onFault: (error, { streamRequestId }) => log.error({ err: error, streamRequestId }, 'turn failed'),
   });
   return {

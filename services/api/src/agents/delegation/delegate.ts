@@ -13,7 +13,7 @@ import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { type FollowDeps, followDelegate } from './follow.ts';
 import { runDelegate } from './run-delegate.ts';
 
-// The configuration allows no circles; what is longer than this is none that anybody wants.
+// The configuration allows no cycles. This bounds long chains.
 const DEPTH_MAX = 5;
 
 export interface DelegateDeps extends FollowDeps {
@@ -25,21 +25,21 @@ export interface DelegateDeps extends FollowDeps {
   };
   /** The pod that writes the runs. */
   readonly owner: string;
-  /** Offers runs to all pods. */
+  /** Offers delegates' runs to all pods. */
   readonly runQueue: Pick<RunQueue, 'offer'>;
-  /** Says that this pod works on a run, until it is told otherwise. */
-  readonly keepBusy: (run: StreamRef) => () => void;
-  /** Whether a delegate works on the pod of whoever delegates, or on any. */
+  /** Marks a run as worked on by this pod, until the returned function is called. */
+  readonly reserve: (run: StreamRef) => () => void;
+  /** Whether a delegate works on the pod of the run that delegates, or on any pod. */
   readonly delegates: 'same-pod' | 'any-pod';
 }
 
 /**
- * Runs another agent on a task: a run with a record, a feed and a conversation of its own, none of which is a chat's.
- * Its answer is the outcome. What its tools do is told on the turn's stream, and what it asks is asked there. It ends
- * with whoever delegated; it counts to their tokens and, but for its waits, to their time.
+ * Runs another agent on a task, as a run with a record, a feed and a conversation of its own. Its answer is the outcome
+ * of the call. Its tool calls and its questions appear on the turn's stream. It ends with its delegator, and counts
+ * towards the delegator's tokens and, apart from its waits, working time.
  */
 export function createDelegate(deps: DelegateDeps): Delegate {
-  return async (call, id, words) => {
+  return async (call, id, task) => {
     const { from } = call;
     const { title } = deps.agents.find(id);
     if (from.depth >= DEPTH_MAX) {
@@ -48,18 +48,24 @@ export function createDelegate(deps: DelegateDeps): Delegate {
     const { tenant, userId } = from.run;
     const streamRequestId = call.before ?? mintStreamRequestId();
     const run: RunRef = { tenant, userId, streamRequestId, conversationId: streamRequestId };
-    const task: Task = { run, id, title, input: [{ role: 'user', content: words }] };
+    const assignment: Assignment = { run, id, title, input: [{ role: 'user', content: task }] };
     if (call.before === undefined) await call.note(streamRequestId);
-    const isHere = deps.delegates === 'same-pod' && call.before === undefined;
+    const isOnThisPod = deps.delegates === 'same-pod' && call.before === undefined;
     from.delegated.add(streamRequestId);
-    const outcome = await (isHere ? workHere(deps, call, task) : workAnywhere(deps, call, task));
+    const outcome = await (isOnThisPod
+      ? workOnThisPod(deps, call, assignment)
+      : workOnAnyPod(deps, call, assignment));
     from.delegated.delete(streamRequestId);
     return outcome;
   };
 }
 
-/** Offers the run to all pods; whoever has it already keeps it. */
-async function workAnywhere(deps: DelegateDeps, call: DelegatingCall, task: Task): Promise<ToolOutcome> {
+/** Offers the run to all pods and follows it. A pod that already owns it keeps it. */
+async function workOnAnyPod(
+  deps: DelegateDeps,
+  call: DelegatingCall,
+  task: Assignment,
+): Promise<ToolOutcome> {
   const { signal } = call.from;
   const known =
     call.before === undefined
@@ -71,21 +77,25 @@ async function workAnywhere(deps: DelegateDeps, call: DelegatingCall, task: Task
   return followDelegate(deps, call, task);
 }
 
-async function workHere(deps: DelegateDeps, call: DelegatingCall, task: Task): Promise<ToolOutcome> {
+async function workOnThisPod(
+  deps: DelegateDeps,
+  call: DelegatingCall,
+  task: Assignment,
+): Promise<ToolOutcome> {
   const { from } = call;
-  const release = deps.keepBusy(task.run);
-  // What is used here counts at once; should another pod take the run over, its feed tells that once more.
+  const release = deps.reserve(task.run);
+  // These tokens count at once. After a take-over the feed reports them again, so `counted` is subtracted.
   const counted = createBudget(Number.POSITIVE_INFINITY, from.budget);
   const counting = { ...call, from: { ...from, budget: counted } };
   const outcome = await workUnlessTaken(deps, counting, task).finally(release);
   return outcome ?? followDelegate(deps, call, { ...task, counted: counted.used });
 }
 
-/** Nothing when another pod has taken the run over, while this one still has the turn. */
+/** Undefined when another pod took the delegate's run over while this pod still owns the turn. */
 async function workUnlessTaken(
   deps: DelegateDeps,
   call: DelegatingCall,
-  task: Task,
+  task: Assignment,
 ): Promise<ToolOutcome | undefined> {
   const { from } = call;
   const { run } = task;
@@ -102,27 +112,27 @@ async function workUnlessTaken(
   }
 }
 
-/** How the run begins; nothing when a pod has taken it, or has ended it, before that was heard of. */
+/** Begins the run. Undefined when its begin had succeeded before and another pod has since taken or ended it. */
 async function begin(
   { runs }: DelegateDeps,
   call: DelegatingCall,
-  task: Task,
+  task: Assignment,
   owner: string,
 ): Promise<{ readonly term: number; readonly writerSeq: number } | undefined> {
-  const begun = await retryWhileUnavailable(() => runs.begin(newRunOf(call, task, owner)), call.from.signal);
+  const begun = await retryWhileUnavailable(() => runs.begin(newRun(call, task, owner)), call.from.signal);
   if (begun.type === 'known') return undefined;
-  if (begun.type !== 'begun') throw new Error('A conversation of its own had another turn.');
+  if (begun.type !== 'begun') throw new Error('The conversation of a delegate has another running turn.');
   return begun;
 }
 
-interface Task {
+interface Assignment {
   readonly run: RunRef;
   readonly id: string;
   readonly title: string;
   readonly input: readonly Message[];
 }
 
-function newRunOf({ from, toolCallId }: DelegatingCall, { run, id, input }: Task, owner: string): NewRun {
+function newRun({ from, toolCallId }: DelegatingCall, { run, id, input }: Assignment, owner: string): NewRun {
   const { turn } = from;
   const { streamRequestId, conversationId } = run;
   return {

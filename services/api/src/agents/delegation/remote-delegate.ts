@@ -1,81 +1,78 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { DelegateRequest, Run, RunRef } from '@parley/shared/domain/runs/run';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import type { ClaimedRun } from '@parley/shared/runs/claim';
 import { isInterrupted, RunDetachedError, RunInterruptedError } from '@parley/shared/runs/interruption';
+import { withdrawOfRun } from '@parley/shared/runs/open-questions';
 import { createRunWriter, type RunWriter } from '@parley/shared/runs/write';
+import type { Agents } from '../loop/agents.ts';
 import { createBudget } from '../loop/budget.ts';
 import { createIdleDetection, type IdleDeps, type IdleDetection, idleAfterMs } from '../loop/idle.ts';
 import type { TurnObserver } from '../loop/observer.ts';
-import { resumePoint } from '../loop/resume-point.ts';
+import { startPolling } from '../loop/poll-status.ts';
+import { readCheckpoint } from '../loop/read-checkpoint.ts';
 import type { Delegate, Delegator, RunContext } from '../loop/run-context.ts';
 import { breakTurn } from '../loop/run-end.ts';
 import type { WorkClock } from '../loop/work-clock.ts';
-import { withdrawAsked } from '../ownership/open-questions.ts';
-import { startPolling } from '../ownership/poll-status.ts';
-import { createDelegate, type DelegateDeps } from './delegate.ts';
-import { type Delegated, runDelegate } from './run-delegate.ts';
+import { type RunDelegateDeps, runDelegate } from './run-delegate.ts';
 
-export interface RemoteDelegateDeps extends DelegateDeps, IdleDeps {
-  readonly engine: RunContext['engine'] & DelegateDeps['engine'];
+export interface RemoteDelegateDeps extends RunDelegateDeps, IdleDeps {
+  readonly engine: RunContext['engine'];
+  readonly agents: Pick<Agents, 'find' | 'open'>;
+  readonly delegateTo: Delegate;
   readonly observer: TurnObserver;
   readonly onFault: (error: unknown, run: StreamRef) => void;
 }
 
-/** A delegate's run that this pod has taken over. */
-export interface TakenDelegate {
-  readonly run: Run & { readonly delegateRequest: DelegateRequest };
-  readonly term: number;
-}
-
-/** Does the work of a run that was taken over, for whoever delegated on another pod. Never rejects. */
+/** Works on a claimed delegate's run, whose delegator is on another pod. Resolves as `workOnBegun`. Never rejects. */
 export async function workOnRemoteDelegate(
   deps: RemoteDelegateDeps,
-  { run, term }: TakenDelegate,
+  { run, term }: ClaimedRun,
   stopping: AbortController,
 ): Promise<boolean> {
-  const { agents, runs } = deps;
+  const { agents, runs, engine } = deps;
   const stopped = stopping.signal;
   const onFault = (error: unknown) => deps.onFault(error, run);
   const writer = createRunWriter({ runs, run, term, writerSeq: run.writerSeq });
   const signal = AbortSignal.any([stopped, writer.stopped]);
-  const clock = tellingClock(writer);
+  const clock = createRemoteClock(writer);
   const idle = createIdleDetection(idleAfterMs(deps, run.delivery), () =>
     stopping.abort(new RunDetachedError()),
   );
   const stopPolling = startPolling(writer, clock);
-  const isLeft = () => isInterrupted(stopped) || writer.fenced.aborted;
+  const isReleased = () => isInterrupted(stopped) || writer.fenced.aborted;
   try {
-    // Whoever held the run before had their own waits, which are over.
+    // The waits of the previous owner are over.
     await writer.append({ type: 'run-resumed', waits: 0 });
     await writer.append({ type: 'turn-attached' });
-    if (!(await isWanted(deps, run))) throw new RunInterruptedError();
+    if (!(await isParentRunning(deps, run))) throw new RunInterruptedError();
     const { id, title } = agents.find(run.agent);
     const agent = await agents.open(id, run, AbortSignal.any([signal, writer.fenced]));
-    const from = await resumePoint({ runs, onFault }, run);
-    const given: Delegated = { ...agent, id, title, run, writer, input: run.input, from };
-    await runDelegate(deps, delegatorOf(deps, run, { writer, clock, idle, signal, onFault }), given);
+    const from = await readCheckpoint({ runs, onFault }, run);
+    const delegator = createDelegator(deps, run, { writer, clock, idle, signal, onFault });
+    await runDelegate(deps, delegator, { ...agent, id, title, run, writer, input: run.input, from });
   } catch (error) {
-    // Whoever was stopped has written its end already; whoever goes away leaves that to the next.
-    if (writer.outcome === undefined && !isLeft()) {
-      await retryWhileUnavailable(() => withdrawAsked(deps.engine, run)).catch(onFault);
+    // A stopped delegate has written its end. One whose pod stops is released and continues elsewhere.
+    if (writer.outcome === undefined && !isReleased()) {
+      await retryWhileUnavailable(() => withdrawOfRun(engine, run)).catch(onFault);
       await breakTurn({ writer, stopped, onFault }, [], error);
     }
   } finally {
     stopPolling();
     idle.stop();
   }
-  return writer.outcome !== undefined || isLeft();
+  return writer.outcome !== undefined || isReleased();
 }
 
-/** False when whoever delegated has ended without it. */
-async function isWanted({ runs }: Pick<RemoteDelegateDeps, 'runs'>, run: Run): Promise<boolean> {
+/** False when the run that delegated has ended without the delegate. */
+async function isParentRunning({ runs }: Pick<RemoteDelegateDeps, 'runs'>, run: Run): Promise<boolean> {
   const { parent, tenant, userId } = run;
   if (parent === undefined) return false;
   const standing = await retryWhileUnavailable(() => runs.standing({ ...parent, tenant, userId }));
   return standing?.status === 'running';
 }
 
-interface Here {
+interface RemoteRun {
   readonly writer: RunWriter;
   readonly clock: WorkClock;
   readonly idle: IdleDetection;
@@ -83,16 +80,16 @@ interface Here {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Stands for whoever delegated: what is theirs to do here is told in the run's feed, which they read. */
-function delegatorOf(
-  deps: RemoteDelegateDeps,
-  run: TakenDelegate['run'],
-  { writer, clock, idle, signal, onFault }: Here,
+/** Stands in for the delegator on another pod: its events go to the delegate's own feed, which the delegator follows. */
+function createDelegator(
+  { engine, observer, delegateTo }: RemoteDelegateDeps,
+  run: Run,
+  { writer, clock, idle, signal, onFault }: RemoteRun,
 ): Delegator {
-  const { delegateRequest } = run;
-  const turn: RunRef = { ...delegateRequest.turn, tenant: run.tenant, userId: run.userId };
+  const request = requestOf(run);
+  const turn: RunRef = { ...request.turn, tenant: run.tenant, userId: run.userId };
   return {
-    engine: deps.engine,
+    engine,
     turn: {
       run: turn,
       support: run.support,
@@ -104,17 +101,22 @@ function delegatorOf(
       openQuestions: 0,
     },
     clock,
-    budget: createBudget(delegateRequest.tokens),
-    observer: deps.observer,
-    depth: delegateRequest.depth,
-    delegateTo: createDelegate(deps) satisfies Delegate,
+    budget: createBudget(request.tokens),
+    observer,
+    depth: request.depth,
+    delegateTo,
     signal,
     onFault,
   };
 }
 
-/** The clock of whoever delegated: it runs on their pod, and hears when it is to stand still. */
-function tellingClock(writer: RunWriter): WorkClock {
+function requestOf({ delegateRequest, streamRequestId }: Run): DelegateRequest {
+  if (delegateRequest === undefined) throw new Error(`The run ${streamRequestId} is not a delegate's.`);
+  return delegateRequest;
+}
+
+/** The delegator's clock runs on its own pod. Events in the delegate's feed tell it when to pause. */
+function createRemoteClock(writer: RunWriter): WorkClock {
   let waits = 0;
   return {
     get isWaiting() {
@@ -127,7 +129,7 @@ function tellingClock(writer: RunWriter): WorkClock {
         return await wait();
       } finally {
         waits -= 1;
-        // A run that is over tells nothing more; its end says as much.
+        // After the run's end no event is needed: the end itself ends the pause.
         await writer.append({ type: 'run-resumed', waits }).catch(() => undefined);
       }
     },

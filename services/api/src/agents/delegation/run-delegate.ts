@@ -1,7 +1,11 @@
 import type { Message, RunRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import type { Runs } from '@parley/shared/ports/runs/runs';
+import { detachOrHandOver } from '@parley/shared/runs/detach';
+import type { HandOverDeps } from '@parley/shared/runs/hand-over';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
+import { withdraw } from '@parley/shared/runs/open-questions';
 import type { RunWriter } from '@parley/shared/runs/write';
 import { createBudget } from '../loop/budget.ts';
 import { BEGINNING, type Checkpoint, inheritedPausesOf } from '../loop/checkpoint.ts';
@@ -9,39 +13,39 @@ import { type Delegator, type RunContext, waitsOf } from '../loop/run-context.ts
 import { breakTurn, finishTurn, TurnTooLongError, wordsFor } from '../loop/run-end.ts';
 import { type RunAgent, runSteps } from '../loop/run-steps.ts';
 import { startWorkClock } from '../loop/work-clock.ts';
-import { type LetGoDeps, letGo } from '../ownership/hand-over.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './outcome.ts';
 
-/** An agent with the task that it was given, and the run that was begun for it. */
-export interface Delegated extends RunAgent {
+/** An agent, its task, and the run that was begun for it. */
+export interface DelegateWork extends RunAgent {
   readonly id: string;
   readonly title: string;
   readonly run: RunRef;
   readonly writer: RunWriter;
   readonly input: readonly Message[];
   /**
-   * The call that delegated, as the turn's stream knows it: what this one does is told there too. Absent where whoever
-   * delegated reads it off the run's own feed.
+   * Id of the delegating call on the turn's stream, where the delegate's calls appear too. Absent where the delegator
+   * follows the run's own feed instead.
    */
   readonly callId?: string;
-  /** Where it goes on, when another pod had begun it. */
+  /** Where the run continues after a take-over. */
   readonly from?: Checkpoint;
 }
 
-export interface DelegateRunDeps extends LetGoDeps {
+export interface RunDelegateDeps extends HandOverDeps {
+  readonly runs: HandOverDeps['runs'] & Pick<Runs, 'read' | 'standing' | 'write'>;
   readonly engine: Pick<Engine, 'withdraw'>;
 }
 
-/** Does a delegate's work to its end. Rejects with the reason of whoever delegated when they end first. */
+/** Runs a delegate to its end. Rejects with the delegator's abort reason when the delegator ends first. */
 export async function runDelegate(
-  deps: DelegateRunDeps,
+  deps: RunDelegateDeps,
   by: Delegator,
-  given: Delegated,
+  work: DelegateWork,
 ): Promise<ToolOutcome> {
-  const { run, writer, id, title, input, from = BEGINNING } = given;
-  const clock = startWorkClock(given.limits.workMs, from.workedMs, by.clock);
-  const budget = createBudget(given.limits.tokens, by.budget);
+  const { run, writer, id, title, input, from = BEGINNING } = work;
+  const clock = startWorkClock(work.limits.workMs, from.workedMs, by.clock);
+  const budget = createBudget(work.limits.tokens, by.budget);
   budget.spend(from.used);
   const ending = new AbortController();
   const context: RunContext = {
@@ -56,30 +60,38 @@ export async function runDelegate(
     inheritedPauses: inheritedPausesOf(from),
     id,
     title,
-    ...(given.callId !== undefined && { delegate: { agent: id, callId: given.callId } }),
+    ...(work.callId !== undefined && { delegate: { agent: id, callId: work.callId } }),
     depth: by.depth + 1,
     signal: AbortSignal.any([by.signal, writer.fenced, clock.over, ending.signal]),
   };
-  const said: Message[] = [];
+  const produced: Message[] = [];
   try {
-    const reason = await runSteps(context, given, { heard: input, said }, (why) => ending.abort(why), from);
+    const reason = await runSteps(
+      context,
+      work,
+      { heard: input, said: produced },
+      (why) => ending.abort(why),
+      from,
+    );
     await finishTurn({ writer }, [], reason, budget.used);
-    return delegateOutcome(title, reason, textOf(said.at(-1)));
+    return delegateOutcome(title, reason, textOf(produced.at(-1)));
   } catch (error) {
     ending.abort(error);
     if (belongsToAnotherPod(by.signal)) {
       const { reason } = by.signal;
-      await letGo(deps, run, writer, { reason, waits: waitsOf(context) }).catch(async (fault: unknown) => {
-        by.onFault(fault);
-        if (!writer.fenced.aborted)
-          await breakTurn({ writer, stopped: by.signal, onFault: by.onFault }, [], fault);
-      });
+      await detachOrHandOver(deps, run, writer, { reason, waits: waitsOf(context) }).catch(
+        async (fault: unknown) => {
+          by.onFault(fault);
+          if (!writer.fenced.aborted)
+            await breakTurn({ writer, stopped: by.signal, onFault: by.onFault }, [], fault);
+        },
+      );
       throw reason;
     }
-    // Another pod does it now: what it asks is that pod's.
+    // Another pod owns the run and its questions.
     if (writer.fenced.aborted) throw error;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
-    // Whoever delegated ends too then, and has the words for it.
+    // The delegator ends too and reports the cause.
     const onFault = by.signal.aborted ? () => undefined : by.onFault;
     if (!by.signal.aborted) await withdrawOpen(deps, context);
     await breakTurn({ writer, stopped: by.signal, onFault }, [], cause, budget.used);
@@ -90,15 +102,12 @@ export async function runDelegate(
   }
 }
 
-/** Takes back what a delegate asked that gave up while the turn goes on. */
+/** Withdraws the open questions of a delegate that failed while its turn continues. */
 async function withdrawOpen(
-  { engine }: Pick<DelegateRunDeps, 'engine'>,
+  { engine }: Pick<RunDelegateDeps, 'engine'>,
   { run, open, onFault }: RunContext,
 ): Promise<void> {
-  const caller = { kind: 'service', tenant: run.tenant } as const;
   await Promise.all(
-    [...open].map((id) =>
-      retryWhileUnavailable(() => engine.withdraw({ caller, id, reason: 'run_stopped' })).catch(onFault),
-    ),
+    [...open].map((id) => retryWhileUnavailable(() => withdraw(engine, run.tenant, id)).catch(onFault)),
   );
 }

@@ -1,19 +1,21 @@
 import type { CallRecord, Message, PauseRecord, Run, StepRecord } from '@parley/shared/domain/runs/run';
+import { hasCalls, splitSteps } from '@parley/shared/domain/runs/steps';
+import { openPauses } from '@parley/shared/runs/open-questions';
 import type { Call } from '../tools/call-tool.ts';
 
-/** Where a run stands: what it goes on from. */
+/** The state from which a run continues. */
 export interface Checkpoint {
-  /** What was said in its whole steps. */
+  /** The messages of its whole steps. */
   readonly said: readonly Message[];
-  /** The step to go on with. */
+  /** Index of the step to continue with. */
   readonly step: number;
-  /** True when another pod may have told something of that step. */
+  /** True after a take-over: the previous owner may have appended events of that step. */
   readonly isRestarted: boolean;
-  /** That step's round, where the model has had its say already. */
+  /** That step's round, when the model's reply is already recorded. */
   readonly round?: Round;
-  /** The last round, where the model had nothing more to call: only the end is left to write. */
+  /** The final round, without tool calls. Only the run's end must still be written. */
   readonly last?: StepRecord;
-  /** Waits for questions that had not come to an end, as the run knew. */
+  /** Waits for questions that had not ended when the run was last written. */
   readonly pauses: readonly PauseRecord[];
   /** Ids of all calls so far. */
   readonly callIds: readonly string[];
@@ -21,13 +23,13 @@ export interface Checkpoint {
   readonly workedMs: number;
 }
 
-/** What a model said, with the calls that it asked for. */
+/** One reply of a model, with the tool calls in it. */
 export interface Round {
   readonly record: StepRecord;
   readonly calls: readonly Call[];
 }
 
-/** Where a run begins. */
+/** The state of a new run. */
 export const BEGINNING: Checkpoint = {
   said: [],
   step: 0,
@@ -38,26 +40,27 @@ export const BEGINNING: Checkpoint = {
   workedMs: 0,
 };
 
-/** The waits that whoever goes on may take up, by their question. */
+/** The waits of a checkpoint, by elicitation id. */
 export function inheritedPausesOf({ pauses }: Checkpoint): Map<string, PauseRecord> {
   return new Map(pauses.map((pause) => [pause.elicitationId, pause]));
 }
 
-/** Where a run stands, as its record has it. */
-export function checkpointOf({ steps, calls, pauses }: Run): Checkpoint {
+/** The checkpoint in a run's record. */
+export function checkpointOf(run: Run): Checkpoint {
+  const { steps, calls, pauses } = run;
   const newest = steps.at(-1);
-  const hasCalls = calls.some(({ step }) => step === steps.length - 1);
-  const open = hasCalls && newest?.messages.at(-1)?.role !== 'tool' ? newest : undefined;
-  const isOver = newest !== undefined && !hasCalls;
-  const whole = open === undefined ? steps : steps.slice(0, -1);
+  const { whole, unfinished } = splitSteps(run);
+  const isOver = newest !== undefined && !hasCalls(calls, steps.length - 1);
   const step = whole.length;
   return {
     said: whole.flatMap(({ messages }) => messages),
     step,
     isRestarted: true,
-    ...(open !== undefined && { round: { record: open, calls: callsOf(open, calls, step) } }),
+    ...(unfinished !== undefined && {
+      round: { record: unfinished, calls: callsOf(unfinished, calls, step) },
+    }),
     ...(isOver && { last: newest }),
-    pauses: pauses.filter(({ resumedAt }) => resumedAt === undefined),
+    pauses: openPauses(pauses),
     callIds: calls.map(({ toolCallId }) => toolCallId),
     used: newest?.used ?? {},
     workedMs: newest?.workedMs ?? 0,
@@ -80,7 +83,7 @@ function callsOf(record: StepRecord, calls: readonly CallRecord[], step: number)
     }));
 }
 
-/** What a model gave to its calls, in order. */
+/** The arguments of a model's tool calls, in order. */
 function inputsOf({ messages }: StepRecord): unknown[] {
   return messages.flatMap(({ content }) =>
     Array.isArray(content)

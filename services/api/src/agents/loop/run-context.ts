@@ -1,8 +1,8 @@
 import type { Delivery, PauseRecord, RunRef, Support } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Waits } from '@parley/shared/runs/detach';
 import type { RunWriter } from '@parley/shared/runs/write';
-import type { Waits } from '../ownership/hand-over.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { Budget } from './budget.ts';
 import type { IdleDetection } from './idle.ts';

@@ -6,125 +6,123 @@ import type {
   RunRef,
   Support,
 } from '@parley/shared/domain/runs/run';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
-import type { BeginResult } from '@parley/shared/ports/runs/runs';
+import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
+import type { Runs } from '@parley/shared/ports/runs/runs';
+import type { ClaimedRun } from '@parley/shared/runs/claim';
+import { detachOrHandOver, NO_WAITS, type Waits } from '@parley/shared/runs/detach';
 import { isInterrupted, RunDetachedError } from '@parley/shared/runs/interruption';
+import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
+import type { Begun } from '@parley/shared/runs/pod-runs';
+import { stopDelegates } from '@parley/shared/runs/stop';
 import { createRunWriter, type RunWriter } from '@parley/shared/runs/write';
-import { createDelegate } from '../delegation/delegate.ts';
-import { stopDelegates } from '../delegation/follow.ts';
-import { type RemoteDelegateDeps, workOnRemoteDelegate } from '../delegation/remote-delegate.ts';
-import { letGo, type Waits } from '../ownership/hand-over.ts';
-import { withdrawLeft } from '../ownership/open-questions.ts';
+import type { Agents } from './agents.ts';
 import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { fromFirstUser } from './history.ts';
-import { createIdleDetection, idleAfterMs } from './idle.ts';
-import { resumePoint } from './resume-point.ts';
+import { createIdleDetection, type IdleDeps, idleAfterMs } from './idle.ts';
+import type { TurnObserver } from './observer.ts';
+import { readCheckpoint } from './read-checkpoint.ts';
 import { runTurn } from './run.ts';
+import type { Delegate } from './run-context.ts';
 import { breakTurn } from './run-end.ts';
 
-/** What makes a repeat of a request lead to the same turn. */
+/** Makes a repeated request lead to the same turn. */
 export interface Repeatable {
-  /** The caller's name for the request; belongs to the person of its conversation. */
+  /** The caller's key for the request. Keys belong to the person of the conversation. */
   readonly key: string;
-  /** Digest of what is asked, as the client named it. */
+  /** Digest of the request as the client sent it. */
   readonly digest: string;
 }
 
 export interface TurnRequest {
   readonly conversation: ConversationRef;
-  /** The agent to talk with; the configuration's own choice when absent. Throws `invalid_request` when unknown. */
+  /** Id of the agent; the configured default when absent. An unknown one throws `invalid_request`. */
   readonly agent?: string;
   readonly input: readonly Message[];
-  /** What was said before, for a conversation that Parley does not know yet. */
+  /** Earlier messages by the client's account, for a conversation that Parley does not know yet. */
   readonly before: readonly Message[];
   readonly support: Support;
-  /** What becomes of the turn while it waits for its person; `hold` when absent. */
+  /** What happens to the turn while it waits for its person; `hold` when absent. */
   readonly delivery?: Delivery;
-  /** Absent: sent again, it is another turn. */
+  /** Absent: a repeated request is another turn. */
   readonly repeatable?: Repeatable;
 }
 
-export interface TurnWorkDeps extends RemoteDelegateDeps {
-  readonly engine: RemoteDelegateDeps['engine'] & Parameters<typeof withdrawLeft>[0];
+export interface TurnWorkDeps extends IdleDeps {
+  readonly engine: Pick<Engine, 'ask' | 'list' | 'wait' | 'withdraw'>;
+  readonly runs: Runs;
   readonly conversations: Pick<Conversations, 'read'>;
-}
-
-export type Begun = BeginResult & { type: 'begun' };
-
-/** A turn that was begun here. */
-export interface BegunTurn {
-  readonly run: RunRef;
-  readonly start: Begun;
-  readonly agent: { readonly id: string; readonly title: string };
-  readonly request: TurnRequest;
-  readonly stopping: AbortController;
-}
-
-/** A run that this pod has taken over. */
-export interface TakenRun {
-  readonly run: Run;
-  readonly term: number;
-  readonly stopping: AbortController;
+  readonly runQueue: Pick<RunQueue, 'offer'>;
+  readonly agents: Agents;
+  readonly observer: TurnObserver;
+  readonly delegateTo: Delegate;
+  /** Receives the error that ended a turn. */
+  readonly onFault: (error: unknown, run: RunRef) => void;
 }
 
 /**
- * Sets a turn up and runs it. True once its end is written, or is another pod's to write: the one that it was handed
- * to, or that took it over. Never rejects.
+ * Works on a turn that this pod has begun. Resolves to true once its end is written, or once the run belongs to another
+ * pod. Never rejects.
  */
-export async function workOnTurn(
+export async function workOnBegun(
   deps: TurnWorkDeps,
-  { run, start, agent, request, stopping }: BegunTurn,
+  request: TurnRequest,
+  run: RunRef,
+  start: Begun,
+  stopping: AbortController,
 ): Promise<boolean> {
   deps.observer.began(run);
   const writer = createRunWriter({ runs: deps.runs, run, ...start });
+  const agent = deps.agents.find(request.agent);
   const { delivery = 'hold' } = request;
   return workOn(deps, { ...request, delivery, run, writer, agent, stopping, from: BEGINNING });
 }
 
-/** Goes on with a run that another pod had begun, whoever it is for. As `workOnTurn`. */
-export async function workOnTaken(deps: TurnWorkDeps, { run, term, stopping }: TakenRun): Promise<boolean> {
-  const { delegateRequest, support, delivery, input, writerSeq } = run;
-  if (delegateRequest !== undefined)
-    return workOnRemoteDelegate(deps, { run: { ...run, delegateRequest }, term }, stopping);
+/** Continues a turn that this pod has claimed. As `workOnBegun`. */
+export async function workOnClaimed(
+  deps: TurnWorkDeps,
+  { run, term }: ClaimedRun,
+  stopping: AbortController,
+): Promise<boolean> {
+  const { support, delivery, input, writerSeq } = run;
   deps.observer.resumed(run, term);
   const writer = createRunWriter({ runs: deps.runs, run, term, writerSeq });
   const agent = { id: run.agent, title: run.agent };
-  const from = await resumePoint({ runs: deps.runs, onFault: (error) => deps.onFault(error, run) }, run);
+  const from = await readCheckpoint({ runs: deps.runs, onFault: (error) => deps.onFault(error, run) }, run);
   return workOn(deps, { run, writer, agent, stopping, support, delivery, input, before: [], from });
 }
 
-const NO_WAITS: Waits = { questions: [], runs: [] };
-
-interface Work extends Pick<TurnRequest, 'support' | 'input' | 'before'> {
+interface Assignment extends Pick<TurnRequest, 'support' | 'input' | 'before'> {
   readonly delivery: Delivery;
-  readonly run: RunRef;
+  readonly run: RunRef | Run;
   readonly writer: RunWriter;
   readonly agent: { readonly id: string; readonly title: string };
   readonly stopping: AbortController;
   readonly from: Checkpoint;
 }
 
-async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
-  const { engine, agents, observer } = deps;
-  const { run, writer, stopping, support, delivery, from } = work;
+async function workOn(deps: TurnWorkDeps, assignment: Assignment): Promise<boolean> {
+  const { engine, agents, observer, delegateTo } = deps;
+  const { run, writer, stopping, support, delivery, from } = assignment;
   const stopped = stopping.signal;
   const startedAt = performance.now();
   const onFault = (error: unknown) => deps.onFault(error, run);
-  let left: 'detached' | 'handed_over' | undefined;
-  const leave = async (waits: Waits) => {
-    left = await letGo(deps, run, writer, { reason: stopped.reason, waits });
+  let released: 'detached' | 'handed_over' | undefined;
+  const release = async (waits: Waits) => {
+    released = await detachOrHandOver(deps, run, writer, { reason: stopped.reason, waits });
   };
   const idle = createIdleDetection(idleAfterMs(deps, delivery), () => stopping.abort(new RunDetachedError()));
-  let { input } = work;
+  let { input } = assignment;
   try {
     const signal = AbortSignal.any([stopped, writer.fenced]);
     if (from.isRestarted) await writer.append({ type: 'turn-attached' });
-    const agent = agents.find(work.agent.id);
+    const agent = agents.find(assignment.agent.id);
     const { messages } = await retryWhileUnavailable(() => deps.conversations.read(run), signal);
     const history = fromFirstUser(messages);
-    // As the record has it since it was begun.
-    if (history.length === 0) input = [...fromFirstUser(work.before), ...work.input];
+    // The begin stored the same input.
+    if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
     const open = await agents.open(agent.id, run, signal);
     await runTurn({
       ...open,
@@ -141,38 +139,35 @@ async function workOn(deps: TurnWorkDeps, work: Work): Promise<boolean> {
       input,
       stopped,
       from,
-      letGo: leave,
-      delegateTo: createDelegate(deps),
-      withdrawLeft: () => retryWhileUnavailable(() => withdrawUnlessTaken(deps, run, writer)),
+      release,
+      delegateTo,
+      withdrawQuestions: () => retryWhileUnavailable(() => withdrawUnlessTaken(deps, run, writer)),
       onFault,
     });
   } catch (error) {
-    // What could not be let go of is handed over as it stands; what cannot be handed over is ended.
-    const isLeft = isInterrupted(stopped) && (await leave(NO_WAITS).then(() => true, onFault));
-    if (isLeft !== true && !writer.fenced.aborted) {
-      if (from.isRestarted) await retryWhileUnavailable(() => endAsking(deps, run, writer)).catch(onFault);
+    // A run that cannot be detached is handed over; a run that cannot be handed over is ended.
+    const isReleased = isInterrupted(stopped) && (await release(NO_WAITS).then(() => true, onFault));
+    if (isReleased !== true && !writer.fenced.aborted) {
+      if (from.isRestarted) await retryWhileUnavailable(() => endQuestions(deps, run, writer)).catch(onFault);
       await breakTurn({ writer, stopped, onFault }, input, error);
     }
   } finally {
     idle.stop();
   }
-  if (writer.fenced.aborted) left ??= 'handed_over';
+  if (writer.fenced.aborted) released ??= 'handed_over';
+  const outcome = writer.outcome ?? released;
   const durationMs = Math.round(performance.now() - startedAt);
-  observer.ended(run, {
-    agent: work.agent.id,
-    outcome: writer.outcome ?? left ?? 'failed',
-    durationMs,
-  });
-  return (writer.outcome ?? left) !== undefined;
+  observer.ended(run, { agent: assignment.agent.id, outcome: outcome ?? 'failed', durationMs });
+  return outcome !== undefined;
 }
 
-/** Ends what another pod had begun of a run that this one cannot set up. */
-async function endAsking(deps: TurnWorkDeps, run: RunRef, writer: RunWriter): Promise<void> {
+/** Ends the questions and delegates of a claimed run that this pod could not set up. */
+async function endQuestions(deps: TurnWorkDeps, run: RunRef, writer: RunWriter): Promise<void> {
   await stopDelegates(deps.runs, run);
   await withdrawUnlessTaken(deps, run, writer);
 }
 
-/** What a run asked is its new owner's, where it has one that goes on with it. */
+/** The questions of a run that another pod continues belong to that pod. */
 async function withdrawUnlessTaken(
   { engine, runs }: TurnWorkDeps,
   run: RunRef,
@@ -180,5 +175,5 @@ async function withdrawUnlessTaken(
 ): Promise<void> {
   const standing = await runs.standing(run);
   if (standing?.status === 'running' && standing.term !== writer.term) return;
-  await withdrawLeft(engine, run, run.streamRequestId);
+  await withdrawOfTurn(engine, run);
 }

@@ -5,7 +5,7 @@ import { isInterrupted } from '@parley/shared/runs/interruption';
 import type { IdleDetection } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
 import type { RunContext } from '../loop/run-context.ts';
-import { withdrawInherited } from '../ownership/open-questions.ts';
+import { withdrawInherited } from './inherited-questions.ts';
 import { type AskOutcome, askPerson, type Question } from './question.ts';
 import { type CallEvent, failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 

@@ -11,7 +11,7 @@ import { answerFromChat } from '../../turns/answer.ts';
 import { completionOf, createBufferedTurn, type Failed } from '../../turns/buffered.ts';
 import { type ReplayFacts, scanOf, streamTurn, type TurnStreamDeps, wholeTurn } from '../../turns/follow.ts';
 import { deliveryOf, supportOf } from '../../turns/negotiate.ts';
-import type { BegunRun, Turns } from '../../turns/turns.ts';
+import type { BegunTurn, Turns } from '../../turns/turns.ts';
 import { createOpenAiEncoder, type OpenAiOptions } from '../openai/encoder.ts';
 import { answerIn, beforeOf, ChatInput, type ChatMessage, CompletionInput, inputOf } from './chat-input.ts';
 import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoder.ts';
@@ -209,7 +209,7 @@ async function begin({ turns }: TurnRoutesDeps, call: Call, asked: Asked) {
 }
 
 /** What a reader of a turn that was begun before has to know of it. */
-async function factsOf(deps: TurnRoutesDeps, run: BegunRun): Promise<ReplayFacts | undefined> {
+async function factsOf(deps: TurnRoutesDeps, run: BegunTurn): Promise<ReplayFacts | undefined> {
   return run.isRepeat ? scanOf(deps, run) : undefined;
 }
 

@@ -5,16 +5,16 @@ import type { Runs } from '@parley/shared/ports/runs/runs';
 import { createBudget } from './budget.ts';
 import { type Checkpoint, checkpointOf } from './checkpoint.ts';
 
-export interface ResumePointDeps {
+export interface ReadCheckpointDeps {
   readonly runs: Pick<Runs, 'read'>;
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * Where a run stands that this pod goes on with. What delegates used that ended within its open round is only in their
- * own records; where those cannot be read it goes uncounted.
+ * The checkpoint of a run that this pod continues, with the tokens of delegates that ended within the unfinished step.
+ * Those are only in the delegates' own records; a record that cannot be read is not counted.
  */
-export async function resumePoint({ runs, onFault }: ResumePointDeps, run: Run): Promise<Checkpoint> {
+export async function readCheckpoint({ runs, onFault }: ReadCheckpointDeps, run: Run): Promise<Checkpoint> {
   const from = checkpointOf(run);
   const budget = createBudget(Number.POSITIVE_INFINITY);
   budget.spend(from.used);

@@ -1,5 +1,5 @@
 import { mintStreamRequestId } from '@parley/shared/domain/ids';
-import { offerLapsed } from '@parley/shared/runs/offer-orphans';
+import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { expect, it } from 'vitest';
 
 function found() {
@@ -16,7 +16,7 @@ it('an offer that fails ends the round as its error, and nothing else of the pro
     await new Promise((resolve) => setImmediate(resolve));
     yield found();
   }
-  const round = offerLapsed(
+  const round = offerOrphans(
     {
       runs: { ownedBy },
       heartbeats: { lapsed: async () => ['dead'], forget: async () => undefined },
@@ -26,7 +26,7 @@ it('an offer that fails ends the round as its error, and nothing else of the pro
         },
       },
     },
-    { evenIfNobodyDied: false },
+    { evenIfNoneLapsed: false },
   );
   await expect(round).rejects.toThrow('The queue is away.');
   await new Promise((resolve) => setImmediate(resolve));

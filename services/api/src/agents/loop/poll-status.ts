@@ -1,0 +1,19 @@
+import type { RunWriter } from '@parley/shared/runs/write';
+import type { WorkClock } from './work-clock.ts';
+
+// A run that writes nothing learns by polling that it was stopped or taken over. While it waits for its person, the
+// withdrawal of the question tells it of a stop, so that rare polls suffice.
+const POLL_MS = 1_500;
+const WORKING_AGE_MS = 1_000;
+const WAITING_AGE_MS = 30_000;
+
+/** Polls the status of a run regularly. Returns a function that ends the polling. */
+export function startPolling(
+  writer: Pick<RunWriter, 'poll'>,
+  clock: Pick<WorkClock, 'isWaiting'>,
+): () => void {
+  const timer = setInterval(() => {
+    writer.poll(clock.isWaiting ? WAITING_AGE_MS : WORKING_AGE_MS).catch(() => undefined);
+  }, POLL_MS);
+  return () => clearInterval(timer);
+}

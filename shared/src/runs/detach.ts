@@ -1,0 +1,26 @@
+import type { RunRef } from '../domain/runs/run.ts';
+import type { RunWrite } from '../ports/runs/runs.ts';
+import { type HandOverDeps, handOver } from './hand-over.ts';
+import { RunDetachedError } from './interruption.ts';
+import type { RunWriter } from './write.ts';
+
+/** What a run waits for: open questions, and delegates' runs that are detached themselves. */
+export type Waits = NonNullable<RunWrite['detach']>;
+
+export const NO_WAITS: Waits = { questions: [], runs: [] };
+
+/**
+ * Releases an interrupted run, so that another pod continues it: when one of its waits ends, if the interruption is a
+ * RunDetachedError and the run does wait; else at once. Writes the queue first. Retries while Redis is unavailable.
+ */
+export async function detachOrHandOver(
+  deps: HandOverDeps,
+  run: RunRef,
+  writer: Pick<RunWriter, 'save' | 'detach' | 'term'>,
+  { reason, waits }: { readonly reason: unknown; readonly waits: Waits },
+): Promise<'detached' | 'handed_over'> {
+  const isWaiting = waits.questions.length + waits.runs.length > 0;
+  if (reason instanceof RunDetachedError && isWaiting && (await writer.detach(waits))) return 'detached';
+  await handOver(deps, run, writer);
+  return 'handed_over';
+}

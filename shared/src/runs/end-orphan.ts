@@ -1,0 +1,48 @@
+import type { StreamRef } from '../domain/ids.ts';
+import { type Run, type RunStanding, UNOWNED } from '../domain/runs/run.ts';
+import { splitSteps } from '../domain/runs/steps.ts';
+import type { Engine } from '../elicitations/engine.ts';
+import type { Runs } from '../ports/runs/runs.ts';
+import { INTERRUPTED } from './interruption.ts';
+import { withdrawOfRun, withdrawOfTurn } from './open-questions.ts';
+
+export interface EndOrphanDeps {
+  readonly engine: Pick<Engine, 'list' | 'withdraw'>;
+  readonly runs: Runs;
+}
+
+/**
+ * Ends a run that no pod can continue, as interrupted, with its delegates and their open questions. The conversation
+ * keeps the whole steps, since their tool calls may have had effects. Throws `unavailable`; repeatable.
+ */
+export async function endOrphan(deps: EndOrphanDeps, stream: StreamRef, seen: RunStanding): Promise<void> {
+  const { engine, runs } = deps;
+  // A failure below leaves the run unowned, where every later attempt can continue.
+  const term = seen.owner === UNOWNED ? seen.term : await runs.takeOver(stream, seen.term, UNOWNED);
+  if (term === undefined) return;
+  const { run } = await runs.read(stream);
+  if (run === undefined) return;
+  await endDelegates(deps, run);
+  // A delegate's questions are on the stream of its turn, beside those of others.
+  if (run.parent === undefined) await withdrawOfTurn(engine, run);
+  else await withdrawOfRun(engine, run);
+  await runs.write(run, {
+    term,
+    firstSeq: run.writerSeq + 1,
+    events: [{ type: 'turn-failed', ...INTERRUPTED }],
+    end: { status: 'failed', messages: run.parent === undefined ? rememberedMessages(run) : [] },
+  });
+}
+
+async function endDelegates(deps: EndOrphanDeps, { tenant, userId, calls }: Run): Promise<void> {
+  for (const { run: streamRequestId } of calls) {
+    if (streamRequestId === undefined) continue;
+    const stream = { tenant, userId, streamRequestId };
+    const standing = await deps.runs.standing(stream);
+    if (standing?.status === 'running') await endOrphan(deps, stream, standing);
+  }
+}
+
+function rememberedMessages(run: Run) {
+  return [...run.input, ...splitSteps(run).whole.flatMap(({ messages }) => messages)];
+}

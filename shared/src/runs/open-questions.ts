@@ -1,0 +1,52 @@
+import { OPEN_STATUSES } from '../domain/elicitations/status.ts';
+import { isParleyError } from '../domain/errors.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import type { PauseRecord, Run, RunRef } from '../domain/runs/run.ts';
+import type { Engine } from '../elicitations/engine.ts';
+
+const PAGE = 200;
+const REASON = 'run_stopped';
+
+/**
+ * Withdraws every open question of a turn: those of its own run and those of its delegates. Their waiters return.
+ * Repeatable. Throws `unavailable`.
+ */
+export async function withdrawOfTurn(
+  engine: Pick<Engine, 'list' | 'withdraw'>,
+  { tenant, userId, conversationId, streamRequestId }: RunRef,
+): Promise<void> {
+  const request = { owner: { tenant, userId }, conversationId, statuses: OPEN_STATUSES, limit: PAGE };
+  let cursor: string | undefined;
+  do {
+    const page = await engine.list({ ...request, ...(cursor !== undefined && { cursor }) });
+    const ofTurn = page.rows.filter(({ definition }) => definition.streamRequestId === streamRequestId);
+    await Promise.all(ofTurn.map(({ id }) => withdraw(engine, tenant, id)));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+}
+
+/** Withdraws the questions that one run waits for by its record, not those of its delegates. Repeatable. Throws `unavailable`. */
+export async function withdrawOfRun(
+  engine: Pick<Engine, 'withdraw'>,
+  { tenant, pauses }: Pick<Run, 'tenant' | 'pauses'>,
+): Promise<void> {
+  await Promise.all(openPauses(pauses).map(({ elicitationId }) => withdraw(engine, tenant, elicitationId)));
+}
+
+/** Withdraws one question. A question that has ended stays as it is. Throws `unavailable`. */
+export async function withdraw(
+  engine: Pick<Engine, 'withdraw'>,
+  tenant: StreamRef['tenant'],
+  id: string,
+): Promise<void> {
+  try {
+    await engine.withdraw({ caller: { kind: 'service', tenant }, id, reason: REASON });
+  } catch (error) {
+    if (!isParleyError(error) || error.code === 'unavailable') throw error;
+  }
+}
+
+/** The waits that had not ended when the run was last written. */
+export function openPauses(pauses: readonly PauseRecord[]): PauseRecord[] {
+  return pauses.filter(({ resumedAt }) => resumedAt === undefined);
+}

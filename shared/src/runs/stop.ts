@@ -1,0 +1,65 @@
+import type { StreamRef } from '../domain/ids.ts';
+import type { Run, RunRef } from '../domain/runs/run.ts';
+import type { Engine } from '../elicitations/engine.ts';
+import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
+import type { Runs } from '../ports/runs/runs.ts';
+import { withdrawOfRun, withdrawOfTurn } from './open-questions.ts';
+
+export interface StopDeps {
+  readonly engine: Pick<Engine, 'list' | 'withdraw'>;
+  readonly runs: Pick<Runs, 'read' | 'stop'>;
+}
+
+/**
+ * Requests a running turn and all its delegates to stop, on whichever pods they work, and withdraws their open
+ * questions. False when the turn does not run. Throws `unavailable`; repeatable.
+ */
+export async function stopTurn(
+  { engine, runs }: StopDeps,
+  run: RunRef,
+  onRequested: () => void,
+): Promise<boolean> {
+  if (!(await runs.stop(run))) return false;
+  onRequested();
+  // Before the questions end: no delegate continues with a withdrawn question.
+  await stopDelegates(runs, run);
+  // The owner withdraws them too. For an owner that only waits, the withdrawal is how it learns of the stop.
+  await withdrawOfTurn(engine, run);
+  return true;
+}
+
+/** Requests the delegates of a run, and theirs, to stop. Throws `unavailable`; repeatable. */
+export async function stopDelegates(runs: Pick<Runs, 'read' | 'stop'>, stream: StreamRef): Promise<void> {
+  const { run } = await runs.read(stream);
+  for (const delegate of run === undefined ? [] : delegatesOf(run)) {
+    if (await runs.stop(delegate)) await stopDelegates(runs, delegate);
+  }
+}
+
+/**
+ * Stops one delegate and its delegates, and withdraws their questions, so that they notice at once. Retries while Redis
+ * is unavailable. Never rejects.
+ */
+export async function stopDelegate(
+  deps: { readonly engine: Pick<Engine, 'withdraw'>; readonly runs: Pick<Runs, 'read' | 'stop'> },
+  stream: StreamRef,
+  onFault: (error: unknown) => void,
+): Promise<void> {
+  const { engine, runs } = deps;
+  try {
+    await retryWhileUnavailable(() => runs.stop(stream));
+    const { run } = await retryWhileUnavailable(() => runs.read(stream));
+    if (run === undefined) return;
+    await Promise.all(delegatesOf(run).map((delegate) => stopDelegate(deps, delegate, onFault)));
+    await retryWhileUnavailable(() => withdrawOfRun(engine, run));
+  } catch (error) {
+    onFault(error);
+  }
+}
+
+/** The delegates' runs that a run waits for, by its record. */
+export function delegatesOf({ tenant, userId, calls }: Run): StreamRef[] {
+  return calls.flatMap(({ run: streamRequestId, state }) =>
+    streamRequestId === undefined || state !== 'dispatched' ? [] : [{ tenant, userId, streamRequestId }],
+  );
+}
