@@ -13,8 +13,8 @@ export interface PageServer {
 export interface PageOptions {
   /** Parley's load balancer; what the pages ask below `/run` and `/v1` goes there. */
   readonly apiUrl: string;
-  /** The widget's files, by their names. */
-  readonly widget: ReadonlyMap<string, string>;
+  /** The files of Parley's clients, by name. */
+  readonly clientFiles: ReadonlyMap<string, string>;
   /** Everybody who may use the pages; the first unless the address names another. */
   readonly people: readonly string[];
   /** A token that tells Parley who somebody is. */
@@ -46,7 +46,9 @@ export async function startPageServer(options: PageOptions): Promise<PageServer>
     if (url.pathname === '/session') return void sendSession(res, url.searchParams.get('person'), options);
     if (url.pathname === '/bare' && !url.searchParams.has('id')) return void askFirst(res, url, options);
     const name = NAMES[url.pathname] ?? url.pathname.slice(1);
-    const text = files.has(name) ? readFileSync(new URL(name, FOLDER), 'utf8') : options.widget.get(name);
+    const text = files.has(name)
+      ? readFileSync(new URL(name, FOLDER), 'utf8')
+      : options.clientFiles.get(name);
     if (text !== undefined) return send(res, extname(name), text);
     res.writeHead(404, HEADERS).end();
   });

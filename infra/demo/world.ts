@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { userToken } from '../../test/harness/tokens.ts';
 import { askBareQuestion } from './bare-question.ts';
+import { loadClientFiles } from './client-files.ts';
 import { writeConfiguration } from './configuration.ts';
 import { type ModelEndpoint, type Neighbours, PEOPLE, startNeighbours } from './neighbours.ts';
 import { type PageServer, startPageServer } from './page-server.ts';
 import { type Service, startService } from './service.ts';
-import { loadWidget } from './widget.ts';
 
 /** Everything that the demo runs. */
 export interface World {
@@ -40,7 +40,7 @@ export async function startWorld({ model, publicHost, pick, say }: WorldOptions)
     for (const part of parts.splice(0).reverse()) await part.close();
   };
   try {
-    const widget = await loadWidget(say);
+    const clientFiles = await loadClientFiles(say);
     let neighbours: Neighbours | undefined;
     const service = await startService({
       say,
@@ -70,7 +70,7 @@ export async function startWorld({ model, publicHost, pick, say }: WorldOptions)
     const page = await startPageServer({
       apiUrl: service.url,
       people: PEOPLE,
-      widget,
+      clientFiles,
       tokenOf,
       ask: (userId) => askBareQuestion(service.url, serviceKey, userId),
       model: aboutModel(neighbours),

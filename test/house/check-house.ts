@@ -30,6 +30,7 @@ export function readSources(root: string): SourceFile[] {
     'shared/src',
     'services/api/src',
     'services/worker/src',
+    'clients/core/src',
     'clients/sdk/src',
     'clients/widget/src',
   ];
@@ -160,6 +161,7 @@ function importsOf({ text }: SourceFile): string[] {
 /** The file an import leads to, within the repository; nothing for a package. */
 function targetOf(path: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(path), specifier));
+  if (specifier === '@parley/core') return 'clients/core/src/index.ts';
   const shared = /^@parley\/shared\/(.+)$/.exec(specifier)?.[1];
   return shared === undefined ? undefined : `shared/src/${shared}.ts`;
 }

@@ -20,6 +20,7 @@ export const ROOMS = [
   'services/api/src/surfaces/connect',
   'services/api/src',
   'services/worker/src',
+  'clients/core/src',
   'clients/sdk/src',
   'clients/widget/src',
 ] as const;
@@ -80,12 +81,18 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
     'shared/src/redis',
     'shared/src/runtime',
   ],
-  'clients/sdk/src': ['shared/src/domain'],
-  'clients/widget/src': ['shared/src/domain'],
+  'clients/core/src': ['shared/src/domain'],
+  'clients/sdk/src': ['shared/src/domain', 'clients/core/src'],
+  'clients/widget/src': ['shared/src/domain', 'clients/core/src'],
 };
 
 /** Rooms whose code runs in browsers. */
-export const BROWSER_ROOMS: readonly Room[] = ['shared/src/domain', 'clients/sdk/src', 'clients/widget/src'];
+export const BROWSER_ROOMS: readonly Room[] = [
+  'shared/src/domain',
+  'clients/core/src',
+  'clients/sdk/src',
+  'clients/widget/src',
+];
 
 /** Backends are picked in one place per service. */
 export const BACKEND_PICKERS = [

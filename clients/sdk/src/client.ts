@@ -1,66 +1,73 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { FormContent } from '@parley/shared/domain/forms/answer';
-import { ParleyClientError } from './errors.ts';
 import {
+  type Answer,
+  type CallOptions,
+  createRandomId,
+  createTransport,
+  ELICITATIONS_PATH,
+  elicitationPath,
   followInbox,
   followStream,
   type InboxItem,
-  type InboxOptions,
+  ParleyClientError,
+  parseElicitation,
+  RETRY_DEFAULTS,
+  type RetryOptions,
+  readElicitation,
+  resolveBaseUrl,
   type StreamItem,
-  type StreamOptions,
-} from './events.ts';
+  sendAnswer,
+  type TokenSource,
+} from '@parley/core';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { FormContent } from '@parley/shared/domain/forms/answer';
 import { createList, type ElicitationList, type ListFilter } from './list.ts';
-import { mintToken } from './mint.ts';
-import { type Outcome, outcomeOf } from './outcome.ts';
+import { type Outcome, waitForOutcome } from './outcome.ts';
 import type { AnswerTo, Question } from './question.ts';
-import { elicitationIn } from './reply.ts';
-import { RETRY_DEFAULTS, type RetryOptions } from './retry.ts';
-import { type Call, createTransport, segmentOf, type TokenSource } from './transport.ts';
 
 export interface ClientOptions {
-  /** Where Parley is, with a path if it lies below one. In a browser it may be relative to the page. */
+  /** URL of Parley, with its path if it has one. In a browser it may be relative to the page. */
   readonly baseUrl: string;
-  /** A service key to ask with, or a user's token to answer with. A function is called for every request. */
+  /** A service key, to ask; or a user's token, to answer. A function is called for every request. */
   readonly token: TokenSource;
-  /** The global one unless given. */
+  /** @default the global one */
   readonly fetch?: typeof fetch;
   readonly retry?: RetryOptions;
 }
 
-export interface CallOptions {
-  /** Ends the call with the signal's reason. It takes nothing back: a question that was asked lives on. */
-  readonly signal?: AbortSignal;
-}
-
 export interface AskOptions extends CallOptions {
-  /** 1 to 255 printable ASCII characters; minted when absent. With a key of yours a restarted asker may repeat. */
+  /** 1 to 255 printable ASCII characters; created when absent. With a key of its own a restarted process may repeat the call. */
   readonly idempotencyKey?: string;
 }
 
-/** What a person does with a question. `content` goes with accepting a form only; `responseId` is minted. */
-export type Answer = { readonly responseId?: string } & (
-  | {
-      readonly action: 'accept';
-      readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
-    }
-  | { readonly action: 'decline' | 'cancel' }
-);
+export interface InboxOptions {
+  /** Ends the iteration without an error. */
+  readonly signal?: AbortSignal;
+  /** A connection that delivers nothing for this time, not even a heartbeat, counts as lost. @default 45000 */
+  readonly heartbeatTimeoutMs?: number;
+}
 
-/** A question on its way. */
+export interface StreamOptions extends InboxOptions {
+  /** The owner of the stream; required for a service. */
+  readonly userId?: string;
+  /** Start after this event instead of at the beginning. */
+  readonly lastEventId?: string;
+}
+
+/** A question that exists, and its outcome. */
 export interface Asked<Content> {
-  /** As it was created: show it, or keep its `elicitationId` for `outcomeOf`. */
+  /** The elicitation as it was created. Store its `elicitationId` to call `outcomeOf` later. */
   readonly elicitation: Elicitation;
-  /** Waits from now on. Left alone, its failure goes unnoticed. */
+  /** Waiting starts at once. A rejection that nobody awaits is ignored. */
   readonly outcome: Promise<Outcome<Content>>;
 }
 
 /**
- * Everything a client of Parley can do. Calls are repeated through lost connections, 5xx and 429 for `giveUpMs`, and
- * are safe to repeat; all reject with ParleyClientError.
+ * A client of Parley. After a lost connection, a 5xx or a 429 a call is retried for up to `giveUpMs`; every call is safe
+ * to repeat. All calls reject with ParleyClientError.
  */
 export interface ParleyClient {
   /**
-   * Asks a person and waits for the outcome, through outages and restarts of pods, until the deadline. For services.
+   * Asks a person and waits for the outcome until the deadline, through outages and restarts of pods. For services.
    * Rejects with `unavailable` when the outcome cannot be read by the deadline plus `graceMs`.
    *
    * @example
@@ -87,7 +94,7 @@ export interface ParleyClient {
    */
   start<const Asks extends Question>(question: Asks, options?: AskOptions): Promise<Asked<AnswerTo<Asks>>>;
   /**
-   * Waits for a question asked earlier, say by a process that is gone. For services.
+   * Waits for the outcome of a question that was asked earlier, for example by another process. For services.
    *
    * @example
    * const outcome = await client.outcomeOf<ContentOf<typeof schema>>(elicitationId);
@@ -99,16 +106,16 @@ export interface ParleyClient {
   /** Reads an elicitation. */
   get(elicitationId: string, options?: CallOptions): Promise<Elicitation>;
   /**
-   * Answers, as the person it is for. When the reply is lost it is sent again with the same `responseId`, so that it
-   * counts once. Errors: `invalid_answer`, `already_settled`, `expired`.
+   * Answers as the person who was asked. A retry carries the same `responseId`, so the answer counts once. Errors:
+   * `invalid_answer`, `already_settled`, `expired`.
    *
    * @example
    * await client.answer(elicitationId, { action: 'accept', content: { colour: 'red' } });
    */
   answer(elicitationId: string, answer: Answer, options?: CallOptions): Promise<Elicitation>;
-  /** Finishes a url elicitation with server completion. For services. */
+  /** Completes a url elicitation whose `completion` is `server`. For services. */
   complete(elicitationId: string, options?: CallOptions): Promise<Elicitation>;
-  /** Takes a question back; `reason` is a short lower-case word. For services. Errors: `already_settled`, `expired`. */
+  /** Withdraws a question; `reason` is a short lower-case word. For services. Errors: `already_settled`, `expired`. */
   withdraw(elicitationId: string, reason?: string, options?: CallOptions): Promise<Elicitation>;
   /**
    * Lists elicitations, newest first.
@@ -118,8 +125,8 @@ export interface ParleyClient {
    */
   list(filter?: ListFilter): ElicitationList;
   /**
-   * Follows a stream request: in order, without a gap, over reconnects. Ends when the signal is aborted or the loop is
-   * left; throws when the stream is refused (`unauthenticated`, `forbidden`, `not_found`).
+   * Follows a stream request and reconnects as needed: events come in order and without a gap. Ends when the signal is
+   * aborted or the loop ends; throws when the stream is refused (`unauthenticated`, `forbidden`, `not_found`).
    *
    * @example
    * for await (const item of client.events(streamRequestId, { signal })) {
@@ -128,14 +135,12 @@ export interface ParleyClient {
    * }
    */
   events(streamRequestId: string, options?: StreamOptions): AsyncGenerator<StreamItem, void>;
-  /** Follows what waits for the person whose token it is, over reconnects. Ends and throws as `events` does. */
+  /** Follows the open elicitations of the token's owner and reconnects as needed. Ends and throws as `events` does. */
   inbox(options?: InboxOptions): AsyncGenerator<InboxItem, void>;
 }
 
-const ROOT = '/v1/elicitations';
-
 /**
- * Makes a client. Opens nothing until it is used.
+ * Creates a client. It opens no connection until it is used.
  *
  * @example
  * const client = createClient({ baseUrl: 'https://parley.example.com', token: serviceKey });
@@ -145,49 +150,46 @@ export function createClient(options: ClientOptions): ParleyClient {
   if (typeof token !== 'function' && (typeof token !== 'string' || token === '')) {
     throw new ParleyClientError(
       'unauthenticated',
-      'createClient needs a token: a text, or a function that gives one.',
+      'createClient needs a token: a string, or a function that returns one.',
     );
   }
   const retry = { ...RETRY_DEFAULTS, ...options.retry };
-  // Called as a plain function: a browser's fetch refuses to be a method of something else.
-  const fetch: typeof globalThis.fetch = (input, init) => (options.fetch ?? globalThis.fetch)(input, init);
-  const transport = createTransport({ baseUrl, token, fetch, retry });
-  const deps = { transport, retry };
+  const transport = createTransport({ root: resolveBaseUrl(baseUrl), token, fetch: options.fetch, retry });
 
-  const send = async (call: Call) => elicitationIn(await transport.request(call));
-  const pathOf = (id: string, rest = '') => `${ROOT}/${segmentOf(id)}${rest}`;
-
-  const start: ParleyClient['start'] = async (question, { idempotencyKey = mintToken(), signal } = {}) => {
+  const start: ParleyClient['start'] = async (
+    question,
+    { idempotencyKey = createRandomId(), signal } = {},
+  ) => {
     const headers = { 'idempotency-key': idempotencyKey };
-    const elicitation = await send({ method: 'POST', path: ROOT, body: question, headers, signal });
-    const outcome = outcomeOf(deps, elicitation, signal) as Promise<Outcome<AnswerTo<typeof question>>>;
-    // Whoever awaits it still sees it fail; whoever only wanted the id must not be brought down by it.
+    const call = { method: 'POST', path: ELICITATIONS_PATH, body: question, headers, signal } as const;
+    const elicitation = parseElicitation(await transport.request(call));
+    const outcome = waitForOutcome(transport, elicitation, signal) as Promise<
+      Outcome<AnswerTo<typeof question>>
+    >;
+    // A caller that never awaits the outcome must not see an unhandled rejection.
     outcome.catch(() => undefined);
     return { elicitation, outcome };
   };
-  const get: ParleyClient['get'] = async (id, { signal } = {}) =>
-    send({ method: 'GET', path: pathOf(id), signal });
 
   return {
     start,
     ask: async (question, asking) => (await start(question, asking)).outcome,
-    async outcomeOf<Content>(id: string, { signal }: CallOptions = {}) {
-      const elicitation = await get(id, signal && { signal });
-      return (await outcomeOf(deps, elicitation, signal)) as Outcome<Content>;
+    async outcomeOf<Content>(id: string, options: CallOptions = {}) {
+      const elicitation = await readElicitation(transport, id, options);
+      return (await waitForOutcome(transport, elicitation, options.signal)) as Outcome<Content>;
     },
-    get,
-    answer: async (id, answer, { signal } = {}) =>
-      send({
-        method: 'POST',
-        path: pathOf(id, '/response'),
-        body: { ...answer, responseId: answer.responseId ?? mintToken() },
-        signal,
-      }),
-    complete: async (id, { signal } = {}) => send({ method: 'POST', path: pathOf(id, '/complete'), signal }),
-    withdraw: async (id, reason, { signal } = {}) =>
-      send({ method: 'DELETE', path: pathOf(id), body: { reason }, signal }),
+    get: (id, options) => readElicitation(transport, id, options),
+    answer: (id, answer, options) => sendAnswer(transport, id, answer, options),
+    async complete(id, { signal } = {}) {
+      const path = elicitationPath(id, '/complete');
+      return parseElicitation(await transport.request({ method: 'POST', path, signal }));
+    },
+    async withdraw(id, reason, { signal } = {}) {
+      const call = { method: 'DELETE', path: elicitationPath(id), body: { reason }, signal } as const;
+      return parseElicitation(await transport.request(call));
+    },
     list: (filter = {}) => createList(transport, filter),
-    events: (id, options = {}) => followStream(deps, id, options),
-    inbox: (options = {}) => followInbox(deps, options),
+    events: (id, options = {}) => followStream(transport, id, options),
+    inbox: (options = {}) => followInbox(transport, options),
   };
 }

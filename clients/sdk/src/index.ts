@@ -1,3 +1,17 @@
+export {
+  type Answer,
+  type CallOptions,
+  type ElicitationChange,
+  type ElicitationPage,
+  type InboxItem,
+  isParleyClientError,
+  type OtherEvent,
+  ParleyClientError,
+  type Problem,
+  type RetryOptions,
+  type StreamItem,
+  type TokenSource,
+} from '@parley/core';
 export type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 export type {
   Action,
@@ -9,27 +23,15 @@ export type {
 export type { ErrorCode } from '@parley/shared/domain/errors';
 export type { FormContent } from '@parley/shared/domain/forms/answer';
 export {
-  type Answer,
   type Asked,
   type AskOptions,
-  type CallOptions,
   type ClientOptions,
   createClient,
+  type InboxOptions,
   type ParleyClient,
+  type StreamOptions,
 } from './client.ts';
-export { isParleyClientError, ParleyClientError, type Problem } from './errors.ts';
-export type {
-  ElicitationChange,
-  InboxItem,
-  InboxOptions,
-  OtherEvent,
-  StreamItem,
-  StreamOptions,
-} from './events.ts';
 export type { ElicitationList, ListFilter } from './list.ts';
 export type { Outcome } from './outcome.ts';
 export type { AnswerTo, FormQuestion, Question, QuestionBase, UrlQuestion } from './question.ts';
-export type { ElicitationPage } from './reply.ts';
-export type { RetryOptions } from './retry.ts';
-export type { TokenSource } from './transport.ts';
 export type { ContentOf, FormSchemaInput } from './typed-form.ts';

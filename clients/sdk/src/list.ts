@@ -1,37 +1,26 @@
+import { type ElicitationPage, listElicitations, type Transport } from '@parley/core';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { Status } from '@parley/shared/domain/elicitations/status';
-import { type ElicitationPage, pageIn } from './reply.ts';
-import type { Transport } from './transport.ts';
 
 export interface ListFilter {
-  /** Keep only these. */
+  /** Only elicitations with one of these statuses. */
   readonly status?: Status | readonly Status[];
-  /** Whose; required for a service. */
+  /** The owner; required for a service. */
   readonly userId?: string;
   readonly conversationId?: string;
-  /** Of one page, 1 to 100. @default 50 */
+  /** Size of a page, 1 to 100. @default 50 */
   readonly limit?: number;
   readonly signal?: AbortSignal;
 }
 
-/** Elicitations, newest first: iterate over all of them, page after page, or take one page. */
+/** Elicitations, newest first. Iterate over all of them, or read one page. */
 export interface ElicitationList extends AsyncIterable<Elicitation> {
-  /** The first page, or the one that `nextCursor` of another led to. */
+  /** The first page, or the page that a `nextCursor` leads to. */
   page(cursor?: string): Promise<ElicitationPage>;
 }
 
-export function createList(transport: Transport, filter: ListFilter): ElicitationList {
-  const { status, userId, conversationId, limit, signal } = filter;
-  const page = async (cursor?: string) => {
-    const query = {
-      status: status === undefined ? undefined : [status].flat().join(','),
-      userId,
-      conversationId,
-      limit: limit === undefined ? undefined : String(limit),
-      cursor,
-    };
-    return pageIn(await transport.request({ method: 'GET', path: '/v1/elicitations', query, signal }));
-  };
+export function createList(transport: Transport, { signal, ...filter }: ListFilter): ElicitationList {
+  const page = (cursor?: string) => listElicitations(transport, { ...filter, cursor }, { signal });
   return {
     page,
     async *[Symbol.asyncIterator]() {

@@ -1,81 +1,83 @@
+import {
+  createBackoff,
+  elicitationPath,
+  isTransient,
+  ParleyClientError,
+  parseElicitation,
+  sleep,
+  type Transport,
+} from '@parley/core';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import type { FormContent } from '@parley/shared/domain/forms/answer';
-import { isPassing, ParleyClientError } from './errors.ts';
-import { elicitationIn } from './reply.ts';
-import { createBackoff, type RetrySettings, sleep } from './retry.ts';
-import { segmentOf, type Transport } from './transport.ts';
 
-/** How a question ended. Only `accepted` is a yes; the other four are never to be taken for one. */
+/** How a question ended. Only `accepted` is consent; the other four never are. */
 export type Outcome<Content = FormContent | undefined> =
   | { readonly status: 'accepted'; readonly content: Content; readonly elicitation: Elicitation }
-  /** An explicit no. */
+  /** The person refused. */
   | { readonly status: 'declined'; readonly elicitation: Elicitation }
-  /** Dismissed without a choice. */
+  /** The person dismissed the question without a choice. */
   | { readonly status: 'cancelled'; readonly elicitation: Elicitation }
-  /** Nobody answered in time. */
+  /** The deadline passed without an answer. */
   | { readonly status: 'expired'; readonly elicitation: Elicitation }
-  /** The asker took it back. */
+  /** The asker withdrew the question. */
   | { readonly status: 'withdrawn'; readonly reason: string; readonly elicitation: Elicitation };
 
-export interface WaitDeps {
-  readonly transport: Transport;
-  readonly retry: RetrySettings;
-}
-
-/** A reply that comes sooner than this although nothing ended is a draining pod's. */
-const SOON_MS = 500;
-/** The look that a waiter takes when its time is over: it may have slept through the answer. */
-const LAST_LOOK_MS = 2_000;
+/** A draining pod ends a long poll early; a reply within this time is taken for one. In ms. */
+const EARLY_REPLY_MS = 500;
+/** Time-out of the last read, after the deadline. In ms. */
+const LAST_READ_MS = 2_000;
 
 /**
  * Long-polls until the elicitation is terminal, through lost connections, outages and restarts. Rejects with
- * `unavailable` when there is no outcome to be had by the deadline plus `graceMs`.
+ * `unavailable` when the outcome cannot be read by the deadline plus `graceMs`.
  */
-export async function outcomeOf(
-  { transport, retry }: WaitDeps,
+export async function waitForOutcome(
+  transport: Transport,
   first: Elicitation,
   signal: AbortSignal | undefined,
 ): Promise<Outcome> {
-  const path = `/v1/elicitations/${segmentOf(first.elicitationId)}/wait`;
-  const giveUpAt = performance.now() + leftMsOf(first) + retry.graceMs;
+  const { retry } = transport;
+  const path = elicitationPath(first.elicitationId, '/wait');
+  const giveUpAt = performance.now() + timeToDeadlineMs(first) + retry.graceMs;
   const backoff = createBackoff(retry);
 
-  const look = async (leftMs: number) => {
-    const pollSeconds = Math.min(retry.pollSeconds, Math.max(Math.ceil(leftMs / 1_000), 0));
-    const attemptMs = leftMs > 0 ? Math.min(leftMs, pollSeconds * 1_000 + retry.attemptMs) : LAST_LOOK_MS;
+  const poll = async (remainingMs: number) => {
+    const pollSeconds = Math.min(retry.pollSeconds, Math.max(Math.ceil(remainingMs / 1_000), 0));
+    const attemptMs =
+      remainingMs > 0 ? Math.min(remainingMs, pollSeconds * 1_000 + retry.attemptMs) : LAST_READ_MS;
     const query = { timeoutSeconds: String(pollSeconds) };
-    return elicitationIn(await transport.attempt({ method: 'GET', path, query, signal }, attemptMs));
+    return parseElicitation(await transport.attempt({ method: 'GET', path, query, signal }, attemptMs));
   };
 
-  let seen = first;
+  let latest = first;
   for (;;) {
-    if (isTerminal(seen.status)) return ended(seen);
+    if (isTerminal(latest.status)) return toOutcome(latest);
     const startedAt = performance.now();
-    const leftMs = giveUpAt - startedAt;
+    const remainingMs = giveUpAt - startedAt;
     let failure: unknown;
     let delayMs = 0;
     try {
-      seen = await look(leftMs);
-      if (performance.now() - startedAt < SOON_MS) delayMs = backoff.next();
+      latest = await poll(remainingMs);
+      if (performance.now() - startedAt < EARLY_REPLY_MS) delayMs = backoff.nextDelayMs();
       else backoff.reset();
     } catch (error) {
-      if (!isPassing(error)) throw error;
+      if (!isTransient(error)) throw error;
       failure = error;
-      delayMs = backoff.next(error.retryAfterSeconds);
+      delayMs = backoff.nextDelayMs(error.retryAfterSeconds);
     }
-    if (isTerminal(seen.status)) continue;
-    if (leftMs <= 0) throw unknownOutcome(first, failure);
+    if (isTerminal(latest.status)) continue;
+    if (remainingMs <= 0) throw unknownOutcome(first, failure);
     await sleep(Math.max(Math.min(delayMs, giveUpAt - performance.now()), 0), signal);
   }
 }
 
-/** By the server's clock alone: ours may be wrong. */
-function leftMsOf({ expiresAt, serverTime }: Elicitation): number {
+/** Uses the server's clock only: the local one may be wrong. */
+function timeToDeadlineMs({ expiresAt, serverTime }: Elicitation): number {
   return Math.max(Date.parse(expiresAt) - Date.parse(serverTime), 0);
 }
 
-function ended(elicitation: Elicitation): Outcome {
+function toOutcome(elicitation: Elicitation): Outcome {
   const { status, mode, content } = elicitation;
   switch (status) {
     case 'accepted':
@@ -87,15 +89,18 @@ function ended(elicitation: Elicitation): Outcome {
     case 'withdrawn':
       return { status, reason: elicitation.reason ?? 'withdrawn_by_asker', elicitation };
     default:
-      // A status of a later server: never guessed at, least of all as a yes.
-      throw new ParleyClientError('internal', 'The elicitation ended in a way this client does not know.');
+      // The status of a newer server: it must never be taken for an acceptance.
+      throw new ParleyClientError(
+        'internal',
+        'The elicitation ended with a status that this client does not know.',
+      );
   }
 }
 
 function unknownOutcome({ elicitationId }: Elicitation, cause: unknown): ParleyClientError {
   return new ParleyClientError(
     'unavailable',
-    `The deadline of ${elicitationId} passed and its outcome could not be read; ask for it with outcomeOf.`,
+    `The deadline of ${elicitationId} passed and its outcome could not be read; call outcomeOf to read it later.`,
     { cause },
   );
 }

@@ -1,10 +1,8 @@
 import { createServerClock } from './clock.ts';
-import { sendAnswer } from './server/answer.ts';
-import { createBook } from './server/cache.ts';
+import { createCache } from './server/cache.ts';
 import { createCalls } from './server/calls.ts';
-import { createLine } from './server/connection.ts';
-import { createPage } from './server/page.ts';
-import { pathOf } from './server/polling.ts';
+import { createServerConnection } from './server/connection.ts';
+import { createPageLifecycle } from './server/page.ts';
 import { Refusal } from './server/refusal.ts';
 import type { ElicitationServer, ElicitationServerOptions } from './server/type.ts';
 
@@ -13,7 +11,7 @@ export { Refusal } from './server/refusal.ts';
 export type { Answer, Connection, ElicitationServer, ElicitationServerOptions } from './server/type.ts';
 
 /**
- * Makes the way to Parley for a page. Opens nothing until something is followed.
+ * Creates a page's connection to Parley. It sends nothing until something is followed.
  *
  * @example
  * const server = createElicitationServer({ baseUrl: 'https://parley.example.com', getToken: () => session.token() });
@@ -21,53 +19,61 @@ export type { Answer, Connection, ElicitationServer, ElicitationServerOptions } 
 export function createElicitationServer(options: ElicitationServerOptions): ElicitationServer {
   const { baseUrl = '', pollMs = 4_000, hiddenMs = 10_000, retryMs = [500, 15_000] } = options;
   const clock = createServerClock();
-  const book = createBook();
+  const cache = createCache();
   const calls = createCalls({
     baseUrl,
     getToken: () => options.getToken(),
-    // Called as a plain function: a browser's fetch refuses to be a method of something else.
-    fetch: (input, init) => (options.fetch ?? globalThis.fetch)(input, init),
+    ...(options.fetch !== undefined && { fetch: options.fetch }),
+    retryMs,
     onTime: clock.note,
   });
-  const page = options.page ?? createPage();
-  const line = createLine({ calls, book, page, pollMs, hiddenMs, retryMs, onTime: clock.note });
+  const page = options.page ?? createPageLifecycle();
+  const connection = createServerConnection({
+    calls,
+    cache,
+    page,
+    pollMs,
+    hiddenMs,
+    retryMs,
+    onTime: clock.note,
+  });
 
   return {
     now: clock.now,
     noteTime: (serverTime) => clock.note(serverTime),
     async read(elicitationId) {
-      const now = await calls.elicitation({ path: pathOf(elicitationId) }, new AbortController().signal);
-      book.take(now);
-      return now;
+      const elicitation = await calls.read(elicitationId);
+      cache.update(elicitation);
+      return elicitation;
     },
     async answer(elicitationId, answer) {
       try {
-        const now = await sendAnswer(calls, elicitationId, answer, retryMs);
-        book.take(now);
-        return now;
+        const elicitation = await calls.answer(elicitationId, answer);
+        cache.update(elicitation);
+        return elicitation;
       } catch (error) {
-        if (error instanceof Refusal && error.elicitation !== undefined) book.take(error.elicitation);
+        if (error instanceof Refusal && error.elicitation !== undefined) cache.update(error.elicitation);
         throw error;
       }
     },
-    follow(elicitationId, onNews, onConnection, onGone) {
-      onConnection?.(book.connection());
-      const unfollow = book.follow(elicitationId, { onNews, onConnection, onGone });
-      line.want(elicitationId);
+    follow(elicitationId, onChange, onConnection, onGone) {
+      onConnection?.(cache.connection());
+      const unfollow = cache.follow(elicitationId, { onChange, onConnection, onGone });
+      connection.followed(elicitationId);
       return () => {
         unfollow();
-        line.unwant();
+        connection.unfollowed();
       };
     },
     followInbox(onOpen, onConnection) {
-      onConnection?.(book.connection());
-      const unfollow = book.followInbox({ onOpen, onConnection });
-      line.want();
+      onConnection?.(cache.connection());
+      const unfollow = cache.followInbox({ onOpen, onConnection });
+      connection.followed();
       return () => {
         unfollow();
-        line.unwant();
+        connection.unfollowed();
       };
     },
-    close: line.close,
+    close: connection.close,
   };
 }

@@ -1,32 +1,32 @@
-import { ENDINGS, openQuestionOf, textOf } from './message.js';
+import { ENDINGS, findOpenQuestion, textOf } from './message.js';
 
 /**
- * Tells screen readers what is worth an interruption: a question, a whole answer, and why there is none. Never single
- * words; how a question ends, its card tells.
+ * Announces to screen readers a question, a complete reply, and why there is no reply; never parts of a text. The card of
+ * a question announces how it ends.
  */
 export function createAnnouncer(place) {
-  const told = new WeakMap();
+  const announced = new WeakMap();
 
   return (messages) => {
     const message = messages.at(-1);
     if (message?.role !== 'assistant') return;
-    const news = newsOf(message);
-    if (told.get(message) === news || news === '') return;
-    told.set(message, news);
-    place.textContent = news;
+    const text = announcementOf(message);
+    if (announced.get(message) === text || text === '') return;
+    announced.set(message, text);
+    place.textContent = text;
   };
 }
 
-function saidBy(message) {
+function replyText(message) {
   const text = textOf(message);
   return text === '' ? '' : `The agent says: ${text}`;
 }
 
-function newsOf(message) {
+function announcementOf(message) {
   const { state, remark = '' } = message;
   if (!['running', 'waiting'].includes(state))
-    return [saidBy(message), remark, ENDINGS[state]].filter(Boolean).join(' ');
-  const question = openQuestionOf(message);
+    return [replyText(message), remark, ENDINGS[state]].filter(Boolean).join(' ');
+  const question = findOpenQuestion(message);
   if (remark !== '' || question?.status !== 'pending') return remark;
   return `The agent asks you: ${question.title ?? 'a question'}. ${question.message}`;
 }

@@ -1,84 +1,76 @@
-import { eventsOf } from './event-stream.js';
-import { Refusal } from './refusal.js';
-import { unlessSilent } from './silence.js';
+import { createTransport, openResponse, RETRY_DEFAULTS, readEventStream } from '/parley-core.js';
+
+/** Three heartbeats of Parley's streams, which come every 15 s. */
+const IDLE_TIMEOUT_MS = 45_000;
+const RETRY = { ...RETRY_DEFAULTS, attemptMs: IDLE_TIMEOUT_MS };
 
 /**
- * Parley's chat API for one person. `onPod` is told what each call did, in which chat or for which question, and which
- * pod answered it: a header of the demo's load balancer says so.
+ * Parley's chat API for one person. `onPod` is called with what each call did, for which chat or question, and which pod
+ * replied: the demo's load balancer names it in a header.
  */
 export function createApi({ token, onPod }) {
-  async function noted(about, path, init) {
-    const response = await fetch(path, init);
+  async function fetchNoted(about, input, init) {
+    const response = await fetch(input, init);
     const pod = response.headers.get('x-parley-upstream');
     const what = response.headers.has('idempotent-replayed') ? 'resumed' : about.what;
     if (pod !== null) onPod({ ...about, what, pod, ok: response.ok });
     return response;
   }
 
-  async function call(about, path, { headers, signal, ...init } = {}) {
-    const leaving = new AbortController();
-    const options = {
-      ...init,
-      headers: { authorization: `Bearer ${token}`, ...headers },
-      cache: 'no-store',
-      signal: AbortSignal.any([leaving.signal, signal ?? leaving.signal]),
-    };
-    try {
-      const response = await unlessSilent(noted(about, path, options));
-      if (response.ok) return response;
-      const problem = await unlessSilent(response.json()).catch(() => undefined);
-      throw new Refusal(response.status, problem, retryAfterOf(response));
-    } catch (error) {
-      leaving.abort();
-      throw error;
-    }
+  function transportFor(about) {
+    const fetch = (input, init) => fetchNoted(about, input, { ...init, cache: 'no-store' });
+    return createTransport({ root: '', token, fetch, retry: RETRY });
   }
 
-  const post = (about, path, body, { headers, signal } = {}) =>
-    call(about, path, {
-      method: 'POST',
-      body: JSON.stringify(body),
-      signal,
-      headers: { 'content-type': 'application/json', ...headers },
-    });
+  const open = (about, call, signal) => openResponse(transportFor(about), call, signal);
 
   return {
     /**
-     * One turn. Yields its events, from the first, however often the same message is sent under the same key.
-     * `x-supports-elicitation` says that this page can show questions. The signal cuts it.
+     * Sends a message. Yields the events of its turn from the first, however often it is sent under the same key.
+     * `x-supports-elicitation` states that this page can show questions. The signal ends the connection.
      */
     async send(chatId, { text, key }, signal) {
-      const messages = [{ role: 'user', parts: [{ type: 'text', text }] }];
+      const body = { id: chatId, messages: [{ role: 'user', parts: [{ type: 'text', text }] }] };
       const headers = { 'x-supports-elicitation': 'true', 'idempotency-key': key };
-      return eventsOf(
-        await post({ what: 'asked', chatId }, '/run/api/chat', { id: chatId, messages }, { headers, signal }),
-      );
+      const call = { method: 'POST', path: '/run/api/chat', body, headers };
+      return eventsOf(await open({ what: 'asked', chatId }, call, signal), signal);
     },
 
-    /** The turn that runs, or waited, from its start, whoever began it; nothing when there is none. */
+    /** Yields the events of the chat's running or waiting turn from the first; nothing when there is none. */
     async resume(chatId, signal) {
-      const response = await call({ what: 'resumed', chatId }, `/run/api/chat/${chatId}/stream`, { signal });
-      return response.status === 204 ? undefined : eventsOf(response);
+      const call = { method: 'GET', path: `/run/api/chat/${chatId}/stream` };
+      const opened = await open({ what: 'resumed', chatId }, call, signal);
+      return opened.response.status === 204 ? undefined : eventsOf(opened, signal);
     },
 
-    /** Stops the running turn. False when none runs. */
+    /** Stops the running turn. False when none is running. */
     async stop(chatId) {
-      const response = await post({ what: 'stopped', chatId }, `/run/api/chat/${chatId}/stop`, {});
-      const { stopped } = await unlessSilent(response.json());
+      const call = { method: 'POST', path: `/run/api/chat/${chatId}/stop`, body: {} };
+      const { stopped } = await transportFor({ what: 'stopped', chatId }).attempt(call, IDLE_TIMEOUT_MS);
       return stopped;
     },
 
-    /** What the cards call with: answers are noted as well, looking is not. */
+    /** The fetch of the cards. Only answers are noted. */
     widgetFetch(input, init) {
       const [, elicitationId] = /\/elicitations\/([^/]+)\/response$/.exec(String(input)) ?? [];
       if (elicitationId === undefined) return fetch(input, init);
-      return noted({ what: 'answered', elicitationId }, input, init);
+      return fetchNoted({ what: 'answered', elicitationId }, input, init);
     },
   };
 }
 
-/** In ms; nothing unless the header tells seconds, as Parley's does. */
-function retryAfterOf({ headers }) {
-  const seconds = Number.parseInt(headers.get('retry-after'), 10);
-  return seconds >= 0 ? seconds * 1_000 : undefined;
+/** The events of a response. `id` is that of the last event that had one. Ends the connection when the loop ends. */
+async function* eventsOf({ response, close }, signal) {
+  let lastId;
+  try {
+    for await (const { id = lastId, data } of readEventStream(response, {
+      idleTimeoutMs: IDLE_TIMEOUT_MS,
+      signal,
+    })) {
+      lastId = id;
+      yield { id, data };
+    }
+  } finally {
+    close();
+  }
 }

@@ -1,8 +1,8 @@
 import { createConversation } from './conversation.js';
 
 /**
- * The chats of this tab. The address names the one that is shown; those that were left go on, and are found again with
- * the browser's own way back.
+ * The chats of this tab. The address names the one that is shown. The others continue, and the browser's back button
+ * returns to them.
  */
 export function createChats({ api, person, onChange }) {
   const chats = new Map();
@@ -10,13 +10,13 @@ export function createChats({ api, person, onChange }) {
   let current;
 
   function open(chatId) {
-    const chat = chats.get(chatId) ?? make(chatId);
+    const chat = chats.get(chatId) ?? create(chatId);
     current = chat;
     sessionStorage.setItem(lastKey, chatId);
     onChange();
   }
 
-  function make(chatId) {
+  function create(chatId) {
     const chat = createConversation({
       api,
       chatId,
@@ -24,7 +24,7 @@ export function createChats({ api, person, onChange }) {
       onChange: () => chat === current && onChange(),
     });
     chats.set(chatId, chat);
-    void chat.takeUp();
+    void chat.restore();
     return chat;
   }
 
@@ -45,7 +45,7 @@ export function createChats({ api, person, onChange }) {
       return current;
     },
     open: openNamed,
-    startAnew() {
+    startNew() {
       location.hash = newId();
     },
     notePod(call) {

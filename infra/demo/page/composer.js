@@ -6,40 +6,42 @@ const HINTS = [
   'Ask the release agent to "ask me in a form"',
 ];
 
-/** Where a person writes: Enter sends, Shift+Enter begins a line. While a turn runs, it can be stopped instead. */
-export function createComposer({ onSay, onStop }) {
+/** The text box: Enter sends, Shift+Enter begins a new line. While a turn runs, a button stops it. */
+export function createComposer({ onSend, onStop }) {
   const [form, words, send, stop, hints] = ['composer', 'words', 'send', 'stop', 'hints'].map((id) =>
     document.getElementById(id),
   );
   let isRunning = false;
 
-  function say(text) {
+  function sendText(text) {
     if (text.trim() === '' || isRunning) return;
-    onSay(text.trim());
+    onSend(text.trim());
     focus();
   }
 
-  function sayWords() {
+  function sendTyped() {
     if (isRunning) return;
     const text = words.value;
     words.value = '';
-    say(text);
+    sendText(text);
   }
 
-  /** Not on a touch screen, where that would bring up the keyboard over what there is to read. */
+  /** Not on a touch screen, where the keyboard would cover the conversation. */
   function focus() {
     if (matchMedia('(hover: hover)').matches) words.focus();
   }
 
-  hints.append(...HINTS.map((hint) => element('button', { type: 'button', onclick: () => say(hint) }, hint)));
+  hints.append(
+    ...HINTS.map((hint) => element('button', { type: 'button', onclick: () => sendText(hint) }, hint)),
+  );
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    sayWords();
+    sendTyped();
   });
   words.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
-    sayWords();
+    sendTyped();
   });
   stop.addEventListener('click', onStop);
 

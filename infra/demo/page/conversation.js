@@ -2,8 +2,8 @@ import { messageOf } from './message.js';
 import { createTurn } from './turn.js';
 
 /**
- * One conversation. It survives a reload: what was shown rests in sessionStorage, and what was asked stays there with
- * its key until the answer has been told, so that it can be sent again without being asked twice, or stopped.
+ * One conversation. It survives a reload: sessionStorage keeps its messages. A message of the person stays there with its
+ * idempotency key until its reply is complete, so that after a reload it can be sent again, or its turn be stopped.
  */
 export function createConversation({ api, chatId, storeKey, onChange }) {
   const messages = JSON.parse(sessionStorage.getItem(storeKey) ?? '[]');
@@ -12,16 +12,16 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   const isRunning = () => ['running', 'waiting'].includes(last()?.state);
   let turn;
 
-  async function tell(message, events) {
+  async function run(message, events) {
     turn = createTurn({ api, chatId, message, onPhase: save, onChange });
-    await turn.tell(events);
+    await turn.run(events);
     save();
     onChange();
   }
 
-  /** Something was answered that the turn may have waited for: it goes on, and tells more. */
-  async function goOn() {
-    if (last()?.state === 'waiting') await tell(last());
+  /** Reads a waiting turn again, after a question that it may have waited for was answered. */
+  async function resume() {
+    if (last()?.state === 'waiting') await run(last());
   }
 
   return {
@@ -29,45 +29,45 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     isRunning,
     save,
 
-    async say(text) {
+    async send(text) {
       const asked = { text, key: crypto.randomUUID(), at: Date.now() };
       const message = { ...messageOf('assistant'), asked, phase: 'new' };
       messages.push(messageOf('user', text), message);
       save();
-      await tell(message);
+      await run(message);
     },
 
-    /** After a reload: what was not told to its end is told again. In another tab: so is a turn that runs. */
-    async takeUp() {
+    /** After a reload: reads an incomplete reply again. In another tab: finds a turn that is running. */
+    async restore() {
       const newest = last();
-      if (isRunning() || newest?.state === 'unreached') return tell(newest);
+      if (isRunning() || newest?.state === 'unreached') return run(newest);
       const events = await api.resume(chatId).catch(() => undefined);
       if (events === undefined) return;
-      // Somebody was faster than the look: what they said is told already.
-      if (last() !== newest) return leave(events);
+      // The person has sent a message in the meantime, and its turn is read already.
+      if (last() !== newest) return close(events);
       const message = { ...messageOf('assistant'), phase: 'begun' };
       messages.push(message);
-      await tell(message, events);
-      // One that had ended is told again, too.
+      await run(message, events);
+      // It may be a turn whose end is stored already.
       const known = messages.findIndex(({ id }) => id !== undefined && id === message.id);
       if (known !== -1 && messages[known] !== message) messages.splice(known, 1);
       save();
       onChange();
     },
 
-    /** Tries once more what could not be reached. */
+    /** Retries a message that did not reach Parley. */
     async tryAgain() {
-      if (last()?.state === 'unreached') await tell(last());
+      if (last()?.state === 'unreached') await run(last());
     },
 
-    goOn,
+    resume,
 
     async stop() {
-      // Nothing tells the end of a turn that waits.
-      if (await turn.stop()) await goOn();
+      // A waiting turn has no stream that would deliver its end.
+      if (await turn.stop()) await resume();
     },
 
-    /** Notes which pod answered a call, if it was about the newest turn. */
+    /** Notes which pod replied to a call, if the call concerns the newest turn. */
     notePod({ what, ok, pod, ...about }) {
       const message = last();
       if (message?.role !== 'assistant') return;
@@ -78,8 +78,8 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   };
 }
 
-/** Only a stream that has begun to be read can be left. */
-async function leave(events) {
+/** Closes a stream. Returning from a generator has no effect before its first step. */
+async function close(events) {
   await events.next().catch(() => undefined);
   await events.return();
 }

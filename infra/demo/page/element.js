@@ -1,4 +1,4 @@
-/** Makes an element: `properties` are set as properties, and text stays text. */
+/** Creates an element with these properties; children may be text, which is never parsed as HTML. */
 export function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
   made.append(...children);

@@ -1,8 +1,8 @@
 const NEAR = 80;
 
 /**
- * Keeps the end of a growing list in sight while its reader is there, but never scrolls the newest part out of sight at
- * its top: a long form is read from its title on. Returns how to go back to the end.
+ * Keeps the end of a growing list in view while the person has scrolled to it, but never scrolls the top of the newest
+ * part out of view: a long form is read from its title. Returns a function that scrolls to the end.
  */
 export function followEnd(scroller, list, newestPart) {
   let following = true;
@@ -18,9 +18,9 @@ export function followEnd(scroller, list, newestPart) {
   scroller.addEventListener('scroll', () => {
     following = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < NEAR;
   });
-  // Whoever scrolls with keys must be able to get here, in every browser.
+  // Without this the keyboard cannot scroll it in every browser.
   scroller.tabIndex = 0;
-  // Cards render by themselves, after whoever put them there.
+  // Cards render later than the message that contains them.
   const observer = new ResizeObserver(follow);
   for (const one of [scroller, list]) observer.observe(one);
   return () => {

@@ -1,4 +1,4 @@
-/** The inbox in the header: a chip that opens a panel over the page, which Escape or a press elsewhere closes again. */
+/** Sets up the inbox in the header: a chip that opens a panel over the page. Escape or a press elsewhere closes it. */
 export function setUpInbox(inbox, server) {
   const title = document.title;
   inbox.server = server;

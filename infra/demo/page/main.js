@@ -25,7 +25,7 @@ const goToEnd = followEnd(at('scroller'), at('history'), () =>
   at('history').querySelector('article:last-child > .parts > :last-child'),
 );
 const chats = createChats({ api, person: session.person, onChange: show });
-const composer = createComposer({ onSay: say, onStop: () => chats.current.stop() });
+const composer = createComposer({ onSend: send, onStop: () => chats.current.stop() });
 
 function show() {
   const { messages, isRunning } = chats.current;
@@ -35,8 +35,8 @@ function show() {
   announce(messages);
 }
 
-function say(text) {
-  void chats.current.say(text);
+function send(text) {
+  void chats.current.send(text);
   goToEnd();
 }
 
@@ -48,12 +48,12 @@ at('who').append(
 );
 at('model').textContent = session.model;
 at('fresh').addEventListener('click', () => {
-  chats.startAnew();
+  chats.startNew();
   composer.focus();
 });
-// Whoever was answering a card is brought back to where the conversation goes on.
+// After an answer the focus returns to the text box.
 at('history').addEventListener('elicitation-settled', async ({ target }) => {
-  void chats.current.goOn();
+  void chats.current.resume();
   await target.updateComplete;
   if (target.matches(':focus-within')) composer.focus();
 });

@@ -1,18 +1,17 @@
 /**
- * A message as the page keeps and shows it. Parts are `text`, `tool`, `data-elicitation-request` and `note`, in the
- * order they came; `state` is `running`, `waiting` (for an answer, with no stream), `finished`, `failed`, `unreached` or
- * one of `ENDINGS`; `pods` tells which pod answered which call. Of a reply there are besides
- * - `asked`: what it answers, `{text, key, at}`, until the answer was told or can be found without it;
- * - `phase`: its turn is `new` when nothing was begun, `sent` when that is unknown, then `begun`; or it is `stopping`,
- *   and not sent any more;
- * - `remark`: what the page itself has to say about it.
+ * Creates a message as the page stores and shows it. Parts are `text`, `tool`, `data-elicitation-request` and `note`, in
+ * order of arrival. `state` is `running`, `waiting` (for an answer, without a stream), `finished`, `failed`, `unreached` or
+ * one of `ENDINGS`. `pods` lists which pod replied to which call. A reply of the agent also has
+ * - `asked`: the person's message, `{text, key, at}`, until the reply is complete or can be found without it;
+ * - `phase` of its turn: `new` (certainly not begun), `sent` (perhaps begun), `begun`, or `stopping` (not sent again);
+ * - `remark`: a note of the page itself.
  */
 export function messageOf(role, text) {
-  const parts = text === undefined ? [] : [{ type: 'text', id: 'said', text }];
+  const parts = text === undefined ? [] : [{ type: 'text', id: 'typed', text }];
   return { role, parts, state: role === 'user' ? 'finished' : 'running', pods: [] };
 }
 
-/** States that say by themselves what has happened. */
+/** The sentence that is shown for each of these states. */
 export const ENDINGS = {
   stopped: 'Stopped.',
   'out-of-steps': 'The agent took as many steps as it may, and ended before it was done.',
@@ -21,20 +20,20 @@ export const ENDINGS = {
   lost: 'What came of this while the page was away can no longer be told.',
 };
 
-/** Takes one chunk of an AI SDK UI message stream (v1) into the message; chunks of other kinds change nothing. */
-export function take(message, chunk) {
+/** Adds one chunk of an AI SDK UI message stream (v1) to the message. Chunks of other types change nothing. */
+export function addChunk(message, chunk) {
   HANDLERS[chunk.type]?.(message, chunk);
 }
 
-/** Nothing is in progress any more in a message that has ended, however it did. */
-export function leaveTools({ parts }) {
-  for (const part of parts) if (part.state === 'running') part.state = 'left';
+/** Marks the running tool calls of a message that has ended. */
+export function endTools({ parts }) {
+  for (const part of parts) if (part.state === 'running') part.state = 'unfinished';
 }
 
 export const QUESTION = 'data-elicitation-request';
 
-/** The message's question that nobody has answered yet, if there is one. */
-export function openQuestionOf({ parts }) {
+/** The message's open question, if there is one. */
+export function findOpenQuestion({ parts }) {
   return parts.find(({ type, data }) => type === QUESTION && ['pending', 'opened'].includes(data.status))
     ?.data;
 }
@@ -54,7 +53,7 @@ const HANDLERS = {
     find(message, 'text', id).text += delta;
   },
   'tool-input-available'(message, { toolCallId, toolName, input }) {
-    // What the agent asks of its own accord is shown as a card.
+    // A question of the agent is shown as a card.
     if (toolName === 'elicit') return;
     put(message, { type: 'tool', id: toolCallId, name: toolName, input, state: 'running' });
   },
@@ -64,7 +63,7 @@ const HANDLERS = {
   'tool-output-error'(message, { toolCallId, errorText }) {
     Object.assign(find(message, 'tool', toolCallId), { state: 'failed', output: errorText });
   },
-  // Sent again under the same id whenever the question changes.
+  // Sent again with the same id when the question changes.
   [QUESTION]: (message, { id, data }) => put(message, { type: QUESTION, id, data }),
   'data-tool-auth-required': (message, { id, data }) => note(message, id, data.message),
   error: (message, { errorText }) => note(message, 'error', errorText),
@@ -90,7 +89,7 @@ function note(message, id, text) {
   put(message, { type: 'note', id, text });
 }
 
-/** Puts a part at the end, or in the place of the one that has its id. */
+/** Appends a part, or replaces the part with its id. */
 function put(message, part) {
   const at = message.parts.findIndex(({ type, id }) => type === part.type && id === part.id);
   if (at === -1) message.parts.push(part);

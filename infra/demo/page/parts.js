@@ -1,10 +1,7 @@
 import { element } from './element.js';
 import { QUESTION } from './message.js';
 
-/**
- * Makes what shows one part of a message: an element, and how to bring it up to date. Undefined for a part that nothing
- * here can show.
- */
+/** Creates the view of one part of a message: an element and its update function. Undefined for an unknown type. */
 export function createPartView(part, cards) {
   return part.type === QUESTION ? questionView(part, cards) : VIEWS[part.type]?.();
 }
@@ -15,10 +12,10 @@ const VIEWS = {
   tool: toolView,
 };
 
-/** A card follows its question by itself, and is told besides what the chat learns. */
+/** A card follows its question by itself, and also gets each new view of it from the chat. */
 function questionView(part, cards) {
   const card = cards.cardFor(part);
-  return card && { element: card, update: (news) => cards.cardFor(news) };
+  return card && { element: card, update: (changed) => cards.cardFor(changed) };
 }
 
 function paragraphView(className) {
@@ -26,7 +23,7 @@ function paragraphView(className) {
   return {
     element: paragraph,
     update({ text }) {
-      // What is there already is left alone: a selection in it survives.
+      // Appending keeps a selection in the text.
       const shown = paragraph.firstChild?.data ?? '';
       if (text.startsWith(shown) && shown !== '') paragraph.firstChild.appendData(text.slice(shown.length));
       else paragraph.textContent = text;
@@ -34,9 +31,9 @@ function paragraphView(className) {
   };
 }
 
-const TOOL_STATES = { running: 'in progress', done: 'done', failed: 'failed', left: 'not finished' };
+const TOOL_STATES = { running: 'in progress', done: 'done', failed: 'failed', unfinished: 'not finished' };
 
-/** One line for what the agent does, with the details for whoever wants them. */
+/** One line for a tool call, which unfolds to its input and output. */
 function toolView() {
   const name = element('code');
   const state = element('span', { className: 'tool-state' });
@@ -50,14 +47,14 @@ function toolView() {
       name.textContent = part.name;
       state.textContent = TOOL_STATES[part.state];
       details.replaceChildren(
-        ...rowOf('Input', part.input),
-        ...rowOf(part.state === 'failed' ? 'Error' : 'Output', part.output),
+        ...detailRow('Input', part.input),
+        ...detailRow(part.state === 'failed' ? 'Error' : 'Output', part.output),
       );
     },
   };
 }
 
-function rowOf(term, value) {
+function detailRow(term, value) {
   if (value === undefined) return [];
   const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   return [element('dt', {}, term), element('dd', {}, element('pre', { tabIndex: 0 }, text))];

@@ -1,34 +1,26 @@
-/** What was refused: `words`, `code` and `retryAfterMs` are Parley's, and there when it said so. */
-export class Refusal extends Error {
-  constructor(status, problem, retryAfterMs) {
-    super(problem?.detail ?? `The server answered with ${status}.`);
-    this.status = status;
-    this.words = problem?.detail;
-    this.code = problem?.code;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
+import { isParleyClientError } from '/parley-core.js';
 
-const PASSING = [408, 429, 503];
-/** A 503 may come from a pod that did not hear whether the turn began. */
-const UNBEGUN = [408, 429];
+const RETRYABLE = [408, 429, 503];
+/** Statuses of a message that began no turn. A 503 may come from a pod that does not know whether one began. */
+const NOT_BEGUN = [408, 429];
 
-/** Refused since another turn runs in the conversation: asking again helps once that has ended. */
+/** Whether another turn is running in the conversation: a retry can succeed once that has ended. */
 export function isBusy(error) {
-  return error instanceof Refusal && error.code === 'turn_running';
+  return isParleyClientError(error, 'turn_running');
 }
 
-/** Refused by Parley, and asking again would not help. */
+/** Whether Parley refused the request for good. */
 export function isFinal(error) {
-  return error instanceof Refusal && error.status < 500 && !PASSING.includes(error.status) && !isBusy(error);
+  const { status } = isParleyClientError(error) ? error : {};
+  return status < 500 && status >= 400 && !RETRYABLE.includes(status) && !isBusy(error);
 }
 
-/** Whoever gets this for a message knows that its turn has not begun. */
-export function isUnbegun(error) {
-  return error instanceof Refusal && (UNBEGUN.includes(error.status) || isBusy(error));
+/** Whether the message certainly began no turn. */
+export function isNotBegun(error) {
+  return isBusy(error) || (isParleyClientError(error) && NOT_BEGUN.includes(error.status));
 }
 
-/** What Parley said; or these words when it said nothing, as when a proxy does not reach it. */
-export function wordsOf(error, otherwise) {
-  return error?.words ?? otherwise;
+/** Parley's own description of the error; without one, as when a proxy replied, `fallback`. */
+export function describe(error, fallback) {
+  return error?.problem?.detail ?? fallback;
 }

@@ -1,22 +1,23 @@
-import { leaveTools, messageOf, take } from './message.js';
-import { createPatience, pause } from './patience.js';
-import { isBusy, isFinal, isUnbegun, wordsOf } from './refusal.js';
+import { createRetryBudget, sleep } from '/parley-core.js';
+import { addChunk, endTools, messageOf } from './message.js';
+import { describe, isBusy, isFinal, isNotBegun } from './refusal.js';
 
-/** A key holds for a day after its turn has ended: what is older than this could begin another turn if it were sent. */
+/** A key is valid for a day after the end of its turn. An older message could begin a second turn. */
 const SENDABLE_MS = 12 * 3_600_000;
-/** A connection that lasted from one heartbeat to the next went well, also when it told nothing new. */
-const LASTING_MS = 15_000;
-/** What was under way when it was cut may begin a little later. */
-const LATE_MS = 2_000;
+/** A connection that lasted for one heartbeat counts as a success, even if it delivered nothing new. */
+const STABLE_MS = 15_000;
+/** How long after an aborted request its turn may still begin. */
+const LATE_START_MS = 2_000;
+const RETRY = { firstDelayMs: 500, delayMsMax: 8_000, giveUpMs: 60_000 };
 
 /**
- * Has a message told to its end: through refusals that pass, connections that break or fall silent, and pods that go
- * away. What was asked has a key: it may be sent again and again, Parley begins one turn for it. `onPhase` is called
- * when there is news that must survive a reload, `onChange` when there is something to show.
+ * Reads one reply to its end, through transient refusals, lost or idle connections, and pods that stop. The message has
+ * an idempotency key: however often it is sent, Parley begins one turn for it. `onPhase` is called with every change that
+ * must survive a reload, `onChange` with every change that is shown.
  */
 export function createTurn({ api, chatId, message, onPhase, onChange }) {
-  const patience = createPatience();
-  const cutting = new AbortController();
+  const budget = createRetryBudget(RETRY);
+  const stopping = new AbortController();
   let lastEventId;
 
   function enter(phase) {
@@ -24,74 +25,79 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
     onPhase();
   }
 
-  async function listen(first) {
-    const events = first ?? (await ask());
-    if (cutting.signal.aborted) return;
+  /** Opens one connection, unless `first` is one, and reads it to its end. */
+  async function readConnection(first) {
+    const events = first ?? (await open());
+    if (stopping.signal.aborted) return;
     if (events === undefined) {
       message.state = 'lost';
       return;
     }
     enter('begun');
-    const since = Date.now();
+    const openedAt = Date.now();
     try {
-      await takeAll(events);
+      await readEvents(events);
     } finally {
-      if (Date.now() - since > LASTING_MS) patience.reset();
+      if (Date.now() - openedAt > STABLE_MS) budget.reset();
     }
   }
 
-  async function ask() {
+  async function open() {
     const { asked, phase } = message;
     const isSendable = asked !== undefined && Date.now() - asked.at < SENDABLE_MS;
-    if (!isSendable) return api.resume(chatId, cutting.signal);
+    if (!isSendable) return api.resume(chatId, stopping.signal);
     if (phase === 'new') enter('sent');
     try {
-      return await api.send(chatId, asked, cutting.signal);
+      return await api.send(chatId, asked, stopping.signal);
     } catch (error) {
-      if (phase === 'new' && message.phase === 'sent' && isUnbegun(error)) enter('new');
+      if (phase === 'new' && message.phase === 'sent' && isNotBegun(error)) enter('new');
       throw error;
     }
   }
 
-  /** What is told again is shown once it has come as far as before: a card that is being filled in stays in place. */
-  async function takeAll(events) {
-    const told = messageOf('assistant');
-    let isBehind = lastEventId !== undefined;
+  /**
+   * Every connection replays the turn from its start. The replay is shown once it has caught up with what is shown
+   * already, so that a card that is being filled in stays in place.
+   */
+  async function readEvents(events) {
+    const replay = messageOf('assistant');
+    let isCatchingUp = lastEventId !== undefined;
     for await (const { id, data } of events) {
-      if (data !== '[DONE]') take(told, JSON.parse(data));
-      isBehind &&= told.state === 'running' && isBefore(id, lastEventId);
-      if (isAnother(told)) message.state = 'lost';
-      else if (!isBehind) show(told, id);
+      if (data !== '[DONE]') addChunk(replay, JSON.parse(data));
+      isCatchingUp &&= replay.state === 'running' && isBefore(id, lastEventId);
+      if (isOtherTurn(replay)) message.state = 'lost';
+      else if (!isCatchingUp) show(replay, id);
       if (message.state !== 'running') return;
     }
   }
 
   function show({ id, parts, state }, eventId) {
     Object.assign(message, { id, parts, state });
-    if (eventId !== lastEventId) patience.reset();
+    if (eventId !== lastEventId) budget.reset();
     lastEventId = eventId;
     onChange();
   }
 
-  /** True when the conversation has gone on, and tells of a later turn. */
-  function isAnother({ id }) {
+  /** Whether the stream belongs to a later turn of the conversation. */
+  function isOtherTurn({ id }) {
     return ![id, message.id].includes(undefined) && id !== message.id;
   }
 
-  async function endure(error) {
+  /** Ends the message after a final refusal, or when the retry budget is spent; else waits before the next try. */
+  async function onFailure(error) {
     if (message.phase === 'stopping') return;
     if (isFinal(error)) return end('failed', error.message);
-    const ms = isBusy(error) ? undefined : patience.next(error?.retryAfterMs);
-    if (ms === undefined) end('unreached', wordsOf(error, 'The agent could not be reached.'));
-    else await pause(ms, cutting.signal);
+    const delayMs = isBusy(error) ? undefined : budget.nextDelayMs(error?.retryAfterSeconds);
+    if (delayMs === undefined) end('unreached', describe(error, 'The agent could not be reached.'));
+    else await pause(delayMs, stopping.signal);
   }
 
-  /** Ends what was never told: it is not sent again, and what may have begun unseen is stopped. */
-  async function leave() {
+  /** Stops a turn that may have begun although no event of it arrived. The message is not sent again. */
+  async function stopUnseen() {
     try {
       const wasRunning = await api.stop(chatId).catch(() => false);
       if (!wasRunning) {
-        await pause(LATE_MS);
+        await pause(LATE_START_MS);
         await api.stop(chatId);
       }
       message.state = 'stopped';
@@ -118,38 +124,38 @@ export function createTurn({ api, chatId, message, onPhase, onChange }) {
   }
 
   return {
-    /** Resolves once the message has ended, waits for the person, or could not be reached; `first` are its events. */
-    async tell(first) {
+    /** Resolves when the message has ended, waits for the person, or could not be reached. `first` are its events. */
+    async run(first) {
       let events = first;
       message.state = 'running';
       delete message.remark;
       onChange();
       while (message.state === 'running') {
-        if (message.phase === 'stopping') await leave();
+        if (message.phase === 'stopping') await stopUnseen();
         else {
-          const error = await listen(events).catch((caught) => caught);
-          if (message.state === 'running') await endure(error);
+          const error = await readConnection(events).catch((caught) => caught);
+          if (message.state === 'running') await onFailure(error);
         }
         events = undefined;
       }
       if (message.state === 'unreached') return;
-      if (message.state !== 'waiting') leaveTools(message);
-      // One that waits is found without it.
+      if (message.state !== 'waiting') endTools(message);
+      // A turn that waits is found without its message.
       delete message.asked;
     },
 
-    /** Has it end soon, if need be by not sending it again. True when something else has to tell of its end. */
+    /** Stops the turn, or the sending of its message. True when the end of a running turn is still to be read. */
     async stop() {
       if (message.phase === 'begun') return stopBegun();
       if (message.phase === 'new') message.state = 'stopped';
       else enter('stopping');
-      cutting.abort();
+      stopping.abort();
       return false;
     },
   };
 }
 
-/** True for an event that comes before that one in the same feed. Ids are `<epoch>-<number>`. */
+/** Whether an event precedes another of the same feed. Ids are `<epoch>-<number>`. */
 function isBefore(id, last) {
   if (id === undefined) return true;
   const [epoch, number] = id.split('-');
@@ -158,5 +164,10 @@ function isBefore(id, last) {
 }
 
 function notStopped(error) {
-  return `Not stopped: ${wordsOf(error, 'the connection is gone.')}`;
+  return `Not stopped: ${describe(error, 'the connection is gone.')}`;
+}
+
+/** Resolves after that time, or as soon as the signal is aborted. */
+function pause(ms, signal) {
+  return sleep(ms, signal).catch(() => undefined);
 }

@@ -1,10 +1,10 @@
 import { element } from './element.js';
-import { ENDINGS, openQuestionOf } from './message.js';
+import { ENDINGS, findOpenQuestion } from './message.js';
 import { createPartView } from './parts.js';
 
 /**
- * Shows a conversation. The elements of a message are made once: what somebody fills in there is never lost. The newest
- * message can be tried again when it could not be reached.
+ * Shows a conversation. The elements of a message are created once, so that a half-filled form survives every update. The
+ * newest message has a button to try again when Parley could not be reached.
  */
 export function createView({ place, cards, onTryAgain }) {
   const views = new WeakMap();
@@ -50,7 +50,7 @@ function createMessageView(message, cards, onTryAgain) {
         message.parts.flatMap((part) => partViewOf(part)?.element ?? []),
       );
       article.ariaBusy = String(message.state === 'running');
-      article.toggleAttribute('data-waits', openQuestionOf(message) !== undefined);
+      article.toggleAttribute('data-waits', findOpenQuestion(message) !== undefined);
       remark.textContent = message.remark ?? '';
       remark.hidden = message.remark === undefined;
       ending.textContent = ENDINGS[message.state] ?? '';
@@ -60,10 +60,10 @@ function createMessageView(message, cards, onTryAgain) {
   };
 }
 
-/** Puts exactly these into the place; what stays where it is keeps its focus and its drafts. */
+/** Makes these the children of `place`. An element that keeps its position keeps its focus and its drafts. */
 function arrange(place, elements) {
-  elements.forEach((one, at) => {
-    if (place.children[at] !== one) place.insertBefore(one, place.children[at] ?? null);
+  elements.forEach((one, index) => {
+    if (place.children[index] !== one) place.insertBefore(one, place.children[index] ?? null);
   });
   while (place.children.length > elements.length) place.lastElementChild.remove();
 }

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { loadClientFiles } from '../../../infra/demo/client-files.ts';
 import { startPageServer } from '../../../infra/demo/page-server.ts';
-import { loadWidget } from '../../../infra/demo/widget.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { SECRET } from './client.ts';
@@ -29,8 +29,8 @@ export async function openChatPages(
   people: readonly string[],
   chromium: string,
 ): Promise<ChatPages> {
-  const widget = await loadWidget(() => undefined);
-  const rest = { widget, tokenOf, people, model: 'scripted', ask: async () => '' };
+  const clientFiles = await loadClientFiles(() => undefined);
+  const rest = { clientFiles, tokenOf, people, model: 'scripted', ask: async () => '' };
   const site = await startPageServer({ apiUrl, ...rest });
   const browser = await launchChromium(chromium);
   return {

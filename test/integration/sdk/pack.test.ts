@@ -1,4 +1,4 @@
-/** The client as its readers get it: two tarballs, installed without this repository and without a network. */
+/** The SDK as its users get it: three tarballs, installed without this repository and without a network. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const MODULES = join(REPOSITORY, 'node_modules');
 const TSC = join(MODULES, 'typescript/bin/tsc');
-const PACKAGES = ['shared', 'clients/sdk'];
-/** What the two need of others. */
-const NEEDED = ['zod', 'eventsource-parser'];
+const PACKAGES = ['shared', 'clients/core', 'clients/sdk'];
+/** Their dependencies. */
+const DEPENDENCIES = ['zod'];
 
 interface Packed {
   readonly filename: string;
@@ -20,7 +20,7 @@ interface Packed {
 }
 
 let folder: string;
-/** A copy of the sources, so that what is built here is in nobody's way. */
+/** A copy of the sources, so that the builds of this test affect no other test. */
 let sources: string;
 let consumer: string;
 let packed: readonly Packed[];
@@ -36,7 +36,7 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
   return stdout;
 }
 
-/** Packs folders into the tarballs' folder. */
+/** Packs packages into tarballs in `folder`. */
 async function pack(from: string, paths: readonly string[], ...more: string[]): Promise<readonly Packed[]> {
   const args = [
     'pack',
@@ -47,7 +47,7 @@ async function pack(from: string, paths: readonly string[], ...more: string[]): 
     ...more,
   ];
   const stdout = await run('npm', args, from);
-  // What the builds print comes before.
+  // The output of the builds comes first.
   return JSON.parse(stdout.slice(stdout.search(/^\[$/m)));
 }
 
@@ -60,7 +60,12 @@ async function copySources(): Promise<void> {
   for (const name of await readdir(MODULES)) {
     if (name !== '@parley') await symlink(join(MODULES, name), join(sources, 'node_modules', name));
   }
-  await symlink(join(sources, 'shared'), join(sources, 'node_modules/@parley/shared'));
+  for (const [name, path] of [
+    ['shared', 'shared'],
+    ['core', 'clients/core'],
+  ] as const) {
+    await symlink(join(sources, path), join(sources, 'node_modules/@parley', name));
+  }
 }
 
 beforeAll(async () => {
@@ -69,10 +74,10 @@ beforeAll(async () => {
   consumer = join(folder, 'consumer');
   await mkdir(consumer);
   const packing = copySources().then(() => pack(sources, PACKAGES));
-  const [own, needed] = await Promise.all([packing, pack(MODULES, NEEDED, '--ignore-scripts')]);
+  const [own, dependencies] = await Promise.all([packing, pack(MODULES, DEPENDENCIES, '--ignore-scripts')]);
   packed = own;
   await writeFile(join(consumer, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const tarballs = [...own, ...needed].map(({ filename }) => join(folder, filename));
+  const tarballs = [...own, ...dependencies].map(({ filename }) => join(folder, filename));
   const flags = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund'];
   await run('npm', ['install', ...flags, ...tarballs], consumer);
 });
@@ -82,16 +87,19 @@ afterAll(async () => {
 
 const pathsIn = (all: readonly Packed[]) => all.map(({ files }) => files.map(({ path }) => path).sort());
 
-it('the tarballs hold what is built, the scripts of Redis too, and nothing of its making', () => {
-  const [shared = [], sdk = []] = pathsIn(packed);
-  expect(shared).toEqual(expect.arrayContaining(['dist/domain/elicitation.js', 'dist/redis/commit.lua']));
+it('the tarballs contain the build output, with the Redis scripts, and no sources', () => {
+  const [shared = [], core = [], sdk = []] = pathsIn(packed);
+  expect(shared).toEqual(
+    expect.arrayContaining(['dist/domain/elicitations/elicitation.js', 'dist/redis/elicitations/commit.lua']),
+  );
+  expect(core).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts']));
   expect(sdk).toEqual(
     expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/chat.js', 'dist/chat.d.ts']),
   );
-  const other = [...shared, ...sdk].filter(
+  const other = [...shared, ...core, ...sdk].filter(
     (path) => !/^dist\/.*(?:\.js|\.js\.map|\.d\.ts|\.lua)$/.test(path),
   );
-  expect(other.sort()).toEqual(['README.md', 'package.json', 'package.json']);
+  expect(other.sort()).toEqual(['README.md', 'README.md', 'package.json', 'package.json', 'package.json']);
 });
 
 it('Node imports the client and the chat transport', async () => {
@@ -105,7 +113,7 @@ it('Node imports the client and the chat transport', async () => {
 });
 
 it('TypeScript checks a program against their declarations', async () => {
-  // The chat transport's are those of the AI SDK, which whoever uses it has installed.
+  // The declarations of the chat transport need those of the AI SDK, a peer dependency.
   await symlink(join(MODULES, 'ai'), join(consumer, 'node_modules/ai'));
   const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext'];
   const types = ['--types', 'node', '--typeRoots', join(MODULES, '@types')];
@@ -124,9 +132,9 @@ it('TypeScript checks a program against their declarations', async () => {
   expect(faults).toContain("Type 'string' is not assignable to type 'number'");
 });
 
-it('what was built and taken away is built again', async () => {
+it('packing builds what is missing', async () => {
   for (const path of PACKAGES) await rm(join(sources, path, 'dist'), { recursive: true });
-  // The client's build also builds what it refers to.
-  expect(pathsIn(await pack(sources, ['clients/sdk']))).toEqual(pathsIn(packed).slice(1));
-  expect(await readdir(join(sources, 'shared/dist/domain'))).toContain('elicitation.js');
+  // The build of the SDK also builds the packages that it references.
+  expect(pathsIn(await pack(sources, ['clients/sdk']))).toEqual(pathsIn(packed).slice(2));
+  expect(await readdir(join(sources, 'shared/dist/domain/elicitations'))).toContain('elicitation.js');
 });

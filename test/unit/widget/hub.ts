@@ -117,10 +117,10 @@ export async function startHub(): Promise<Hub> {
   return hub;
 }
 
-export function json(res: ServerResponse, status: number, body: unknown): void {
-  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+export function json(res: ServerResponse, status: number, body: unknown, type = 'application/json'): void {
+  res.writeHead(status, { 'content-type': type }).end(JSON.stringify(body));
 }
 
 export function problem(res: ServerResponse, status: number, code: string, more: object = {}): void {
-  json(res, status, { title: code, status, code, ...more });
+  json(res, status, { title: code, status, code, ...more }, 'application/problem+json');
 }

@@ -1,32 +1,32 @@
 import type { UIMessage } from 'ai';
 
-/** What `attach` needs of a chat: a `Chat` of the AI SDK and what `useChat` returns have it. */
+/** The part of a chat that `attach` uses. A `Chat` of the AI SDK and the result of `useChat` have it. */
 export interface AttachableChat {
   readonly id: string;
-  /** Ends the reading of a turn. */
+  /** Stops reading the turn. */
   stop(): Promise<void>;
-  /** Reads the turn from its start; it takes the place of what is shown of it. */
+  /** Reads the turn from its start; it replaces what is shown of it. */
   resumeStream(): Promise<void>;
 }
 
-/** What tells whether a turn waits: a `Chat` of the AI SDK and what `useChat` returns have it. */
+/** The part of a chat that `isTurnWaiting` uses. A `Chat` of the AI SDK and the result of `useChat` have it. */
 export interface ShownChat {
   readonly status: string;
   readonly messages: readonly Pick<UIMessage, 'metadata'>[];
 }
 
 /**
- * Has a chat read its turn again. Its reading ends as aborted, for that is the one end that neither shows an error nor
- * sends anything by itself.
+ * Makes a chat read its turn again. The current reading ends as aborted: that is the only end that neither shows an error
+ * nor sends anything by itself.
  */
-export async function readAgain(chat: AttachableChat): Promise<void> {
+export async function restartReading(chat: AttachableChat): Promise<void> {
   await chat.stop();
   await chat.resumeStream();
 }
 
 /**
- * Whether a chat shows a turn that was detached while it waits for a person, and reads nothing: once the question has
- * ended, `resumeStream()` reads on. A chat that still reads needs no resuming.
+ * Whether a chat shows a turn that was detached while it waits for a person. Call `resumeStream()` once the question has
+ * ended. False while the chat is still reading.
  *
  * @example
  * card.addEventListener('elicitation-settled', () => {

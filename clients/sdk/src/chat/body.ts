@@ -1,13 +1,13 @@
+import { ParleyClientError } from '@parley/core';
 import type { UIMessage } from 'ai';
-import { ParleyClientError } from '../errors.ts';
 
-/** A message of before the last, as far as the server reads it. */
+/** A message before the last one, reduced to what the server reads. */
 interface EarlierMessage {
   readonly role: 'user' | 'assistant';
   readonly parts: readonly { readonly type: 'text'; readonly text: string }[];
 }
 
-/** All that is posted has to stay well below the server's limits of 262144 bytes and 1000 messages. */
+/** The body must stay well below the server's limits of 262144 bytes and 1000 messages. */
 const EARLIER_BYTES_MAX = 100_000;
 const EARLIER_MESSAGES_MAX = 200;
 const ANSWER = 'data-elicitation-response';
@@ -18,35 +18,36 @@ export function isAnswer(messages: readonly UIMessage[]): boolean {
 }
 
 /**
- * What is posted of a chat: the last message whole, and what was said before it, for a server that does not know the
- * conversation. A copy: what the chat changes later is not in it. Throws `invalid_request` for what JSON cannot hold.
+ * The body of a chat's request: the whole last message, and the text of those before it, for a server that does not know
+ * the conversation. It is a copy, so later changes of the chat do not affect it. Throws `invalid_request` for values that
+ * JSON cannot express.
  */
 export function chatBody(chatId: string, messages: readonly UIMessage[], more: object): object {
-  const posted = [...earlierOf(messages.slice(0, -1)), ...messages.slice(-1)];
+  const posted = [...newestThatFit(messages.slice(0, -1)), ...messages.slice(-1)];
   try {
     return JSON.parse(JSON.stringify({ ...more, id: chatId, messages: posted }));
   } catch {
-    // The cause is left out: its message may repeat what was written.
-    throw new ParleyClientError('invalid_request', 'The message holds what cannot be sent as JSON.');
+    // The cause is left out: its message may repeat the person's text.
+    throw new ParleyClientError('invalid_request', 'The message contains a value that JSON cannot express.');
   }
 }
 
-/** The newest of these that fit, in their order. */
-function earlierOf(messages: readonly UIMessage[]): EarlierMessage[] {
+/** The newest of these messages that fit into the limits, in their order. */
+function newestThatFit(messages: readonly UIMessage[]): EarlierMessage[] {
   const taken: EarlierMessage[] = [];
   const encoder = new TextEncoder();
-  let bytesLeft = EARLIER_BYTES_MAX;
+  let remainingBytes = EARLIER_BYTES_MAX;
   for (const message of messages.toReversed()) {
-    const said = saidIn(message);
-    if (said === undefined) continue;
-    bytesLeft -= encoder.encode(JSON.stringify(said)).length;
-    if (bytesLeft < 0 || taken.length === EARLIER_MESSAGES_MAX) break;
-    taken.push(said);
+    const reduced = textOnly(message);
+    if (reduced === undefined) continue;
+    remainingBytes -= encoder.encode(JSON.stringify(reduced)).length;
+    if (remainingBytes < 0 || taken.length === EARLIER_MESSAGES_MAX) break;
+    taken.push(reduced);
   }
   return taken.reverse();
 }
 
-function saidIn({ role, parts }: UIMessage): EarlierMessage | undefined {
+function textOnly({ role, parts }: UIMessage): EarlierMessage | undefined {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [{ type: part.type, text: part.text }] : []));
   return role === 'system' || texts.length === 0 ? undefined : { role, parts: texts };
 }

@@ -1,27 +1,27 @@
-import { mintToken } from '../mint.ts';
+import { createRandomId } from '@parley/core';
 
-/** Idempotency keys of messages. Of each chat the last message has one for as long as its outcome is not known. */
+/** Idempotency keys of messages. The last message of each chat keeps its key while its outcome is unknown. */
 export interface MessageKeys {
-  /** The key that an equal message of this chat went out with if its outcome is not known, else a new one. */
+  /** The key of an equal message of this chat whose outcome is unknown, else a new key. */
   keyOf(chatId: string, body: object): string;
-  /** The outcome of the message with this key is known, or that of any: sent again, it is a new one. */
-  forget(chatId: string, key?: string): void;
+  /** Drops this key, or any key of the chat: sent again, the message is a new one. */
+  drop(chatId: string, key?: string): void;
 }
 
 export function createMessageKeys(): MessageKeys {
-  const open = new Map<string, { readonly key: string; readonly said: string }>();
+  const keys = new Map<string, { readonly key: string; readonly message: string }>();
   return {
     keyOf(chatId, body) {
-      // It holds the id that the chat gave to the message.
-      const said = JSON.stringify(body);
-      const before = open.get(chatId);
-      if (before?.said === said) return before.key;
-      const key = mintToken();
-      open.set(chatId, { key, said });
+      // The body contains the id that the chat gave to the message.
+      const message = JSON.stringify(body);
+      const last = keys.get(chatId);
+      if (last?.message === message) return last.key;
+      const key = createRandomId();
+      keys.set(chatId, { key, message });
       return key;
     },
-    forget(chatId, key) {
-      if (key === undefined || open.get(chatId)?.key === key) open.delete(chatId);
+    drop(chatId, key) {
+      if (key === undefined || keys.get(chatId)?.key === key) keys.delete(chatId);
     },
   };
 }

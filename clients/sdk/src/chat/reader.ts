@@ -1,25 +1,24 @@
 import type { UIMessageChunk } from 'ai';
 import { ChatStreamError } from './errors.ts';
-import type { Turn } from './turn.ts';
+import type { TurnStream } from './turn.ts';
 
-/** What a reader does at the two ends of its part. */
 export interface ReaderHooks {
-  /** The turn begins anew: nothing more of it goes here. Resolves once somebody else reads it, or nobody will. */
+  /** The turn starts again, and this reader gets no more of it. Resolves when another reader has taken over or none will. */
   readonly onReset: () => Promise<void>;
-  /** Its stream has ended, in whatever way. */
+  /** The reader's stream has ended, for any reason. */
   readonly onEnd: () => void;
 }
 
-/** Reads a turn into the stream of chunks that a chat wants. */
+/** Reads a turn into the stream of chunks that a chat expects. */
 export interface TurnReader {
   readonly stream: ReadableStream<UIMessageChunk>;
-  /** Ends the stream with an error. Does nothing once it has ended. */
-  cut(reason: unknown): void;
+  /** Ends the stream with an error. Does nothing after its end. */
+  fail(reason: unknown): void;
 }
 
-export function createTurnReader({ items }: Turn, { onReset, onEnd }: ReaderHooks): TurnReader {
+export function createTurnReader({ items }: TurnStream, { onReset, onEnd }: ReaderHooks): TurnReader {
   let isEnded = false;
-  let fail: (reason: unknown) => void = () => undefined;
+  let setError: (reason: unknown) => void = () => undefined;
 
   function end(): void {
     if (isEnded) return;
@@ -27,15 +26,15 @@ export function createTurnReader({ items }: Turn, { onReset, onEnd }: ReaderHook
     onEnd();
   }
 
-  function cut(reason: unknown): void {
+  function fail(reason: unknown): void {
     if (isEnded) return;
     end();
-    fail(reason);
+    setError(reason);
   }
 
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {
-      fail = (reason) => controller.error(reason);
+      setError = (reason) => controller.error(reason);
     },
     async pull(controller) {
       try {
@@ -48,13 +47,13 @@ export function createTurnReader({ items }: Turn, { onReset, onEnd }: ReaderHook
           controller.enqueue(value.chunk);
         } else {
           await onReset();
-          cut(new ChatStreamError('stream-reset'));
+          fail(new ChatStreamError('stream-reset'));
         }
       } catch (error) {
-        cut(error);
+        fail(error);
       }
     },
     cancel: end,
   });
-  return { stream, cut };
+  return { stream, fail };
 }

@@ -1,4 +1,4 @@
-import { headersFrom } from '../transport.ts';
+import { createHeaders } from '@parley/core';
 
 export type HeaderSource = Readonly<Record<string, string>> | Headers;
 
@@ -8,25 +8,25 @@ export interface ChatRequestSource {
   readonly delivery?: 'hold' | 'detach';
 }
 
-/** What goes with one request of a chat, beside what every request has. */
+/** Headers and body keys of one request, beside those of every request. */
 export interface ChatRequestExtras {
   readonly headers?: HeaderSource;
   readonly body?: object;
 }
 
-/** The headers of a chat's request, their names in lower case. Throws `invalid_request` for what can be none. */
+/** The headers of a chat's request, with names in lower case. Throws `invalid_request` for invalid ones. */
 export function chatHeaders(
   source: ChatRequestSource,
   { headers }: ChatRequestExtras,
 ): Record<string, string> {
   const own = typeof source.headers === 'function' ? source.headers() : source.headers;
-  const all = headersFrom({ 'x-supports-elicitation': 'true' });
-  for (const more of [own, headers]) for (const [name, value] of headersFrom(more)) all.set(name, value);
+  const all = createHeaders({ 'x-supports-elicitation': 'true' });
+  for (const more of [own, headers]) for (const [name, value] of createHeaders(more)) all.set(name, value);
   if (source.delivery !== undefined) all.set('x-parley-delivery', source.delivery);
   return { ...Object.fromEntries(all), accept: 'text/event-stream' };
 }
 
-/** What was added to the body of a chat's message. */
+/** The keys that are added to the body of a chat's message. */
 export function chatExtras(source: ChatRequestSource, { body }: ChatRequestExtras): object {
   const own = typeof source.body === 'function' ? source.body() : source.body;
   return { ...own, ...body };

@@ -1,31 +1,30 @@
-import type { ParleyClientError } from '../errors.ts';
-import type { Transport } from '../transport.ts';
-import { pathOf } from './turn.ts';
+import type { ParleyClientError, Transport } from '@parley/core';
+import { chatPath } from './turn.ts';
 
 const STOP_GIVE_UP_MS = 30_000;
 
 export interface StopSignals {
-  /** Cuts the present try, too. */
+  /** Ends the call at once. */
   readonly signal: AbortSignal | undefined;
-  /** Aborted, there are no more tries. */
-  readonly tries: AbortSignal;
+  /** Lets the current try finish, and allows no other. */
+  readonly retrySignal: AbortSignal;
 }
 
 /**
- * Asks the server to stop a chat's turn, for half a minute at most. False when it is known that none ran. Rejects with
- * ParleyClientError, and the reason of either signal.
+ * Asks the server to stop a chat's turn, for half a minute at most. Resolves with false when certainly none was running.
+ * Rejects with ParleyClientError, or the reason of either signal.
  */
-export async function askToStop(
+export async function stopTurn(
   transport: Transport,
   chatId: string,
-  { signal, tries }: StopSignals,
+  { signal, retrySignal }: StopSignals,
 ): Promise<boolean> {
   let isReplyLost = false;
-  // Refused for their number, a call did nothing; after any other trouble the turn may have been stopped.
-  const onTrouble = ({ code }: ParleyClientError) => {
+  // A rate-limited call did nothing; after any other failure the turn may have been stopped.
+  const onFailure = ({ code }: ParleyClientError) => {
     if (code !== 'rate_limited') isReplyLost = true;
   };
-  const call = { method: 'POST', path: pathOf(chatId, 'stop'), body: {}, signal } as const;
-  const reply = await transport.request(call, { giveUpMs: STOP_GIVE_UP_MS, tries, onTrouble });
+  const call = { method: 'POST', path: chatPath(chatId, 'stop'), body: {}, signal } as const;
+  const reply = await transport.request(call, { giveUpMs: STOP_GIVE_UP_MS, retrySignal, onFailure });
   return (reply as { readonly stopped?: unknown } | null)?.stopped === true || isReplyLost;
 }

@@ -1,15 +1,24 @@
-import { type Connection, type ConnectionDeps, connect, readConnection } from '../connection.ts';
-import { isPassing, type ParleyClientError } from '../errors.ts';
-import { type Call, segmentOf } from '../transport.ts';
+import {
+  createRetryBudget,
+  isTransient,
+  type OpenResponse,
+  openResponse,
+  type ParleyClientError,
+  pathSegment,
+  type RetryBudget,
+  readEventStream,
+  sleep,
+  type Transport,
+} from '@parley/core';
+import { type ChunkAssembler, createChunkAssembler, type TurnItem } from './chunk-assembler.ts';
 import { ChatStreamError, type ChatStreamReason, isChatStreamError } from './errors.ts';
-import { createPatience, type Patience } from './patience.ts';
-import { createTelling, type Telling, type TurnItem } from './telling.ts';
 
-export interface TurnDeps extends ConnectionDeps {
+export interface TurnDeps {
+  readonly transport: Transport;
   readonly heartbeatTimeoutMs: number;
 }
 
-/** A message that begins a turn. Sent with the same key it leads to the same turn, however often. */
+/** A message that begins a turn. Every request with the same key leads to the same turn. */
 export interface TurnMessage {
   readonly body: object;
   readonly idempotencyKey: string;
@@ -18,165 +27,180 @@ export interface TurnMessage {
 export interface TurnSource {
   readonly chatId: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Without it the turn is one that runs already. */
+  /** Absent for a turn that is already running. */
   readonly message?: TurnMessage;
 }
 
-/** A turn on its way to one reader after the other. */
-export interface Turn {
+/** The stream of one turn. One reader at a time takes its items. */
+export interface TurnStream {
   readonly items: AsyncIterator<TurnItem, void>;
-  /** Ends its reading; the turn itself goes on. */
-  end(): void;
+  /** Stops reading; the turn itself continues on the server. */
+  close(): void;
 }
 
 export const CHAT_PATH = '/run/api/chat';
 const NO_CONTENT = 204;
-const STEADY_MS = 1_000;
+/** A connection that lasted this long counts as a success, even if it delivered nothing. */
+const STABLE_MS = 1_000;
 
-/** Where more of a chat is. */
-export function pathOf(chatId: string, rest: 'stream' | 'stop'): string {
-  return `${CHAT_PATH}/${segmentOf(chatId)}/${rest}`;
+/** The path of a chat's running turn. */
+export function chatPath(chatId: string, action: 'stream' | 'stop'): string {
+  return `${CHAT_PATH}/${pathSegment(chatId)}/${action}`;
 }
 
 /**
- * Sends a message until it is known to have begun its turn. Throws ParleyClientError, and the signal's reason; when
- * `giveUpMs` is over, ChatStreamError.
+ * Sends a message until its turn has certainly begun. Throws ParleyClientError, the signal's reason, or ChatStreamError
+ * after `giveUpMs`.
  */
 export async function beginTurn(
   deps: TurnDeps,
   source: TurnSource & { readonly message: TurnMessage },
   signal: AbortSignal | undefined,
-): Promise<Turn> {
-  return turnOf(deps, source, await open(deps, source, 'outcome-unknown', signal));
+): Promise<TurnStream> {
+  return createTurnStream(deps, source, await connect(deps, source, 'outcome-unknown', signal));
 }
 
-/** Finds the running turn of a chat, from its start; nothing when none runs. Throws as `beginTurn` does. */
+/** Finds the running turn of a chat and reads it from its start; nothing when none is running. Throws as `beginTurn` does. */
 export async function findTurn(
   deps: TurnDeps,
   source: Omit<TurnSource, 'message'>,
   signal: AbortSignal | undefined,
-): Promise<Turn | undefined> {
-  const progress = await open(deps, source, 'unreachable', signal);
-  if (!isEmpty(progress.connection)) return turnOf(deps, source, progress);
+): Promise<TurnStream | undefined> {
+  const progress = await connect(deps, source, 'unreachable', signal);
+  if (!hasNoTurn(progress.connection)) return createTurnStream(deps, source, progress);
   progress.connection.close();
   return undefined;
 }
 
-/** How far a turn has come. */
+/** How much of a turn has been read. */
 interface Progress {
-  readonly connection: Connection;
-  readonly telling: Telling;
-  readonly patience: Patience;
+  readonly connection: OpenResponse;
+  readonly assembler: ChunkAssembler;
+  readonly budget: RetryBudget;
 }
 
-async function open(
-  deps: TurnDeps,
+async function connect(
+  { transport }: TurnDeps,
   source: TurnSource,
   failure: ChatStreamReason,
   signal: AbortSignal | undefined,
 ): Promise<Progress> {
-  const patience = createPatience(deps.retry);
-  const telling = createTelling();
+  const budget = createRetryBudget(transport.retry);
+  const assembler = createChunkAssembler();
   for (;;) {
     try {
-      const connection = await connect(deps, nextCall(source, telling), signal);
-      return { connection, telling, patience };
+      const connection = await openResponse(transport, nextCall(source, assembler), signal);
+      return { connection, assembler, budget };
     } catch (error) {
-      if (!isPassing(error)) throw error;
-      if (!(await patience.wait(error, signal))) throw new ChatStreamError(failure, error);
+      if (!isTransient(error)) throw error;
+      if (!(await waitBeforeRetry(budget, error, signal))) throw new ChatStreamError(failure, error);
     }
   }
 }
 
-function turnOf(deps: TurnDeps, source: TurnSource, progress: Progress): Turn {
-  const life = new AbortController();
-  const items = tellTurn(deps, source, progress, life.signal);
+/** Resolves with false when the budget is spent. Rejects when the signal is aborted. */
+async function waitBeforeRetry(
+  budget: RetryBudget,
+  error: ParleyClientError | undefined,
+  signal: AbortSignal | undefined,
+): Promise<boolean> {
+  const delayMs = budget.nextDelayMs(error?.retryAfterSeconds);
+  if (delayMs === undefined) return false;
+  await sleep(delayMs, signal);
+  return true;
+}
+
+function createTurnStream(deps: TurnDeps, source: TurnSource, progress: Progress): TurnStream {
+  const closing = new AbortController();
+  const items = readTurn(deps, source, progress, closing.signal);
   return {
     items,
-    end() {
-      life.abort();
-      // One that waits to be read on is not roused by the signal, and one that was never read has closed nothing.
+    close() {
+      closing.abort();
+      // The signal reaches neither a generator that waits for its reader nor one that was never started.
       items.return().catch(() => undefined);
       progress.connection.close();
     },
   };
 }
 
-/** Tells one turn to its end, over as many connections as it takes. Throws ParleyClientError, and the signal's reason. */
-async function* tellTurn(
+/** Reads one turn to its end, over as many connections as it takes. Throws ParleyClientError, or the signal's reason. */
+async function* readTurn(
   deps: TurnDeps,
   source: TurnSource,
   progress: Progress,
   signal: AbortSignal,
 ): AsyncGenerator<TurnItem, void> {
-  const { telling, patience } = progress;
-  let connection: Connection | undefined = progress.connection;
-  let lastTrouble: ParleyClientError | undefined;
+  const { assembler, budget } = progress;
+  let connection: OpenResponse | undefined = progress.connection;
+  let lastFailure: ParleyClientError | undefined;
   for (;;) {
-    let trouble: ParleyClientError | undefined;
+    let failure: ParleyClientError | undefined;
     try {
-      connection ??= await connect(deps, nextCall(source, telling), signal);
-      if (!isToBeSent(source, telling) && isEmpty(connection)) throw new ChatStreamError('ended-unseen');
-      yield* tellConnection(deps, { connection, telling, patience }, signal);
+      connection ??= await openResponse(deps.transport, nextCall(source, assembler), signal);
+      if (!mustSendMessage(source, assembler) && hasNoTurn(connection))
+        throw new ChatStreamError('ended-unseen');
+      yield* readConnection(deps, { connection, assembler, budget }, signal);
     } catch (error) {
       signal.throwIfAborted();
-      if (isChatStreamError(error)) throw new ChatStreamError(error.reason, lastTrouble);
-      if (!isPassing(error)) throw error;
-      trouble = error;
-      lastTrouble = error;
+      if (isChatStreamError(error)) throw new ChatStreamError(error.reason, lastFailure);
+      if (!isTransient(error)) throw error;
+      failure = error;
+      lastFailure = error;
     } finally {
       connection?.close();
       connection = undefined;
     }
-    yield* telling.disconnected();
-    if (telling.isOver) return;
-    if (!(await patience.wait(trouble, signal))) throw new ChatStreamError('unreachable', lastTrouble);
+    yield* assembler.disconnect();
+    if (assembler.isOver) return;
+    if (!(await waitBeforeRetry(budget, failure, signal)))
+      throw new ChatStreamError('unreachable', lastFailure);
   }
 }
 
-async function* tellConnection(
-  { heartbeatTimeoutMs }: TurnDeps,
-  { connection, telling, patience }: Progress,
+async function* readConnection(
+  { heartbeatTimeoutMs: idleTimeoutMs }: TurnDeps,
+  { connection, assembler, budget }: Progress,
   signal: AbortSignal,
 ): AsyncGenerator<TurnItem, void> {
-  const since = performance.now();
-  const onRetry = (delayMs: number) => patience.startFrom(delayMs);
+  const openedAt = performance.now();
+  const onRetry = budget.setFirstDelayMs;
   try {
-    for await (const event of readConnection(connection, { heartbeatTimeoutMs, signal, onRetry })) {
-      const { lastEventId } = telling;
-      const items = telling.take(event);
-      // What a lost connection throws away again is no progress: it may come like this for ever.
-      if (items.length > 0 || telling.lastEventId !== lastEventId) patience.well();
+    for await (const event of readEventStream(connection.response, { idleTimeoutMs, signal, onRetry })) {
+      const { lastEventId } = assembler;
+      const items = assembler.add(event);
+      // Buffered chunks are no progress: a lost connection discards them, and that could repeat for ever.
+      if (items.length > 0 || assembler.lastEventId !== lastEventId) budget.reset();
       yield* items;
-      if (telling.isOver) return;
+      if (assembler.isOver) return;
     }
   } finally {
-    // A turn that waits for a person has nothing to tell; that its stream has lasted is a sign of health, too.
-    if (telling.isBegun && performance.now() - since > STEADY_MS) patience.well();
+    // A turn that waits for a person delivers nothing for a long time.
+    if (assembler.hasBegun && performance.now() - openedAt > STABLE_MS) budget.reset();
   }
 }
 
-function nextCall(source: TurnSource, telling: Telling): Call {
+function nextCall(source: TurnSource, assembler: ChunkAssembler) {
   const { chatId, headers } = source;
-  if (isToBeSent(source, telling)) {
+  if (mustSendMessage(source, assembler)) {
     const { body, idempotencyKey } = source.message;
     const keyed = { ...headers, 'idempotency-key': idempotencyKey };
-    return { method: 'POST', path: CHAT_PATH, headers: keyed, body };
+    return { method: 'POST', path: CHAT_PATH, headers: keyed, body } as const;
   }
-  const { lastEventId } = telling;
+  const { lastEventId } = assembler;
   const after = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-  return { method: 'GET', path: pathOf(chatId, 'stream'), headers: { ...headers, ...after } };
+  return { method: 'GET', path: chatPath(chatId, 'stream'), headers: { ...headers, ...after } } as const;
 }
 
-/** As long as nothing was told, only the message leads to its turn: the one that runs may be another. */
-function isToBeSent(
+/** Until the turn has begun, only its message leads to it: the running turn may be another one. */
+function mustSendMessage(
   source: TurnSource,
-  { isBegun }: Telling,
+  { hasBegun }: ChunkAssembler,
 ): source is TurnSource & { readonly message: TurnMessage } {
-  return source.message !== undefined && !isBegun;
+  return source.message !== undefined && !hasBegun;
 }
 
-/** Whether this says that no turn runs. */
-function isEmpty({ response }: Connection): boolean {
+/** Whether the reply states that no turn is running. */
+function hasNoTurn({ response }: OpenResponse): boolean {
   return response.status === NO_CONTENT;
 }

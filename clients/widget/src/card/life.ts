@@ -1,6 +1,6 @@
+import { createRandomId } from '@parley/core';
 import { type Elicitation, isOpen, newer } from '../elicitation.ts';
 import type { Refusal } from '../server/refusal.ts';
-import { newResponseId } from '../server/response-id.ts';
 import type { Answer, ElicitationServer } from '../server/type.ts';
 import type { CardState } from './state.ts';
 
@@ -110,7 +110,7 @@ export class CardLife {
     if (this.#isOnItsWay && !this.isUnsent) return;
     // The same once more keeps its name, so that it counts once.
     if (this.#answer?.action !== answer.action) {
-      this.#answer = { responseId: newResponseId(), ...answer };
+      this.#answer = { responseId: createRandomId(), ...answer };
     }
     this.isUnsent = false;
     this.resend();

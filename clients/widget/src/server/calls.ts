@@ -1,104 +1,115 @@
+import {
+  type Answer as CoreAnswer,
+  createTransport,
+  followInbox,
+  listElicitations,
+  RETRY_DEFAULTS,
+  readElicitation,
+  sendAnswer,
+} from '@parley/core';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { type Elicitation, isElicitation } from '../elicitation.ts';
-import { type FieldError, Refusal } from './refusal.ts';
+import { Refusal, toRefusal } from './refusal.ts';
+import type { Answer, ElicitationServerOptions } from './type.ts';
 
-/** How long one try may go without its reply, in ms; of a stream, without the head. */
-const TRY_MS = 15_000;
+/** How often an answer is sent while it is unknown whether it arrived. */
+const ANSWER_TRIES = 4;
 
-export interface CallsDeps {
+export interface CallsOptions extends Pick<ElicitationServerOptions, 'getToken' | 'fetch'> {
   readonly baseUrl: string;
-  readonly getToken: () => string | Promise<string>;
-  readonly fetch: typeof fetch;
-  /** Told of each elicitation that came in a reply, with the reply's round trip in ms. */
-  readonly onTime: (serverTime: string | undefined, roundTripMs: number) => void;
+  /** First and longest delay before a retry, in ms. */
+  readonly retryMs: readonly [first: number, longest: number];
+  /** Called with the `serverTime` of each reply, and the reply's round trip in ms. */
+  readonly onTime: (serverTime: string, roundTripMs: number) => void;
 }
 
-export interface Call {
-  readonly path: string;
-  /** JSON text; makes it a POST. */
-  readonly body?: string;
-  /** Lets the request outlive the page, as far as browsers take that: they refuse large ones. */
-  readonly keepalive?: boolean;
+export interface OpenElicitationsPage {
+  readonly elicitations: readonly Elicitation[];
+  readonly nextCursor: string | undefined;
 }
 
-/** Single requests, tried once, with a user's token. All reject with Refusal. */
+/** What the inbox stream delivers. */
+export interface InboxListener {
+  /** Every open elicitation of the person; the first event of every connection. */
+  readonly onSnapshot: (open: readonly Elicitation[]) => void;
+  readonly onChange: (elicitation: Elicitation) => void;
+  /** The connection ended or could not be made; another try follows. */
+  readonly onDisconnect: () => void;
+}
+
+/** The widget's calls to Parley, with a user's token. All reject with Refusal. */
 export interface Calls {
-  /** Resolves when the head of a 2xx reply is in; `signal` cuts its body, too. */
-  open(call: Call, signal: AbortSignal, accept?: string): Promise<Response>;
-  elicitation(call: Call, signal: AbortSignal): Promise<Elicitation>;
-  json(call: Call, signal: AbortSignal): Promise<unknown>;
+  /** One try. */
+  read(elicitationId: string, signal?: AbortSignal): Promise<Elicitation>;
+  /** One page of the person's open elicitations; one try. */
+  listOpen(cursor: string | undefined, signal: AbortSignal): Promise<OpenElicitationsPage>;
+  /** Sends an answer, and retries with the same `responseId`. It outlives the page where the browser allows that. */
+  answer(elicitationId: string, answer: Answer): Promise<Elicitation>;
+  /** Keeps one stream of the inbox open until the signal is aborted. Never rejects. */
+  followInbox(listener: InboxListener, signal: AbortSignal): Promise<void>;
 }
 
-export function createCalls(deps: CallsDeps): Calls {
-  const root = deps.baseUrl.replace(/\/+$/, '');
-
-  async function tryOnce(call: Call, signal: AbortSignal, accept: string): Promise<Response> {
-    const token = await tokenOf(deps);
-    return reached(() =>
-      deps.fetch(root + call.path, {
-        headers: {
-          accept,
-          authorization: `Bearer ${token}`,
-          ...(call.body !== undefined && { 'content-type': 'application/json' }),
-        },
-        ...(call.body !== undefined && { method: 'POST', body: call.body }),
-        ...(call.keepalive && { keepalive: true }),
-        cache: 'no-store',
-        credentials: 'omit',
-        signal,
-      }),
-    );
-  }
-
-  async function open(call: Call, signal: AbortSignal, accept = 'application/json'): Promise<Response> {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), TRY_MS);
-    const either = AbortSignal.any([signal, late.signal]);
-    try {
-      let response = await tryOnce(call, either, accept);
-      // The token may have run out since the page got it.
-      if (response.status === 401) response = await tryOnce(call, either, accept);
-      if (!response.ok) throw await refusalOf(response);
-      return response;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  async function json(call: Call, signal: AbortSignal): Promise<unknown> {
-    const sentAt = performance.now();
-    const response = await open(call, AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]));
-    const roundTripMs = performance.now() - sentAt;
-    const reply: unknown = await reached(() => response.json());
-    if (isRecord(reply) && typeof reply.serverTime === 'string') deps.onTime(reply.serverTime, roundTripMs);
-    return reply;
-  }
+export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: CallsOptions): Calls {
+  const [firstDelayMs, delayMsMax] = retryMs;
+  const send: typeof globalThis.fetch = (input, init) =>
+    (fetch ?? globalThis.fetch)(input, { ...init, cache: 'no-store' });
+  const transport = createTransport({
+    root: baseUrl.replace(/\/+$/, ''),
+    token: () => tokenFrom(getToken),
+    fetch: send,
+    retry: { ...RETRY_DEFAULTS, firstDelayMs, delayMsMax },
+    // The token may have expired since the page received it.
+    renewsToken: true,
+    onReply(reply, roundTripMs) {
+      if (isRecord(reply) && typeof reply.serverTime === 'string') onTime(reply.serverTime, roundTripMs);
+    },
+  });
 
   return {
-    open,
-    json,
-    async elicitation(call, signal) {
-      const reply = await json(call, signal);
-      if (isElicitation(reply)) {
-        // What was answered is nothing that a page needs again.
-        const { content: _content, ...shown } = reply;
-        return shown;
+    read: (elicitationId, signal) =>
+      attempt(async () =>
+        withoutContent(await readElicitation(transport, elicitationId, { signal, triesMax: 1 })),
+      ),
+    listOpen: (cursor, signal) =>
+      attempt(async () => {
+        const query = { status: ['pending', 'opened'], limit: 100, cursor } as const;
+        const page = await listElicitations(transport, query, { signal, triesMax: 1 });
+        return { elicitations: page.elicitations.filter(isElicitation), nextCursor: page.nextCursor };
+      }),
+    // No signal: an answer is sent even when the page is left or the server object is closed.
+    answer: (elicitationId, answer) =>
+      attempt(async () =>
+        withoutContent(
+          await sendAnswer(transport, elicitationId, answer as CoreAnswer, {
+            triesMax: ANSWER_TRIES,
+            giveUpMs: Number.POSITIVE_INFINITY,
+            isRetryable: ({ code }) => code !== 'rate_limited',
+            keepalive: true,
+          }),
+        ),
+      ),
+    async followInbox({ onSnapshot, onChange, onDisconnect }, signal) {
+      const options = { signal, onDisconnect, isRetryable: () => true, ignoresServerRetry: true };
+      for await (const item of followInbox(transport, options)) {
+        if (item.type === 'inbox-snapshot') onSnapshot(item.elicitations.filter(isElicitation));
+        else {
+          // An event of an unknown type may carry an elicitation, too.
+          const data: unknown = item.type === 'other' ? item.data : item.elicitation;
+          if (isElicitation(data)) onChange(data);
+        }
       }
-      throw new Refusal({ status: 0, code: 'offline', cause: new Error('The reply is not one of Parley') });
     },
   };
 }
 
-/** What the reply of a proxy or a sign-in page looks like is no verdict of Parley's: no reply came. */
-async function reached<T>(use: () => Promise<T>): Promise<T> {
-  try {
-    return await use();
-  } catch (cause) {
-    throw new Refusal({ status: 0, code: 'offline', cause });
-  }
+/** The elicitation of a reply without its answer, which no page needs again. */
+function withoutContent(reply: unknown): Elicitation {
+  if (!isElicitation(reply)) throw new Error('The reply does not come from Parley.');
+  const { content: _content, ...rest } = reply;
+  return rest;
 }
 
-async function tokenOf({ getToken }: CallsDeps): Promise<string> {
+async function tokenFrom(getToken: CallsOptions['getToken']): Promise<string> {
   try {
     return await getToken();
   } catch (cause) {
@@ -106,28 +117,10 @@ async function tokenOf({ getToken }: CallsDeps): Promise<string> {
   }
 }
 
-const CODE_OF: Readonly<Record<number, string>> = {
-  401: 'unauthenticated',
-  403: 'forbidden',
-  413: 'too_large',
-  429: 'rate_limited',
-};
-
-async function refusalOf(response: Response): Promise<Refusal> {
-  const { status } = response;
-  const reply: unknown = await response.json().catch(() => undefined);
-  const problem = isRecord(reply) ? reply : {};
-  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
-  return new Refusal({
-    status,
-    // A 404 counts only in Parley's own words: a proxy's says nothing of the question.
-    code: typeof problem.code === 'string' ? problem.code : (CODE_OF[status] ?? 'unavailable'),
-    errors: Array.isArray(problem.errors) ? problem.errors.filter(isFieldError) : [],
-    elicitation: isElicitation(problem.elicitation) ? problem.elicitation : undefined,
-    retryAfterSeconds: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined,
-  });
-}
-
-function isFieldError(value: unknown): value is FieldError {
-  return isRecord(value) && typeof value.path === 'string' && typeof value.message === 'string';
+async function attempt<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw toRefusal(error);
+  }
 }

@@ -1,142 +1,133 @@
-import type { Elicitation } from '../elicitation.ts';
-import type { Book } from './cache.ts';
+import { createBackoff, sleep } from '@parley/core';
+import type { ElicitationCache } from './cache.ts';
 import type { Calls } from './calls.ts';
-import { keepStream } from './events.ts';
-import type { Page, PageEvent } from './page.ts';
-import { createPauses, pause } from './pauses.ts';
-import { look, lookAtOne } from './polling.ts';
-import { Refusal } from './refusal.ts';
+import type { PageEvent, PageLifecycle } from './page.ts';
+import { poll, pollOne } from './polling.ts';
+import { type Refusal, toRefusal } from './refusal.ts';
 
-/** How long the line stays up when nobody needs it, in ms: a card that moves in the page leaves it for an instant. */
+/** How long the connection outlives its last follower, in ms: a card that moves within the page unfollows for an instant. */
 const LINGER_MS = 500;
 
-export interface LineDeps {
+export interface ConnectionDeps {
   readonly calls: Calls;
-  readonly book: Book;
-  readonly page: Page;
+  readonly cache: ElicitationCache;
+  readonly page: PageLifecycle;
   readonly pollMs: number;
   readonly hiddenMs: number;
   readonly retryMs: readonly [first: number, longest: number];
   readonly onTime: (serverTime: string | undefined) => void;
 }
 
-/** Keeps the book up to date while somebody follows something: by events, and by looking while those are not live. */
-export interface Line {
-  /** Somebody began to follow, this elicitation if one is named. */
-  want(elicitationId?: string): void;
-  /** Somebody stopped. */
-  unwant(): void;
+/** Keeps the cache up to date while it has followers: by the event stream, and by polling while that is not live. */
+export interface ServerConnection {
+  /** A follower was added; `elicitationId` is what it follows, unless it follows the inbox. */
+  followed(elicitationId?: string): void;
+  /** A follower was removed. */
+  unfollowed(): void;
   close(): void;
 }
 
-export function createLine(deps: LineDeps): Line {
-  const { calls, book, page, pollMs, retryMs, onTime } = deps;
-  const life = new AbortController();
-  const pauses = createPauses([pollMs, Math.max(pollMs, retryMs[1])]);
-  let lookInMs = pollMs;
+export function createServerConnection(deps: ConnectionDeps): ServerConnection {
+  const { calls, cache, page, pollMs, retryMs, onTime } = deps;
+  const closing = new AbortController();
+  const backoff = createBackoff({ firstDelayMs: pollMs, delayMsMax: Math.max(pollMs, retryMs[1]) });
+  let nextPollMs = pollMs;
   let session: AbortController | undefined;
   let isLive = false;
-  let looking: Promise<void> | undefined;
-  let unlisten: (() => void) | undefined;
-  let isAsleep = false;
-  let sleepTimer: ReturnType<typeof setTimeout> | undefined;
+  let polling: Promise<void> | undefined;
+  let stopListening: (() => void) | undefined;
+  let isSuspended = false;
+  let suspendTimer: ReturnType<typeof setTimeout> | undefined;
   let lingerTimer: ReturnType<typeof setTimeout> | undefined;
-  const looks = { calls, book, isLive: () => isLive };
+  const pollingDeps = { calls, cache, isLive: () => isLive };
 
-  const isWanted = () => !life.signal.aborted && (book.hasInbox() || book.open().length > 0);
+  const isNeeded = () => !closing.signal.aborted && (cache.hasInbox() || cache.openIds().length > 0);
 
-  function lookNow(): Promise<void> {
-    looking ??= look(looks, life.signal)
-      .then(noteLook)
+  function pollNow(): Promise<void> {
+    polling ??= poll(pollingDeps, closing.signal)
+      .then(onPolled)
       .finally(() => {
-        looking = undefined;
+        polling = undefined;
       });
-    return looking;
+    return polling;
   }
 
-  function noteLook(refusal: unknown): void {
-    if (refusal === undefined) pauses.reset();
-    const askedSeconds = refusal instanceof Refusal ? refusal.retryAfterSeconds : undefined;
-    lookInMs = refusal === undefined ? pollMs : pauses.next(askedSeconds);
-    if (!isLive && isWanted()) book.setConnection(refusal === undefined ? 'polling' : 'offline');
-    settle();
+  function onPolled(refusal: Refusal | undefined): void {
+    if (refusal === undefined) backoff.reset();
+    nextPollMs = refusal === undefined ? pollMs : backoff.nextDelayMs(refusal.retryAfterSeconds);
+    if (!isLive && isNeeded()) cache.setConnection(refusal === undefined ? 'polling' : 'offline');
+    openOrClose();
   }
 
-  function begin(): void {
+  function open(): void {
     session = new AbortController();
     const { signal } = session;
-    void keepStream(
-      {
-        calls,
-        retryMs,
-        onSnapshot(open) {
-          isLive = true;
-          for (const one of open) onTime(one.serverTime);
-          const missing = book.takeAll(open);
-          book.setConnection('live');
-          for (const id of missing) void lookAt(id);
-        },
-        onChange(news: Elicitation) {
-          onTime(news.serverTime);
-          book.take(news);
-          settle();
-        },
-        onLoss: () => {
-          isLive = false;
-        },
-        onFailure() {
-          isLive = false;
-          void lookNow();
-        },
+    const listener = {
+      onSnapshot(open: readonly Parameters<ElicitationCache['update']>[0][]) {
+        isLive = true;
+        for (const { serverTime } of open) onTime(serverTime);
+        const missing = cache.replaceOpen(open);
+        cache.setConnection('live');
+        for (const id of missing) void readNow(id);
       },
-      signal,
-    );
-    void keepLooking(signal);
+      onChange(elicitation: Parameters<ElicitationCache['update']>[0]) {
+        onTime(elicitation.serverTime);
+        cache.update(elicitation);
+        openOrClose();
+      },
+      onDisconnect() {
+        // After a live connection another one is tried first.
+        if (!isLive) void pollNow();
+        isLive = false;
+      },
+    };
+    void calls.followInbox(listener, signal);
+    void pollRegularly(signal);
   }
 
-  async function keepLooking(signal: AbortSignal): Promise<void> {
+  async function pollRegularly(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await pause(lookInMs * (0.8 + Math.random() * 0.4), signal);
+      await sleep(nextPollMs * (0.8 + Math.random() * 0.4), signal).catch(() => undefined);
       if (signal.aborted) return;
-      if (!isLive) await lookNow();
+      if (!isLive) await pollNow();
     }
   }
 
-  async function lookAt(elicitationId: string): Promise<void> {
-    await lookAtOne(looks, elicitationId, life.signal).then(
-      () => noteLook(undefined),
-      (error: unknown) => noteLook(error),
+  async function readNow(elicitationId: string): Promise<void> {
+    await pollOne(pollingDeps, elicitationId, closing.signal).then(
+      () => onPolled(undefined),
+      (error: unknown) => onPolled(toRefusal(error)),
     );
   }
 
-  function end(): void {
+  function disconnect(): void {
     session?.abort();
     session = undefined;
     isLive = false;
   }
 
-  /** Brings the line up or down, as it is wanted now. */
-  function settle(): void {
-    if (isWanted()) {
+  /** Opens or closes the connection, depending on whether there is anything to follow. */
+  function openOrClose(): void {
+    if (isNeeded()) {
       clearTimeout(lingerTimer);
       lingerTimer = undefined;
-      unlisten ??= listen();
-      if (!isAsleep && session === undefined) begin();
+      stopListening ??= listen();
+      if (!isSuspended && session === undefined) open();
       return;
     }
-    lingerTimer ??= setTimeout(hangUp, LINGER_MS);
+    lingerTimer ??= setTimeout(closeUnneeded, LINGER_MS);
   }
 
-  function hangUp(): void {
+  function closeUnneeded(): void {
     lingerTimer = undefined;
-    if (isWanted()) return;
-    end();
-    unlisten?.();
-    unlisten = undefined;
-    clearTimeout(sleepTimer);
-    sleepTimer = undefined;
-    isAsleep = false;
-    book.rest();
+    if (isNeeded()) return;
+    disconnect();
+    stopListening?.();
+    stopListening = undefined;
+    clearTimeout(suspendTimer);
+    suspendTimer = undefined;
+    isSuspended = false;
+    cache.suspend();
   }
 
   function listen(): () => void {
@@ -146,44 +137,44 @@ export function createLine(deps: LineDeps): Line {
 
   function onPage(event: PageEvent): void {
     if (event === 'hidden') {
-      sleepTimer ??= setTimeout(() => {
-        isAsleep = true;
-        end();
+      suspendTimer ??= setTimeout(() => {
+        isSuspended = true;
+        disconnect();
       }, deps.hiddenMs);
       return;
     }
     if (event === 'shown') {
-      clearTimeout(sleepTimer);
-      sleepTimer = undefined;
-      isAsleep = false;
+      clearTimeout(suspendTimer);
+      suspendTimer = undefined;
+      isSuspended = false;
     } else {
-      // Whether the connection is gone or back, the old one is not to be trusted.
-      end();
-      if (event === 'offline') book.setConnection('offline');
+      // After either event the old connection may be dead.
+      disconnect();
+      if (event === 'offline') cache.setConnection('offline');
     }
-    settle();
-    void lookNow();
+    openOrClose();
+    void pollNow();
   }
 
   return {
-    want(elicitationId) {
-      const wasUp = session !== undefined;
-      settle();
+    followed(elicitationId) {
+      const wasOpen = session !== undefined;
+      openOrClose();
       if (elicitationId === undefined) {
-        if (wasUp && !isLive) void lookNow();
+        if (wasOpen && !isLive) void pollNow();
         return;
       }
-      const known = isLive ? book.waiting(elicitationId) : undefined;
-      if (known === undefined) void lookAt(elicitationId);
-      else book.take(known);
+      const known = isLive ? cache.findOpen(elicitationId) : undefined;
+      if (known === undefined) void readNow(elicitationId);
+      else cache.update(known);
     },
-    unwant: settle,
+    unfollowed: openOrClose,
     close() {
-      life.abort();
-      book.close();
+      closing.abort();
+      cache.close();
       clearTimeout(lingerTimer);
       lingerTimer = undefined;
-      hangUp();
+      closeUnneeded();
     },
   };
 }

@@ -1,68 +1,55 @@
-import { isRecord } from '@parley/shared/domain/plain-record';
-import { isElicitation } from '../elicitation.ts';
-import type { Book } from './cache.ts';
+import type { ElicitationCache } from './cache.ts';
 import type { Calls } from './calls.ts';
-import { Refusal } from './refusal.ts';
+import { type Refusal, toRefusal } from './refusal.ts';
 
-/** From so many on, one list costs less than single reads. */
+/** From this number of elicitations on, one list costs less than single reads. */
 const LIST_FROM = 6;
-const WAITING = '/v1/elicitations?status=pending,opened&limit=100';
 
-export interface LooksDeps {
+export interface PollingDeps {
   readonly calls: Calls;
-  readonly book: Book;
+  readonly cache: ElicitationCache;
   readonly isLive: () => boolean;
 }
 
 /**
- * Looks once at all that is followed, and at what waits when an inbox is shown. Never rejects; resolves with the
- * refusal that got in the way, if any.
+ * Reads everything that is followed once, and the list of open elicitations if an inbox is shown. Never rejects; resolves
+ * with the refusal of the first call that failed.
  */
-export async function look(deps: LooksDeps, signal: AbortSignal): Promise<Refusal | undefined> {
-  const { book } = deps;
-  let ids = book.open();
+export async function poll(deps: PollingDeps, signal: AbortSignal): Promise<Refusal | undefined> {
+  const { cache } = deps;
+  let ids = cache.openIds();
   try {
-    if (book.hasInbox() || ids.length >= LIST_FROM) ids = await lookAtList(deps, signal);
-    for (const id of ids) await lookAtOne(deps, id, signal);
+    if (cache.hasInbox() || ids.length >= LIST_FROM) ids = await pollList(deps, signal);
+    for (const id of ids) await pollOne(deps, id, signal);
     return undefined;
   } catch (error) {
-    if (error instanceof Refusal) return error;
-    throw error;
+    return toRefusal(error);
   }
 }
 
-/** Reads one elicitation into the book; one that the server does not know is dropped there. */
-export async function lookAtOne({ calls, book }: LooksDeps, elicitationId: string, signal: AbortSignal) {
+/** Reads one elicitation into the cache, or removes it there when the server does not know it. */
+export async function pollOne({ calls, cache }: PollingDeps, elicitationId: string, signal: AbortSignal) {
   try {
-    book.take(await calls.elicitation({ path: pathOf(elicitationId) }, signal));
+    cache.update(await calls.read(elicitationId, signal));
   } catch (error) {
-    if (!(error instanceof Refusal) || error.code !== 'not_found') throw error;
-    book.drop(elicitationId);
+    const refusal = toRefusal(error);
+    if (refusal.code !== 'not_found') throw refusal;
+    cache.remove(elicitationId);
   }
 }
 
-/** The path of an elicitation. The dots would be resolved away, and the call would reach another route. */
-export function pathOf(elicitationId: string): string {
-  if (/^\.{0,2}$/.test(elicitationId) || !elicitationId.isWellFormed()) {
-    throw new Refusal({ status: 0, code: 'not_found' });
-  }
-  return `/v1/elicitations/${encodeURIComponent(elicitationId)}`;
-}
-
-async function lookAtList({ calls, book, isLive }: LooksDeps, signal: AbortSignal): Promise<string[]> {
+/** Reads the list of open elicitations. Returns the ids that are followed and not in it. */
+async function pollList({ calls, cache, isLive }: PollingDeps, signal: AbortSignal): Promise<string[]> {
   const found = [];
-  let cursor = '';
+  let cursor: string | undefined;
   do {
-    const reply = await calls.json({ path: WAITING + cursor }, signal);
-    if (!isRecord(reply) || !Array.isArray(reply.elicitations)) {
-      throw new Refusal({ status: 0, code: 'offline' });
-    }
-    found.push(...reply.elicitations.filter(isElicitation));
-    cursor = typeof reply.nextCursor === 'string' ? `&cursor=${encodeURIComponent(reply.nextCursor)}` : '';
-  } while (cursor !== '');
-  // While events are live, they know better than a list that may have been read before them.
-  if (!isLive()) return book.takeAll(found);
-  for (const one of found) book.take(one);
+    const page = await calls.listOpen(cursor, signal);
+    found.push(...page.elicitations);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  // While the event stream is live, the list may be older than the last event.
+  if (!isLive()) return cache.replaceOpen(found);
+  for (const one of found) cache.update(one);
   const listed = new Set(found.map((one) => one.elicitationId));
-  return book.open().filter((id) => !listed.has(id));
+  return cache.openIds().filter((id) => !listed.has(id));
 }

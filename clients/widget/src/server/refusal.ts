@@ -1,4 +1,6 @@
-import type { Elicitation } from '../elicitation.ts';
+import { isParleyClientError, type ParleyClientError } from '@parley/core';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import { type Elicitation, isElicitation } from '../elicitation.ts';
 
 /** A field error of the server: `path` is the field's name. */
 export interface FieldError {
@@ -16,17 +18,17 @@ export interface RefusalParts {
 }
 
 /**
- * What Parley refused, or why it could not be asked: `code` is one of Parley's (`invalid_answer`, `already_settled`,
- * `expired`, `not_found`, `unauthenticated`, `rate_limited`, `unavailable`, …), or `offline` with status 0 when no
- * reply came. Its message holds no answer and no token.
+ * A refused or failed call. `code` is one of Parley's (`invalid_answer`, `already_settled`, `expired`, `not_found`,
+ * `unauthenticated`, `rate_limited`, `unavailable`, …), or `offline` with status 0 when no reply came. Its message
+ * contains neither answers nor tokens.
  */
 export class Refusal extends Error {
   /** HTTP status; 0 when no reply came. */
   readonly status: number;
   readonly code: string;
-  /** What is wrong, field by field, for `invalid_answer`. */
+  /** The invalid fields, for `invalid_answer`. */
   readonly errors: readonly FieldError[];
-  /** The elicitation as it is now, where the reply says so. */
+  /** The current elicitation, when the reply contains it. */
   readonly elicitation?: Elicitation;
   readonly retryAfterSeconds?: number;
 
@@ -42,4 +44,33 @@ export class Refusal extends Error {
     if (parts.elicitation !== undefined) this.elicitation = parts.elicitation;
     if (parts.retryAfterSeconds !== undefined) this.retryAfterSeconds = parts.retryAfterSeconds;
   }
+}
+
+/** The Refusal for any error of a call. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (isParleyClientError(error) && (error.status ?? 0) >= 400) return refusalOf(error);
+  // A path that cannot be built is an id that no elicitation has.
+  const isNoId = isParleyClientError(error, 'not_found');
+  return new Refusal({ status: 0, code: isNoId ? 'not_found' : 'offline', cause: error });
+}
+
+/** Codes that a status implies, even when a proxy replied instead of Parley. */
+const CODES_OF_STATUS = ['unauthenticated', 'forbidden', 'too_large', 'rate_limited'];
+
+function refusalOf({ code, status = 0, problem, retryAfterSeconds }: ParleyClientError): Refusal {
+  const { code: given, errors, elicitation } = { ...problem };
+  const implied = CODES_OF_STATUS.includes(code) ? code : 'unavailable';
+  return new Refusal({
+    status,
+    // Without a problem document a 404 comes from a proxy, and does not mean that the question is gone.
+    code: typeof given === 'string' ? given : implied,
+    errors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
+    elicitation: isElicitation(elicitation) ? elicitation : undefined,
+    retryAfterSeconds,
+  });
+}
+
+function isFieldError(value: unknown): value is FieldError {
+  return isRecord(value) && typeof value.path === 'string' && typeof value.message === 'string';
 }

@@ -1,13 +1,13 @@
+import { createSseParser } from '@parley/core';
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createEventReader } from '../../../clients/widget/src/server/event-reader.ts';
 
 type Event = readonly [event: string, data: string];
 
 function read(pieces: readonly string[]): Event[] {
   const events: Event[] = [];
-  const feed = createEventReader((event, data) => events.push([event, data]));
+  const feed = createSseParser({ onEvent: ({ event, data }) => void events.push([event, data]) });
   for (const piece of pieces) feed(piece);
   return events;
 }

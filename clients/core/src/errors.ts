@@ -1,16 +1,16 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { ErrorCode } from '@parley/shared/domain/errors';
 
-/** What the server said was wrong (RFC 9457), as it came. */
+/** The problem document of a refused request (RFC 9457), as the server sent it. */
 export interface Problem {
   readonly type?: string;
   readonly title?: string;
   readonly status?: number;
   readonly code?: string;
   readonly detail?: string;
-  /** What is wrong, field by field: `path` is the field's name, or the place in the request. */
+  /** One entry for each invalid field: `path` is the field's name, or the place in the request. */
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
-  /** The elicitation as it stands, with `already_settled` and `expired`. */
+  /** The current elicitation; sent with `already_settled` and `expired`. */
   readonly elicitation?: Elicitation;
 }
 
@@ -22,8 +22,8 @@ export interface ErrorExtras {
 }
 
 /**
- * Every refusal and outage, told by a stable `code`. `unavailable` means that the result is not known: the server
- * could not be reached, or not in time. Messages never hold tokens or answers.
+ * A refused or failed call. `code` is stable. `unavailable` means that the result is unknown: the server could not be
+ * reached, or did not reply in time. Messages never contain tokens or answers.
  *
  * @example
  * try {
@@ -37,7 +37,7 @@ export class ParleyClientError extends Error {
   readonly code: ErrorCode;
   /** HTTP status; absent when there was no reply. */
   readonly status: number | undefined;
-  /** Seconds after which trying again makes sense, when the server said so. */
+  /** The server's Retry-After, in seconds. */
   readonly retryAfterSeconds: number | undefined;
   readonly #problem: Problem | undefined;
 
@@ -50,20 +50,20 @@ export class ParleyClientError extends Error {
     this.#problem = extras.problem;
   }
 
-  /** The problem document. Not enumerable: it may hold a person's answer, which a logged error must not show. */
+  /** The problem document. Not enumerable: it may contain a person's answer, which a logged error must not show. */
   get problem(): Problem | undefined {
     return this.#problem;
   }
 }
 
-/** Recognises a ParleyClientError by its shape, so that it also holds across two copies of this package. */
+/** Recognises a ParleyClientError by its shape, so that it also works across two copies of this package. */
 export function isParleyClientError(error: unknown, code?: ErrorCode): error is ParleyClientError {
   if (!(error instanceof Error) || error.name !== 'ParleyClientError' || !('code' in error)) return false;
   return code === undefined || error.code === code;
 }
 
-/** True when the same call may succeed a little later. */
-export function isPassing(error: unknown): error is ParleyClientError {
+/** Whether the same call may succeed when it is tried again. */
+export function isTransient(error: unknown): error is ParleyClientError {
   if (!isParleyClientError(error)) return false;
   return error.code === 'unavailable' || error.code === 'rate_limited' || (error.status ?? 0) >= 500;
 }

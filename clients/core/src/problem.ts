@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@parley/shared/domain/errors';
 import { ParleyClientError, type Problem } from './errors.ts';
 
-/** The codes this client knows, each with the status that stands for it where a proxy answered instead of Parley. */
+/** The codes of this client. Each status stands for its code when a proxy replied instead of Parley. */
 const STATUS_OF: Readonly<Record<ErrorCode, number | undefined>> = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -19,22 +19,21 @@ const STATUS_OF: Readonly<Record<ErrorCode, number | undefined>> = {
   internal: 500,
 };
 const CODES = Object.keys(STATUS_OF) as ErrorCode[];
-const PASSING_STATUSES = [408, 502, 504];
+const TRANSIENT_STATUSES = [408, 502, 504];
 
-/** Reads a reply that is not 2xx. */
-export async function refusalOf(response: Response): Promise<ParleyClientError> {
+/** Reads a reply that is not 2xx. Rejects when its body cannot be read. */
+export async function readRefusal(response: Response): Promise<ParleyClientError> {
   const { status } = response;
-  const problem = await problemOf(response);
+  const problem = await readProblem(response);
   const known = CODES.find((code) => code === problem?.code);
-  const retryAfterSeconds = secondsOf(response.headers.get('retry-after'));
   return new ParleyClientError(
-    PASSING_STATUSES.includes(status) ? 'unavailable' : (known ?? codeOfStatus(status)),
+    TRANSIENT_STATUSES.includes(status) ? 'unavailable' : (known ?? codeOfStatus(status)),
     problem?.detail ?? `The server answered with status ${status}.`,
-    { status, problem, retryAfterSeconds },
+    { status, problem, retryAfterSeconds: parseRetryAfter(response.headers.get('retry-after')) },
   );
 }
 
-async function problemOf(response: Response): Promise<Problem | undefined> {
+async function readProblem(response: Response): Promise<Problem | undefined> {
   const type = response.headers.get('content-type') ?? '';
   const text = await response.text();
   if (!type.startsWith('application/problem+json')) return undefined;
@@ -51,7 +50,7 @@ function codeOfStatus(status: number): ErrorCode {
   return code ?? (status >= 500 ? 'internal' : 'invalid_request');
 }
 
-// The date form would have to be held against a clock that may be wrong; without a number the backoff decides.
-function secondsOf(header: string | null): number | undefined {
+// The date form depends on the local clock, which may be wrong. Without a number the back-off decides.
+function parseRetryAfter(header: string | null): number | undefined {
   return header !== null && /^[0-9]{1,9}$/.test(header) ? Number(header) : undefined;
 }

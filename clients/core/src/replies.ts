@@ -1,32 +1,34 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ParleyClientError } from './errors.ts';
 
-/** Some elicitations of a list, newest first. `nextCursor` leads to those that follow. */
+/** One page of a list of elicitations, newest first. `nextCursor` leads to the next page. */
 export interface ElicitationPage {
   readonly elicitations: readonly Elicitation[];
   readonly nextCursor?: string;
 }
 
-/** Whether this looks like an elicitation: enough to tell Parley's replies from those of something in between. */
+/** Whether a value looks like an elicitation: enough to tell a reply of Parley from one of a proxy. */
 export function isElicitation(value: unknown): value is Elicitation {
   return hasText(value, 'elicitationId') && hasText(value, 'status');
 }
 
-export function elicitationIn(reply: unknown): Elicitation {
+/** The elicitation of a reply. Throws `internal` when it is not one. */
+export function parseElicitation(reply: unknown): Elicitation {
   if (isElicitation(reply)) return reply;
-  throw notParley();
+  throw unexpectedReply();
 }
 
-export function pageIn(reply: unknown): ElicitationPage {
+/** The page of a reply. Throws `internal` when it is not one. */
+export function parsePage(reply: unknown): ElicitationPage {
   const page = reply as Partial<ElicitationPage> | null;
   if (page !== null && Array.isArray(page.elicitations)) return page as ElicitationPage;
-  throw notParley();
+  throw unexpectedReply();
 }
 
 function hasText(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, key) === 'string';
 }
 
-function notParley(): ParleyClientError {
-  return new ParleyClientError('internal', "The reply is not one of Parley's; check baseUrl.");
+function unexpectedReply(): ParleyClientError {
+  return new ParleyClientError('internal', 'The reply does not come from Parley; check baseUrl.');
 }

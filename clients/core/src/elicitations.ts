@@ -1,0 +1,106 @@
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Status } from '@parley/shared/domain/elicitations/status';
+import { type InboxItem, inboxItemOf, type StreamItem, streamItemOf } from './events.ts';
+import { type FollowOptions, followEvents } from './follow.ts';
+import { createRandomId } from './random-id.ts';
+import { type ElicitationPage, parseElicitation, parsePage } from './replies.ts';
+import { type Call, pathSegment, type RequestOptions, type Transport } from './transport.ts';
+
+export interface CallOptions {
+  /** Ends the call with the signal's reason. It does not withdraw a question that was asked. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a person does with a question. `content` belongs to an accepted form; `responseId` is created when absent. */
+export type Answer = { readonly responseId?: string } & (
+  | {
+      readonly action: 'accept';
+      readonly content?: Readonly<Record<string, string | number | boolean | readonly string[]>>;
+    }
+  | { readonly action: 'decline' | 'cancel' }
+);
+
+export interface PageQuery {
+  /** Only elicitations with one of these statuses. */
+  readonly status?: Status | readonly Status[] | undefined;
+  /** The owner; required for a service. */
+  readonly userId?: string | undefined;
+  readonly conversationId?: string | undefined;
+  /** Size of a page, 1 to 100. @default 50 */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+type Limits = RequestOptions & { readonly signal?: AbortSignal | undefined };
+
+export const ELICITATIONS_PATH = '/v1/elicitations';
+
+/** The path of one elicitation, or of an action on it. Throws `not_found` for what cannot be an id. */
+export function elicitationPath(
+  elicitationId: string,
+  action: '' | '/response' | '/complete' | '/wait' = '',
+): string {
+  return `${ELICITATIONS_PATH}/${pathSegment(elicitationId)}${action}`;
+}
+
+// The calls are functions, not methods of one object, so that a bundle contains only those that it uses. They reject as
+// the transport's `request` does.
+
+export async function readElicitation(
+  transport: Transport,
+  elicitationId: string,
+  { signal, ...limits }: Limits = {},
+): Promise<Elicitation> {
+  const call = { method: 'GET', path: elicitationPath(elicitationId), signal } as const;
+  return parseElicitation(await transport.request(call, limits));
+}
+
+/** Reads one page, newest first. */
+export async function listElicitations(
+  transport: Transport,
+  { status, limit, ...filter }: PageQuery,
+  { signal, ...limits }: Limits = {},
+): Promise<ElicitationPage> {
+  const query = {
+    status: status === undefined ? undefined : [status].flat().join(','),
+    limit: limit === undefined ? undefined : String(limit),
+    ...filter,
+  };
+  const call = { method: 'GET', path: ELICITATIONS_PATH, query, signal } as const;
+  return parsePage(await transport.request(call, limits));
+}
+
+/** Sends one answer. Every try carries the same `responseId`, so that it counts once. */
+export async function sendAnswer(
+  transport: Transport,
+  elicitationId: string,
+  answer: Answer,
+  { signal, keepalive, ...limits }: Limits & Pick<Call, 'keepalive'> = {},
+): Promise<Elicitation> {
+  const path = elicitationPath(elicitationId, '/response');
+  const body = { ...answer, responseId: answer.responseId ?? createRandomId() };
+  const call = { method: 'POST', path, body, keepalive, signal } as const;
+  return parseElicitation(await transport.request(call, limits));
+}
+
+/** Follows a stream request from its start, or after `lastEventId`, over as many connections as it takes. */
+export async function* followStream(
+  transport: Transport,
+  streamRequestId: string,
+  { userId, ...options }: FollowOptions & { readonly userId?: string | undefined },
+): AsyncGenerator<StreamItem, void> {
+  const path = `/v1/streams/${pathSegment(streamRequestId)}/events`;
+  for await (const event of followEvents(transport, { path, query: { userId } }, options)) {
+    yield streamItemOf(event);
+  }
+}
+
+/** Follows the open elicitations of the token's owner, over as many connections as it takes. */
+export async function* followInbox(
+  transport: Transport,
+  options: FollowOptions,
+): AsyncGenerator<InboxItem, void> {
+  for await (const event of followEvents(transport, { path: '/v1/inbox/events' }, options)) {
+    yield inboxItemOf(event);
+  }
+}

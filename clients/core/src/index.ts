@@ -1,0 +1,36 @@
+export {
+  type Answer,
+  type CallOptions,
+  ELICITATIONS_PATH,
+  elicitationPath,
+  followInbox,
+  followStream,
+  listElicitations,
+  type PageQuery,
+  readElicitation,
+  sendAnswer,
+} from './elicitations.ts';
+export { isParleyClientError, isTransient, ParleyClientError, type Problem } from './errors.ts';
+export { type OpenResponse, openResponse, readEventStream } from './event-stream.ts';
+export type { ElicitationChange, InboxItem, OtherEvent, StreamItem } from './events.ts';
+export { createRandomId } from './random-id.ts';
+export { type ElicitationPage, parseElicitation } from './replies.ts';
+export {
+  type Backoff,
+  createBackoff,
+  createRetryBudget,
+  RETRY_DEFAULTS,
+  type RetryBudget,
+  type RetryOptions,
+  type RetrySettings,
+} from './retry.ts';
+export { createSseParser, type SseEvent } from './sse-parser.ts';
+export { sleep, withTimeout } from './time.ts';
+export {
+  createHeaders,
+  createTransport,
+  pathSegment,
+  resolveBaseUrl,
+  type TokenSource,
+  type Transport,
+} from './transport.ts';

@@ -1,0 +1,191 @@
+import { isTransient, ParleyClientError } from './errors.ts';
+import { readRefusal } from './problem.ts';
+import { createBackoff, type RetrySettings } from './retry.ts';
+import { sleep, withTimeout } from './time.ts';
+
+/** A bearer token, or a function that returns one for each request. An error of the function ends the call. */
+export type TokenSource = string | (() => string | Promise<string>);
+
+/** One HTTP request to Parley. */
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Lets the request outlive its page, if the body is small enough for browsers to allow that. */
+  readonly keepalive?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends calls with a token. Every method rejects with ParleyClientError, or the reason of the call's signal. */
+export interface Transport {
+  readonly retry: RetrySettings;
+  /** One try; resolves when the head of a 2xx reply has arrived. `signal` also ends the reply's body. */
+  open(call: Call, signal: AbortSignal): Promise<Response>;
+  /** One try of at most `timeoutMs`; resolves with the reply's JSON. */
+  attempt(call: Call, timeoutMs: number): Promise<unknown>;
+  /** Tries until the result is known or the limit is reached. Only for calls that are safe to repeat. */
+  request(call: Call, options?: RequestOptions): Promise<unknown>;
+}
+
+export interface RequestOptions {
+  /** When to stop trying, in ms. @default that of the transport's `retry` */
+  readonly giveUpMs?: number;
+  /** How many tries there may be. @default any number */
+  readonly triesMax?: number;
+  /** Which transient failures may be retried. @default all of them */
+  readonly isRetryable?: (error: ParleyClientError) => boolean;
+  /** When aborted, the current try is the last one, and the call rejects with its reason. @default the call's signal */
+  readonly retrySignal?: AbortSignal;
+  /** Called with each failure that may be retried. */
+  readonly onFailure?: (error: ParleyClientError) => void;
+}
+
+export interface TransportOptions {
+  /** URL that paths are appended to, without a slash at its end; '' is the page's own origin. */
+  readonly root: string;
+  readonly token: TokenSource;
+  /** @default the global one */
+  readonly fetch?: typeof fetch | undefined;
+  readonly retry: RetrySettings;
+  /** Requests a new token once and tries again after a 401. @default false */
+  readonly renewsToken?: boolean;
+  /** Called with each JSON reply and the time from request to head, in ms. */
+  readonly onReply?: (reply: unknown, roundTripMs: number) => void;
+}
+
+const UNAUTHENTICATED = 401;
+/** Browsers limit the requests that outlive their pages to 64 KiB in all. */
+const KEEPALIVE_BYTES_MAX = 32 * 1024;
+
+export function createTransport(options: TransportOptions): Transport {
+  const { root, token, retry, renewsToken = false, onReply } = options;
+
+  async function send(call: Call, signal: AbortSignal): Promise<Response> {
+    const headers = headersOf(call, typeof token === 'string' ? token : await token());
+    const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+    // Called as a plain function: the fetch of a browser may not be called as a method of another object.
+    const { fetch = globalThis.fetch } = options;
+    return reach(() =>
+      fetch(`${root}${call.path}${queryOf(call)}`, {
+        method: call.method,
+        headers,
+        credentials: 'omit',
+        signal,
+        ...(body !== undefined && { body }),
+        ...(call.keepalive && { keepalive: isSmall(body) }),
+      }),
+    );
+  }
+
+  async function open(call: Call, signal: AbortSignal): Promise<Response> {
+    let response = await send(call, signal);
+    if (renewsToken && response.status === UNAUTHENTICATED) response = await send(call, signal);
+    if (response.ok) return response;
+    throw await reach(() => readRefusal(response));
+  }
+
+  function attempt(call: Call, timeoutMs: number): Promise<unknown> {
+    return withTimeout(timeoutMs, call.signal, async (signal) => {
+      const sentAt = performance.now();
+      const response = await open(call, signal);
+      const roundTripMs = performance.now() - sentAt;
+      const reply = parseReply(await reach(() => response.text()), response.status);
+      onReply?.(reply, roundTripMs);
+      return reply;
+    });
+  }
+
+  async function request(call: Call, limits: RequestOptions = {}): Promise<unknown> {
+    const { giveUpMs = retry.giveUpMs, triesMax = Number.POSITIVE_INFINITY } = limits;
+    const { isRetryable = () => true, retrySignal = call.signal, onFailure } = limits;
+    const giveUpAt = performance.now() + giveUpMs;
+    const backoff = createBackoff(retry);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const remainingMs = Math.max(giveUpAt - performance.now(), 1);
+        return await attempt(call, Math.min(retry.attemptMs, remainingMs));
+      } catch (error) {
+        if (!isTransient(error) || !isRetryable(error)) throw error;
+        onFailure?.(error);
+        const delayMs = backoff.nextDelayMs(error.retryAfterSeconds);
+        if (tries >= triesMax || performance.now() + delayMs >= giveUpAt) throw error;
+        await sleep(delayMs, retrySignal);
+      }
+    }
+  }
+
+  return { retry, open, attempt, request };
+}
+
+/**
+ * The root that a transport needs, from the base URL that a user of the SDK gives: http or https, perhaps with a path,
+ * and in a browser relative to the page. Throws `invalid_request` for anything else.
+ */
+export function resolveBaseUrl(baseUrl: string): string {
+  const page = globalThis.location?.href;
+  const url = URL.canParse(baseUrl, page) ? new URL(baseUrl, page) : undefined;
+  const isPlain = url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '';
+  // The message does not repeat the value: it may contain a password.
+  if (!isPlain)
+    throw new ParleyClientError('invalid_request', 'baseUrl must be an http(s) URL without user.');
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+/** An id as one segment of a path. Throws `not_found` for `.` and `..`: a URL parser removes them from the path. */
+export function pathSegment(id: string): string {
+  if (id !== '' && id !== '.' && id !== '..' && id.isWellFormed()) return encodeURIComponent(id);
+  throw new ParleyClientError('not_found', 'This is not an id.');
+}
+
+/** Makes headers. Throws `invalid_request` for a name or a value that no header can have. */
+export function createHeaders(init: HeadersInit | undefined): Headers {
+  try {
+    return new Headers(init);
+  } catch {
+    // The error has no cause: its message would repeat the value.
+    throw new ParleyClientError(
+      'invalid_request',
+      'A header, the token, the idempotency key or the last event id contains invalid characters.',
+    );
+  }
+}
+
+function headersOf(call: Call, token: string): Headers {
+  return createHeaders({
+    accept: 'application/json',
+    ...(call.body !== undefined && { 'content-type': 'application/json' }),
+    ...call.headers,
+    authorization: `Bearer ${token}`,
+  });
+}
+
+function queryOf({ query = {} }: Call): string {
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value]],
+  );
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+function isSmall(body = ''): boolean {
+  return new TextEncoder().encode(body).length <= KEEPALIVE_BYTES_MAX;
+}
+
+/** A failed connection is an outage: the client cannot know whether the server did the work. */
+async function reach<T>(use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    throw new ParleyClientError('unavailable', 'The connection to the server failed.', { cause: error });
+  }
+}
+
+function parseReply(text: string, status: number): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ParleyClientError('internal', 'The reply is not JSON; check baseUrl.', { status });
+  }
+}

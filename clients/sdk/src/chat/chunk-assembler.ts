@@ -1,0 +1,119 @@
+import { ParleyClientError, type SseEvent } from '@parley/core';
+import type { UIMessageChunk } from 'ai';
+import { ChatStreamError } from './errors.ts';
+
+/** One step of a turn's stream. After `reset` the message starts again: discard everything before it. */
+export type TurnItem =
+  | { readonly type: 'chunk'; readonly chunk: UIMessageChunk }
+  | { readonly type: 'reset' };
+
+/** Assembles the chunks of one turn from as many connections as it takes. */
+export interface ChunkAssembler {
+  /** The last event that was complete: the next connection starts after it. */
+  readonly lastEventId: string | undefined;
+  /** Whether any item was returned. */
+  readonly hasBegun: boolean;
+  /** Whether the turn's end was returned. */
+  readonly isOver: boolean;
+  /** Adds the next event and returns the items that are complete. Throws ChatStreamError, or `internal` for invalid data. */
+  add(event: Pick<SseEvent, 'id' | 'data'>): readonly TurnItem[];
+  /** The connection has ended: returns the buffered items if they finish the turn, and otherwise discards them. */
+  disconnect(): readonly TurnItem[];
+}
+
+const DONE = '[DONE]';
+const RESET = 'data-stream-reset';
+
+/**
+ * Makes one valid stream of chunks from connections that may break anywhere. An event of the feed may be several chunks,
+ * and only the last of them carries its id. Chunks are buffered until that one has arrived, so that no part of an event
+ * is handed on twice.
+ */
+export function createChunkAssembler(): ChunkAssembler {
+  let lastEventId: string | undefined;
+  let buffer: UIMessageChunk[] = [];
+  let messageId: string | undefined;
+  let hasStart = false;
+  let hasContent = false;
+  let isOver = false;
+
+  function start(chunk: Extract<UIMessageChunk, { type: 'start' }>): TurnItem[] {
+    const isRepeated = hasStart;
+    const hadContent = hasContent;
+    // A later turn is running, so the end of this one was missed.
+    if (isRepeated && chunk.messageId !== messageId) throw new ChatStreamError('ended-unseen');
+    hasStart = true;
+    hasContent = false;
+    messageId = chunk.messageId;
+    if (!isRepeated) return [{ type: 'chunk', chunk }];
+    return hadContent ? [{ type: 'reset' }, { type: 'chunk', chunk }] : [];
+  }
+
+  function emit(chunk: UIMessageChunk): TurnItem[] {
+    if (chunk.type === 'start') return start(chunk);
+    hasContent = true;
+    if (chunk.type === 'finish') isOver = true;
+    return [{ type: 'chunk', chunk }];
+  }
+
+  function flush(): TurnItem[] {
+    return buffer.splice(0).flatMap(emit);
+  }
+
+  return {
+    get lastEventId() {
+      return lastEventId;
+    },
+    get hasBegun() {
+      return hasStart || hasContent;
+    },
+    get isOver() {
+      return isOver;
+    },
+    add({ id, data }) {
+      if (data === DONE) {
+        const items = flush();
+        isOver = true;
+        return items;
+      }
+      const chunk = parseChunk(data);
+      if (chunk.type === RESET) {
+        buffer = [];
+        lastEventId = id;
+        return [];
+      }
+      if (isBefore(id, lastEventId)) return [];
+      const isComplete = id !== undefined && id !== lastEventId;
+      // The question of a superseded step carries no id. A data part may be repeated, so it need not be buffered.
+      if (!isComplete && buffer.length === 0 && hasStart && isReplaceable(chunk)) return emit(chunk);
+      buffer.push(chunk);
+      if (!isComplete) return [];
+      lastEventId = id;
+      return flush();
+    },
+    disconnect() {
+      if (buffer.some(({ type }) => type === 'finish')) return flush();
+      buffer = [];
+      return [];
+    },
+  };
+}
+
+function parseChunk(data: string): UIMessageChunk {
+  try {
+    const chunk: unknown = JSON.parse(data);
+    if (typeof chunk === 'object' && chunk !== null && 'type' in chunk) return chunk as UIMessageChunk;
+  } catch {}
+  throw new ParleyClientError('internal', 'An event of the stream is not a chunk of a reply; check baseUrl.');
+}
+
+function isReplaceable(chunk: UIMessageChunk): boolean {
+  return chunk.type.startsWith('data-') && 'id' in chunk && chunk.id !== undefined;
+}
+
+/** Whether an event precedes the last complete one. Ids of different feeds cannot be compared. */
+function isBefore(id = '', lastEventId = ''): boolean {
+  const [epoch, position] = id.split('-');
+  const [lastEpoch, lastPosition] = lastEventId.split('-');
+  return epoch === lastEpoch && Number(position) < Number(lastPosition);
+}
