@@ -210,7 +210,10 @@ it('F23 the scripts are flushed again and again during settles: nobody notices',
   expect(report.counts.waits).toBe(settles);
   // Not so much as a 503, but for those of a machine too busy to have Redis reply in time.
   const isLate = (event: HistoryEvent) =>
-    'httpStatus' in event && event.httpStatus === 503 && event.at - event.startedAt >= COMMAND_TIMEOUT_MS;
+    'startedAt' in event &&
+    'httpStatus' in event &&
+    event.httpStatus === 503 &&
+    event.at - event.startedAt >= COMMAND_TIMEOUT_MS;
   const hasFailed = (event: HistoryEvent) =>
     'httpStatus' in event && (event.httpStatus === 0 || event.httpStatus >= 500) && !isLate(event);
   expect(load.history.events.filter(hasFailed)).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
+import type { RuleName } from '../harness/history/registry.ts';
 import { formatReport, type Report } from '../harness/history/report.ts';
-import type { Invariant } from '../harness/history/rules.ts';
 import { pickFetch } from '../harness/pick-fetch.ts';
 import { startPod, startWorker } from '../harness/processes.ts';
 import type { RedisServer } from '../harness/redis-server.ts';
@@ -33,7 +33,7 @@ const AFTER = SIZE.full ? 200 : 60;
  * back, and Parley promises no more than Redis does. Whatever else is promised holds all the while: nothing from
  * nowhere, nobody hangs, nothing early, nothing late, nothing of somebody else's.
  */
-const LOSS: readonly Invariant[] = ['I1', 'I2', 'I3', 'I4', 'I9', 'I12', 'I13', 'I16'];
+const LOSS: readonly RuleName[] = ['I1', 'I2', 'I3', 'I4', 'I9', 'I12', 'I13', 'I16'];
 
 export async function openFleet(env: Record<string, string>): Promise<Fleet> {
   const all = { ...LOAD_ENV, PARLEY_RECHECK_MS: '1000', PARLEY_SWEEP_MS: '1000', ...env };
@@ -94,12 +94,8 @@ async function calmLoad(fleet: Fleet): Promise<Report> {
 }
 
 function lossOf({ allowed, counts }: Report): string {
-  const touched = new Set(allowed.map(({ elicitationId }) => elicitationId));
-  const gone = new Set(
-    allowed.filter(({ invariant }) => invariant === 'I1').map(({ elicitationId }) => elicitationId),
-  );
-  const changed = new Set(
-    allowed.filter(({ invariant }) => invariant === 'I4').map(({ elicitationId }) => elicitationId),
-  );
+  const touched = new Set(allowed.map(({ subject }) => subject));
+  const gone = new Set(allowed.filter(({ rule }) => rule === 'I1').map(({ subject }) => subject));
+  const changed = new Set(allowed.filter(({ rule }) => rule === 'I4').map(({ subject }) => subject));
   return `of ${counts.acked} acknowledged questions ${touched.size} were touched by loss: ${gone.size} gone, ${changed.size} ended otherwise than acknowledged`;
 }

@@ -1,7 +1,7 @@
 import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
 import type { Asked } from '../../e2e/chat/client.ts';
 import type { GateVerdict } from '../../harness/chaos/gate.ts';
-import type { CallOutcome } from '../../harness/run-history/events.ts';
+import type { CallOutcome } from '../../harness/history/run-events.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import type { BookingCall } from '../booking-tools.ts';
 import type { RunCommand } from './commands.ts';

@@ -10,8 +10,9 @@ import {
 } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { RUNS_QUEUE } from '@parley/shared/redis/runs/run-queue';
-import { checkRuns, formatRunReport, type RunReport } from '../../harness/run-history/check-runs.ts';
-import type { CallOutcome, FeedEvent, Remembered, RunEvent } from '../../harness/run-history/events.ts';
+import { checkHistory } from '../../harness/history/check-history.ts';
+import { formatReport, type Report } from '../../harness/history/report.ts';
+import type { CallOutcome, FeedEvent, RunEvent, StoredMessage } from '../../harness/history/run-events.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { type Talk, TENANT } from './person.ts';
 import { callNameOf } from './script.ts';
@@ -20,7 +21,7 @@ import type { RunSite } from './site.ts';
 const UNKNOWN = /may or may not have had its effect/;
 
 /** Waits until all is quiet, adds how each conversation stands, and judges all that was seen of them. */
-export async function judge(site: RunSite, all: readonly Talk[]): Promise<RunReport & { text: string }> {
+export async function judge(site: RunSite, all: readonly Talk[]): Promise<Report & { text: string }> {
   const talks = await begunOf(site, all);
   const names = new Set(talks.map(({ name }) => name));
   const isEnded = (name: string) =>
@@ -33,8 +34,8 @@ export async function judge(site: RunSite, all: readonly Talk[]): Promise<RunRep
   for (const talk of talks) await recordFinal(site, talk);
   const isOwn = (event: RunEvent) => event.type !== 'kill' && names.has(event.conversation);
   const since = site.events.slice(Math.max(0, site.events.findIndex(isOwn)));
-  const report = checkRuns(since.filter((event) => event.type === 'kill' || isOwn(event)));
-  return { ...report, text: formatRunReport(report) };
+  const report = checkHistory(since.filter((event) => event.type === 'kill' || isOwn(event)));
+  return { ...report, text: formatReport(report) };
 }
 
 /** Without those whose person was told that the turn did not begin, which was then seen to. */
@@ -72,19 +73,19 @@ async function recordFinal({ redis, record, runOf }: RunSite, { name, userId }: 
     redis.hexists(runningKey(bucketOf(owner)), runningField(stream)),
     redis.zcard(inboxKey(owner)),
   ]);
-  const left = [
+  const remaining = [
     ...(running === null ? [] : ['its conversation']),
     ...(indexed === 0 ? [] : ['the index of running turns']),
     ...(open === 0 ? [] : ['the inbox of its person']),
   ];
   record({
-    type: 'final',
+    type: 'run-final',
     conversation: name,
     run,
     status: status ?? 'gone',
     feed: feedOf(feed),
-    remembered: rememberedOf(messages),
-    left,
+    stored: storedMessages(messages),
+    remaining,
   });
 }
 
@@ -117,7 +118,7 @@ interface Message {
 
 type Part = Data & { readonly type: string };
 
-function rememberedOf(messages: readonly string[]): Remembered[] {
+function storedMessages(messages: readonly string[]): StoredMessage[] {
   // By the ids that the model gave.
   const calls = new Map<string, string>();
   const parts = messages.flatMap((text) => {
@@ -125,9 +126,9 @@ function rememberedOf(messages: readonly string[]): Remembered[] {
     const said = typeof content === 'string' ? [{ type: 'text', text: content } as Part] : content;
     return said.map((part) => ({ role, part }));
   });
-  return parts.flatMap(({ role, part }): Remembered[] => {
+  return parts.flatMap(({ role, part }): StoredMessage[] => {
     const { type, text = '', toolCallId = '', toolName = '' } = part;
-    if (type === 'text') return [{ type: role === 'user' ? 'heard' : 'text', text: `${text}` }];
+    if (type === 'text') return [{ type: role === 'user' ? 'message' : 'text', text: `${text}` }];
     if (type === 'tool-call') {
       const call = callNameOf(`${toolName}`, part.input);
       calls.set(`${toolCallId}`, call);
@@ -143,7 +144,7 @@ interface Output {
   readonly value: unknown;
 }
 
-function resultOf(call: string, { type, value }: Output): Remembered {
+function resultOf(call: string, { type, value }: Output): StoredMessage {
   const outcome = type === 'error-text' ? failureOf(value) : 'returned';
   const { answer } = (value ?? {}) as { readonly answer?: unknown };
   return { type: 'result', call, outcome, output: value, ...(typeof answer === 'string' && { answer }) };

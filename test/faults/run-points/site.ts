@@ -9,7 +9,7 @@ import {
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { SECRET } from '../../e2e/chat/client.ts';
 import { type ChaosGate, createChaosGate, type GateVerdict } from '../../harness/chaos/gate.ts';
-import type { RunEvent } from '../../harness/run-history/events.ts';
+import type { RunEvent } from '../../harness/history/run-events.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { type BookingCall, type BookingTools, startBookingTools } from '../booking-tools.ts';
 import { openSite, type SitePod } from '../site.ts';

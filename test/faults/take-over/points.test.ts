@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { RunEvent } from '../../harness/run-history/events.ts';
-import { standingOf } from '../../harness/run-history/index-runs.ts';
+import { currentEvents } from '../../harness/history/run-case.ts';
+import type { RunEvent } from '../../harness/history/run-events.ts';
 import { prove } from '../../load/size.ts';
 import { createAims, type Label } from '../run-points/aims.ts';
 import { judge } from '../run-points/final.ts';
@@ -90,7 +90,7 @@ function expectBooking({ name, booking, owners = 2 }: Label, talk: Talk): void {
       event.type !== 'kill' && event.conversation === talk.name,
   );
   if (booking === undefined || own.filter(({ type }) => type === 'term').length !== owners) return;
-  const feed = own.flatMap((event) => (event.type === 'final' ? standingOf(event.feed) : []));
+  const feed = own.flatMap((event) => (event.type === 'run-final' ? currentEvents(event.feed) : []));
   const told = feed.find(({ call, outcome }) => call === 'book#1' && outcome !== undefined);
   expect(told?.outcome, `${name}: ${talk.name}`).toBe(booking);
 }

@@ -1,33 +1,13 @@
-import { everyElicitationWasAsked, nothingByHalves, refusalsAreTrue, strayAskEnds } from './check-halves.ts';
-import { sameKeySameElicitation, sameResponseSameResult } from './check-repeats.ts';
-import { nothingLeaks, nothingLeftInRedis } from './check-resources.ts';
-import {
-  ackedIsRecorded,
-  everyAckHasAnId,
-  everyAskEnds,
-  nothingFromNowhere,
-  oneAckedOutcome,
-  oneTerminalForAll,
-  onlyTheOwnerAnswers,
-} from './check-settle.ts';
-import { feedsOnlyMoveOn, noGapNoRepeat, noLostEnding, nothingCrossesUsers } from './check-streams.ts';
-import { everyWaitReturns, neverBack, neverEarly, neverLate } from './check-time.ts';
 import type { HistoryEvent } from './events.ts';
-import { indexHistory } from './index-history.ts';
-import { countHistory, type Report, type Violation } from './report.ts';
-import {
-  type DossierRule,
-  type HistoryRule,
-  INVARIANTS,
-  type Invariant,
-  type Limits,
-  type ResourceFactors,
-} from './rules.ts';
+import { type IndexedHistory, indexHistory } from './index-history.ts';
+import { RULE_NAMES, RULES, type RuleName } from './registry.ts';
+import { countHistory, type Report } from './report.ts';
+import type { Breach, Limits, Rule } from './rule.ts';
 
-/** All optional; `allow` names the invariants whose breach is expected in this run and counted apart. */
+/** All optional; `allow` names the rules whose breach is expected in this history and counted apart. */
 export type CheckOptions = Partial<Omit<Limits, 'resourceFactors'>> & {
-  readonly allow?: readonly Invariant[];
-  readonly resourceFactors?: Partial<ResourceFactors>;
+  readonly allow?: readonly RuleName[];
+  readonly resourceFactors?: Partial<Limits['resourceFactors']>;
 };
 
 const DEFAULT_LIMITS: Limits = {
@@ -37,40 +17,12 @@ const DEFAULT_LIMITS: Limits = {
   resourceFactors: { liveBytes: 1.1, handles: 1.25, sockets: 1.25 },
 };
 
-const DOSSIER_RULES: readonly (readonly [Invariant, DossierRule])[] = [
-  ['I1', everyAskEnds],
-  ['I2', oneTerminalForAll],
-  ['I3', oneAckedOutcome],
-  ['I4', ackedIsRecorded],
-  ['I5', nothingFromNowhere],
-  ['I6', everyWaitReturns],
-  ['I7', neverEarly],
-  ['I8', neverLate],
-  ['I9', neverBack],
-  ['I10', onlyTheOwnerAnswers],
-  ['I11', nothingCrossesUsers],
-  ['I13', sameResponseSameResult],
-  ['I16', nothingByHalves],
-  ['I16', refusalsAreTrue],
-  ['I16', strayAskEnds],
-];
-
-const HISTORY_RULES: readonly (readonly [Invariant, HistoryRule])[] = [
-  ['I1', everyAckHasAnId],
-  ['I12', noGapNoRepeat],
-  ['I12', feedsOnlyMoveOn],
-  ['I12', noLostEnding],
-  ['I13', sameKeySameElicitation],
-  ['I14', nothingLeftInRedis],
-  ['I15', nothingLeaks],
-  ['I16', everyElicitationWasAsked],
-];
-
 /**
- * Judges a recorded run against I1 to I16 and reports every breach, ordered by invariant.
+ * Judges a recorded history by all RULES and reports every breach, in the order of the rules.
  *
- * The order of events matters only within one stream connection; time is linear in the number of events. The run must
- * be quiet at its end: faults healed, deadlines passed, one `final` per acknowledged ask. Never throws on a bad run.
+ * The order of events matters only within one connection and within Redis; time is linear in the number of events. The
+ * history must be quiet at its end: faults healed, deadlines passed, one `final` per acknowledged ask and one
+ * `run-final` per conversation. Never throws on a bad history.
  */
 export function checkHistory(events: readonly HistoryEvent[], options: CheckOptions = {}): Report {
   const { allow = [], resourceFactors, ...overrides } = options;
@@ -80,28 +32,24 @@ export function checkHistory(events: readonly HistoryEvent[], options: CheckOpti
     resourceFactors: { ...DEFAULT_LIMITS.resourceFactors, ...resourceFactors },
   };
   const history = indexHistory(events);
-  const found: Violation[] = [];
-  for (const [invariant, rule] of DOSSIER_RULES) {
-    for (const dossier of history.dossiers) {
-      for (const message of rule(dossier, limits)) {
-        found.push({
-          invariant,
-          elicitationId: dossier.elicitationId,
-          message,
-        });
-      }
-    }
-  }
-  for (const [invariant, rule] of HISTORY_RULES) {
-    for (const finding of rule(history, limits)) found.push({ invariant, ...finding });
-  }
-  found.sort((left, right) => INVARIANTS.indexOf(left.invariant) - INVARIANTS.indexOf(right.invariant));
-  const violations = found.filter(({ invariant }) => !allow.includes(invariant));
-  const allowed = found.filter(({ invariant }) => allow.includes(invariant));
-  return {
-    ok: violations.length === 0,
-    violations,
-    allowed,
-    counts: countHistory(events, history),
-  };
+  const found = RULE_NAMES.flatMap((rule) =>
+    [...breachesOf(RULES[rule], history, limits)].map((breach) => ({ rule, ...breach })),
+  );
+  const violations = found.filter(({ rule }) => !allow.includes(rule));
+  const allowed = found.filter(({ rule }) => allow.includes(rule));
+  return { ok: violations.length === 0, violations, allowed, counts: countHistory(events, history) };
+}
+
+function* breachesOf(
+  { perElicitation = [], perRun = [], overall = [] }: Rule,
+  history: IndexedHistory,
+  limits: Limits,
+): Generator<Breach> {
+  for (const check of perElicitation)
+    for (const record of history.elicitations)
+      for (const message of check(record, limits)) yield { subject: record.elicitationId, message };
+  for (const check of perRun)
+    for (const record of history.runs)
+      for (const message of check(record)) yield { subject: record.conversation, message };
+  for (const check of overall) yield* check(history, limits);
 }

@@ -1,5 +1,7 @@
+import type { RunEvent } from './run-events.ts';
+
 /**
- * What a client of a running service can notice, one event per call or message.
+ * What a client of a running service can notice of elicitations, one event per call or message.
  *
  * `at` and `startedAt` are milliseconds on the recording client's clock (when a reply was in hand, when its request
  * left). `createdAt`, `expiresAt`, `settledAt` and `serverTime` are milliseconds too, but the server's own stamps.
@@ -9,7 +11,7 @@
  * that code's mistakes.
  */
 
-/** The person a question is for. */
+/** The person an elicitation is for. */
 export type Owner = { readonly tenant: string; readonly userId: string };
 
 /** Who called: a person, or a service key (no `userId`). */
@@ -41,12 +43,14 @@ type Command = Call & {
   readonly code?: string | undefined;
 };
 
-/** How the question is finished; the asker's choice or the reply's `completion` for url mode. */
-type Asked = { readonly mode: 'form' } | { readonly mode: 'url'; readonly completion: 'server' | 'client' };
+/** How the elicitation is completed: the asker's choice, or the reply's `completion` for url mode. */
+export type Mode =
+  | { readonly mode: 'form' }
+  | { readonly mode: 'url'; readonly completion: 'server' | 'client' };
 
 /** `POST /v1/elicitations`; id and stamps as the 201 gave them. */
 export type AskEvent = Command &
-  Asked & {
+  Mode & {
     readonly type: 'ask';
     readonly owner: Owner;
     readonly elicitationId?: string | undefined;
@@ -75,7 +79,7 @@ export type CompleteEvent = Command & {
   readonly recorded?: Seen | undefined;
 };
 
-/** `DELETE …/:id`, or anything else that takes the question back (a stopped turn, say); `by` as for `complete`. */
+/** `DELETE …/:id`, or anything else that withdraws the elicitation (a stopped turn, say); `by` as for `complete`. */
 export type WithdrawEvent = Command & {
   readonly type: 'withdraw';
   readonly elicitationId: string;
@@ -86,7 +90,7 @@ export type WithdrawEvent = Command & {
 /**
  * One finished wait. `deadlineMs` is how long the caller meant to wait at most, from `startedAt`; `timeoutMs` the
  * time asked of the server, where there was one. `error` is a typed failure, `none` means that the caller gave up
- * without having been told anything.
+ * without any reply.
  */
 export type WaitEvent = Call & {
   readonly type: 'wait';
@@ -124,7 +128,7 @@ export type ConnectionCloseEvent = {
   readonly at: number;
 };
 
-/** The server said that the feed starts anew on this connection. */
+/** The server announced that the feed starts anew on this connection. */
 export type StreamResetEvent = {
   readonly type: 'stream-reset';
   readonly connectionId: string;
@@ -147,7 +151,7 @@ export type StreamEvent = {
   readonly at: number;
 };
 
-/** How an elicitation reads once the run is over and every deadline has passed. */
+/** How an elicitation reads once the load has ended and every deadline has passed. */
 export type FinalEvent = {
   readonly type: 'final';
   readonly elicitationId: string;
@@ -160,7 +164,7 @@ export type FinalEvent = {
   readonly at: number;
 };
 
-/** What a process or a Redis holds, before the run and after the clean-up; samples of one `source` are compared. */
+/** What a process or a Redis holds, before the load and after the clean-up; samples of one `source` are compared. */
 export type ResourcesEvent = {
   readonly type: 'resources';
   readonly label: 'before' | 'after';
@@ -176,7 +180,7 @@ export type ResourcesEvent = {
   readonly at: number;
 };
 
-/** A fault was injected or healed; for the reader of the report, no rule looks at it. */
+/** A fault was injected or healed; for the reader of the report; no rule uses it. */
 export type FaultEvent = {
   readonly type: 'fault';
   readonly kind: string;
@@ -185,6 +189,7 @@ export type FaultEvent = {
 
 export type CommandEvent = RespondEvent | CompleteEvent | WithdrawEvent;
 
+/** Everything that a history may hold: of elicitations, of agents' runs, and of the machines under them. */
 export type HistoryEvent =
   | AskEvent
   | CommandEvent
@@ -196,4 +201,15 @@ export type HistoryEvent =
   | StreamEvent
   | FinalEvent
   | ResourcesEvent
-  | FaultEvent;
+  | FaultEvent
+  | RunEvent;
+
+export type EventOfType<T extends HistoryEvent['type']> = Extract<HistoryEvent, { readonly type: T }>;
+
+/** The events of some types, in their order. */
+export function ofType<T extends HistoryEvent['type']>(
+  events: readonly HistoryEvent[],
+  ...types: readonly T[]
+): EventOfType<T>[] {
+  return events.filter((event): event is EventOfType<T> => (types as readonly string[]).includes(event.type));
+}

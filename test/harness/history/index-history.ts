@@ -1,4 +1,4 @@
-import { type Dossier, emptyPapers, openDossier, type Papers } from './dossier.ts';
+import { createElicitationCase, type ElicitationCase } from './elicitation-case.ts';
 import type {
   AskEvent,
   ConnectionOpenEvent,
@@ -7,45 +7,39 @@ import type {
   StreamEvent,
   StreamResetEvent,
 } from './events.ts';
-import { verdictOf } from './outcome.ts';
+import { ofType } from './events.ts';
+import { createRunCase, type RunCase } from './run-case.ts';
 
 /** One stream connection and what came over it, in order. */
 export type Connection = {
   readonly connectionId: string;
-  open: ConnectionOpenEvent | undefined;
-  closedAt: number | undefined;
-  readonly messages: (StreamEvent | StreamResetEvent)[];
+  readonly open: ConnectionOpenEvent | undefined;
+  readonly closedAt: number | undefined;
+  readonly messages: readonly (StreamEvent | StreamResetEvent)[];
 };
 
-/** A history sorted into what the rules look at. */
+/** A history sorted into what the rules judge. */
 export type IndexedHistory = {
   readonly asks: readonly AskEvent[];
-  readonly dossiers: readonly Dossier[];
+  readonly elicitations: readonly ElicitationCase[];
+  readonly runs: readonly RunCase[];
   readonly connections: readonly Connection[];
   readonly resources: readonly ResourcesEvent[];
 };
 
-/** Sorts a history in one pass over its events and one over its elicitations. */
+/** Sorts a history, in time linear in the number of its events. */
 export function indexHistory(events: readonly HistoryEvent[]): IndexedHistory {
-  const asks: AskEvent[] = [];
-  const resources: ResourcesEvent[] = [];
-  const papers = new Map<string, Papers>();
-  const connections = new Map<string, Connection>();
-  const papersOf = (id: string) => getOrAdd(papers, id, () => emptyPapers(id));
-  for (const event of events) {
-    if (event.type === 'ask') asks.push(event);
-    else if (event.type === 'resources') resources.push(event);
-    if ('connectionId' in event) fileMessage(connections, event);
-    if ('elicitationId' in event && event.elicitationId !== undefined)
-      filePaper(papersOf(event.elicitationId), event);
-  }
+  const asks = ofType(events, 'ask');
   const earliest = earliestByKey(asks);
   const askedFrom = (ask: AskEvent) => earliest.get(claimKey(ask) ?? '') ?? ask.startedAt;
   return {
     asks,
-    dossiers: [...papers.values()].map((each) => openDossier(each, askedFrom)),
-    connections: [...connections.values()],
-    resources,
+    elicitations: groupBy(events, elicitationOf).map(([id, own]) =>
+      createElicitationCase(id, own, askedFrom),
+    ),
+    runs: groupBy(events, conversationOf).map(([conversation, own]) => createRunCase(conversation, own)),
+    connections: groupBy(events, connectionOf).map(([id, own]) => createConnection(id, own)),
+    resources: ofType(events, 'resources'),
   };
 }
 
@@ -62,54 +56,38 @@ export function getOrAdd<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   return created;
 }
 
-function filePaper(papers: Papers, event: HistoryEvent): void {
-  switch (event.type) {
-    case 'ask':
-      if (verdictOf(event.httpStatus) === 'acked') papers.asks.push(event);
-      break;
-    case 'respond':
-    case 'complete':
-    case 'withdraw':
-      papers.commands.push(event);
-      break;
-    case 'wait':
-      papers.waits.push(event);
-      break;
-    case 'read':
-      papers.reads.push(event);
-      break;
-    case 'stream-event':
-      papers.streamEvents.push(event);
-      break;
-    case 'final':
-      papers.finals.push(event);
-      break;
+/** Items by key, in the order in which the keys come first; items without a key are left out. */
+export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): [string, T[]][] {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    if (key !== undefined) getOrAdd(groups, key, (): T[] => []).push(item);
   }
+  return [...groups];
 }
 
-function fileMessage(
-  connections: Map<string, Connection>,
-  event: Extract<HistoryEvent, { connectionId: string }>,
-) {
-  const { connectionId } = event;
-  const create = (): Connection => ({
+export function conversationOf(event: HistoryEvent): string | undefined {
+  return 'conversation' in event ? event.conversation : undefined;
+}
+
+function elicitationOf(event: HistoryEvent): string | undefined {
+  return 'elicitationId' in event && !('conversation' in event) ? event.elicitationId : undefined;
+}
+
+function connectionOf(event: HistoryEvent): string | undefined {
+  return 'connectionId' in event ? event.connectionId : undefined;
+}
+
+function createConnection(connectionId: string, events: readonly HistoryEvent[]): Connection {
+  return {
     connectionId,
-    open: undefined,
-    closedAt: undefined,
-    messages: [],
-  });
-  const connection = getOrAdd(connections, connectionId, create);
-  if (event.type === 'connection-open') connection.open = event;
-  else if (event.type === 'connection-close') connection.closedAt = event.at;
-  else connection.messages.push(event);
+    open: ofType(events, 'connection-open').at(-1),
+    closedAt: ofType(events, 'connection-close').at(-1)?.at,
+    messages: ofType(events, 'stream-event', 'stream-reset'),
+  };
 }
 
 function earliestByKey(asks: readonly AskEvent[]): Map<string, number> {
-  const earliest = new Map<string, number>();
-  for (const ask of asks) {
-    const key = claimKey(ask);
-    if (key === undefined) continue;
-    earliest.set(key, Math.min(earliest.get(key) ?? ask.startedAt, ask.startedAt));
-  }
-  return earliest;
+  const groups = groupBy(asks, claimKey);
+  return new Map(groups.map(([key, own]) => [key, Math.min(...own.map(({ startedAt }) => startedAt))]));
 }

@@ -1,6 +1,6 @@
 import type { HistoryEvent } from './events.ts';
 
-/** A growing record of one run. */
+/** A growing record of what was noticed while a service ran. */
 export type HistoryRecorder = {
   /** Appends; call it the moment a reply or message is in hand, so that each connection's order is kept. */
   readonly record: (event: HistoryEvent) => void;
@@ -14,18 +14,14 @@ export type HistoryRecorder = {
 export function createHistory(): HistoryRecorder {
   const events: HistoryEvent[] = [];
   return {
-    record: (event) => {
-      events.push(event);
-    },
+    record: (event) => void events.push(event),
     events,
     toJsonl: () => events.map((event) => `${JSON.stringify(event)}\n`).join(''),
   };
 }
 
-/** Reads back what `toJsonl` wrote, so that a saved run can be judged again. Throws on a line that is not JSON. */
+/** Reads back what `toJsonl` wrote, so that a saved history can be judged again. Throws on a line that is not JSON. */
 export function historyFromJsonl(text: string): HistoryEvent[] {
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as HistoryEvent);
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as HistoryEvent);
 }

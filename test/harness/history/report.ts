@@ -1,16 +1,14 @@
-import { resourcePairs } from './check-resources.ts';
-import type { ElicitationStatus, HistoryEvent } from './events.ts';
-import { getOrAdd, type IndexedHistory } from './index-history.ts';
+import { type ElicitationStatus, type HistoryEvent, ofType } from './events.ts';
+import { groupBy, type IndexedHistory } from './index-history.ts';
 import { verdictOf } from './outcome.ts';
-import type { Invariant } from './rules.ts';
+import { RULES, type RuleName } from './registry.ts';
+import type { Breach } from './rule.ts';
+import { resourcePairs } from './rules/resources.ts';
+import { currentEvents, type RunCase } from './run-case.ts';
 
-export type Violation = {
-  readonly invariant: Invariant;
-  readonly elicitationId?: string | undefined;
-  readonly message: string;
-};
+export type Violation = Breach & { readonly rule: RuleName };
 
-/** How much was looked at; a verdict on an empty run is worth nothing, so callers should hold these against a floor. */
+/** How much was judged; a verdict on an empty history is worth nothing, so callers hold these against a floor. */
 export type Counts = {
   readonly asks: number;
   /** Asks answered with a 2xx. */
@@ -27,79 +25,101 @@ export type Counts = {
   readonly faults: number;
   /** Processes and stores sampled both before and after. */
   readonly resourcePairs: number;
+  readonly conversations: number;
+  readonly kills: number;
+  /** Conversations that had more than one owner, and by how many owners more in all. */
+  readonly takenOver: number;
+  readonly takeOvers: number;
+  /** Writes that were refused, or changed nothing when they came again. */
+  readonly refusedWrites: number;
+  /** Calls with an effect whose outcome was given to the model as unknown. */
+  readonly unknownOutcomes: number;
+  /** Harmless calls that were made again. */
+  readonly repeatedCalls: number;
+  readonly restartedSteps: number;
+  readonly readings: number;
+  readonly cutReadings: number;
 };
 
 export type Report = {
-  /** No violation outside the allowed invariants. */
+  /** No violation outside the allowed rules. */
   readonly ok: boolean;
   readonly violations: readonly Violation[];
-  /** Breaches of the invariants in `allow`: expected, but never dropped. */
+  /** Breaches of the rules in `allow`: expected, but never dropped. */
   readonly allowed: readonly Violation[];
   readonly counts: Counts;
 };
 
-const SHOWN_PER_INVARIANT = 10;
+const SHOWN_PER_RULE = 10;
 
 /** Counts what a history holds, by what each event is. */
-export function countHistory(
-  events: readonly HistoryEvent[],
-  { asks, connections, resources }: IndexedHistory,
-): Counts {
-  const finals: Partial<Record<ElicitationStatus, number>> = {};
-  const types = new Map<HistoryEvent['type'], number>();
-  let unknown = 0;
-  for (const event of events) {
-    types.set(event.type, (types.get(event.type) ?? 0) + 1);
-    if ('httpStatus' in event && verdictOf(event.httpStatus) === 'unknown') unknown += 1;
-    if (event.type === 'final') finals[event.status] = (finals[event.status] ?? 0) + 1;
-  }
-  const numberOf = (type: HistoryEvent['type']) => types.get(type) ?? 0;
+export function countHistory(events: readonly HistoryEvent[], history: IndexedHistory): Counts {
+  const { asks, connections, resources, runs } = history;
+  const commands = ofType(events, 'ask', 'respond', 'complete', 'withdraw');
+  const finals = groupBy(ofType(events, 'final'), ({ status }) => status);
+  const numberOf = (type: HistoryEvent['type']) => ofType(events, type).length;
   return {
     asks: asks.length,
     acked: asks.filter(({ httpStatus }) => verdictOf(httpStatus) === 'acked').length,
     responds: numberOf('respond'),
-    unknown,
-    finals,
+    unknown: commands.filter(({ httpStatus }) => verdictOf(httpStatus) === 'unknown').length,
+    finals: Object.fromEntries(finals.map(([status, own]) => [status, own.length])),
     waits: numberOf('wait'),
     reads: numberOf('read'),
     events: numberOf('stream-event'),
     connections: connections.length,
     faults: numberOf('fault'),
     resourcePairs: resourcePairs(resources).length,
+    kills: numberOf('kill'),
+    ...countRuns(runs),
   };
 }
 
-/** Lines for a person: the verdict, what was looked at, and the first breaches of each invariant. */
+function countRuns(runs: readonly RunCase[]) {
+  const owners = runs.map(({ done }) => ofType(done, 'term').length);
+  const feeds = runs.flatMap(({ finals }) => finals.map(({ feed }) => feed));
+  const readings = runs.flatMap((run) => [...run.readings.values()]);
+  const repeats = runs.map(({ calls }) => calls.length - new Set(calls.map(({ call }) => call)).size);
+  return {
+    conversations: runs.length,
+    takenOver: owners.filter((count) => count > 1).length,
+    takeOvers: owners.reduce((sum, count) => sum + Math.max(0, count - 1), 0),
+    refusedWrites: runs.flatMap(({ done }) => ofType(done, 'write').filter(({ accepted }) => !accepted))
+      .length,
+    unknownOutcomes: feeds.flatMap((feed) =>
+      currentEvents(feed).filter(({ outcome }) => outcome === 'unknown'),
+    ).length,
+    repeatedCalls: repeats.reduce((sum, count) => sum + count, 0),
+    restartedSteps: feeds.flatMap((feed) => feed.filter(({ name }) => name === 'step-restarted')).length,
+    readings: readings.length,
+    cutReadings: readings.filter(({ clean }) => clean === false).length,
+  };
+}
+
+/** Lines for a person: the verdict, what was judged, and the first breaches of each rule. */
 export function formatReport({ ok, violations, allowed, counts }: Report): string {
   const { finals, ...numbers } = counts;
   return [
     `history: ${ok ? 'ok' : 'VIOLATED'}, ${violations.length} violations, ${allowed.length} allowed`,
-    `  seen: ${listOf(numbers)}`,
-    `  finals: ${listOf(finals) || 'none'}`,
-    ...sectionOf('violated', violations),
-    ...sectionOf('allowed', allowed),
+    `  seen: ${formatCounts(numbers) || 'nothing'}`,
+    ...(counts.asks > 0 ? [`  finals: ${formatCounts(finals) || 'none'}`] : []),
+    ...formatBreaches('violated', violations),
+    ...formatBreaches('allowed', allowed),
   ].join('\n');
 }
 
-function listOf(numbers: Readonly<Record<string, number>>): string {
-  return Object.entries(numbers)
-    .map(([name, count]) => `${name} ${count}`)
-    .join(', ');
+function formatCounts(numbers: Readonly<Record<string, number>>): string {
+  const some = Object.entries(numbers).filter(([, count]) => count > 0);
+  return some.map(([name, count]) => `${name} ${count}`).join(', ');
 }
 
-function sectionOf(title: string, violations: readonly Violation[]): string[] {
-  const groups = new Map<Invariant, Violation[]>();
-  for (const violation of violations)
-    getOrAdd(groups, violation.invariant, (): Violation[] => []).push(violation);
-  return [...groups].flatMap(([invariant, group]) => {
-    const shown = group.slice(0, SHOWN_PER_INVARIANT).map(({ elicitationId, message }) => {
-      return `    ${elicitationId === undefined ? '' : `${elicitationId}: `}${message}`;
-    });
+function formatBreaches(title: string, violations: readonly Violation[]): string[] {
+  return groupBy(violations, ({ rule }) => rule).flatMap(([rule, group]) => {
+    const shown = group
+      .slice(0, SHOWN_PER_RULE)
+      .map(({ subject, message }) => `    ${subject === undefined ? '' : `${subject}: `}${message}`);
     const more = group.length - shown.length;
-    return [
-      `  ${title} ${invariant} x${group.length}`,
-      ...shown,
-      ...(more > 0 ? [`    and ${more} more`] : []),
-    ];
+    const heading = `  ${title} ${rule} x${group.length}: ${RULES[rule as RuleName].statement}`;
+    return [heading, ...shown, ...(more > 0 ? [`    and ${more} more`] : [])];
   });
 }

@@ -1,26 +1,49 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type CheckOptions, checkHistory } from '../../harness/history/check-history.ts';
-import { defectsOfCourse } from '../../harness/history/defects-of-course.ts';
-import { defectsOfOutcome } from '../../harness/history/defects-of-outcome.ts';
-import type {
-  Action,
-  ElicitationStatus,
-  FinalEvent,
-  HistoryEvent,
-  RespondEvent,
+import {
+  type Action,
+  type ElicitationStatus,
+  type FinalEvent,
+  type HistoryEvent,
+  ofType,
+  type RespondEvent,
 } from '../../harness/history/events.ts';
-import { oddButLegal, unknownOutcomes } from '../../harness/history/harmless-runs.ts';
-import { answered, ended, legalRun, looked, pushed, red, waited } from '../../harness/history/legal-run.ts';
-import { adding, changed, defectsIn, lacking } from '../../harness/history/planting.ts';
+import { DELIVERY_DEFECTS } from '../../harness/history/planting/delivery-defects.ts';
+import {
+  end,
+  LEGAL_HISTORY,
+  push,
+  read,
+  red,
+  respond,
+  wait,
+} from '../../harness/history/planting/legal-history.ts';
+import { LEGAL_ODDITIES, UNKNOWN_OUTCOMES } from '../../harness/history/planting/legal-oddities.ts';
+import { add, change, type Plant, readDefects, remove } from '../../harness/history/planting/plant.ts';
+import { SETTLEMENT_DEFECTS } from '../../harness/history/planting/settlement-defects.ts';
 import { createHistory, historyFromJsonl } from '../../harness/history/recorder.ts';
+import { RULE_NAMES, type RuleName } from '../../harness/history/registry.ts';
 import { formatReport } from '../../harness/history/report.ts';
-import { INVARIANTS } from '../../harness/history/rules.ts';
-import { CALLERS, FATES, OPERATIONS, simulate } from '../../harness/history/simulate.ts';
+import {
+  CALLERS,
+  FATES,
+  OPERATIONS,
+  type Step,
+  simulateClients,
+} from '../../harness/history/simulation/clients.ts';
+import {
+  brokenBy,
+  expectLegal,
+  itFindsEach,
+  itFindsEachAnywhere,
+  planted,
+  type Simulation,
+} from './history-driver.ts';
 
-const defects = defectsIn({ ...defectsOfOutcome, ...defectsOfCourse });
+const defects = readDefects({ ...SETTLEMENT_DEFECTS, ...DELIVERY_DEFECTS });
 
-/** No slack at all: what the tiny store does is exact. */
+/** No tolerance: what the simulated store does is exact. */
 const exact: CheckOptions = { graceMs: 0, toleranceMs: 0 };
 
 const steps = fc.array(
@@ -41,35 +64,48 @@ const steps = fc.array(
   { maxLength: 80, size: 'max' },
 );
 
-function brokenBy(events: readonly HistoryEvent[], options?: CheckOptions): string[] {
-  return [...new Set(checkHistory(events, options).violations.map(({ invariant }) => invariant))].sort();
-}
+const simulation: Simulation<Step[]> = {
+  plans: steps,
+  simulate: simulateClients,
+  subjectOf: (history) => ofType(history, 'final').at(-1)?.elicitationId,
+  options: exact,
+};
 
-type Plant = (run: readonly HistoryEvent[], final: FinalEvent) => HistoryEvent[];
+const onLegal = (plant: Plant) => planted(plant, LEGAL_HISTORY);
 
-/** Wrongs that can be done to the last elicitation of any run. */
-const plants: Readonly<Record<string, Plant>> = {
-  I1: (run, final) => run.filter((event) => event !== final),
-  I2: (run, final) => [...run, looked(final.elicitationId, final.at, otherEnd(final), { by: final.owner })],
-  I3: (run, final) => [...run, ack(final, 'decline'), ack(final, 'cancel')],
-  I4: (run, final) => [...run, ack(final, final.status === 'declined' ? 'cancel' : 'decline')],
-  I5: (run, final) => [
+/** Defects for the last elicitation of any history. */
+const LAST_DEFECTS: Readonly<
+  Record<string, (final: FinalEvent, run: readonly HistoryEvent[]) => HistoryEvent[]>
+> = {
+  I1: (final, run) => run.filter((event) => event !== final),
+  I2: (final, run) => [...run, read(final.elicitationId, final.at, otherEnd(final), { by: final.owner })],
+  I3: (final, run) => [...run, ack(final, 'decline'), ack(final, 'cancel')],
+  I4: (final, run) => [...run, ack(final, final.status === 'declined' ? 'cancel' : 'decline')],
+  I5: (final, run) => [
     ...run,
     { ...final, status: 'accepted', action: 'accept', content: { never: 'sent' } },
   ],
-  I6: (run, final) => [...run, waited(final.elicitationId, final.at, { deadlineMs: 10 })],
-  I7: (run, final) => [...run, { ...final, status: 'expired', settledAt: final.expiresAt - 1 }],
-  I8: (run, final) => [...run, { ...final, status: 'declined', settledAt: final.expiresAt + 1 }],
-  I9: (run, final) => [...run, looked(final.elicitationId, final.at + 100, 'pending', { by: final.owner })],
-  I10: (run, final) => [...run, answered(final.elicitationId, 'rx', final.at, {})],
-  I11: (run, final) => [...run, looked(final.elicitationId, final.at, final.status)],
-  I13: (run, final) => [...run, ack(final, 'decline'), { ...ack(final, 'decline'), httpStatus: 409 }],
-  I16: (run, final) => run.map((event) => (event === final ? { ...final, settledAt: undefined } : event)),
+  I6: (final, run) => [...run, wait(final.elicitationId, final.at, { deadlineMs: 10 })],
+  I7: (final, run) => [...run, { ...final, status: 'expired', settledAt: final.expiresAt - 1 }],
+  I8: (final, run) => [...run, { ...final, status: 'declined', settledAt: final.expiresAt + 1 }],
+  I9: (final, run) => [...run, read(final.elicitationId, final.at + 100, 'pending', { by: final.owner })],
+  I10: (final, run) => [...run, respond(final.elicitationId, 'rx', final.at, {})],
+  I11: (final, run) => [...run, read(final.elicitationId, final.at, final.status)],
+  I13: (final, run) => [...run, ack(final, 'decline'), { ...ack(final, 'decline'), httpStatus: 409 }],
+  I16: (final, run) => run.map((event) => (event === final ? { ...final, settledAt: undefined } : event)),
 };
 
 function ack({ elicitationId, owner, at }: FinalEvent, action: Action): RespondEvent {
-  return answered(elicitationId, 'rx', at, { by: owner, action });
+  return respond(elicitationId, 'rx', at, { by: owner, action });
 }
+
+const lastDefects = Object.entries(LAST_DEFECTS).map(([name, changeLast]) => {
+  const plant: Plant = (history) => {
+    const final = ofType(history, 'final').at(-1);
+    return final && changeLast(final, history);
+  };
+  return { name, breaks: name as RuleName, plant };
+});
 
 function otherEnd({ status }: FinalEvent): ElicitationStatus {
   return status === 'cancelled' ? 'declined' : 'cancelled';
@@ -77,15 +113,12 @@ function otherEnd({ status }: FinalEvent): ElicitationStatus {
 
 describe('a legal run', () => {
   it('passes when written out by hand', () => {
-    expect(formatReport(checkHistory(legalRun))).toContain('history: ok, 0 violations, 0 allowed');
+    expect(formatReport(checkHistory(LEGAL_HISTORY))).toContain('history: ok, 0 violations, 0 allowed');
   });
 
   it('passes however clients race, lose replies, reconnect and come too late', () => {
     fc.assert(
-      fc.property(steps, (plan) => {
-        const report = checkHistory(simulate(plan), exact);
-        expect(report.ok, formatReport(report)).toBe(true);
-      }),
+      fc.property(steps, (plan) => expectLegal(simulateClients(plan), exact)),
       { numRuns: 200 },
     );
   });
@@ -93,10 +126,8 @@ describe('a legal run', () => {
   it('is judged the same in whatever order the clients wrote it down', () => {
     fc.assert(
       fc.property(steps, fc.boolean(), (plan, defect) => {
-        const run = [
-          ...simulate(plan),
-          ...(defect ? adding(pushed('c3', 9, 'el_bob', 'declined', 3_000)) : []),
-        ];
+        const wrong = [...LEGAL_HISTORY, push('c3', 9, 'el_bob', 'declined', 3_000)];
+        const run = [...simulateClients(plan), ...(defect ? wrong : [])];
         const groupOf = (event: HistoryEvent) => ('connectionId' in event ? event.connectionId : event.type);
         // Each connection keeps its own order, everything else is sorted anew.
         const shuffled = run.toSorted((left, right) => groupOf(left).localeCompare(groupOf(right)));
@@ -108,70 +139,52 @@ describe('a legal run', () => {
 });
 
 describe('a planted defect', () => {
-  it('exists for every invariant', () => {
-    expect(new Set(defects.map(({ breaks }) => breaks))).toEqual(new Set(INVARIANTS));
+  it('exists for every rule', () => {
+    const rules = RULE_NAMES.filter((name) => name.startsWith('I'));
+    expect(new Set(defects.map(({ breaks }) => breaks))).toEqual(new Set(rules));
   });
 
-  it.each(defects)('$name', ({ breaks, also, run }) => {
-    expect(brokenBy(run), formatReport(checkHistory(run))).toEqual([breaks, ...also].sort());
-  });
-
-  it.each(Object.entries(plants))('is found among everything else that goes on: %s', (invariant, plant) => {
-    let planted = 0;
-    const findsIt = fc.property(steps, (plan) => {
-      const run = simulate(plan);
-      const final = run.findLast((event) => event.type === 'final');
-      if (!final) return;
-      planted += 1;
-      expect(brokenBy(plant(run, final), exact)).toContain(invariant);
-    });
-    fc.assert(findsIt, { numRuns: 30 });
-    expect(planted).toBeGreaterThan(0);
-  });
+  itFindsEach(defects, LEGAL_HISTORY);
+  itFindsEachAnywhere(lastDefects, simulation);
 });
 
 describe('an unknown outcome', () => {
-  it.each(Object.entries(unknownOutcomes))('%s', (_, run) => {
-    const report = checkHistory(run);
-    expect(report.ok, formatReport(report)).toBe(true);
-  });
+  it.each(Object.entries(UNKNOWN_OUTCOMES))('%s', (_, plant) => expectLegal(onLegal(plant)));
 });
 
 describe('what may happen', () => {
-  it.each(Object.entries(oddButLegal))('%s', (_, run) => {
-    const report = checkHistory(run);
-    expect(report.ok, formatReport(report)).toBe(true);
-  });
+  it.each(Object.entries(LEGAL_ODDITIES))('%s', (_, plant) => expectLegal(onLegal(plant)));
 
-  it('leaves gaps to feeds that carry other events too, unless somebody saw what is missing', () => {
+  it('allows gaps in feeds that carry other events too, unless a connection showed what is missing', () => {
     const sparse = { sparseFeeds: true };
-    expect(brokenBy(lacking({ eventId: 's2a-3' }))).toEqual(['I12']);
-    expect(brokenBy(lacking({ eventId: 's2a-3' }), sparse)).toEqual([]);
-    const witness = { ...pushed('c3', 3, 'el_page', 'pending', 2_412), connectionId: 'c5' };
-    expect(brokenBy([...lacking({ eventId: 's2a-3' }), witness], sparse)).toEqual(['I12']);
+    const lacking = onLegal(remove({ eventId: 's2a-3' }));
+    expect(brokenBy(lacking)).toEqual(['I12']);
+    expect(brokenBy(lacking, sparse)).toEqual([]);
+    const witness = { ...push('c3', 3, 'el_page', 'pending', 2_412), connectionId: 'c5' };
+    expect(brokenBy([...lacking, witness], sparse)).toEqual(['I12']);
   });
 });
 
 describe('a report', () => {
   it('counts what an exception covers instead of dropping it', () => {
-    const run = lacking({ type: 'final', elicitationId: 'el_form' });
+    const run = onLegal(remove({ type: 'final', elicitationId: 'el_form' }));
     const report = checkHistory(run, { allow: ['I1', 'I4', 'I9'] });
     expect(report).toMatchObject({
       ok: true,
       violations: [],
-      allowed: [{ invariant: 'I1', elicitationId: 'el_form' }],
+      allowed: [{ rule: 'I1', subject: 'el_form' }],
     });
     expect(formatReport(report)).toContain('allowed I1 x1');
   });
 
   it('does not excuse what the exception does not name', () => {
-    expect(checkHistory(lacking({ type: 'final', elicitationId: 'el_form' }), { allow: ['I4'] }).ok).toBe(
-      false,
-    );
+    expect(
+      checkHistory(onLegal(remove({ type: 'final', elicitationId: 'el_form' })), { allow: ['I4'] }).ok,
+    ).toBe(false);
   });
 
-  it('counts what it looked at', () => {
-    expect(checkHistory(legalRun).counts).toEqual({
+  it('counts what it judged', () => {
+    expect(checkHistory(LEGAL_HISTORY).counts).toMatchObject({
       asks: 6,
       acked: 6,
       responds: 8,
@@ -188,15 +201,15 @@ describe('a report', () => {
 
   it('shows no answer, and no more than the first few of many', () => {
     const wrong = Array.from({ length: 30 }, (_, index) =>
-      ended(`el_${index}`, 'accepted', 100, { content: red }),
+      end(`el_${index}`, 'accepted', 100, { content: red }),
     );
-    const text = formatReport(checkHistory(adding(...wrong)));
+    const text = formatReport(checkHistory(onLegal(add(...wrong))));
     expect(text).toMatch(/violated I5 x30[\s\S]*and 20 more/);
     expect(text).not.toContain('colour');
   });
 
   it('takes the limits it is given', () => {
-    const run = changed({ label: 'after', source: 'pod' }, { liveBytes: 180e6 });
+    const run = onLegal(change({ label: 'after', source: 'pod' }, { liveBytes: 180e6 }));
     expect(brokenBy(run)).toEqual(['I15']);
     expect(brokenBy(run, { resourceFactors: { liveBytes: 2 } })).toEqual([]);
   });
@@ -205,9 +218,9 @@ describe('a report', () => {
 describe('a recorder', () => {
   it('writes lines that read back as the same run', () => {
     const history = createHistory();
-    for (const event of legalRun) history.record(event);
+    for (const event of LEGAL_HISTORY) history.record(event);
     const lines = history.toJsonl();
-    expect(lines.split('\n')).toHaveLength(legalRun.length + 1);
+    expect(lines.split('\n')).toHaveLength(LEGAL_HISTORY.length + 1);
     expect(checkHistory(historyFromJsonl(lines))).toEqual(checkHistory(history.events));
   });
 });

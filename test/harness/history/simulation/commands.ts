@@ -1,15 +1,15 @@
-import type { Action, Owner, TerminalStatus } from './events.ts';
-import { canonical, isTerminal, STATUS_OF_ACTION } from './outcome.ts';
-import { expireIfDue, move, type Row, type World } from './simulated-store.ts';
+import type { Action, Owner, TerminalStatus } from '../events.ts';
+import { canonical, isTerminal, STATUS_OF_ACTION } from '../outcome.ts';
+import { expireIfDue, move, type SimulatedRow, type World } from './store.ts';
 
-export type Command = {
+export type SimulatedCommand = {
   readonly kind: 'respond' | 'complete' | 'withdraw';
   readonly action?: Action;
   readonly content?: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** What the store does with a command and the HTTP status it answers with. */
-export function answerTo(world: World, row: Row, command: Command, by: Owner): number {
+/** Applies a command to the store; returns the HTTP status of the reply. */
+export function apply(world: World, row: SimulatedRow, command: SimulatedCommand, by: Owner): number {
   const { owner, mode } = row.ask;
   const isMine = by.tenant === owner.tenant && (command.kind !== 'respond' || by.userId === owner.userId);
   if (!isMine) return 404;
@@ -20,7 +20,11 @@ export function answerTo(world: World, row: Row, command: Command, by: Owner): n
 }
 
 /** The transition table, as far as clients can tell. */
-function settle(world: World, row: Row, { kind, action = 'accept', content }: Command): number {
+function settle(
+  world: World,
+  row: SimulatedRow,
+  { kind, action = 'accept', content }: SimulatedCommand,
+): number {
   const goal = goalOf(kind, action);
   const answer = row.ask.mode === 'form' && goal === 'accepted' ? (content ?? {}) : undefined;
   if (isTerminal(row.status))
@@ -32,11 +36,11 @@ function settle(world: World, row: Row, { kind, action = 'accept', content }: Co
   return 200;
 }
 
-function goalOf(kind: Command['kind'], action: Action): TerminalStatus {
+function goalOf(kind: SimulatedCommand['kind'], action: Action): TerminalStatus {
   if (kind === 'withdraw') return 'withdrawn';
   return kind === 'complete' ? 'accepted' : STATUS_OF_ACTION[action];
 }
 
-function isFinishedByServer({ ask }: Row): boolean {
+function isFinishedByServer({ ask }: SimulatedRow): boolean {
   return ask.mode === 'url' && ask.completion === 'server';
 }

@@ -1,13 +1,18 @@
-import type { Dossier } from './dossier.ts';
-import type { ElicitationStatus, Owner, StreamEvent } from './events.ts';
-import { type Connection, getOrAdd, type IndexedHistory } from './index-history.ts';
-import { isTerminal, sameOwner } from './outcome.ts';
-import type { Finding, Limits } from './rules.ts';
+import type { ElicitationCase } from '../elicitation-case.ts';
+import { type ElicitationStatus, ofType, type StreamEvent } from '../events.ts';
+import { type Connection, getOrAdd, groupBy, type IndexedHistory } from '../index-history.ts';
+import { isTerminal, sameOwner } from '../outcome.ts';
+import type { Breach, Limits } from '../rule.ts';
 
 type Position = { readonly epoch: string; readonly seq: number };
 
-/** I11: nobody is shown what is another person's, on a stream or by a read. */
-export function* nothingCrossesUsers({ streamEvents, reads, owner, ask }: Dossier): Generator<string> {
+/** I11: no stream and no read shows one person's data to another. */
+export function* nothingCrossesUsers({
+  streamEvents,
+  reads,
+  owner,
+  ask,
+}: ElicitationCase): Generator<string> {
   for (const { subscriber, ownerUserId, streamRequestId, connectionId, at } of streamEvents) {
     const where = `connection ${connectionId} at ${at}`;
     if (ownerUserId !== subscriber.userId) yield `${where}: an event of another user`;
@@ -18,12 +23,12 @@ export function* nothingCrossesUsers({ streamEvents, reads, owner, ask }: Dossie
   }
   for (const { by, at } of reads) {
     if (!owner || (by.tenant === owner.tenant && (by.userId ?? owner.userId) === owner.userId)) continue;
-    yield `read by somebody else at ${at}`;
+    yield `read by another caller at ${at}`;
   }
 }
 
-/** I12 on each connection: sequence numbers rise without a gap, from where the client said it was. */
-export function* noGapNoRepeat({ connections }: IndexedHistory, limits: Limits): Generator<Finding> {
+/** I12 on each connection: sequence numbers rise without a gap, from the client's Last-Event-ID on. */
+export function* noGapNoRepeat({ connections }: IndexedHistory, limits: Limits): Generator<Breach> {
   const successor = limits.sparseFeeds ? nextSeen(connections) : (_: string, { seq }: Position) => seq + 1;
   for (const connection of connections) yield* connectionBreaches(connection, successor);
 }
@@ -31,23 +36,20 @@ export function* noGapNoRepeat({ connections }: IndexedHistory, limits: Limits):
 function* connectionBreaches(
   { connectionId, open, messages }: Connection,
   successor: (feed: string, after: Position) => number,
-): Generator<Finding> {
+): Generator<Breach> {
   let last = open?.lastEventId === undefined ? undefined : positionOf(open.lastEventId);
-  for (const message of messages) {
-    if (message.type === 'stream-reset') {
+  for (const event of messages) {
+    if (event.type === 'stream-reset') {
       last = undefined;
       continue;
     }
-    const { elicitationId, eventId } = message;
+    const { elicitationId, eventId } = event;
     const here = positionOf(eventId);
     const breach = here
-      ? stepBreach(last, here, (after) => successor(feedOf(message, after.epoch), after))
+      ? stepBreach(last, here, (after) => successor(feedOf(event, after.epoch), after))
       : 'no id';
-    if (breach)
-      yield {
-        elicitationId,
-        message: `connection ${connectionId}, event ${eventId}: ${breach}`,
-      };
+    const message = `connection ${connectionId}, event ${eventId}: ${breach}`;
+    if (breach) yield { subject: elicitationId, message };
     last = here;
   }
 }
@@ -60,7 +62,7 @@ function stepBreach(last: Position | undefined, here: Position, next: (after: Po
   return here.seq > expected ? `a gap after ${last.seq}, expected ${expected}` : undefined;
 }
 
-/** In a feed that also carries unseen events, only what somebody was shown can be missed. */
+/** In a feed that also carries unseen events, only an event that some connection showed can be missed. */
 function nextSeen(connections: readonly Connection[]): (feed: string, after: Position) => number {
   const seen = new Map<string, Set<number>>();
   for (const message of streamEvents(connections)) {
@@ -75,12 +77,12 @@ function nextSeen(connections: readonly Connection[]): (feed: string, after: Pos
       new Map(ordered.map((seq, index) => [seq, ordered[index + 1] ?? Number.POSITIVE_INFINITY])),
     );
   }
-  // A position that nobody was shown belongs to an unseen event: nothing can be said about what follows it.
+  // A position that no connection showed belongs to an unseen event: what follows it is unknown.
   return (feed, { seq }) => next.get(feed)?.get(seq) ?? Number.POSITIVE_INFINITY;
 }
 
-/** I12 on each feed: one id is one event, and an elicitation only moves forward and stops at its end. */
-export function* feedsOnlyMoveOn({ connections }: IndexedHistory): Generator<Finding> {
+/** I12 on each feed: one id is one event, and an elicitation only advances and stops at its end. */
+export function* feedsOnlyAdvance({ connections }: IndexedHistory): Generator<Breach> {
   const feeds = new Map<string, Map<number, StreamEvent>>();
   for (const event of streamEvents(connections)) {
     const here = positionOf(event.eventId);
@@ -88,10 +90,8 @@ export function* feedsOnlyMoveOn({ connections }: IndexedHistory): Generator<Fin
     const known = getOrAdd(feeds, feedOf(event, here.epoch), () => new Map<number, StreamEvent>());
     const earlier = getOrAdd(known, here.seq, () => event);
     if (!sameEvent(earlier, event)) {
-      yield {
-        elicitationId: event.elicitationId,
-        message: `event ${event.eventId} is not the same for everyone`,
-      };
+      const message = `event ${event.eventId} differs between connections`;
+      yield { subject: event.elicitationId, message };
     }
   }
   for (const known of feeds.values()) {
@@ -100,45 +100,31 @@ export function* feedsOnlyMoveOn({ connections }: IndexedHistory): Generator<Fin
       const { elicitationId, eventId, status } = event;
       const before = stages.get(elicitationId) ?? 0;
       if (before === 2)
-        yield {
-          elicitationId,
-          message: `event ${eventId} comes after the terminal one`,
-        };
+        yield { subject: elicitationId, message: `event ${eventId} comes after the terminal one` };
       else if (stageOf(status) < before)
-        yield {
-          elicitationId,
-          message: `event ${eventId} goes back to ${status}`,
-        };
+        yield { subject: elicitationId, message: `event ${eventId} goes back to ${status}` };
       stages.set(elicitationId, Math.max(before, stageOf(status)));
     }
   }
 }
 
-/** I12 at the end of a feed: who is still connected when all is quiet has been told how everything ended. */
-export function* noLostEnding({ dossiers, connections }: IndexedHistory): Generator<Finding> {
-  const readers = new Map<string, Connection[]>();
-  for (const connection of connections) {
-    const { open } = connection;
-    if (open)
-      getOrAdd(readers, readerKey(open.subscriber, open.streamRequestId), (): Connection[] => []).push(
-        connection,
-      );
-  }
-  const quietAt = dossiers.reduce(
+/** I12 at the end of a feed: a connection still open when all is quiet has shown how everything ended. */
+export function* noLostEnding({ elicitations, connections }: IndexedHistory): Generator<Breach> {
+  const readers = new Map(groupBy(connections, ({ open }) => open && placeOf(open)));
+  const quietAt = elicitations.reduce(
     (last, { finals }) => Math.max(last, finals[0]?.at ?? last),
     Number.NEGATIVE_INFINITY,
   );
-  for (const { elicitationId, ask, finals, streamEvents: told } of dossiers) {
-    const place = ask ? readerKey(ask.owner, ask.streamRequestId ?? '') : told[0] && placeOfEvent(told[0]);
+  for (const { elicitationId, ask, finals, streamEvents: shown } of elicitations) {
+    const [subscriber, streamRequestId = ''] = [ask?.owner, ask?.streamRequestId];
+    const place = subscriber ? placeOf({ subscriber, streamRequestId }) : shown[0] && placeOf(shown[0]);
     if (place === undefined || finals.some(({ status }) => !isTerminal(status))) continue;
     const listening = readers
       .get(place)
       ?.find((connection) => wasOpenAt(connection, finals[0]?.at ?? quietAt));
-    if (!listening || told.some(({ status }) => isTerminal(status))) continue;
-    yield {
-      elicitationId,
-      message: `connection ${listening.connectionId} never heard how it ended`,
-    };
+    if (!listening || shown.some(({ status }) => isTerminal(status))) continue;
+    const message = `connection ${listening.connectionId} never showed how it ended`;
+    yield { subject: elicitationId, message };
   }
 }
 
@@ -146,14 +132,15 @@ function wasOpenAt({ open, closedAt }: Connection, at: number): boolean {
   return open !== undefined && open.at < at && (closedAt === undefined || closedAt > at);
 }
 
-function placeOfEvent({ subscriber, streamRequestId }: StreamEvent): string {
-  return readerKey(subscriber, streamRequestId);
+function placeOf({
+  subscriber: { tenant, userId },
+  streamRequestId,
+}: Pick<StreamEvent, 'subscriber' | 'streamRequestId'>): string {
+  return JSON.stringify([tenant, userId, streamRequestId]);
 }
 
-function* streamEvents(connections: readonly Connection[]): Generator<StreamEvent> {
-  for (const { messages } of connections) {
-    for (const message of messages) if (message.type === 'stream-event') yield message;
-  }
+function streamEvents(connections: readonly Connection[]): StreamEvent[] {
+  return connections.flatMap(({ messages }) => ofType(messages, 'stream-event'));
 }
 
 function positionOf(eventId: string): Position | undefined {
@@ -163,10 +150,6 @@ function positionOf(eventId: string): Position | undefined {
 
 function feedOf({ subscriber, streamRequestId }: StreamEvent, epoch: string): string {
   return JSON.stringify([subscriber.tenant, streamRequestId, epoch]);
-}
-
-function readerKey({ tenant, userId }: Owner, streamRequestId: string): string {
-  return JSON.stringify([tenant, userId, streamRequestId]);
 }
 
 function sameEvent(left: StreamEvent, right: StreamEvent): boolean {

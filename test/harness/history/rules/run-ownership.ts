@@ -1,7 +1,7 @@
-import type { RunDossier } from './index-runs.ts';
+import type { RunCase } from '../run-case.ts';
 
 /** R7: the first owner has the term 1, and each take-over raises it by one. */
-export function* termsRise({ done }: RunDossier): Generator<string> {
+export function* termsRise({ done }: RunCase): Generator<string> {
   let before = 0;
   for (const event of done) {
     if (event.type !== 'term') continue;
@@ -10,8 +10,8 @@ export function* termsRise({ done }: RunDossier): Generator<string> {
   }
 }
 
-/** R8: nobody shares a term. */
-export function* oneOwnerPerTerm({ done }: RunDossier): Generator<string> {
+/** R8: no two owners share a term. */
+export function* oneOwnerPerTerm({ done }: RunCase): Generator<string> {
   const owners = new Map<number, string>();
   for (const event of done) {
     if (event.type !== 'term') continue;
@@ -23,7 +23,7 @@ export function* oneOwnerPerTerm({ done }: RunDossier): Generator<string> {
 }
 
 /** R9: a write that is too late changes nothing. */
-export function* lateWritesAreRefused({ done }: RunDossier): Generator<string> {
+export function* lateWritesAreRefused({ done }: RunCase): Generator<string> {
   let newest = 0;
   let ended = false;
   for (const event of done) {
@@ -39,15 +39,15 @@ export function* lateWritesAreRefused({ done }: RunDossier): Generator<string> {
   }
 }
 
-/** R10: a pod does not use a term of another pod's. The name of an owner begins with that of its pod. */
-export function* onlyTheOwnerWrites({ done, attempts }: RunDossier): Generator<string> {
+/** R10: a pod uses no term of another pod. An owner's name begins with the name of its pod. */
+export function* onlyTheOwnerWrites({ done, attempts }: RunCase): Generator<string> {
   const owners = new Map(done.flatMap((event) => (event.type === 'term' ? [[event.term, event.owner]] : [])));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { pod, term } of attempts) {
     const owner = owners.get(term);
     if (owner?.startsWith(`${pod}/`)) continue;
-    const breach = `${pod} means to write under the term ${term}, which is ${owner ?? 'nobody'}'s`;
-    if (!told.has(breach)) yield breach;
-    told.add(breach);
+    const breach = `${pod} tries to write under the term ${term}, which belongs to ${owner ?? 'no owner'}`;
+    if (!reported.has(breach)) yield breach;
+    reported.add(breach);
   }
 }

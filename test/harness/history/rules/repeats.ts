@@ -1,7 +1,7 @@
-import type { Claim, Dossier } from './dossier.ts';
-import { claimKey, getOrAdd, type IndexedHistory } from './index-history.ts';
-import { agree, canonical, isTerminal, label, verdictOf } from './outcome.ts';
-import type { Finding } from './rules.ts';
+import type { Claim, ElicitationCase } from '../elicitation-case.ts';
+import { claimKey, getOrAdd, groupBy, type IndexedHistory } from '../index-history.ts';
+import { agree, canonical, isTerminal, label, verdictOf } from '../outcome.ts';
+import type { Breach } from '../rule.ts';
 
 type Result = 'taken' | 'conflict' | 'too late' | 'unknown id' | 'invalid';
 
@@ -14,18 +14,11 @@ const RESULT_OF_REFUSAL: Readonly<Record<number, Result>> = {
 };
 
 /** I13: the same answer under the same response id always gets the same result. */
-export function* sameResponseSameResult({ claims }: Dossier): Generator<string> {
-  const repeats = new Map<string, Claim[]>();
-  for (const claim of claims) {
-    const key = repeatKey(claim);
-    if (key !== undefined) getOrAdd(repeats, key, (): Claim[] => []).push(claim);
-  }
-  for (const group of repeats.values()) {
-    if (group.length > 1) yield* repeatBreaches(group);
-  }
+export function* sameResponseSameResult({ claims }: ElicitationCase): Generator<string> {
+  for (const [, group] of groupBy(claims, repeatKey)) if (group.length > 1) yield* repeatBreaches(group);
 }
 
-/** A response id used again for another answer is another question, which I3 and I4 look into. */
+/** A response id used again for another answer is another matter, which I3 and I4 judge. */
 function repeatKey({ event, status, content }: Claim): string | undefined {
   if (event.type !== 'respond' || event.responseId === undefined) return undefined;
   const { by, responseId } = event;
@@ -33,12 +26,7 @@ function repeatKey({ event, status, content }: Claim): string | undefined {
 }
 
 function* repeatBreaches(group: readonly Claim[]): Generator<string> {
-  const byResult = new Map<Result, Claim[]>();
-  for (const claim of group) {
-    const result = resultOf(claim);
-    if (result) getOrAdd(byResult, result, (): Claim[] => []).push(claim);
-  }
-  const results = [...byResult];
+  const results = groupBy(group, resultOf);
   for (const [index, [left, lefts]] of results.entries()) {
     for (const [right, rights] of results.slice(index + 1)) {
       if (!mayBoth(left, lefts, right, rights) && !mayBoth(right, rights, left, lefts)) {
@@ -51,14 +39,14 @@ function* repeatBreaches(group: readonly Claim[]): Generator<string> {
   if (ends[0] && other) yield `one response id was shown ${label(ends[0])} and ${label(other)}`;
 }
 
-/** Nothing for what says nothing about the elicitation: unknown outcomes, and refusals at the door (401, 413, 429). */
+/** Undefined for replies that carry no result: unknown outcomes, and refusals before the command is read (401, 413, 429). */
 function resultOf({ verdict, event }: Claim): Result | undefined {
   return verdict === 'acked' ? 'taken' : RESULT_OF_REFUSAL[event.httpStatus];
 }
 
-function mayBoth(left: Result, lefts: readonly Claim[], right: Result, rights: readonly Claim[]): boolean {
+function mayBoth(left: string, lefts: readonly Claim[], right: string, rights: readonly Claim[]): boolean {
   const settledElsewhere = right === 'conflict' || right === 'too late';
-  // An answer that does not fit stays unfit; the question may end meanwhile.
+  // An invalid answer stays invalid; the elicitation may end in between.
   if (left === 'invalid') return settledElsewhere;
   // Consent to open is not the end: the person may decline later, or the time may run out. Never the other way round.
   if (left !== 'taken' || !settledElsewhere || !lefts.every(isMereConsent)) return false;
@@ -71,7 +59,7 @@ function isMereConsent({ recorded, role }: Claim): boolean {
 }
 
 /** I13 for asks: one Idempotency-Key names one elicitation. */
-export function* sameKeySameElicitation({ asks }: IndexedHistory): Generator<Finding> {
+export function* sameKeySameElicitation({ asks }: IndexedHistory): Generator<Breach> {
   const ids = new Map<string, string>();
   for (const ask of asks) {
     const key = claimKey(ask);
@@ -79,9 +67,6 @@ export function* sameKeySameElicitation({ asks }: IndexedHistory): Generator<Fin
     if (key === undefined || elicitationId === undefined || verdictOf(ask.httpStatus) !== 'acked') continue;
     const first = getOrAdd(ids, key, () => elicitationId);
     if (first !== elicitationId)
-      yield {
-        elicitationId,
-        message: `its Idempotency-Key already made ${first}`,
-      };
+      yield { subject: elicitationId, message: `its Idempotency-Key already made ${first}` };
   }
 }

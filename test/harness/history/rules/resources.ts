@@ -1,6 +1,6 @@
-import type { ResourcesEvent } from './events.ts';
-import type { IndexedHistory } from './index-history.ts';
-import type { Finding, Limits } from './rules.ts';
+import type { ResourcesEvent } from '../events.ts';
+import type { IndexedHistory } from '../index-history.ts';
+import type { Breach, Limits } from '../rule.ts';
 
 /** The first sample before and the last one after, of one process or Redis. */
 export type ResourcePair = {
@@ -9,7 +9,7 @@ export type ResourcePair = {
   readonly after: ResourcesEvent;
 };
 
-/** Matches samples by source; a source that was sampled on one side only has nothing to be compared with. */
+/** Matches samples by source; a source that was sampled on one side only is left out. */
 export function resourcePairs(resources: readonly ResourcesEvent[]): ResourcePair[] {
   const first = new Map<string, ResourcesEvent>();
   const last = new Map<string, ResourcesEvent>();
@@ -24,29 +24,22 @@ export function resourcePairs(resources: readonly ResourcesEvent[]): ResourcePai
   });
 }
 
-/** I14: no key and no channel is left behind. */
-export function* nothingLeftInRedis({ resources }: IndexedHistory): Generator<Finding> {
+/** I14: no key and no channel remains. */
+export function* nothingRemainsInRedis({ resources }: IndexedHistory): Generator<Breach> {
   for (const { source, before, after } of resourcePairs(resources)) {
     if (before.keys !== undefined && after.keys !== undefined && !(after.keys <= before.keys)) {
-      yield {
-        message: `${source}: ${before.keys} keys before, ${after.keys} after`,
-      };
+      yield { message: `${source}: ${before.keys} keys before, ${after.keys} after` };
     }
     if (!before.channels || !after.channels) continue;
     const known = new Set(before.channels);
-    const left = after.channels.filter((channel) => !known.has(channel));
-    if (left.length > 0)
-      yield {
-        message: `${source}: ${left.length} channels left, among them ${left[0]}`,
-      };
+    const remaining = after.channels.filter((channel) => !known.has(channel));
+    if (remaining.length > 0)
+      yield { message: `${source}: ${remaining.length} channels remain, among them ${remaining[0]}` };
   }
 }
 
 /** I15: memory, handles and sockets come back down. */
-export function* nothingLeaks(
-  { resources }: IndexedHistory,
-  { resourceFactors }: Limits,
-): Generator<Finding> {
+export function* nothingLeaks({ resources }: IndexedHistory, { resourceFactors }: Limits): Generator<Breach> {
   for (const { source, before, after } of resourcePairs(resources)) {
     for (const name of ['liveBytes', 'handles', 'sockets'] as const) {
       const [was, is] = [before[name], after[name]];

@@ -1,37 +1,37 @@
 /**
- * What the parties to agents' turns can notice, one event per thing seen. The conversations of a history have one turn
- * each. What was seen of Redis stands in the order in which Redis did it, and what one connection showed in the order in
- * which it came; else the order says nothing.
- *
- * The vocabulary is written out here on purpose: a checker that borrowed it from the code it judges would inherit that
- * code's mistakes.
+ * What the parties to agents' turns can notice, one event per thing noticed. Each conversation has one run. Events of
+ * Redis stand in the order in which Redis did them, and those of one connection in the order in which they came; the
+ * order of the others carries no information.
  */
-
-type Of = { readonly conversation: string };
-type OfRun = Of & { readonly run: string };
+type InConversation = { readonly conversation: string };
+type InRun = InConversation & { readonly run: string };
 
 /** Redis: a run was begun. */
-export type BegunEvent = OfRun & { readonly type: 'begun' };
+export type BegunEvent = InRun & { readonly type: 'begun' };
 
 /** Redis: a run has this owner from now on. */
-export type TermEvent = OfRun & { readonly type: 'term'; readonly term: number; readonly owner: string };
+export type TermEvent = InRun & { readonly type: 'term'; readonly term: number; readonly owner: string };
 
 /** Redis: a write under a term, and whether it changed anything; `ends` is the status that it ends the run with. */
-export type WriteEvent = OfRun & {
+export type WriteEvent = InRun & {
   readonly type: 'write';
   readonly term: number;
   readonly accepted: boolean;
   readonly ends?: string | undefined;
 };
 
-/** On a pod's way to Redis: that pod means to write under a term. */
-export type AttemptEvent = OfRun & { readonly type: 'attempt'; readonly term: number; readonly pod: string };
+/** Between a pod and Redis: the pod sends a write under a term. */
+export type AttemptEvent = InRun & { readonly type: 'attempt'; readonly term: number; readonly pod: string };
 
-/** The model: what it says in a step, whether or not all of it arrives. */
-export type SaidEvent = Of & { readonly type: 'said'; readonly step: number; readonly text: string };
+/** The model: the text that it writes in a step, whether or not all of it arrives. */
+export type SaidEvent = InConversation & {
+  readonly type: 'said';
+  readonly step: number;
+  readonly text: string;
+};
 
 /** The tool's server: a call has arrived. */
-export type CallEvent = Of & {
+export type CallEvent = InConversation & {
   readonly type: 'call';
   /** Names the call within its conversation, however often it is made. */
   readonly call: string;
@@ -40,7 +40,7 @@ export type CallEvent = Of & {
 };
 
 /** The person: an answer, and what came back; status 0 when nothing did. */
-export type AnswerEvent = Of & {
+export type AnswerEvent = InConversation & {
   readonly type: 'answer';
   readonly elicitationId: string;
   readonly answer: string;
@@ -48,16 +48,20 @@ export type AnswerEvent = Of & {
 };
 
 /** A reader: all the text that one connection shows at a moment. */
-export type SeenEvent = Of & { readonly type: 'seen'; readonly connection: string; readonly text: string };
+export type SeenEvent = InConversation & {
+  readonly type: 'seen';
+  readonly connection: string;
+  readonly text: string;
+};
 
 /** A reader: a connection has ended; `clean` as a finished turn ends. */
-export type ClosedEvent = Of & {
+export type ClosedEvent = InConversation & {
   readonly type: 'closed';
   readonly connection: string;
   readonly clean: boolean;
 };
 
-/** Whoever does harm: a signal to a pod; `label` is the point of a run that it was for. */
+/** The test: a signal to a pod; `label` names the point of a run at which it was sent. */
 export type KillEvent = {
   readonly type: 'kill';
   readonly pod: string;
@@ -65,10 +69,10 @@ export type KillEvent = {
   readonly label?: string | undefined;
 };
 
-/** What is known of a call's outcome: `unknown` is the plain word that it may or may not have had its effect. */
+/** What is known of a call's outcome; `unknown`: it may or may not have had its effect. */
 export type CallOutcome = 'returned' | 'failed' | 'unknown';
 
-/** An event of a feed. Only the fields that its name calls for are there. */
+/** An event of a feed. Has only the fields that its name calls for. */
 export type FeedEvent = {
   /** `<epoch>-<seq>`. */
   readonly id: string;
@@ -81,9 +85,9 @@ export type FeedEvent = {
   readonly elicitationId?: string | undefined;
 };
 
-/** One thing that a conversation remembers; `answer` is the person's, in the result of a question. */
-export type Remembered =
-  | { readonly type: 'heard'; readonly text: string }
+/** One entry of a conversation's stored messages; `answer` is the person's, in the result of a question. */
+export type StoredMessage =
+  | { readonly type: 'message'; readonly text: string }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'called'; readonly call: string }
   | {
@@ -94,14 +98,14 @@ export type Remembered =
       readonly answer?: string | undefined;
     };
 
-/** How things stand once all is quiet. */
-export type FinalEvent = OfRun & {
-  readonly type: 'final';
+/** How a run stands once nothing changes any more. */
+export type RunFinalEvent = InRun & {
+  readonly type: 'run-final';
   readonly status: string;
   readonly feed: readonly FeedEvent[];
-  readonly remembered: readonly Remembered[];
-  /** What of the run should have left and is still there. */
-  readonly left: readonly string[];
+  readonly stored: readonly StoredMessage[];
+  /** Indexes, queues and inboxes that still hold the run and must not. */
+  readonly remaining: readonly string[];
 };
 
 export type RunEvent =
@@ -115,4 +119,4 @@ export type RunEvent =
   | SeenEvent
   | ClosedEvent
   | KillEvent
-  | FinalEvent;
+  | RunFinalEvent;

@@ -1,5 +1,5 @@
-import { type Claim, type Dossier, type View, wholeOutcome } from './dossier.ts';
-import type { IndexedHistory } from './index-history.ts';
+import { type Claim, type ElicitationCase, type View, wholeOutcome } from '../elicitation-case.ts';
+import type { IndexedHistory } from '../index-history.ts';
 import {
   agree,
   isTerminal,
@@ -9,30 +9,28 @@ import {
   sameOwner,
   uniqueBy,
   verdictOf,
-} from './outcome.ts';
-import type { Finding } from './rules.ts';
+} from '../outcome.ts';
+import type { Breach } from '../rule.ts';
 
-/** I1: every acknowledged question has ended once the run is quiet. */
-export function* everyAskEnds({ ask, finals }: Dossier): Generator<string> {
+/** I1: every acknowledged elicitation has ended once all is quiet. */
+export function* everyAskEnds({ ask, finals }: ElicitationCase): Generator<string> {
   if (!ask) return;
   const final = finals[0];
-  if (!final) yield 'asked and acknowledged, but nobody could read it at the end';
+  if (!final) yield 'asked and acknowledged, but no read found it at the end';
   else if (!isTerminal(final.status)) yield `asked and acknowledged, but still ${final.status} at the end`;
 }
 
-/** I1, before there is an elicitation to speak of: an acknowledged ask names its elicitation. */
-export function* everyAckHasAnId({ asks }: IndexedHistory): Generator<Finding> {
+/** I1 for asks: an acknowledged ask names its elicitation. */
+export function* everyAckHasAnId({ asks }: IndexedHistory): Generator<Breach> {
   for (const { httpStatus, elicitationId, at } of asks) {
     if (verdictOf(httpStatus) === 'acked' && elicitationId === undefined) {
-      yield {
-        message: `an ask was acknowledged with ${httpStatus} at ${at}, without an id`,
-      };
+      yield { message: `an ask was acknowledged with ${httpStatus} at ${at}, without an id` };
     }
   }
 }
 
-/** I2: no two terminal states, whoever looks and wherever. */
-export function* oneTerminalForAll({ views }: Dossier): Generator<string> {
+/** I2: no two observers see different terminal states. */
+export function* oneTerminalForAll({ views }: ElicitationCase): Generator<string> {
   const ends = uniqueBy(
     views.filter(({ status }) => isTerminal(status)),
     outcomeKey,
@@ -43,7 +41,7 @@ export function* oneTerminalForAll({ views }: Dossier): Generator<string> {
 }
 
 /** I3: all acknowledgements of one elicitation stand for one recorded outcome. */
-export function* oneAckedOutcome({ claims }: Dossier): Generator<string> {
+export function* oneAckedOutcome({ claims }: ElicitationCase): Generator<string> {
   const acked: Outcome[] = [];
   for (const claim of claims) {
     if (claim.verdict !== 'acked') continue;
@@ -55,20 +53,20 @@ export function* oneAckedOutcome({ claims }: Dossier): Generator<string> {
   }
 }
 
-/** I4: what was acknowledged is what the reply shows, what stands at the end, and what every waiter got. */
-export function* ackedIsRecorded(dossier: Dossier): Generator<string> {
-  const acked = dossier.claims.filter(({ verdict }) => verdict === 'acked');
+/** I4: what was acknowledged is what the reply shows, what is recorded at the end, and what every waiter got. */
+export function* ackedIsRecorded(record: ElicitationCase): Generator<string> {
+  const acked = record.claims.filter(({ verdict }) => verdict === 'acked');
   for (const claim of acked) yield* replyBreach(claim);
   const answers = uniqueBy(
     acked.filter(({ role }) => role === 'settles'),
     outcomeKey,
   );
   if (answers.length === 0) return;
-  const told = dossier.views.filter(
+  const shownLater = record.views.filter(
     ({ source, status }) => source === 'final' || (source === 'wait' && isTerminal(status)),
   );
-  for (const view of uniqueBy(told, (each) => `${each.source} ${outcomeKey(each)}`)) {
-    const shown = wholeOutcome(view, dossier.kind);
+  for (const view of uniqueBy(shownLater, (each) => `${each.source} ${outcomeKey(each)}`)) {
+    const shown = wholeOutcome(view, record.kind);
     const denied = answers.find((answer) => !agree(answer, shown));
     if (!denied) continue;
     yield `${label(denied)} was acknowledged at ${denied.event.at}, but ${view.source} shows ${label(shown)}`;
@@ -78,7 +76,7 @@ export function* ackedIsRecorded(dossier: Dossier): Generator<string> {
 function* replyBreach(claim: Claim): Generator<string> {
   const { role, recorded, event } = claim;
   const what = `${event.type} acknowledged at ${event.at}`;
-  if (role === 'void') yield `${what}, which cannot settle this kind of question`;
+  if (role === 'void') yield `${what}, which cannot settle this kind of elicitation`;
   if (!recorded) return;
   if (role === 'settles' && !agree(claim, recorded)) {
     yield `${what} as ${label(claim)}, but its reply shows ${label(recorded)}`;
@@ -88,8 +86,8 @@ function* replyBreach(claim: Claim): Generator<string> {
   }
 }
 
-/** I5: nobody sees an outcome that nobody asked for, or before anybody had asked for it. */
-export function* nothingFromNowhere({ views, claims }: Dossier): Generator<string> {
+/** I5: an outcome is seen only after some client sent a command for it. */
+export function* nothingFromNowhere({ views, claims }: ElicitationCase): Generator<string> {
   const sent = new Map<string, number>();
   const sentByStatus = new Map<string, number>();
   for (const claim of claims) {
@@ -108,7 +106,7 @@ export function* nothingFromNowhere({ views, claims }: Dossier): Generator<strin
     if (since <= view.at) continue;
     reported.add(outcomeKey(view));
     const why =
-      since === Number.POSITIVE_INFINITY ? 'but nobody sent that' : `but it was first sent at ${since}`;
+      since === Number.POSITIVE_INFINITY ? 'but no client sent that' : `but it was first sent at ${since}`;
     yield `${view.source} shows ${label(view)} at ${view.at}, ${why}`;
   }
 }
@@ -118,16 +116,16 @@ function keepEarliest(map: Map<string, number>, key: string, at: number): void {
 }
 
 /** I10: only the owner's answer is taken. */
-export function* onlyTheOwnerAnswers({ claims, ask, finals }: Dossier): Generator<string> {
+export function* onlyTheOwnerAnswers({ claims, ask, finals }: ElicitationCase): Generator<string> {
   for (const { foreign, verdict, event } of claims) {
     if (foreign && verdict === 'acked')
-      yield `a ${event.type} by somebody else was acknowledged at ${event.at}`;
+      yield `a ${event.type} by another caller was acknowledged at ${event.at}`;
   }
   for (const { owner, status } of finals) {
     if (ask && !sameOwner(owner, ask.owner)) yield 'the owner at the end is not the one it was asked for';
     const explaining = claims.filter((claim) => claim.status === status && mayHaveSettled(claim));
     if (explaining.length > 0 && explaining.every(({ foreign }) => foreign)) {
-      yield `nothing but a call by somebody else explains ${status}`;
+      yield `only a call by another caller explains ${status}`;
     }
   }
 }
@@ -136,7 +134,7 @@ function mayHaveSettled({ verdict, role }: Claim): boolean {
   return verdict !== 'refused' && (role === 'settles' || role === 'either');
 }
 
-/** Pairs that contradict each other; every outcome is held against the first of its status and the first of all. */
+/** Pairs that contradict each other; every outcome is compared with the first of its status and the first of all. */
 function clashes<T extends Outcome>(outcomes: readonly T[]): [T, T][] {
   const [first] = outcomes;
   if (!first) return [];

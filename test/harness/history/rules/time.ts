@@ -1,14 +1,14 @@
-import type { Dossier } from './dossier.ts';
-import type { WaitEvent } from './events.ts';
-import { isTerminal, label } from './outcome.ts';
-import type { Limits } from './rules.ts';
+import type { ElicitationCase } from '../elicitation-case.ts';
+import type { WaitEvent } from '../events.ts';
+import { isTerminal, label } from '../outcome.ts';
+import type { Limits } from '../rule.ts';
 
 // Comparisons are written as "unless it is right", so that a missing or unreadable stamp (NaN) counts as a breach.
 
-/** I6: a waiter is told something, by its own bound plus the grace. */
-export function* everyWaitReturns({ waits }: Dossier, { graceMs }: Limits): Generator<string> {
+/** I6: a waiter gets a reply, by its own bound plus the grace. */
+export function* everyWaitReturns({ waits }: ElicitationCase, { graceMs }: Limits): Generator<string> {
   for (const { outcome, startedAt, at, deadlineMs } of waits) {
-    if (outcome === 'none') yield `the wait of ${startedAt} was never told anything`;
+    if (outcome === 'none') yield `the wait of ${startedAt} never got a reply`;
     const took = at - startedAt;
     if (!(took <= deadlineMs + graceMs))
       yield `the wait of ${startedAt} took ${took} ms, bound ${deadlineMs} ms`;
@@ -16,8 +16,8 @@ export function* everyWaitReturns({ waits }: Dossier, { graceMs }: Limits): Gene
 }
 
 /** I7: nothing is expired before its deadline, by the server's stamps and by the time that really passed. */
-export function* neverEarly(dossier: Dossier, { toleranceMs }: Limits): Generator<string> {
-  const { ask, askedFrom, expiresAt, finals, views } = dossier;
+export function* neverEarly(record: ElicitationCase, { toleranceMs }: Limits): Generator<string> {
+  const { ask, askedFrom, expiresAt, finals, views } = record;
   if (expiresAt === undefined) return;
   for (const { status, settledAt = Number.NaN } of finals) {
     if (status === 'expired' && !(settledAt >= expiresAt))
@@ -29,7 +29,7 @@ export function* neverEarly(dossier: Dossier, { toleranceMs }: Limits): Generato
     if (serverTime !== undefined && !(serverTime >= expiresAt - toleranceMs)) {
       yield `${source} showed expired at server time ${serverTime}, deadline ${expiresAt}`;
     }
-    // A duration holds whatever the clocks say; it also judges the doors that show no server time.
+    // A duration holds whatever the clocks show; it also judges replies without a server time.
     if (askedFrom !== undefined && at - askedFrom < lifetime - toleranceMs) {
       yield `${source} showed expired ${at - askedFrom} ms after it was asked for ${lifetime} ms`;
     }
@@ -37,7 +37,7 @@ export function* neverEarly(dossier: Dossier, { toleranceMs }: Limits): Generato
 }
 
 /** I8: no command settles anything past the deadline. */
-export function* neverLate({ finals, expiresAt }: Dossier): Generator<string> {
+export function* neverLate({ finals, expiresAt }: ElicitationCase): Generator<string> {
   for (const { status, settledAt = Number.NaN, expiresAt: shown } of finals) {
     if (!isTerminal(status) || status === 'expired') continue;
     const deadline = expiresAt ?? shown;
@@ -45,25 +45,25 @@ export function* neverLate({ finals, expiresAt }: Dossier): Generator<string> {
   }
 }
 
-/** I9: what one client was told, a later look by any client no longer denies. */
-export function* neverBack(dossier: Dossier, { graceMs }: Limits): Generator<string> {
-  const { settledBy, openedBy } = knownBy(dossier);
-  for (const view of dossier.views) {
+/** I9: what one client knows, a later read by any client no longer denies. */
+export function* neverBack(record: ElicitationCase, { graceMs }: Limits): Generator<string> {
+  const { settledBy, openedBy } = knownBy(record);
+  for (const view of record.views) {
     if (isTerminal(view.status) || view.startedAt === undefined) continue;
     const known = view.status === 'pending' ? Math.min(settledBy, openedBy) : settledBy;
     if (view.startedAt > known) {
       yield `${view.source} of ${view.startedAt} shows ${label(view)}, though more was known at ${known}`;
     }
   }
-  for (const wait of dossier.waits) {
+  for (const wait of record.waits) {
     if (sleptThrough(wait, settledBy, graceMs)) {
       yield `the wait of ${wait.startedAt} slept ${wait.timeoutMs} ms, though it was settled by ${settledBy}`;
     }
   }
 }
 
-/** When some client first had it in hand that the question was settled, and that it was opened. */
-function knownBy({ claims, views }: Dossier): {
+/** When some client first knew that the elicitation was settled, and that it was opened. */
+function knownBy({ claims, views }: ElicitationCase): {
   readonly settledBy: number;
   readonly openedBy: number;
 } {
@@ -83,7 +83,7 @@ function earliest(moments: readonly { readonly at: number }[]): number {
   return moments.reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
 }
 
-/** The server looks once more when its time is up, so what was settled well before that must show. */
+/** The server reads once more when the time is up, so what was settled well before that must show. */
 function sleptThrough({ outcome, startedAt, at, timeoutMs }: WaitEvent, settledBy: number, graceMs: number) {
   if (outcome !== 'pending' && outcome !== 'opened') return false;
   if (timeoutMs === undefined || at - startedAt < timeoutMs || startedAt > settledBy) return false;
