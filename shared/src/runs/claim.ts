@@ -32,7 +32,7 @@ export interface ClaimedRun {
 export async function claimRun(
   deps: ClaimDeps,
   stream: StreamRef,
-  start: (claimed: ClaimedRun) => void,
+  onClaimed: (claimed: ClaimedRun) => void,
 ): Promise<void> {
   const { runs, local, recovery } = deps;
   const standing = await runs.standing(stream);
@@ -42,7 +42,7 @@ export async function claimRun(
   const release = local.reserve(stream);
   try {
     const claimed = await takeOver(deps, stream, standing.term);
-    if (claimed !== undefined) start(claimed);
+    if (claimed !== undefined) onClaimed(claimed);
   } finally {
     release();
   }

@@ -7,6 +7,9 @@ import type { RunWriter } from './write.ts';
 /** What a run waits for: open questions, and delegates' runs that are detached themselves. */
 export type Waits = NonNullable<RunWrite['detach']>;
 
+/** Where a released run is continued: after its waits, or at once on another pod. */
+export type Release = 'detached' | 'handed_over';
+
 export const NO_WAITS: Waits = { questions: [], runs: [] };
 
 /**
@@ -18,7 +21,7 @@ export async function detachOrHandOver(
   run: RunRef,
   writer: Pick<RunWriter, 'save' | 'detach' | 'term'>,
   { reason, waits }: { readonly reason: unknown; readonly waits: Waits },
-): Promise<'detached' | 'handed_over'> {
+): Promise<Release> {
   const isWaiting = waits.questions.length + waits.runs.length > 0;
   if (reason instanceof RunDetachedError && isWaiting && (await writer.detach(waits))) return 'detached';
   await handOver(deps, run, writer);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isParleyError, ParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
-import type { ConversationRef, RunRef } from '../domain/runs/run.ts';
+import type { ConversationRef, Run, RunRef } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import type { Conversations } from '../ports/runs/conversations.ts';
 import type { Heartbeats } from '../ports/runs/heartbeats.ts';
@@ -12,6 +12,7 @@ import { type ClaimedRun, claimRun } from './claim.ts';
 import { RunInterruptedError } from './interruption.ts';
 import { LEASE_TIMING, type LeaseTiming, startLease } from './lease.ts';
 import { type CleanupKind, createLocalRuns, type LocalRuns } from './local-runs.ts';
+import { createOwnedRun, type OwnedRun } from './owned-run.ts';
 import { createRecovery } from './recover.ts';
 import { stopTurn } from './stop.ts';
 
@@ -31,11 +32,15 @@ export interface PodRunsDeps {
   readonly onFault: (error: unknown, run: StreamRef) => void;
 }
 
-/** A run that was begun on this pod. */
-export type Begun = BeginResult & { type: 'begun' };
+/**
+ * Work on a run that this pod owns. `stopping` aborts it: with a RunInterruptedError where the pod stops, else because
+ * the person stopped the turn. Resolves to true once the run's end is written, or once another pod owns the run. Never
+ * rejects.
+ */
+export type Work = (owned: OwnedRun, stopping: AbortController) => Promise<boolean>;
 
-/** Work on a run. Resolves to true once its end is written, or once another pod owns it. Never rejects. */
-export type Work<T> = (run: T, stopping: AbortController) => Promise<boolean>;
+/** Work on a run that this pod has claimed. `record` is the run as its previous owner left it. */
+export type ClaimedWork = (owned: OwnedRun, record: Run, stopping: AbortController) => Promise<boolean>;
 
 /** The runs of one pod: their life from begin or claim to end, without what they do. */
 export interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
@@ -46,9 +51,9 @@ export interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
    * what `beginRun` throws. After `unavailable` a run with a key may have begun, and then continues; one without a key
    * is ended.
    */
-  begin(run: Omit<NewRun, 'owner'>, work: Work<Begun>): Promise<BeginResult & { type: 'begun' | 'known' }>;
+  begin(run: Omit<NewRun, 'owner'>, work: Work): Promise<BeginResult & { type: 'begun' | 'known' }>;
   /** Starts to claim runs from the queue. */
-  claim(work: Work<ClaimedRun>): void;
+  claim(work: ClaimedWork): void;
   /** As `Recovery.isRunning`. */
   isRunning(stream: StreamRef): Promise<boolean>;
   /** As `Recovery.isWaiting`. */
@@ -93,12 +98,13 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
     });
   }
 
-  function startClaimed(work: Work<ClaimedRun>, { run, term }: ClaimedRun): void {
+  function startClaimed(work: ClaimedWork, { run, term }: ClaimedRun): void {
     // The work that this pod did under an earlier term is fenced.
     local.interrupt(run.streamRequestId, new RunInterruptedError());
     const stopping = new AbortController();
     if (isClosing) stopping.abort(new RunInterruptedError());
-    activate(run, term, stopping, work({ run, term }, stopping).then(cleanupAfter));
+    const owned = createOwnedRun(deps, run, { term, writerSeq: run.writerSeq });
+    activate(run, term, stopping, work(owned, run, stopping).then(cleanupAfter));
   }
 
   async function findRunning(conversation: ConversationRef): Promise<RunRef | undefined> {
@@ -117,7 +123,10 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
       const stopping = new AbortController();
       const begun = beginRun({ runs, recovery }, { ...run, owner });
       const worked = begun.then(
-        async (start) => (start.type === 'begun' ? cleanupAfter(await work(start, stopping)) : undefined),
+        async (start) =>
+          start.type === 'begun'
+            ? cleanupAfter(await work(createOwnedRun(deps, run, start), stopping))
+            : undefined,
         (error: unknown) => cleanupAfterRefusal(error, run.request !== undefined),
       );
       // Active before its record exists: no other request on this pod takes it for an orphan.

@@ -61,18 +61,18 @@ export function createTurns(deps: TurnsDeps): Turns {
   const { owner, reserve, watch } = podRuns;
   const delegateTo = createDelegate({ ...deps, owner, reserve, watch });
   const work = { ...deps, delegateTo };
-  podRuns.claim((claimed, stopping) =>
-    claimed.run.delegateRequest === undefined
-      ? workOnClaimed(work, claimed, stopping)
-      : workOnRemoteDelegate(work, claimed, stopping),
+  podRuns.claim((owned, record, stopping) =>
+    record.delegateRequest === undefined
+      ? workOnClaimed(work, owned, record, stopping)
+      : workOnRemoteDelegate(work, owned, record, stopping),
   );
 
   return {
     async begin(request) {
       const agent = deps.agents.find(request.agent);
       const run: RunRef = { ...request.conversation, streamRequestId: await streamRequestIdOf(request) };
-      const result = await podRuns.begin(newRun(run, agent.id, request), (start, stopping) =>
-        workOnBegun(work, request, run, start, stopping),
+      const result = await podRuns.begin(newRun(run, agent.id, request), (owned, stopping) =>
+        workOnBegun(work, request, owned, stopping),
       );
       return result.type === 'known'
         ? { ...run, conversationId: result.conversationId, isRepeat: true }

@@ -4,7 +4,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs/runs';
-import { createRunWriter } from '@parley/shared/runs/write';
+import { createOwnedRun } from '@parley/shared/runs/owned-run';
 import { createBudget } from '../loop/budget.ts';
 import type { Delegate, DelegatingCall } from '../loop/run-context.ts';
 import type { RunAgent } from '../loop/run-steps.ts';
@@ -17,7 +17,7 @@ import { runDelegate } from './run-delegate.ts';
 const DEPTH_MAX = 5;
 
 export interface DelegateDeps extends FollowDeps {
-  readonly engine: Pick<Engine, 'withdraw' | 'watch'>;
+  readonly engine: Pick<Engine, 'list' | 'withdraw' | 'watch'>;
   readonly runs: Runs;
   readonly agents: {
     find(id: string): { readonly id: string; readonly title: string };
@@ -102,12 +102,12 @@ async function workUnlessTaken(
   const begun = await begin(deps, call, task, deps.owner);
   if (begun === undefined) return undefined;
   const agent = await deps.agents.open(task.id, run, from.signal);
-  const writer = createRunWriter({ runs: deps.runs, run, ...begun });
+  const owned = createOwnedRun(deps, run, begun);
   const callId = turnCallId(from, call.toolCallId);
   try {
-    return await runDelegate(deps, from, { ...agent, ...task, writer, callId });
+    return await runDelegate(from, owned, { ...agent, ...task, callId });
   } catch (error) {
-    if (!writer.fenced.aborted || from.signal.aborted) throw error;
+    if (!owned.writer.fenced.aborted || from.signal.aborted) throw error;
     return undefined;
   }
 }

@@ -1,10 +1,11 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { DelegateRequest, Run, RunRef } from '@parley/shared/domain/runs/run';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { ClaimedRun } from '@parley/shared/runs/claim';
+import type { Runs } from '@parley/shared/ports/runs/runs';
 import { isInterrupted, RunDetachedError, RunInterruptedError } from '@parley/shared/runs/interruption';
 import { withdrawOfRun } from '@parley/shared/runs/open-questions';
-import { createRunWriter, type RunWriter } from '@parley/shared/runs/write';
+import type { OwnedRun } from '@parley/shared/runs/owned-run';
+import type { RunWriter } from '@parley/shared/runs/write';
 import type { Agents } from '../loop/agents.ts';
 import { createBudget } from '../loop/budget.ts';
 import { createIdleDetection, type IdleDeps, type IdleDetection, idleAfterMs } from '../loop/idle.ts';
@@ -14,10 +15,11 @@ import { readCheckpoint } from '../loop/read-checkpoint.ts';
 import type { Delegate, Delegator, RunContext } from '../loop/run-context.ts';
 import { breakTurn } from '../loop/run-end.ts';
 import type { WorkClock } from '../loop/work-clock.ts';
-import { type RunDelegateDeps, runDelegate } from './run-delegate.ts';
+import { runDelegate } from './run-delegate.ts';
 
-export interface RemoteDelegateDeps extends RunDelegateDeps, IdleDeps {
+export interface RemoteDelegateDeps extends IdleDeps {
   readonly engine: RunContext['engine'];
+  readonly runs: Pick<Runs, 'read' | 'standing'>;
   readonly agents: Pick<Agents, 'find' | 'open'>;
   readonly delegateTo: Delegate;
   readonly observer: TurnObserver;
@@ -27,13 +29,14 @@ export interface RemoteDelegateDeps extends RunDelegateDeps, IdleDeps {
 /** Works on a claimed delegate's run, whose delegator is on another pod. Resolves as `workOnBegun`. Never rejects. */
 export async function workOnRemoteDelegate(
   deps: RemoteDelegateDeps,
-  { run, term }: ClaimedRun,
+  owned: OwnedRun,
+  run: Run,
   stopping: AbortController,
 ): Promise<boolean> {
   const { agents, runs, engine } = deps;
   const stopped = stopping.signal;
   const onFault = (error: unknown) => deps.onFault(error, run);
-  const writer = createRunWriter({ runs, run, term, writerSeq: run.writerSeq });
+  const { writer } = owned;
   const signal = AbortSignal.any([stopped, writer.stopped]);
   const clock = createRemoteClock(writer);
   const idle = createIdleDetection(idleAfterMs(deps, run.delivery), () =>
@@ -50,7 +53,7 @@ export async function workOnRemoteDelegate(
     const agent = await agents.open(id, run, AbortSignal.any([signal, writer.fenced]));
     const from = await readCheckpoint({ runs, onFault }, run);
     const delegator = createDelegator(deps, run, { writer, clock, idle, signal, onFault });
-    await runDelegate(deps, delegator, { ...agent, id, title, run, writer, input: run.input, from });
+    await runDelegate(delegator, owned, { ...agent, id, title, input: run.input, from });
   } catch (error) {
     // A stopped delegate has written its end. One whose pod stops is released and continues elsewhere.
     if (writer.outcome === undefined && !isReleased()) {

@@ -1,12 +1,8 @@
-import type { Message, RunRef } from '@parley/shared/domain/runs/run';
-import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Message } from '@parley/shared/domain/runs/run';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { Runs } from '@parley/shared/ports/runs/runs';
-import { detachOrHandOver } from '@parley/shared/runs/detach';
-import type { HandOverDeps } from '@parley/shared/runs/hand-over';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { withdraw } from '@parley/shared/runs/open-questions';
-import type { RunWriter } from '@parley/shared/runs/write';
+import type { OwnedRun } from '@parley/shared/runs/owned-run';
 import { createBudget } from '../loop/budget.ts';
 import { BEGINNING, type Checkpoint, inheritedPausesOf } from '../loop/checkpoint.ts';
 import { type Delegator, type RunContext, waitsOf } from '../loop/run-context.ts';
@@ -16,12 +12,10 @@ import { startWorkClock } from '../loop/work-clock.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './outcome.ts';
 
-/** An agent, its task, and the run that was begun for it. */
+/** An agent and its task. */
 export interface DelegateWork extends RunAgent {
   readonly id: string;
   readonly title: string;
-  readonly run: RunRef;
-  readonly writer: RunWriter;
   readonly input: readonly Message[];
   /**
    * Id of the delegating call on the turn's stream, where the delegate's calls appear too. Absent where the delegator
@@ -32,18 +26,10 @@ export interface DelegateWork extends RunAgent {
   readonly from?: Checkpoint;
 }
 
-export interface RunDelegateDeps extends HandOverDeps {
-  readonly runs: HandOverDeps['runs'] & Pick<Runs, 'read' | 'standing' | 'write'>;
-  readonly engine: Pick<Engine, 'withdraw'>;
-}
-
 /** Runs a delegate to its end. Rejects with the delegator's abort reason when the delegator ends first. */
-export async function runDelegate(
-  deps: RunDelegateDeps,
-  by: Delegator,
-  work: DelegateWork,
-): Promise<ToolOutcome> {
-  const { run, writer, id, title, input, from = BEGINNING } = work;
+export async function runDelegate(by: Delegator, owned: OwnedRun, work: DelegateWork): Promise<ToolOutcome> {
+  const { run, writer } = owned;
+  const { id, title, input, from = BEGINNING } = work;
   const clock = startWorkClock(work.limits.workMs, from.workedMs, by.clock);
   const budget = createBudget(work.limits.tokens, by.budget);
   budget.spend(from.used);
@@ -79,13 +65,11 @@ export async function runDelegate(
     ending.abort(error);
     if (belongsToAnotherPod(by.signal)) {
       const { reason } = by.signal;
-      await detachOrHandOver(deps, run, writer, { reason, waits: waitsOf(context) }).catch(
-        async (fault: unknown) => {
-          by.onFault(fault);
-          if (!writer.fenced.aborted)
-            await breakTurn({ writer, stopped: by.signal, onFault: by.onFault }, [], fault);
-        },
-      );
+      await owned.release(reason, waitsOf(context)).catch(async (fault: unknown) => {
+        by.onFault(fault);
+        if (!writer.fenced.aborted)
+          await breakTurn({ writer, stopped: by.signal, onFault: by.onFault }, [], fault);
+      });
       throw reason;
     }
     // Another pod owns the run and its questions.
@@ -93,7 +77,7 @@ export async function runDelegate(
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
     // The delegator ends too and reports the cause.
     const onFault = by.signal.aborted ? () => undefined : by.onFault;
-    if (!by.signal.aborted) await withdrawOpen(deps, context);
+    if (!by.signal.aborted) await withdrawOpen(context);
     await breakTurn({ writer, stopped: by.signal, onFault }, [], cause, budget.used);
     by.signal.throwIfAborted();
     return delegateFailed(title, wordsFor(cause).code);
@@ -103,10 +87,7 @@ export async function runDelegate(
 }
 
 /** Withdraws the open questions of a delegate that failed while its turn continues. */
-async function withdrawOpen(
-  { engine }: Pick<RunDelegateDeps, 'engine'>,
-  { run, open, onFault }: RunContext,
-): Promise<void> {
+async function withdrawOpen({ engine, run, open, onFault }: RunContext): Promise<void> {
   await Promise.all(
     [...open].map((id) => retryWhileUnavailable(() => withdraw(engine, run.tenant, id)).catch(onFault)),
   );

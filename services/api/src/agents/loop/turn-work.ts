@@ -9,15 +9,10 @@ import type {
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
-import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { Runs } from '@parley/shared/ports/runs/runs';
-import type { ClaimedRun } from '@parley/shared/runs/claim';
-import { detachOrHandOver, NO_WAITS, type Waits } from '@parley/shared/runs/detach';
+import { NO_WAITS, type Release, type Waits } from '@parley/shared/runs/detach';
 import { isInterrupted, RunDetachedError } from '@parley/shared/runs/interruption';
-import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
-import type { Begun } from '@parley/shared/runs/pod-runs';
-import { stopDelegates } from '@parley/shared/runs/stop';
-import { createRunWriter, type RunWriter } from '@parley/shared/runs/write';
+import type { OwnedRun } from '@parley/shared/runs/owned-run';
 import type { Agents } from './agents.ts';
 import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { fromFirstUser } from './history.ts';
@@ -51,10 +46,9 @@ export interface TurnRequest {
 }
 
 export interface TurnWorkDeps extends IdleDeps {
-  readonly engine: Pick<Engine, 'ask' | 'list' | 'wait' | 'withdraw'>;
-  readonly runs: Runs;
+  readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
+  readonly runs: Pick<Runs, 'read'>;
   readonly conversations: Pick<Conversations, 'read'>;
-  readonly runQueue: Pick<RunQueue, 'offer'>;
   readonly agents: Agents;
   readonly observer: TurnObserver;
   readonly delegateTo: Delegate;
@@ -69,49 +63,47 @@ export interface TurnWorkDeps extends IdleDeps {
 export async function workOnBegun(
   deps: TurnWorkDeps,
   request: TurnRequest,
-  run: RunRef,
-  start: Begun,
+  owned: OwnedRun,
   stopping: AbortController,
 ): Promise<boolean> {
-  deps.observer.began(run);
-  const writer = createRunWriter({ runs: deps.runs, run, ...start });
+  deps.observer.began(owned.run);
   const agent = deps.agents.find(request.agent);
   const { delivery = 'hold' } = request;
-  return workOn(deps, { ...request, delivery, run, writer, agent, stopping, from: BEGINNING });
+  return workOn(deps, owned, { ...request, delivery, agent, stopping, from: BEGINNING });
 }
 
 /** Continues a turn that this pod has claimed. As `workOnBegun`. */
 export async function workOnClaimed(
   deps: TurnWorkDeps,
-  { run, term }: ClaimedRun,
+  owned: OwnedRun,
+  record: Run,
   stopping: AbortController,
 ): Promise<boolean> {
-  const { support, delivery, input, writerSeq } = run;
-  deps.observer.resumed(run, term);
-  const writer = createRunWriter({ runs: deps.runs, run, term, writerSeq });
-  const agent = { id: run.agent, title: run.agent };
-  const from = await readCheckpoint({ runs: deps.runs, onFault: (error) => deps.onFault(error, run) }, run);
-  return workOn(deps, { run, writer, agent, stopping, support, delivery, input, before: [], from });
+  const { support, delivery, input } = record;
+  deps.observer.resumed(record, owned.writer.term);
+  const agent = { id: record.agent, title: record.agent };
+  const onFault = (error: unknown) => deps.onFault(error, record);
+  const from = await readCheckpoint({ runs: deps.runs, onFault }, record);
+  return workOn(deps, owned, { agent, stopping, support, delivery, input, before: [], from });
 }
 
 interface Assignment extends Pick<TurnRequest, 'support' | 'input' | 'before'> {
   readonly delivery: Delivery;
-  readonly run: RunRef | Run;
-  readonly writer: RunWriter;
   readonly agent: { readonly id: string; readonly title: string };
   readonly stopping: AbortController;
   readonly from: Checkpoint;
 }
 
-async function workOn(deps: TurnWorkDeps, assignment: Assignment): Promise<boolean> {
+async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignment): Promise<boolean> {
   const { engine, agents, observer, delegateTo } = deps;
-  const { run, writer, stopping, support, delivery, from } = assignment;
+  const { run, writer } = owned;
+  const { stopping, support, delivery, from } = assignment;
   const stopped = stopping.signal;
   const startedAt = performance.now();
   const onFault = (error: unknown) => deps.onFault(error, run);
-  let released: 'detached' | 'handed_over' | undefined;
+  let released: Release | undefined;
   const release = async (waits: Waits) => {
-    released = await detachOrHandOver(deps, run, writer, { reason: stopped.reason, waits });
+    released = await owned.release(stopped.reason, waits);
   };
   const idle = createIdleDetection(idleAfterMs(deps, delivery), () => stopping.abort(new RunDetachedError()));
   let { input } = assignment;
@@ -141,14 +133,14 @@ async function workOn(deps: TurnWorkDeps, assignment: Assignment): Promise<boole
       from,
       release,
       delegateTo,
-      withdrawQuestions: () => retryWhileUnavailable(() => withdrawUnlessTaken(deps, run, writer)),
+      withdrawQuestions: owned.withdrawQuestions,
       onFault,
     });
   } catch (error) {
     // A run that cannot be detached is handed over; a run that cannot be handed over is ended.
     const isReleased = isInterrupted(stopped) && (await release(NO_WAITS).then(() => true, onFault));
     if (isReleased !== true && !writer.fenced.aborted) {
-      if (from.isRestarted) await retryWhileUnavailable(() => endQuestions(deps, run, writer)).catch(onFault);
+      if (from.isRestarted) await owned.abandonWaits().catch(onFault);
       await breakTurn({ writer, stopped, onFault }, input, error);
     }
   } finally {
@@ -159,21 +151,4 @@ async function workOn(deps: TurnWorkDeps, assignment: Assignment): Promise<boole
   const durationMs = Math.round(performance.now() - startedAt);
   observer.ended(run, { agent: assignment.agent.id, outcome: outcome ?? 'failed', durationMs });
   return outcome !== undefined;
-}
-
-/** Ends the questions and delegates of a claimed run that this pod could not set up. */
-async function endQuestions(deps: TurnWorkDeps, run: RunRef, writer: RunWriter): Promise<void> {
-  await stopDelegates(deps.runs, run);
-  await withdrawUnlessTaken(deps, run, writer);
-}
-
-/** The questions of a run that another pod continues belong to that pod. */
-async function withdrawUnlessTaken(
-  { engine, runs }: TurnWorkDeps,
-  run: RunRef,
-  writer: RunWriter,
-): Promise<void> {
-  const standing = await runs.standing(run);
-  if (standing?.status === 'running' && standing.term !== writer.term) return;
-  await withdrawOfTurn(engine, run);
 }

@@ -1,0 +1,58 @@
+import type { RunRef } from '../domain/runs/run.ts';
+import type { Engine } from '../elicitations/engine.ts';
+import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
+import type { RunQueue } from '../ports/runs/run-queue.ts';
+import type { Runs } from '../ports/runs/runs.ts';
+import { detachOrHandOver, type Release, type Waits } from './detach.ts';
+import { withdrawOfTurn } from './open-questions.ts';
+import { stopDelegates } from './stop.ts';
+import { createRunWriter, type RunWriter } from './write.ts';
+
+export interface OwnedRunDeps {
+  readonly engine: Pick<Engine, 'list' | 'withdraw'>;
+  readonly runs: Runs;
+  readonly runQueue: Pick<RunQueue, 'offer'>;
+}
+
+/** A run that this pod owns under one term, and what its work may do with it. */
+export interface OwnedRun {
+  readonly run: RunRef;
+  readonly writer: RunWriter;
+  /**
+   * Releases the run to another pod after an interruption. `reason` is the abort reason of the work. Retries while Redis
+   * is unavailable.
+   */
+  release(reason: unknown, waits: Waits): Promise<Release>;
+  /** Withdraws the turn's open questions, unless another pod owns the run by now. Retries while Redis is unavailable. */
+  withdrawQuestions(): Promise<void>;
+  /** Stops the delegates, then withdraws the questions. Retries while Redis is unavailable. */
+  abandonWaits(): Promise<void>;
+}
+
+/** `start` is the term under which the pod owns the run, and the sequence number of the run's last event. */
+export function createOwnedRun(
+  deps: OwnedRunDeps,
+  run: RunRef,
+  start: { readonly term: number; readonly writerSeq: number },
+): OwnedRun {
+  const { engine, runs } = deps;
+  const writer = createRunWriter({ runs, run, ...start });
+
+  async function withdrawUnlessTaken(): Promise<void> {
+    const standing = await runs.standing(run);
+    const isTaken = standing?.status === 'running' && standing.term !== start.term;
+    if (!isTaken) await withdrawOfTurn(engine, run);
+  }
+
+  return {
+    run,
+    writer,
+    release: (reason, waits) => detachOrHandOver(deps, run, writer, { reason, waits }),
+    withdrawQuestions: () => retryWhileUnavailable(withdrawUnlessTaken),
+    abandonWaits: () =>
+      retryWhileUnavailable(async () => {
+        await stopDelegates(runs, run);
+        await withdrawUnlessTaken();
+      }),
+  };
+}
