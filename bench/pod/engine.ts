@@ -3,7 +3,7 @@ import { createEngine } from '@parley/shared/elicitations/engine';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { resumeHandler } from '@parley/shared/runs/resume';
+import { resumeRunKind } from '@parley/shared/runs/resume';
 import { backendSettings, engineSettings, readEnv } from '@parley/shared/runtime/env';
 import { silentObserver } from '@parley/shared/runtime/observer';
 
@@ -24,7 +24,7 @@ export async function openBenchEngine(
   const backend: Backend = { ...opened, ...instead(opened) };
   const dispatch = createDispatch({
     outbox: backend.outbox,
-    handlers: { wake: resumeHandler(backend), webhook: async () => 'done' },
+    kinds: [resumeRunKind(backend)],
     onFault: (error) => console.error(error),
   });
   const localTimers = createLocalTimers({
@@ -39,7 +39,7 @@ export async function openBenchEngine(
     timers: [localTimers, backend.timers],
     observer: silentObserver,
     settings: engineSettings(env),
-    noted: (task) => void dispatch.now(task),
+    deliveries: dispatch,
   });
   for (;;) {
     const { commands, subscription } = await backend.health();

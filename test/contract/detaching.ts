@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
-import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import type { Dispatch } from '@parley/shared/delivery/dispatch';
+import { bucketOf, formatStreamPath } from '@parley/shared/domain/ids';
 import { DETACHED, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../harness/wait-until.ts';
@@ -10,9 +10,9 @@ import type { Contract } from './contract.ts';
 import { dispatchOn, engineOn } from './engines.ts';
 import { answerOf, askOf, newStream, serviceOf } from './questions.ts';
 
-const ROOM = { wake: 100, webhook: 100 };
+const ROOM = { 'resume-run': 100, webhook: 100 };
 
-/** Runs that no pod holds, and what the end of their questions leaves to do. */
+/** Runs that no pod holds, and how the end of their questions resumes them. */
 export function detachingContract(contract: Contract): void {
   const newTurn = (stream = newStream()): NewRun => ({
     ...stream,
@@ -30,8 +30,11 @@ export function detachingContract(contract: Contract): void {
     },
   });
 
-  /** Engines that leave the outbox alone, as one that dies at once does. */
-  const bare = () => engineOn(contract.pods.backend, { noted: () => undefined });
+  /** Engines that handle nothing at once, as one that dies right after its commit. */
+  const bare = () => {
+    const { backend } = contract.pods;
+    return engineOn(backend, { deliveries: { ...dispatchOn(backend), now: async () => undefined } });
+  };
 
   async function asking(turn: NewRun, engine = bare()): Promise<string> {
     return (await askOf(engine, turn)).row.id;
@@ -56,14 +59,8 @@ export function detachingContract(contract: Contract): void {
     const entries = await contract.pods.second.outbox.take(bucketOf(turn), ROOM, 0);
     return entries
       .map(({ task }) => task)
-      .filter((task) => task.kind === 'wake' && task.stream.streamRequestId === turn.streamRequestId);
+      .filter((task) => task.kind === 'resume-run' && task.subject === formatStreamPath(turn));
   };
-
-  const wakeOf = ({ tenant, userId, streamRequestId }: NewRun, term: number): OutboxTask => ({
-    kind: 'wake',
-    stream: { tenant, userId, streamRequestId },
-    term,
-  });
 
   const dispatched = async (dispatch: Dispatch) => {
     await dispatch.round();
@@ -98,7 +95,7 @@ export function detachingContract(contract: Contract): void {
         await detached(turn, [id]);
         if (end === 'answer') await answerOf(engine, turn, id, 'decline');
         else await engine.withdraw({ caller: serviceOf(turn), id, reason: 'superseded' });
-        expect(await noted(turn)).toEqual([wakeOf(turn, 2)]);
+        expect(await noted(turn)).toEqual([resumeTask(turn, 2)]);
       }
     });
 
@@ -194,134 +191,6 @@ export function detachingContract(contract: Contract): void {
       await answerOf(bare(), turn, other, 'decline');
       await dispatched(dispatchOn(second));
       expect(await second.runs.standing(turn)).toMatchObject({ owner: 'pod-b', term: 4 });
-    });
-  });
-
-  describe('the outbox', () => {
-    const task = (): OutboxTask => wakeOf(newTurn(), 2);
-    const takenOf = async (one: OutboxTask, leaseMs: number) => {
-      if (one.kind !== 'wake') throw new Error('Only wakes are used here.');
-      const entries = await contract.pods.second.outbox.take(bucketOf(one.stream), ROOM, leaseMs);
-      return entries.find((entry) => JSON.stringify(entry.task) === JSON.stringify(one));
-    };
-    const taken = async (one: OutboxTask) => {
-      const entry = await takenOf(one, 600_000);
-      if (entry === undefined) throw new Error('It was not handed out.');
-      return entry;
-    };
-
-    it('hands a task out until it is done, and counts what was tried', async () => {
-      const { outbox } = contract.pods.backend;
-      const one = task();
-      await outbox.add(one);
-      // Whoever had it first died with it.
-      expect(await takenOf(one, 0)).toMatchObject({ attempt: 1 });
-      const second = await taken(one);
-      expect(second.attempt).toBe(1);
-      expect(await takenOf(one, 0)).toBeUndefined();
-      await outbox.again(second, 0);
-      const third = await taken(one);
-      expect(third.attempt).toBe(2);
-      await outbox.giveBack(third, 0);
-      const fourth = await taken(one);
-      expect(fourth.attempt).toBe(2);
-      await outbox.done(fourth);
-      await outbox.again(fourth, 0);
-      expect(await takenOf(one, 0)).toBeUndefined();
-    });
-
-    it('lets nobody cross off what was handed to another since, or added anew', async () => {
-      const { outbox } = contract.pods.backend;
-      const one = task();
-      await outbox.add(one);
-      const slow = await takenOf(one, 0);
-      const fast = await taken(one);
-      if (slow !== undefined) await outbox.done(slow);
-      await outbox.again(fast, 0);
-      const last = await taken(one);
-      expect(last.attempt).toBe(2);
-      // As a redrive does while the last attempt is not yet over.
-      await outbox.add(one);
-      await outbox.done(last);
-      const anew = await taken(one);
-      expect(anew.attempt).toBe(1);
-      // No first hand-out is like the first one after it was added anew, or noted anew once it was crossed off.
-      if (slow !== undefined) await outbox.done(slow);
-      await outbox.done(anew);
-      await outbox.add(one);
-      const third = await taken(one);
-      for (const old of [slow, anew]) if (old !== undefined) await outbox.done(old);
-      await outbox.again(third, 0);
-      const fourth = await taken(one);
-      expect(fourth.attempt).toBe(2);
-      await outbox.done(fourth);
-      expect(await takenOf(one, 0)).toBeUndefined();
-    });
-
-    it('hands out nothing where there is no room, and of each kind no more than there is', async () => {
-      const { outbox } = contract.pods.backend;
-      const one = task();
-      if (one.kind !== 'wake') throw new Error('It is a wake.');
-      const webhooks = Array.from({ length: 3 }, () => ({
-        kind: 'webhook' as const,
-        elicitationId: mintElicitationId(one.stream),
-      }));
-      for (const each of [...webhooks, one]) await outbox.add(each);
-      const bucket = bucketOf(one.stream);
-      for (const none of [0, -3])
-        expect(await outbox.take(bucket, { wake: none, webhook: none }, 0)).toEqual([]);
-      const two = await outbox.take(bucket, { wake: 0, webhook: 2 }, 600_000);
-      expect(two.map((entry) => entry.task.kind)).toEqual(['webhook', 'webhook']);
-      const rest = await outbox.take(bucket, { wake: 0, webhook: 100 }, 600_000);
-      const all = [...two, ...rest];
-      expect(all.map((entry) => entry.task)).toEqual(expect.arrayContaining(webhooks));
-      expect(all.every((entry) => entry.task.kind === 'webhook')).toBe(true);
-      for (const entry of all) await outbox.done(entry);
-      const wake = await taken(one);
-      await outbox.done(wake);
-    });
-
-    it('says for how long the first task that nobody has begun has been due', async () => {
-      const { backend, second } = contract.pods;
-      const one = task();
-      await backend.outbox.add(one);
-      await waitUntil(async () => (await second.outbox.lagMs()) > 1_000, { what: 'it to be late' });
-      const entry = await taken(one);
-      // Other tests leave none behind.
-      expect(await second.outbox.lagMs()).toBe(0);
-      await backend.outbox.again(entry, 600_000);
-      expect(await second.outbox.lagMs()).toBe(0);
-      const later = { ...entry, attempt: 2 };
-      await backend.outbox.done(later);
-    });
-
-    it('keeps a task whose handler fails, and does the others', async () => {
-      const { backend } = contract.pods;
-      const [bad, good] = [task(), task()];
-      for (const one of [bad, good]) await backend.outbox.add(one);
-      const marker = randomUUID();
-      const faults: unknown[] = [];
-      const done: OutboxTask[] = [];
-      await dispatched(
-        createDispatch({
-          outbox: backend.outbox,
-          handlers: {
-            webhook: async () => 'done',
-            async wake(one) {
-              if (JSON.stringify(one) === JSON.stringify(bad)) throw new Error(marker);
-              done.push(one);
-              return 'done';
-            },
-          },
-          onFault: (error) => faults.push(error),
-        }),
-      );
-      expect(done).toContainEqual(good);
-      expect(faults).toContainEqual(new Error(marker));
-      // It was put off, not crossed off; that it could not be tried is no try.
-      const left = await waitUntil(() => takenOf(bad, 600_000), { what: 'it to be due again' });
-      expect(left.attempt).toBe(1);
-      await backend.outbox.done(left);
     });
   });
 }

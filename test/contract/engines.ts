@@ -1,10 +1,11 @@
+import { webhookKind } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
 import type { WebhookSettings } from '@parley/shared/domain/webhooks/rules';
 import type { EngineDeps, EngineSettings } from '@parley/shared/elicitations/deps';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
-import { resumeHandler } from '@parley/shared/runs/resume';
+import { resumeRunKind } from '@parley/shared/runs/resume';
 import { silentObserver } from '@parley/shared/runtime/observer';
 
 // Looking again is so slow that a test which passes was woken.
@@ -34,17 +35,17 @@ export function engineOn(backend: Backend, options: EngineOptions = {}): Engine 
     claims: backend.claims,
     timers: [],
     observer: silentObserver,
-    noted: (task) => void dispatchOn(backend).now(task),
+    deliveries: dispatchOn(backend),
     ...deps,
     settings: { ...SETTINGS, ...settings } satisfies EngineSettings & WebhookSettings,
   });
 }
 
-/** The outbox of a backend, with runs that are woken and webhooks that nobody sends. */
+/** The dispatch of a backend: resumes detached runs, and sends no webhook. */
 export function dispatchOn(backend: Backend): Dispatch {
   return createDispatch({
     outbox: backend.outbox,
-    handlers: { wake: resumeHandler(backend), webhook: async () => 'done' },
+    kinds: [resumeRunKind(backend), webhookKind(async () => 'done')],
     onFault: () => undefined,
   });
 }

@@ -3,7 +3,6 @@ import type { BackendSettings } from '@parley/shared/ports/backend';
 /** Bounds of a backend that no test meets unless it sets its own. */
 export const ROOMY: BackendSettings = {
   retentionMs: 60_000,
-  keptForWebhookMs: 120_000,
   deadLetterMs: 120_000,
   openPerUserMax: 1_000,
   historyPerUserMax: 1_000,

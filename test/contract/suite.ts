@@ -11,6 +11,7 @@ import { inboxContract } from './inboxes.ts';
 import { lateCopyContract } from './late-copies.ts';
 import { leavingContract } from './leaving.ts';
 import { modelContract } from './model.ts';
+import { outboxContract } from './outboxes.ts';
 import { pageContract } from './pages.ts';
 import type { Store } from './pods.ts';
 import { racingContract } from './racing.ts';
@@ -38,6 +39,7 @@ export function backendContract(name: string, store: Store): void {
     lateCopyContract(contract);
     runQueueContract(contract);
     detachingContract(contract);
+    outboxContract(contract);
     busContract(contract);
     budgetContract(contract);
     deadLetterContract(contract);

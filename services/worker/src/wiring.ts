@@ -61,7 +61,7 @@ export async function wireWorker(env: Env, location: RedisLocation): Promise<Wor
   const dispatch = createProcessDispatch({ env, backend, log, metrics });
   const engine = createEngine({
     ...backend,
-    noted: (task) => void dispatch.now(task),
+    deliveries: dispatch,
     // An expiry ends with the job it ran in; the jobs of what the sweep expired find it ended.
     timers: [],
     observer: createObserver({ log, tracer: telemetry.tracer, metrics }),
@@ -101,7 +101,7 @@ interface WorkerParts {
 
 /** Starts taking jobs and keeping the schedules; resolves once both go. */
 async function takeJobs(parts: WorkerParts): Promise<void> {
-  const { env, location, engine, backend, onError, log, metrics, held } = parts;
+  const { env, location, engine, backend, onError, metrics, held } = parts;
   const onCommandError = () => metrics.redisCommandErrors.add(1);
   const redis = connectCommands(location);
   redis.on('error', () => undefined);
@@ -121,7 +121,7 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
       dispatch: (signal) => parts.dispatch.round(signal),
       offerOrphans: (input) => offerOrphans(backend, input),
       beat: createCanary(redis, onCommandError),
-      ...reportTo({ log, metrics, backend, freshMs: REPORT_ROUNDS * env.PARLEY_INDEX_CHECK_MS }),
+      ...reportTo({ ...parts, freshMs: REPORT_ROUNDS * env.PARLEY_INDEX_CHECK_MS }),
     }),
   });
   // After the workers: they begin no more by then.
@@ -145,17 +145,14 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
   await Promise.all([workers.ready(), schedules.ready()]);
 }
 
-interface ReportDeps {
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly backend: Backend;
+interface ReportDeps extends Pick<WorkerParts, 'log' | 'metrics' | 'backend' | 'dispatch'> {
   /** How long a report of the indexes is worth showing. */
   readonly freshMs: number;
 }
 
 /** Counts and shows what the audits report. */
 function reportTo(deps: ReportDeps): Pick<JobsDeps, 'onIndexReport' | 'onCleanupReport'> {
-  const { log, metrics, backend, freshMs } = deps;
+  const { log, metrics, backend, dispatch, freshMs } = deps;
   let latest: { readonly report: IndexReport; readonly at: number } | undefined;
   const fresh = () =>
     latest !== undefined && performance.now() - latest.at < freshMs ? latest.report : undefined;
@@ -163,7 +160,7 @@ function reportTo(deps: ReportDeps): Pick<JobsDeps, 'onIndexReport' | 'onCleanup
     pending: () => fresh()?.open,
     oldestPendingAge: () => seconds(fresh()?.oldestAgeMs),
     timerCanaryAge: async () => seconds((await backend.health()).timerCanaryAgeMs),
-    outboxLag: async () => seconds(await backend.outbox.lagMs()),
+    outboxLag: async () => seconds(await dispatch.lagMs()),
   });
   return {
     onIndexReport(report: IndexReport) {

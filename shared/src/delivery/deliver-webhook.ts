@@ -1,8 +1,11 @@
 import type { Row } from '../domain/elicitations/row.ts';
+import { isTerminal } from '../domain/elicitations/status.ts';
+import { bucketOf, bucketOfElicitationId } from '../domain/ids.ts';
 import { pauseAfter, WEBHOOK_KEEP_MS } from '../domain/webhooks/schedule.ts';
 import { type WebhookFault, webhookEventOf, webhookIdOf } from '../domain/webhooks/webhook.ts';
 import type { DeadLetters } from '../ports/delivery/dead-letters.ts';
-import type { OutboxResult } from '../ports/delivery/outbox.ts';
+import { type DeliveryKind, NOT_UNDERSTOOD } from '../ports/delivery/kind.ts';
+import type { OutboxResult, OutboxTask } from '../ports/delivery/outbox.ts';
 import type { WebhookObserver } from '../ports/delivery/webhook-observer.ts';
 import type { SendWebhook, WebhookReply } from '../ports/delivery/webhook-sender.ts';
 import type { Elicitations } from '../ports/elicitations/elicitations.ts';
@@ -17,9 +20,9 @@ export interface DeliverWebhookDeps {
   readonly observer: WebhookObserver;
   /** How long an ended elicitation stays, in ms. */
   readonly retentionMs: number;
-  /** How long a dead letter stays, in ms; its elicitation has to be there as long, or nothing could be sent again. */
+  /** How long a dead letter stays, in ms. Its elicitation stays as long, or the webhook could not be redriven. */
   readonly deadLetterMs: number;
-  /** Has a place for each receiver that is quick, and few for those that are not. */
+  /** Limits concurrent deliveries to slow receivers. */
   readonly receivers: Receivers;
   /** 0 to 1, for the jitter of the schedule. */
   readonly random?: () => number;
@@ -27,11 +30,36 @@ export interface DeliverWebhookDeps {
 
 export interface DeliverWebhookInput {
   readonly elicitationId: string;
-  /** How often it was tried, this time included. */
+  /** Number of this attempt; the first is 1. */
   readonly attempt: number;
 }
 
-/** What a reply comes to. */
+const WEBHOOK = 'webhook';
+const PLACES = 48;
+
+/** The delivery kind that posts the end of an elicitation to the `webhookUrl` of its ask; `deliver` makes one attempt. */
+export function webhookKind(deliver: (input: DeliverWebhookInput) => Promise<OutboxResult>): DeliveryKind {
+  return {
+    name: WEBHOOK,
+    places: PLACES,
+    taskOn: ({ id, definition, status }) =>
+      definition.webhookUrl !== undefined && isTerminal(status)
+        ? webhookTask(id, bucketOf(definition))
+        : undefined,
+    keepEndedMs: WEBHOOK_KEEP_MS,
+    async handle({ subject }, attempt) {
+      if (bucketOfElicitationId(subject) === undefined) return NOT_UNDERSTOOD;
+      return deliver({ elicitationId: subject, attempt });
+    },
+  };
+}
+
+/** The task that delivers the webhook of an elicitation, which lies in `bucket`. */
+export function webhookTask(elicitationId: string, bucket: number): OutboxTask {
+  return { kind: WEBHOOK, subject: elicitationId, bucket };
+}
+
+/** What a reply means for the delivery. */
 type Verdict =
   | { readonly type: 'delivered'; readonly status: number }
   | {
@@ -42,13 +70,13 @@ type Verdict =
       readonly retryAfterMs?: number;
     };
 
-// Trying again would come to the same, or is not wanted.
+// Faults that another attempt cannot change, and a receiver that wants no further attempt.
 const FINAL_FAULTS: ReadonlySet<WebhookFault> = new Set(['refused_url', 'refused_address', 'gone']);
 
 /**
- * One attempt to tell an asker how its elicitation ended. Repeating it is harmless: receivers know the webhook by its
- * id, and a dead letter is written over the one of before. Throws `unavailable` when the store is away; the attempt is
- * then to be made again.
+ * Makes one attempt to deliver a webhook. Safe to repeat: receivers recognise the webhook by its id, and a dead letter
+ * replaces an earlier one of the same delivery. Throws `unavailable` when the store cannot be reached; the attempt must
+ * then be repeated.
  */
 export async function deliverWebhook(
   deps: DeliverWebhookDeps,
@@ -72,8 +100,8 @@ export async function deliverWebhook(
   entry.leave(reply);
   const verdict = verdictOf(reply);
   return verdict.type === 'delivered'
-    ? delivered(deps, row, attempt, verdict.status)
-    : again(deps, row, attempt, verdict);
+    ? recordDelivered(deps, row, attempt, verdict.status)
+    : retryOrGiveUp(deps, row, attempt, verdict);
 }
 
 function verdictOf(reply: WebhookReply): Verdict {
@@ -88,14 +116,14 @@ function failed(fault: WebhookFault): Verdict & { type: 'failed' } {
   return { type: 'failed', fault, final: FINAL_FAULTS.has(fault) };
 }
 
-async function delivered(
+async function recordDelivered(
   deps: DeliverWebhookDeps,
   { id, definition: { tenant } }: Row,
   attempt: number,
   status: number,
 ): Promise<OutboxResult> {
   deps.observer.attempted({ elicitationId: id, tenant, attempt, outcome: 'delivered', status });
-  // It has arrived; what is left to tidy must not make it be sent once more.
+  // The receiver has it: a failed clean-up must not cause another delivery.
   await Promise.allSettled([
     deps.deadLetters.remove(tenant, webhookIdOf(id)),
     deps.elicitations.keep(id, deps.retentionMs),
@@ -103,7 +131,7 @@ async function delivered(
   return 'done';
 }
 
-async function again(
+async function retryOrGiveUp(
   deps: DeliverWebhookDeps,
   { id, definition: { tenant } }: Row,
   attempt: number,
@@ -111,14 +139,14 @@ async function again(
 ): Promise<OutboxResult> {
   const random = (deps.random ?? Math.random)();
   const retryInMs = final ? undefined : pauseAfter({ attempt, retryAfterMs, random });
-  const told = { elicitationId: id, tenant, attempt, fault, ...(status !== undefined && { status }) };
+  const details = { elicitationId: id, tenant, attempt, fault, ...(status !== undefined && { status }) };
   if (retryInMs !== undefined) {
-    // From now on: workers may be away for long before the next attempt.
+    // Renewed at every attempt: no worker may run for a long time before the next one.
     await deps.elicitations.keep(id, Math.max(deps.retentionMs, WEBHOOK_KEEP_MS));
-    deps.observer.attempted({ ...told, outcome: 'again', retryInMs });
+    deps.observer.attempted({ ...details, outcome: 'again', retryInMs });
     return { retryInMs };
   }
-  // The letter before the end: dying in between repeats the attempt, and loses nothing.
+  // The dead letter is written before the task is removed: dying in between repeats the attempt and loses nothing.
   await deps.elicitations.keep(id, Math.max(deps.retentionMs, deps.deadLetterMs));
   await deps.deadLetters.add(tenant, {
     deliveryId: webhookIdOf(id),
@@ -127,6 +155,6 @@ async function again(
     lastError: fault,
     ...(status !== undefined && { lastStatus: status }),
   });
-  deps.observer.attempted({ ...told, outcome: 'dead' });
+  deps.observer.attempted({ ...details, outcome: 'dead' });
   return 'done';
 }

@@ -1,144 +1,164 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '../domain/errors.ts';
 import { BUCKET_COUNT } from '../domain/ids.ts';
-import type {
-  Outbox,
-  OutboxEntry,
-  OutboxHandlers,
-  OutboxResult,
-  OutboxRoom,
-  OutboxTask,
-} from '../ports/delivery/outbox.ts';
-
-type Kind = OutboxTask['kind'];
-
-const KINDS = ['wake', 'webhook'] as const satisfies readonly Kind[];
+import type { CommitNotes, CommittedElicitation, Deliveries, DeliveryKind } from '../ports/delivery/kind.ts';
+import type { Outbox, OutboxEntry, OutboxResult, OutboxRoom } from '../ports/delivery/outbox.ts';
 
 export interface DispatchDeps {
   readonly outbox: Outbox;
-  readonly handlers: OutboxHandlers;
-  /** Told of a task that failed and will be tried again. */
-  readonly onFault: (error: unknown, kind: Kind) => void;
+  /** The registered delivery kinds; no two have the same name. */
+  readonly kinds: readonly DeliveryKind[];
+  /** Called with every fault of a handler; the task is tried again. */
+  readonly onFault: (error: unknown, kind: string) => void;
 }
 
-/** Does what the outbox has noted. */
-export interface Dispatch {
+/** Handles the tasks of the outbox. */
+export interface Dispatch extends Deliveries {
   /**
-   * Begins all that is due, for about a second while places become free; each task comes again until it is done. Waits
-   * for none to end: what hangs takes places of its own kind only. Safe to run anywhere and at once. Returns how many
-   * were begun. Throws `unavailable` when part of the outbox could not be read, once the rest has been.
+   * Starts every due task for which its kind has a free place, and keeps starting more for about a second while places
+   * become free. Does not wait for handlers to finish: a handler that hangs occupies a place of its own kind only. Safe
+   * to run in several processes at the same time. Returns how many tasks were started. Throws `unavailable` when a part
+   * of the outbox could not be read, after the other parts have been handled.
    */
   round(signal?: AbortSignal): Promise<number>;
-  /**
-   * Wakes at once whoever was noted just now; what goes out of the house is left to the rounds. Should it fail, the
-   * outbox still has it. Never rejects.
-   */
-  now(task: OutboxTask): Promise<void>;
-  /** Resolves once nothing is under way any more. */
+  /** How long the longest due task has been due, in ms; 0 when none is. */
+  lagMs(): Promise<number>;
+  /** Resolves once no handler runs. */
   idle(): Promise<void>;
 }
 
-// Longer than any task takes: whoever has it may still be at it.
+// Longer than any handler takes, so that no task is handed out while its holder still works on it.
 const LEASE_MS = 60_000;
-// Each kind has its own, so that receivers that hang keep no turn from being woken.
-const PLACES: OutboxRoom = { wake: 16, webhook: 48 };
 const ROUND_MS = 1_000;
-// So that a full house costs few looks.
 const PAUSE_MS = 50;
 const FAULT_MS = 2_000;
 
-/** What came of a look at some buckets. */
+/** What one pass over some buckets did. */
 interface Pass {
-  begun: number;
+  started: number;
   /** Kinds that ran out of places. */
-  readonly short: Set<Kind>;
-  /** Buckets that may have more of those. */
+  readonly full: Set<string>;
+  /** Buckets that may hold more tasks of those kinds. */
   readonly more: number[];
   readonly faults: unknown[];
 }
 
 export function createDispatch(deps: DispatchDeps): Dispatch {
   const { outbox } = deps;
+  const kinds = byName(deps.kinds);
+  const names = [...kinds.keys()];
   const underWay = new Set<Promise<void>>();
-  const busy = { wake: 0, webhook: 0 };
-  const room = () => ({ wake: PLACES.wake - busy.wake, webhook: PLACES.webhook - busy.webhook });
+  const busy = new Map(names.map((name) => [name, 0]));
+  const freePlaces = (name: string) => (kinds.get(name)?.places ?? 0) - (busy.get(name) ?? 0);
+  const room = (): OutboxRoom => Object.fromEntries(names.map((name) => [name, freePlaces(name)]));
 
-  function begin(entry: OutboxEntry): Promise<void> {
-    const { kind } = entry.task;
-    busy[kind] += 1;
-    const attempt = attemptOf(deps, entry).catch((error: unknown) => {
-      // Its lease runs out.
-      if (!isParleyError(error, 'unavailable')) deps.onFault(error, kind);
+  function start(kind: DeliveryKind, entry: OutboxEntry): Promise<void> {
+    const count = (change: number) => busy.set(kind.name, (busy.get(kind.name) ?? 0) + change);
+    count(1);
+    const attempt = handle(deps, kind, entry).catch((error: unknown) => {
+      // The task is handed out again when its lease has lapsed.
+      if (!isParleyError(error, 'unavailable')) deps.onFault(error, kind.name);
     });
     underWay.add(attempt);
     void attempt.finally(() => {
       underWay.delete(attempt);
-      busy[kind] -= 1;
+      count(-1);
     });
     return attempt;
   }
 
-  /** Begins what is due in these buckets, as far as there are places. */
+  /** Starts the due tasks of one bucket for which there are places. Returns how many. */
+  async function startDue(bucket: number): Promise<number> {
+    let started = 0;
+    for (const entry of await outbox.take(bucket, room(), LEASE_MS)) {
+      const kind = kinds.get(entry.task.kind);
+      if (kind === undefined) continue;
+      started += 1;
+      void start(kind, entry);
+    }
+    return started;
+  }
+
+  /** Starts what is due in these buckets, as far as there are places. */
   async function pass(buckets: readonly number[], signal: AbortSignal | undefined): Promise<Pass> {
-    const seen: Pass = { begun: 0, short: new Set(), more: [], faults: [] };
+    const done: Pass = { started: 0, full: new Set(), more: [], faults: [] };
     for (const bucket of buckets) {
       if (signal?.aborted === true) break;
-      const left = room();
       try {
-        for (const entry of await outbox.take(bucket, left, LEASE_MS)) {
-          left[entry.task.kind] -= 1;
-          seen.begun += 1;
-          void begin(entry);
-        }
+        done.started += await startDue(bucket);
       } catch (error) {
-        // On a Cluster one server may be away: no reason to leave undone what the others have.
-        seen.faults.push(error);
+        // On a Cluster one server may be away while the others can still be read.
+        done.faults.push(error);
         continue;
       }
-      const short = KINDS.filter((kind) => left[kind] <= 0);
-      for (const kind of short) seen.short.add(kind);
-      if (short.length > 0) seen.more.push(bucket);
+      const full = names.filter((name) => freePlaces(name) <= 0);
+      for (const name of full) done.full.add(name);
+      if (full.length > 0) done.more.push(bucket);
     }
-    return seen;
+    return done;
   }
 
   return {
     async round(signal) {
       const endsAt = performance.now() + ROUND_MS;
-      let seen = await pass(inTurnFrom(Math.floor(Math.random() * BUCKET_COUNT)), signal);
-      let { begun } = seen;
-      const faults = [...seen.faults];
-      while (seen.more.length > 0 && signal?.aborted !== true && performance.now() < endsAt) {
+      let last = await pass(bucketsFrom(Math.floor(Math.random() * BUCKET_COUNT)), signal);
+      let { started } = last;
+      const faults = [...last.faults];
+      while (last.more.length > 0 && signal?.aborted !== true && performance.now() < endsAt) {
         await sleep(PAUSE_MS);
-        const { short } = seen;
-        // Whatever holds all places may go on holding them.
-        if (!KINDS.some((kind) => short.has(kind) && room()[kind] > 0)) break;
-        seen = await pass(seen.more, signal);
-        begun += seen.begun;
-        faults.push(...seen.faults);
+        const { full } = last;
+        // Handlers that occupy all places may go on occupying them: the next round finds what is due.
+        if (![...full].some((name) => freePlaces(name) > 0)) break;
+        last = await pass(last.more, signal);
+        started += last.started;
+        faults.push(...last.faults);
       }
       if (faults.length > 0) throw faults[0];
-      return begun;
+      return started;
     },
-    // Beyond that the next round does it.
+    notesOn: (elicitation) => collectNotes(deps.kinds, elicitation),
     async now(task) {
-      if (task.kind === 'wake' && room().wake > 0) await begin({ task, attempt: 1, lease: 0 });
+      const kind = kinds.get(task.kind);
+      // Without a free place the next round handles it.
+      if (kind?.immediate === true && freePlaces(kind.name) > 0)
+        await start(kind, { task, attempt: 1, lease: 0 });
     },
+    lagMs: () => outbox.lagMs(names),
     async idle() {
       while (underWay.size > 0) await Promise.all(underWay);
     },
   };
 }
 
-function inTurnFrom(first: number): number[] {
+function byName(kinds: readonly DeliveryKind[]): ReadonlyMap<string, DeliveryKind> {
+  const known = new Map<string, DeliveryKind>();
+  for (const kind of kinds) {
+    if (!/^[a-z][a-z0-9-]*$/.test(kind.name)) throw new Error(`"${kind.name}" cannot name a delivery kind.`);
+    if (known.has(kind.name)) throw new Error(`Two delivery kinds are named "${kind.name}".`);
+    known.set(kind.name, kind);
+  }
+  return known;
+}
+
+function collectNotes(kinds: readonly DeliveryKind[], elicitation: CommittedElicitation): CommitNotes {
+  const tasks = [];
+  let keepEndedMs: number | undefined;
+  for (const kind of kinds) {
+    const task = kind.taskOn?.(elicitation);
+    if (task === undefined) continue;
+    tasks.push(task);
+    if (kind.keepEndedMs !== undefined) keepEndedMs = Math.max(keepEndedMs ?? 0, kind.keepEndedMs);
+  }
+  return { tasks, ...(keepEndedMs !== undefined && { keepEndedMs }) };
+}
+
+function bucketsFrom(first: number): number[] {
   return Array.from({ length: BUCKET_COUNT }, (_, index) => (first + index) % BUCKET_COUNT);
 }
 
-async function attemptOf({ outbox, handlers, onFault }: DispatchDeps, entry: OutboxEntry): Promise<void> {
-  const { task, attempt } = entry;
-  const doing = task.kind === 'wake' ? handlers.wake(task, attempt) : handlers.webhook(task, attempt);
-  const result = await doing.catch((error: unknown): OutboxResult => {
-    if (!isParleyError(error, 'unavailable')) onFault(error, task.kind);
+async function handle({ outbox, onFault }: DispatchDeps, kind: DeliveryKind, entry: OutboxEntry) {
+  const result = await kind.handle(entry.task, entry.attempt).catch((error: unknown): OutboxResult => {
+    if (!isParleyError(error, 'unavailable')) onFault(error, kind.name);
     return { deferInMs: FAULT_MS };
   });
   if (result === 'done') await outbox.done(entry);

@@ -1,3 +1,4 @@
+import { bucketOf } from '../domain/ids.ts';
 import { WEBHOOK_KEEP_MS } from '../domain/webhooks/schedule.ts';
 import { isWebhookId } from '../domain/webhooks/webhook.ts';
 import { notFound } from '../elicitations/caller.ts';
@@ -9,15 +10,16 @@ import type {
 } from '../ports/delivery/dead-letters.ts';
 import type { Outbox } from '../ports/delivery/outbox.ts';
 import type { Elicitations } from '../ports/elicitations/elicitations.ts';
+import { webhookTask } from './deliver-webhook.ts';
 
 export interface WebhooksDeps {
   readonly deadLetters: DeadLetters;
   readonly elicitations: Pick<Elicitations, 'read' | 'keep'>;
-  /** Where deliveries wait for their turn. */
+  /** Where a redriven webhook is added. */
   readonly outbox: Pick<Outbox, 'add'>;
   /** How long an ended elicitation stays, in ms. */
   readonly retentionMs: number;
-  /** How long a dead letter stays, in ms: as long as its elicitation. */
+  /** How long a dead letter stays, in ms. Its elicitation stays as long. */
   readonly deadLetterMs: number;
 }
 
@@ -26,13 +28,13 @@ export interface RedriveInput {
   readonly deliveryId: string;
 }
 
-/** What a tenant can see of its webhooks, and do about them. */
+/** What a tenant can read about its webhooks, and what it can do about those that failed. */
 export interface Webhooks {
-  /** The ones that could not be delivered, newest first. */
+  /** The webhooks that could not be delivered, newest first. */
   deadLetters(request: DeadLetterPageRequest): Promise<DeadLetterPage>;
   /**
-   * Has one delivered again, from its first attempt on, and takes it off the list. Errors: `not_found`, also when its
-   * elicitation has left in the meantime.
+   * Delivers one again, beginning with its first attempt, and removes its dead letter. Errors: `not_found`, also when the
+   * retention of its elicitation has ended.
    */
   redrive(input: RedriveInput): Promise<DeadLetter>;
 }
@@ -54,11 +56,11 @@ async function redrive(
   const { elicitationId, diedAt } = letter;
   const { row } = await elicitations.read(elicitationId);
   if (row !== undefined) {
-    // Never shorter than before: should this end here, the letter can be sent again for as long as it is listed.
+    // At least as long as the letter is listed: should this process die here, the letter can still be redriven.
     await elicitations.keep(elicitationId, Math.max(retentionMs, WEBHOOK_KEEP_MS, deadLetterMs));
-    await outbox.add({ kind: 'webhook', elicitationId });
+    await outbox.add(webhookTask(elicitationId, bucketOf(row.definition)));
   }
-  // After it: dying in between leaves a letter too many, never one too few. One that came since stays.
+  // After the task is added: dying in between leaves one letter too many, and never loses one. A newer letter stays.
   await deadLetters.remove(tenant, deliveryId, diedAt);
   if (row === undefined) throw notFound();
   return letter;

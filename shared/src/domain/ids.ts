@@ -21,6 +21,23 @@ export interface StreamRef extends Owner {
   readonly streamRequestId: string;
 }
 
+/** Writes a stream reference as `<tenant>/<user>/<streamRequestId>`, each part percent-encoded. */
+export function formatStreamPath({ tenant, userId, streamRequestId }: StreamRef): string {
+  return [tenant, userId, streamRequestId].map(encodeURIComponent).join('/');
+}
+
+/** Reads what `formatStreamPath` writes; nothing for any other text. */
+export function parseStreamPath(path: string): StreamRef | undefined {
+  const parts = path.split('/');
+  if (parts.length !== 3) return undefined;
+  try {
+    const [tenant = '', userId = '', streamRequestId = ''] = parts.map(decodeURIComponent);
+    return { tenant, userId, streamRequestId };
+  } catch {
+    return undefined;
+  }
+}
+
 /** Mints an elicitation id: `el_`, two digits of bucket, 128 random bits. */
 export function mintElicitationId(owner: Owner): string {
   return `el_${String(bucketOf(owner)).padStart(2, '0')}${randomPart()}`;

@@ -45,12 +45,15 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked>
       ? minted
       : await claimKey(deps, request, request.idempotencyKey, minted);
   return deps.observer.asking(async (traceparent) => {
-    const created = await deps.elicitations.create(identity.id, {
-      ...withConnectUrl(deps.settings, draft, identity.id),
+    const { id } = identity;
+    const definition: Definition = {
+      ...withConnectUrl(deps.settings, draft, id),
       ...streamOf(identity),
       conversationId: request.input.conversationId ?? identity.streamRequestId,
       ...(traceparent !== undefined && { traceparent }),
-    });
+    };
+    const notes = deps.deliveries.notesOn({ id, definition, status: 'pending' });
+    const created = await deps.elicitations.create(id, definition, notes);
     if (created === undefined) {
       deps.observer.tooManyOpen();
       throw new ParleyError(
@@ -61,6 +64,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked>
         },
       );
     }
+    if (created.outcome === 'created') for (const task of notes.tasks) void deps.deliveries.now(task);
     // Without a key nobody else knows the id: it exists because the store ran this very call twice.
     const replayed = created.outcome === 'exists' && request.idempotencyKey !== undefined;
     if (!replayed) deps.observer.asked(created.row);

@@ -1,6 +1,6 @@
 import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
 import type { WebhookSettings } from '../domain/webhooks/rules.ts';
-import type { OutboxTask } from '../ports/delivery/outbox.ts';
+import type { Deliveries } from '../ports/delivery/kind.ts';
 import type { Claims } from '../ports/elicitations/claims.ts';
 import type { Elicitations } from '../ports/elicitations/elicitations.ts';
 import type { EventBus } from '../ports/elicitations/event-bus.ts';
@@ -36,6 +36,6 @@ export interface EngineDeps {
   readonly timers: readonly Timers[];
   readonly observer: Observer;
   readonly settings: EngineSettings;
-  /** Told at once of what an end left to do; the outbox has it, too. Never throws. */
-  readonly noted?: (task: OutboxTask) => void;
+  /** The registered delivery kinds: what each commit notes in the outbox, and what is handled at once. */
+  readonly deliveries: Deliveries;
 }

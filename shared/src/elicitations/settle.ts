@@ -18,11 +18,13 @@ export async function settle(deps: EngineDeps, caller: Caller, read: Seen, comma
     const decision = transition(seen.row, command, seen.now);
     if (decision.type === 'unchanged') return seen;
     if (decision.type === 'refused') throw refusalOf(decision.refusal, caller, seen);
-    const result = await deps.elicitations.commit(seen.row, decision.step);
+    const { id, definition } = seen.row;
+    const notes = deps.deliveries.notesOn({ id, definition, status: decision.step.status });
+    const result = await deps.elicitations.commit(seen.row, decision.step, notes);
     if (result.row === undefined || !maySee(caller, result.row)) throw notFound();
     seen = { row: result.row, now: result.now };
     if (!result.committed) continue;
-    for (const task of result.noted ?? []) deps.noted?.(task);
+    for (const task of result.noted ?? []) void deps.deliveries.now(task);
     if (isTerminal(seen.row.status)) afterSettling(deps, seen.row);
     if (decision.type === 'commit') return seen;
   }

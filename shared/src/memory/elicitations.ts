@@ -1,4 +1,4 @@
-import type { Definition, Row } from '../domain/elicitations/row.ts';
+import type { Row } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
 import type { Step } from '../domain/elicitations/transition.ts';
 import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
@@ -25,7 +25,7 @@ export interface MemoryElicitationsDeps {
 /** The rows, with the door by which runs of the same process wait for them. */
 export interface MemoryElicitations extends Elicitations {
   isOpen(id: string): boolean;
-  /** Notes the task in the outbox once the row ends. */
+  /** Has the commit that ends the row note this task, in place of an earlier one with the same kind and subject. */
   onEnd(id: string, task: OutboxTask): void;
 }
 
@@ -95,7 +95,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
   }
 
   return {
-    async create(id: string, given: Definition) {
+    async create(id, given, notes) {
       const now = Date.now();
       const definition = structuredClone(given);
       const existing = rowAt(id, now);
@@ -119,6 +119,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         revision: 1,
         status: 'pending',
       } as const;
+      for (const task of notes?.tasks ?? []) deps.outbox.note(task);
       tell(row, event, now, settings.retentionMs + timeoutMs);
       return { outcome: 'created', row, now };
     },
@@ -133,7 +134,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       return { rows: ids.map((id) => rowAt(id, now)), now };
     },
 
-    async commit(decidedOn, step) {
+    async commit(decidedOn, step, notes = { tasks: [] }) {
       const now = Date.now();
       const row = rowAt(decidedOn.id, now);
       if (
@@ -154,8 +155,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         }),
       };
       const { onEnd = [] } = rows.get(row.id) ?? {};
-      const keptMs =
-        row.definition.webhookUrl === undefined ? settings.retentionMs : settings.keptForWebhookMs;
+      const keptMs = Math.max(settings.retentionMs, notes.keepEndedMs ?? 0);
       rows.set(row.id, {
         row: next,
         until: terminal ? now + keptMs : Number.POSITIVE_INFINITY,
@@ -165,7 +165,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         trimHistory(row.definition, now);
         leaveAfter(row.id, keptMs);
       }
-      const noted = terminal ? [...webhookOf(row), ...onEnd] : [];
+      const noted = [...notes.tasks, ...(terminal ? onEnd : [])];
       for (const task of noted) deps.outbox.note(task);
       tell(next, step.event, now, settings.retentionMs);
       return { committed: true, row: next, now, ...(noted.length > 0 && { noted }) };
@@ -209,19 +209,10 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
     onEnd(id, task) {
       const held = rows.get(id);
       if (held === undefined) return;
-      const others = held.onEnd.filter((one) => !isSameRun(one, task));
+      const others = held.onEnd.filter(({ kind, subject }) => kind !== task.kind || subject !== task.subject);
       rows.set(id, { ...held, onEnd: [...others, task] });
     },
   };
-}
-
-function isSameRun(one: OutboxTask, other: OutboxTask): boolean {
-  if (one.kind !== 'wake' || other.kind !== 'wake') return false;
-  return one.stream.streamRequestId === other.stream.streamRequestId;
-}
-
-function webhookOf({ id, definition }: Row): OutboxTask[] {
-  return definition.webhookUrl === undefined ? [] : [{ kind: 'webhook', elicitationId: id }];
 }
 
 function isDue(row: Row, now: number): boolean {

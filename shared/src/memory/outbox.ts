@@ -1,36 +1,31 @@
-import { bucketOf, bucketOfElicitationId } from '../domain/ids.ts';
 import type { Outbox, OutboxEntry, OutboxTask } from '../ports/delivery/outbox.ts';
 
-/** The outbox of one process, with the door by which its other parts note tasks. */
+/** The outbox of one process, with a synchronous way for its other stores to note tasks. */
 export interface MemoryOutbox extends Outbox {
-  /** As `add`, within the atomic step of whoever calls. */
+  /** As `add`, within the atomic step of the caller. */
   note(task: OutboxTask): void;
 }
 
-const KINDS = ['wake', 'webhook'] as const satisfies readonly OutboxTask['kind'][];
-
-interface Noted {
+interface Outstanding {
   readonly task: OutboxTask;
-  readonly bucket: number | undefined;
   dueAt: number;
   lease: number;
   tries: number;
 }
 
-/** What has still to happen, in one process. */
+/** The outstanding tasks of one process. */
 export function createMemoryOutbox(): MemoryOutbox {
-  const noted = new Map<string, Noted>();
+  const outstanding = new Map<string, Outstanding>();
   let leases = 0;
 
   function note(task: OutboxTask): void {
-    const bucket = task.kind === 'wake' ? bucketOf(task.stream) : bucketOfElicitationId(task.elicitationId);
-    noted.set(JSON.stringify(task), { task, bucket, dueAt: Date.now(), lease: 0, tries: 0 });
+    outstanding.set(identityOf(task), { task, dueAt: Date.now(), lease: 0, tries: 0 });
   }
 
-  /** The task as it is noted, if this is the hand-out that counts. */
-  function current({ task, lease }: OutboxEntry): Noted | undefined {
-    const entry = noted.get(JSON.stringify(task));
-    return entry?.lease === lease ? entry : undefined;
+  /** The outstanding task of an entry, unless it was handed out again or added again since. */
+  function current({ task, lease }: OutboxEntry): Outstanding | undefined {
+    const found = outstanding.get(identityOf(task));
+    return found?.lease === lease ? found : undefined;
   }
 
   return {
@@ -38,35 +33,41 @@ export function createMemoryOutbox(): MemoryOutbox {
     add: async (task) => note(task),
     async take(bucket, room, leaseMs) {
       const now = Date.now();
-      const due = [...noted.values()]
-        .filter((entry) => entry.bucket === bucket && entry.dueAt <= now)
+      const due = [...outstanding.values()]
+        .filter(({ task, dueAt }) => task.bucket === bucket && dueAt <= now)
         .sort((a, b) => a.dueAt - b.dueAt);
-      const fitting = KINDS.flatMap((kind) =>
-        due.filter(({ task }) => task.kind === kind).slice(0, Math.max(0, room[kind])),
+      const fitting = Object.entries(room).flatMap(([kind, places]) =>
+        due.filter(({ task }) => task.kind === kind).slice(0, Math.max(0, places)),
       );
-      return fitting.map((entry) => {
-        entry.dueAt = now + leaseMs;
+      return fitting.map((one) => {
         leases += 1;
-        entry.lease = leases;
-        return { task: entry.task, lease: entry.lease, attempt: entry.tries + 1 };
+        one.dueAt = now + leaseMs;
+        one.lease = leases;
+        return { task: one.task, lease: one.lease, attempt: one.tries + 1 };
       });
     },
     async done(entry) {
-      if (current(entry) !== undefined) noted.delete(JSON.stringify(entry.task));
+      if (current(entry) !== undefined) outstanding.delete(identityOf(entry.task));
     },
     async again(entry, inMs) {
-      const known = current(entry);
-      if (known === undefined) return;
-      known.tries += 1;
-      known.dueAt = Date.now() + inMs;
+      const found = current(entry);
+      if (found === undefined) return;
+      found.tries += 1;
+      found.dueAt = Date.now() + inMs;
     },
     async giveBack(entry, inMs) {
-      const known = current(entry);
-      if (known !== undefined) known.dueAt = Date.now() + inMs;
+      const found = current(entry);
+      if (found !== undefined) found.dueAt = Date.now() + inMs;
     },
-    async lagMs() {
+    async lagMs(kinds) {
       const now = Date.now();
-      return [...noted.values()].reduce((lag, { dueAt }) => Math.max(lag, now - dueAt), 0);
+      return [...outstanding.values()]
+        .filter(({ task }) => kinds.includes(task.kind))
+        .reduce((lag, { dueAt }) => Math.max(lag, now - dueAt), 0);
     },
   };
+}
+
+function identityOf({ kind, subject, version }: OutboxTask): string {
+  return JSON.stringify([kind, subject, version]);
 }

@@ -26,8 +26,6 @@ export interface BackendHealth {
 export interface BackendSettings {
   /** How long ended rows and feeds stay, in ms. */
   readonly retentionMs: number;
-  /** How long ended rows stay whose asker is told by a webhook, in ms: until it got through, at most. */
-  readonly keptForWebhookMs: number;
   /** How long a webhook that could not be delivered is listed, in ms. */
   readonly deadLetterMs: number;
   readonly openPerUserMax: number;

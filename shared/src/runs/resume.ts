@@ -3,7 +3,8 @@ import { isParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import { DETACHED, type Run, UNOWNED } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
-import type { OutboxHandlers } from '../ports/delivery/outbox.ts';
+import { type DeliveryKind, NOT_UNDERSTOOD } from '../ports/delivery/kind.ts';
+import { parseResumeTask, RESUME_RUN } from '../ports/runs/resume-task.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 import type { Runs } from '../ports/runs/runs.ts';
 import { openPauses } from './open-questions.ts';
@@ -14,11 +15,20 @@ export interface ResumeRunDeps {
   readonly runQueue: Pick<RunQueue, 'offer'>;
 }
 
-/** Resumes the detached run of an outbox task. */
-export function resumeHandler(deps: ResumeRunDeps): OutboxHandlers['wake'] {
-  return async ({ stream, term }) => {
-    await resumeRun(deps, stream, term);
-    return 'done';
+const PLACES = 16;
+
+/** The delivery kind that resumes detached runs. */
+export function resumeRunKind(deps: ResumeRunDeps): DeliveryKind {
+  return {
+    name: RESUME_RUN,
+    places: PLACES,
+    immediate: true,
+    async handle(task) {
+      const detached = parseResumeTask(task);
+      if (detached === undefined) return NOT_UNDERSTOOD;
+      await resumeRun(deps, detached.stream, detached.term);
+      return 'done';
+    },
   };
 }
 

@@ -1,8 +1,8 @@
-import { deliverWebhook } from '../delivery/deliver-webhook.ts';
+import { deliverWebhook, webhookKind } from '../delivery/deliver-webhook.ts';
 import { createDispatch, type Dispatch } from '../delivery/dispatch.ts';
 import { createReceivers } from '../delivery/receivers.ts';
 import type { Backend } from '../ports/backend.ts';
-import { resumeHandler } from '../runs/resume.ts';
+import { resumeRunKind } from '../runs/resume.ts';
 import { backendSettings } from './env.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -18,7 +18,10 @@ export interface ProcessDispatchDeps {
   readonly metrics: Metrics;
 }
 
-/** Does, in this process, what the outbox has noted: wakes detached turns, and sends webhooks. */
+/**
+ * The dispatch of this process. Its list of kinds is where a delivery kind is registered: what is missing here is neither
+ * noted by commits nor handled.
+ */
 export function createProcessDispatch({ env, backend, log, metrics }: ProcessDispatchDeps): Dispatch {
   const { retentionMs, deadLetterMs } = backendSettings(env);
   const webhooks = {
@@ -32,11 +35,7 @@ export function createProcessDispatch({ env, backend, log, metrics }: ProcessDis
   };
   return createDispatch({
     outbox: backend.outbox,
-    handlers: {
-      wake: resumeHandler(backend),
-      webhook: ({ elicitationId }, attempt) => deliverWebhook(webhooks, { elicitationId, attempt }),
-    },
-    onFault: (error, task) =>
-      log.warn({ err: error, task }, 'a task of the outbox failed; it is tried again'),
+    kinds: [resumeRunKind(backend), webhookKind((input) => deliverWebhook(webhooks, input))],
+    onFault: (err, kind) => log.warn({ err, kind }, 'an outbox task failed; it will be tried again'),
   });
 }

@@ -1,5 +1,4 @@
 import { faultOfUrl } from '../domain/url.ts';
-import { WEBHOOK_KEEP_MS } from '../domain/webhooks/schedule.ts';
 import type { EngineSettings } from '../elicitations/deps.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
@@ -211,7 +210,6 @@ export function vaultLocation(env: Env): RedisLocation | undefined {
 export function backendSettings(env: Env): BackendSettings {
   return {
     retentionMs: env.PARLEY_RETENTION_SECONDS * 1000,
-    keptForWebhookMs: Math.max(env.PARLEY_RETENTION_SECONDS * 1000, WEBHOOK_KEEP_MS),
     deadLetterMs: env.PARLEY_DEAD_LETTER_SECONDS * 1000,
     openPerUserMax: env.PARLEY_LIMIT_USER_OPEN,
     historyPerUserMax: env.PARLEY_LIMIT_USER_HISTORY,

@@ -1,11 +1,10 @@
-import { bucketOf } from '@parley/shared/domain/ids';
+import { bucketOf, formatStreamPath } from '@parley/shared/domain/ids';
 import {
   conversationKey,
   feedKey,
   inboxKey,
   messagesKey,
   runKey,
-  runningField,
   runningKey,
 } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
@@ -70,7 +69,7 @@ async function recordFinal({ redis, record, runOf }: RunSite, { name, userId }: 
     redis.xrange(feedKey(stream), '-', '+'),
     redis.lrange(messagesKey(conversation), 0, -1),
     redis.hget(conversationKey(conversation), 'running'),
-    redis.hexists(runningKey(bucketOf(owner)), runningField(stream)),
+    redis.hexists(runningKey(bucketOf(owner)), formatStreamPath(stream)),
     redis.zcard(inboxKey(owner)),
   ]);
   const remaining = [

@@ -9,6 +9,7 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dispatchOn } from '../../contract/engines.ts';
 import { canary } from '../../harness/canary.ts';
 import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -57,6 +58,7 @@ beforeAll(async () => {
     ...backend,
     timers: [backend.timers],
     observer: silentObserver,
+    deliveries: dispatchOn(backend),
     settings: engineSettings(env),
   });
   const isReady = async () => {

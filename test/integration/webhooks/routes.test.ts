@@ -53,7 +53,7 @@ const routes = webhookRoutes(
     elicitations: backend.elicitations,
     retentionMs: ROOMY.retentionMs,
     deadLetterMs: 30 * 86_400_000,
-    outbox: { add: async (task) => void (task.kind === 'webhook' && outbox.push(task.elicitationId)) },
+    outbox: { add: async ({ subject }) => void outbox.push(subject) },
   }),
 );
 /** Finds the route of a path, as Express would. */

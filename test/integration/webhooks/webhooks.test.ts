@@ -345,7 +345,7 @@ describe('a dead letter', () => {
     const { tenant } = owner;
     const letter = (await lettersOf(tenant)).deadLetters[0];
     expect(await site.webhooks.redrive({ tenant, deliveryId: webhookIdOf(id) })).toEqual(letter);
-    expect(site.outbox).toEqual([{ kind: 'webhook', elicitationId: id }]);
+    expect(site.outbox).toMatchObject([{ kind: 'webhook', subject: id }]);
     expect(site.kept.at(-1)).toEqual([id, DEAD_LETTER_MS]);
     expect((await site.webhooks.deadLetters({ tenant, limit: 10 })).deadLetters).toEqual([]);
     status = 200;

@@ -68,6 +68,7 @@ export async function startTestPod(options: TestPodOptions): Promise<TestPod> {
       ...backend,
       timers: timers === 'queue' ? [backend.timers] : [],
       observer: silentObserver,
+      deliveries: dispatchOn(backend),
       settings,
     }),
     audit: createRedisAudit({ redis, retentionMs }),

@@ -1,71 +1,94 @@
+import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
-import { mintElicitationId } from '@parley/shared/domain/ids';
+import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createMemoryOutbox } from '@parley/shared/memory/outbox';
-import type { OutboxHandlers, OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
+import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-const OWNER = { tenant: 'tenant', userId: 'user' };
-const webhooks = (count: number, owner = (index: number) => ({ ...OWNER, userId: `user-${index}` })) =>
-  Array.from(
-    { length: count },
-    (_, index): OutboxTask => ({
-      kind: 'webhook',
-      elicitationId: mintElicitationId(owner(index)),
-    }),
-  );
-const wake: OutboxTask = { kind: 'wake', stream: { ...OWNER, streamRequestId: 'sr_1' }, term: 2 };
+type Handle = DeliveryKind['handle'];
 
-function dispatchOf(tasks: readonly OutboxTask[], handlers: Partial<OutboxHandlers>) {
+const resume = resumeTask({ tenant: 'tenant', userId: 'user', streamRequestId: 'sr_1' }, 2);
+const webhooks = (count: number, bucketAt = (index: number) => index % BUCKET_COUNT) =>
+  Array.from({ length: count }, (_, index) => webhookTask(`el_${index}`, bucketAt(index)));
+
+const done: Handle = async () => 'done';
+
+function dispatchOf(
+  tasks: readonly OutboxTask[],
+  { webhook = done, resumeRun = done }: { readonly webhook?: Handle; readonly resumeRun?: Handle },
+) {
   const outbox = createMemoryOutbox();
   for (const task of tasks) outbox.note(task);
   const faults: unknown[] = [];
   const dispatch = createDispatch({
     outbox,
-    handlers: { wake: async () => 'done', webhook: async () => 'done', ...handlers },
+    kinds: [
+      { name: 'webhook', places: 48, handle: webhook },
+      { name: 'resume-run', places: 16, handle: resumeRun },
+    ],
     onFault: (error) => faults.push(error),
   });
   return { outbox, dispatch, faults };
 }
 
+describe('a dispatch', () => {
+  it.each(['Two words', ''])('refuses a kind with the name %j', (name) => {
+    const kinds = [{ name, places: 1, handle: done }];
+    expect(() => createDispatch({ outbox: createMemoryOutbox(), kinds, onFault: () => undefined })).toThrow(
+      'cannot name a delivery kind',
+    );
+  });
+
+  it('refuses two kinds with the same name', () => {
+    const kind = { name: 'letter', places: 1, handle: done };
+    const kinds = [kind, kind];
+    expect(() => createDispatch({ outbox: createMemoryOutbox(), kinds, onFault: () => undefined })).toThrow(
+      'Two delivery kinds',
+    );
+  });
+});
+
 describe('a round of the outbox', () => {
   it.each([
     ['of many people', undefined],
-    ['of one person', () => OWNER],
-  ])('wakes a turn although the receivers of a thousand webhooks %s hang', async (_whose, owner) => {
-    const woken: OutboxTask[] = [];
-    const { dispatch } = dispatchOf([...webhooks(1_000, owner), wake], {
+    ['of one person', () => resume.bucket],
+  ])('resumes a run although the receivers of a thousand webhooks %s hang', async (_whose, bucketAt) => {
+    const resumed: OutboxTask[] = [];
+    const { dispatch } = dispatchOf([...webhooks(1_000, bucketAt), resume], {
       webhook: () => new Promise<never>(() => undefined),
-      async wake(task) {
-        woken.push(task);
+      async resumeRun(task) {
+        resumed.push(task);
         return 'done';
       },
     });
     await dispatch.round();
-    expect(woken).toEqual([wake]);
+    expect(resumed).toEqual([resume]);
   });
 
-  it('goes on while places become free, and never has more under way than there are', async () => {
-    const done = new Set<string>();
+  it('continues while places become free, and never uses more places than its kind has', async () => {
+    const delivered = new Set<string>();
     let most = 0;
     let underWay = 0;
     const { dispatch } = dispatchOf(webhooks(300), {
-      async webhook({ elicitationId }) {
+      async webhook({ subject }) {
         underWay += 1;
         most = Math.max(most, underWay);
         await new Promise((resolve) => setImmediate(resolve));
         underWay -= 1;
-        done.add(elicitationId);
+        delivered.add(subject);
         return 'done';
       },
     });
     expect(await dispatch.round()).toBe(300);
     await dispatch.idle();
-    expect(done.size).toBe(300);
+    expect(delivered.size).toBe(300);
     expect(most).toBeLessThanOrEqual(48);
   });
 
-  it('does not count as a try what could not be tried', async () => {
+  it('does not count an attempt that could not be made', async () => {
     const attempts: number[] = [];
     const outcomes = [
       () => Promise.reject(new Error('Redis is away')),

@@ -70,7 +70,7 @@ export async function wirePod(env: Env): Promise<Pod> {
   const dispatch = createProcessDispatch({ env, backend, log, metrics });
   const engine = createEngine({
     ...backend,
-    noted: (task) => void dispatch.now(task),
+    deliveries: dispatch,
     timers: [localTimers, backend.timers],
     observer: createObserver({ log, tracer: telemetry.tracer, metrics, context: telemetry.context }),
     settings: engineSettings(env),

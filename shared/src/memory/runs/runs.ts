@@ -7,6 +7,7 @@ import { stateOf, transitionRun } from '../../domain/runs/transition.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { Conversations } from '../../ports/runs/conversations.ts';
+import { resumeTask } from '../../ports/runs/resume-task.ts';
 import type { NewRun, Runs, RunWrite, WriteResult } from '../../ports/runs/runs.ts';
 import type { MemoryElicitations } from '../elicitations.ts';
 import type { InProcessEventBus } from '../event-bus.ts';
@@ -91,7 +92,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
 
   function applyDetach(stored: StoredRun, detach: RunWrite['detach']): void {
     const { conversationId, ...stream } = refOf(stored);
-    const task = { kind: 'wake', stream, term: stored.control.term } as const;
+    const task = resumeTask(stream, stored.control.term);
     for (const id of detach?.questions ?? []) deps.elicitations.onEnd(id, task);
     conversations.keep({ ...stream, conversationId });
   }

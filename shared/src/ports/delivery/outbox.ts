@@ -1,52 +1,55 @@
-import type { StreamRef } from '../../domain/ids.ts';
+/**
+ * Something that must happen after a commit, noted in the outbox by that commit. Two tasks with the same kind, subject
+ * and version are one task.
+ */
+export interface OutboxTask {
+  /** Name of the delivery kind that handles it. */
+  readonly kind: string;
+  /** What the task is about, as its kind encodes it; holds no white space. */
+  readonly subject: string;
+  /** Version of the subject that the task is for: a whole number. Absent for kinds whose subjects have none. */
+  readonly version?: number;
+  /** Bucket (0 to 63) of the owner that the subject belongs to. */
+  readonly bucket: number;
+}
 
-/** Something that has to happen after an elicitation ended, noted in the commit that ended it. */
-export type OutboxTask =
-  /** A detached run waits for it; `term` is the one that it was detached under. */
-  | { readonly kind: 'wake'; readonly stream: StreamRef; readonly term: number }
-  /** Its asker is to be told, at the address that the ask named. */
-  | { readonly kind: 'webhook'; readonly elicitationId: string };
-
+/** A task that was handed out. */
 export interface OutboxEntry {
   readonly task: OutboxTask;
-  /** How often it was tried, this time included; being handed out to somebody who died does not count. */
+  /** Number of this attempt, from 1. A hand-out whose holder died before it reported does not count. */
   readonly attempt: number;
-  /** Which hand-out this is: what is said of an older one has no effect. 0 for a task that was not handed out. */
+  /**
+   * Fencing token of this hand-out: a report that carries an older token has no effect. 0 for a task that was not handed
+   * out.
+   */
   readonly lease: number;
 }
 
 /**
- * What came of a task: it is done; it was tried, and is due again after so many ms; or it could not be tried, and is due
- * later, which does not count.
+ * What a handler reports. `done`: the task is removed. `retryInMs`: the attempt failed, and the task is due again after
+ * that many ms. `deferInMs`: no attempt was made, and the task is due again after that many ms; this does not count as
+ * an attempt.
  */
 export type OutboxResult = 'done' | { readonly retryInMs: number } | { readonly deferInMs: number };
 
-/** How each kind of task is done. Must be harmless when done twice. Rejects when it could not be tried. */
-export type OutboxHandlers = {
-  readonly [Each in OutboxTask['kind']]: (
-    task: Extract<OutboxTask, { readonly kind: Each }>,
-    attempt: number,
-  ) => Promise<OutboxResult>;
-};
+/** Free places by delivery kind: at most that many tasks of the kind are handed out. */
+export type OutboxRoom = Readonly<Record<string, number>>;
 
-/** How many tasks of each kind. */
-export type OutboxRoom = Readonly<Record<OutboxTask['kind'], number>>;
-
-/** What has still to happen, by bucket. A task stays until it is done; equal tasks are one. */
+/** The tasks that are outstanding, by bucket. A task stays until it is done. Every call throws `unavailable`. */
 export interface Outbox {
-  /** Notes a task that no commit notes, to be done at once, as if it had never been tried. */
+  /** Notes a task outside of a commit. It is due at once, and its attempts are counted from 1 again. */
   add(task: OutboxTask): Promise<void>;
   /**
-   * Tasks of a bucket that are due on the Redis clock, of each kind at most so many, longest due first; nobody else is
-   * given them for `leaseMs`.
+   * Hands out tasks of a bucket that are due on the Redis clock: of each kind in `room` at most so many, the longest due
+   * first. Nobody else is handed the same tasks for `leaseMs`.
    */
   take(bucket: number, room: OutboxRoom, leaseMs: number): Promise<readonly OutboxEntry[]>;
-  /** Crosses a task off, unless it was handed out again or added anew since. */
+  /** Removes a task, unless it was handed out again or added again since. */
   done(entry: OutboxEntry): Promise<void>;
-  /** Puts a task off that was tried, unless it was crossed off, handed out again or added anew since. */
+  /** Counts an attempt and makes the task due in `inMs`, unless it was removed, handed out again or added again since. */
   again(entry: OutboxEntry, inMs: number): Promise<void>;
-  /** Puts a task off that was not tried, under the same conditions. */
+  /** Makes the task due in `inMs` under the same conditions, without counting an attempt. */
   giveBack(entry: OutboxEntry, inMs: number): Promise<void>;
-  /** For how long the task has been due that is due the longest and handed out to nobody, in ms; 0 when none is. */
-  lagMs(): Promise<number>;
+  /** How long the longest due task of these kinds that nobody holds has been due, in ms; 0 when there is none. */
+  lagMs(kinds: readonly string[]): Promise<number>;
 }

@@ -2,6 +2,7 @@ import type { Definition, Row } from '../../domain/elicitations/row.ts';
 import type { Status } from '../../domain/elicitations/status.ts';
 import type { Step } from '../../domain/elicitations/transition.ts';
 import type { Owner } from '../../domain/ids.ts';
+import type { CommitNotes } from '../delivery/kind.ts';
 import type { OutboxTask } from '../delivery/outbox.ts';
 
 /** A row together with the clock it was read under. */
@@ -19,9 +20,9 @@ export interface CreateResult extends Reading {
 }
 
 export interface CommitResult extends Reading {
-  /** False when the row moved on or the guard did not hold; `row` and `now` then say how it stands. */
+  /** False when the revision was not current or the guard did not hold; `row` and `now` are then the current ones. */
   readonly committed: boolean;
-  /** What the commit noted in the outbox; absent when that is nothing. */
+  /** What the commit noted in the outbox; absent when it noted nothing. */
   readonly noted?: readonly OutboxTask[];
 }
 
@@ -42,25 +43,34 @@ export interface Page {
 }
 
 /**
- * The rows of all elicitations. Every change is one atomic step that also appends the stream request's feed, keeps
- * the inbox, the history and the deadline index, notes in the outbox what an end leaves to do, and publishes the wakes
- * last.
+ * The rows of all elicitations. Every change is one atomic step that also appends to the stream request's feed, updates
+ * the inbox, the history and the deadline index, notes tasks in the outbox, and publishes the wakes last.
  */
 export interface Elicitations {
-  /** Creates the row unless `id` exists; stamps createdAt and expiresAt. Nothing when the owner has too many open. */
-  create(id: string, definition: Definition): Promise<CreateResult | undefined>;
+  /**
+   * Creates the row unless `id` exists; stamps createdAt and expiresAt. Nothing when the owner has too many open. Notes
+   * the tasks in the outbox if this call created the row.
+   */
+  create(
+    id: string,
+    definition: Definition,
+    notes?: Pick<CommitNotes, 'tasks'>,
+  ): Promise<CreateResult | undefined>;
   /** Reads one row and the clock together. */
   read(id: string): Promise<Reading>;
   /** Reads many rows of any owners, in the order of `ids`; the clock is the earliest of the reads. */
   readMany(ids: readonly string[]): Promise<{ rows: (Row | undefined)[]; now: number }>;
-  /** Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock. */
-  commit(row: Row, step: Step): Promise<CommitResult>;
+  /**
+   * Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock, and then notes in the
+   * outbox what `notes` lists and, when the step ends the elicitation, the tasks of the runs that wait for its end.
+   */
+  commit(row: Row, step: Step, notes?: CommitNotes): Promise<CommitResult>;
   /** An owner's elicitations, newest first; ended ones for as long as their retention and the history bound allow. */
   page(request: PageRequest): Promise<Page>;
   /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first, after the first `skip` of them. */
   due(bucket: number, limit: number, skip?: number): Promise<string[]>;
-  /** Lets an ended row stay for so long from now, in ms, and then leave. */
+  /** Sets how long an ended row stays, in ms from now. An open row is not changed. */
   keep(id: string, forMs: number): Promise<void>;
-  /** Removes an index entry that leads to no row, as a lost write may leave behind. */
+  /** Removes the deadline of an id that has no row, which a lost write may have left in the index. */
   forget(id: string): Promise<void>;
 }

@@ -78,6 +78,16 @@ export function deadlinesKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:deadlines`;
 }
 
+/** Sorted set: the outstanding tasks of one delivery kind in a bucket, by the time (ms) at which they are due. */
+export function outboxKey(bucket: number, kind: string): string {
+  return `${ROOT}:{${tagOf(bucket)}}:outbox:${kind}`;
+}
+
+/** Hash: the last hand-out of each outstanding task of a bucket, and how often it was tried. */
+export function outboxTriesKey(bucket: number): string {
+  return `${ROOT}:{${tagOf(bucket)}}:outbox-tries`;
+}
+
 /** Hash: the record of the turn that a stream request is. */
 export function runKey(stream: StreamRef): string {
   return ownedBy(stream, 'run', `/${encode(stream.streamRequestId)}`);
@@ -112,33 +122,32 @@ export function channelName(family: string, topic: Topic): string {
   );
 }
 
-/** Keys of commit.lua in its order, and the channels its wake goes out on. */
+/** Keys of commit.lua in its order, and the channels on which its wake goes out. */
 export interface CommitNames {
   readonly keys: readonly string[];
   readonly streamChannel: string;
   readonly inboxChannel: string;
 }
 
-/** Every name that a commit of one elicitation touches; its bucket is read from its id, its path encoded once. */
-export function commitNames(elicitationId: string, stream: StreamRef): CommitNames {
+/**
+ * Every name that a commit of one elicitation touches, with the outboxes of the kinds that it may note. The bucket is read
+ * from the id and each path is encoded once, since every ask and answer comes through here.
+ */
+export function commitNames(elicitationId: string, stream: StreamRef, kinds: Iterable<string>): CommitNames {
   const bucket = bucketOfElicitationId(elicitationId);
   if (bucket === undefined) throw new RangeError('Not an elicitation id.');
   const root = `${ROOT}:{${tagOf(bucket)}}:`;
   const owner = ownerPath(stream);
   const turn = `${owner}/${encode(stream.streamRequestId)}`;
-  return {
-    keys: [
-      `${root}elicitation:${elicitationId}`,
-      `${root}feed:${turn}`,
-      `${root}inbox:${owner}`,
-      `${root}history:${owner}`,
-      `${root}deadlines`,
-      `${root}outbox:wake`,
-      `${root}outbox:webhook`,
-    ],
-    streamChannel: `${root}stream:${turn}`,
-    inboxChannel: `${root}inbox:${owner}`,
-  };
+  const keys = [
+    `${root}elicitation:${elicitationId}`,
+    `${root}feed:${turn}`,
+    `${root}inbox:${owner}`,
+    `${root}history:${owner}`,
+    `${root}deadlines`,
+  ];
+  for (const kind of kinds) keys.push(`${root}outbox:${kind}`);
+  return { keys, streamChannel: `${root}stream:${turn}`, inboxChannel: `${root}inbox:${owner}` };
 }
 
 /** String: the sign of life of a pod that runs turns. */
@@ -154,27 +163,6 @@ export function podsKey(): string {
 /** Hash: who owns which running turn of a bucket. */
 export function runningKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:running`;
-}
-
-/** The field of a turn in the hash of running turns. */
-export function runningField(stream: StreamRef): string {
-  return `${ownerPath(stream)}/${encode(stream.streamRequestId)}`;
-}
-
-/** The turn that such a field names; nothing for any other text. */
-export function streamOfField(field: string): StreamRef | undefined {
-  const [tenant, userId, streamRequestId, ...rest] = field.split('/').map(decoded);
-  if (tenant === undefined || userId === undefined || streamRequestId === undefined || rest.length > 0)
-    return undefined;
-  return { tenant, userId, streamRequestId };
-}
-
-function decoded(name: string): string | undefined {
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Channel: a pod's own, over which it probes its subscription. */

@@ -3,12 +3,29 @@ import { readFileSync } from 'node:fs';
 import type { Commands } from './connect.ts';
 import { orUnavailable } from './unavailable.ts';
 
-/** Runs one Lua script atomically: its keys, which share a slot, and its arguments. */
+/** Runs one Lua script atomically. All keys lie in one Cluster slot. */
 export type Script = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 
-/** Loads `redis/<name>.lua`; the name holds its folder. Sends only its hash; the whole script again when the server lost it. */
+const REQUIRES = /^-- requires: (.+)\n/;
+
+/**
+ * The Lua source of a script as it is sent to Redis. `name` is its path below `redis/`, without `.lua`. A script whose
+ * first line is `-- requires: client/clock, feed/append` is preceded by these pieces: files that define local functions.
+ * Pieces come in the order in which they are listed and require none themselves. Throws when a file is missing.
+ */
+export function scriptSource(name: string): string {
+  const script = readLua(name);
+  const [, required] = REQUIRES.exec(script) ?? [];
+  const pieces = required === undefined ? [] : required.split(',').map((piece) => piece.trim());
+  return [...pieces.map((piece) => readPiece(piece, name)), script].join('\n');
+}
+
+/**
+ * Loads a script: at once, so that a missing file stops the start. Each call sends only the hash of the source, and the
+ * source itself when the server does not know it.
+ */
 export function loadScript(redis: Commands, name: string, onError?: (error: unknown) => void): Script {
-  const source = readFileSync(new URL(`../${name}.lua`, import.meta.url), 'utf8');
+  const source = scriptSource(name);
   const hash = createHash('sha1').update(source).digest('hex');
   return (keys, args) =>
     orUnavailable(async () => {
@@ -19,4 +36,18 @@ export function loadScript(redis: Commands, name: string, onError?: (error: unkn
         return redis.eval(source, keys.length, ...keys, ...args);
       }
     }, onError);
+}
+
+function readPiece(piece: string, script: string): string {
+  try {
+    return readLua(piece);
+  } catch (error) {
+    throw new Error(`The script ${script}.lua requires ${piece}.lua, which cannot be read.`, {
+      cause: error,
+    });
+  }
+}
+
+function readLua(name: string): string {
+  return readFileSync(new URL(`../${name}.lua`, import.meta.url), 'utf8');
 }

@@ -1,6 +1,7 @@
--- Keeps something that hosted pages need, over whatever was there.
--- KEYS 1 entry   ARGV 1 value   2 how long it is kept, in ms
-redis.call('DEL', KEYS[1])
-redis.call('HSET', KEYS[1], 'value', ARGV[1])
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
+-- Stores an entry of the hosted pages for `life` ms, in place of any earlier one.
+local entry = KEYS[1]
+local value, life = unpack(ARGV)
+redis.call('DEL', entry)
+redis.call('HSET', entry, 'value', value)
+redis.call('PEXPIRE', entry, life)
 return 1

@@ -5,7 +5,7 @@ import { loadScript } from '../client/script.ts';
 
 /** Claims as strings that lapse. */
 export function createRedisClaims(redis: Commands, onError?: (error: unknown) => void): Claims {
-  const claimScript = loadScript(redis, 'elicitations/claim', onError);
+  const claimScript = loadScript(redis, 'client/claim', onError);
   return {
     claim: async (name, value, ttlMs) => String(await claimScript([claimKey(name)], [value, ttlMs])),
   };

@@ -1,5 +1,5 @@
--- Ids whose deadline has passed on this server's clock, oldest first.
--- KEYS 1 deadlines (zset)   ARGV 1 how many at most   2 how many to pass over
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-return redis.call('ZRANGE', KEYS[1], '-inf', now, 'BYSCORE', 'LIMIT', ARGV[2], ARGV[1])
+-- requires: client/clock
+-- Ids whose deadline has passed on this server's clock, oldest first, after the first `skipped` of them.
+local deadlines = KEYS[1]
+local limit, skipped = unpack(ARGV)
+return redis.call('ZRANGE', deadlines, '-inf', (readClock()), 'BYSCORE', 'LIMIT', skipped, limit)

@@ -1,8 +1,9 @@
 import type { Definition, Row } from '../../domain/elicitations/row.ts';
 import { isTerminal } from '../../domain/elicitations/status.ts';
 import type { Step } from '../../domain/elicitations/transition.ts';
-import { BUCKET_COUNT, bucketOfElicitationId, isMintedStream } from '../../domain/ids.ts';
+import { BUCKET_COUNT, bucketOf, bucketOfElicitationId } from '../../domain/ids.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
+import type { CommitNotes } from '../../ports/delivery/kind.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import type {
   CommitResult,
@@ -11,11 +12,11 @@ import type {
   Reading,
 } from '../../ports/elicitations/elicitations.ts';
 import type { Commands } from '../client/connect.ts';
-import { type CommitNames, commitNames, deadlinesKey, elicitationKey } from '../client/keys.ts';
+import { deadlinesKey, elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { encodeWakeTail } from '../feed/wake-codec.ts';
-import { nameOfTask, taskOfName } from '../outbox/outbox-names.ts';
+import { parseMember } from '../outbox/member.ts';
+import { commitCall, createCall } from './commit-call.ts';
 import { pageOf } from './page.ts';
 import { rowOf } from './row-codec.ts';
 
@@ -31,15 +32,10 @@ const TOO_MANY_OPEN = -1;
 /** The rows in Redis: one hash each, moved only by commit.lua. */
 export function createRedisElicitations({ redis, settings, onError }: RedisElicitationsDeps): Elicitations {
   const commitScript = loadScript(redis, 'elicitations/commit', onError);
-  const readScript = loadScript(redis, 'elicitations/read', onError);
-  const keepScript = loadScript(redis, 'audit/keep', onError);
-  // One for every bucket, every few seconds: its caller tells of an outage once, not 64 times.
+  const readScript = loadScript(redis, 'client/read-hash', onError);
+  const keepScript = loadScript(redis, 'elicitations/keep', onError);
+  // Called for each of 64 buckets every few seconds: its caller reports an outage once.
   const dueScript = loadScript(redis, 'elicitations/due');
-
-  /** A turn bounds its feed itself, and no question of it may push out what was told before. */
-  function feedEventsMax({ streamRequestId }: Definition): number {
-    return isMintedStream(streamRequestId) ? Number.MAX_SAFE_INTEGER : settings.feedEventsMax;
-  }
 
   async function read(id: string): Promise<Reading> {
     const [now, ...fields] = (await readScript([elicitationKey(id)], [])) as unknown[];
@@ -55,28 +51,14 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     };
   }
 
-  async function create(id: string, definition: Definition): Promise<CreateResult | undefined> {
+  async function create(
+    id: string,
+    definition: Definition,
+    { tasks }: Pick<CommitNotes, 'tasks'> = { tasks: [] },
+  ): Promise<CreateResult | undefined> {
     const timeoutMs = definition.timeoutSeconds * 1000;
-    const event = {
-      type: 'elicitation-request',
-      elicitationId: id,
-      revision: 1,
-      status: 'pending',
-    } as const;
-    const names = commitNames(id, definition);
-    const reply = (await commitScript(names.keys, [
-      0,
-      'open',
-      id,
-      'pending',
-      0,
-      ...messagesOf(names, event, encodeWakeTail(event, undefined)),
-      settings.retentionMs,
-      feedEventsMax(definition),
-      timeoutMs,
-      JSON.stringify(definition),
-      settings.openPerUserMax,
-    ])) as unknown[];
+    const { keys, args } = createCall(settings, id, definition, tasks);
+    const reply = (await commitScript(keys, args)) as unknown[];
     const [code, time, ...fields] = reply;
     const now = Number(time);
     if (code === TOO_MANY_OPEN) return undefined;
@@ -96,32 +78,15 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     return { outcome: 'exists', row, now };
   }
 
-  async function commit(row: Row, step: Step): Promise<CommitResult> {
-    const { event, settlement, status, guard } = step;
+  async function commit(row: Row, step: Step, notes: CommitNotes = { tasks: [] }): Promise<CommitResult> {
+    const { settlement, status } = step;
     const terminal = isTerminal(status);
-    const names = commitNames(row.id, row.definition);
-    const webhook = terminal ? webhookOf(row) : undefined;
-    const reply = (await commitScript(names.keys, [
-      row.revision,
-      guard,
-      row.id,
-      status,
-      terminal ? 1 : 0,
-      ...messagesOf(names, event, encodeWakeTail(event, settlement)),
-      settings.retentionMs,
-      feedEventsMax(row.definition),
-      JSON.stringify(settlement ?? {}),
-      settings.historyPerUserMax,
-      webhook === undefined ? settings.retentionMs : settings.keptForWebhookMs,
-      webhook === undefined ? '' : nameOfTask(webhook),
-    ])) as unknown[];
+    const { keys, args } = commitCall(settings, row, step, notes);
+    const reply = (await commitScript(keys, args)) as unknown[];
     const [code, time, ...fields] = reply;
     const now = Number(time);
     if (code !== COMMITTED) return { committed: false, row: rowOf(row.id, fields), now };
-    const noted = [
-      ...(webhook === undefined ? [] : [webhook]),
-      ...(terminal ? wakesIn(String(fields[1] ?? '')) : []),
-    ];
+    const noted = [...notes.tasks, ...(terminal ? tasksIn(String(fields[1] ?? ''), row) : [])];
     return {
       committed: true,
       now,
@@ -154,31 +119,17 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
   };
 }
 
-/** What the end of a row has to tell its asker by. */
-function webhookOf({ id, definition }: Row): OutboxTask | undefined {
-  return definition.webhookUrl === undefined ? undefined : { kind: 'webhook', elicitationId: id };
-}
-
-/** The tasks of detached runs, from the lines that a row keeps of them. */
-function wakesIn(lines: string): OutboxTask[] {
+/** The tasks that the end of a row has noted for detached runs, from the lines of its field `resumes`. */
+function tasksIn(lines: string, { definition }: Row): OutboxTask[] {
+  const bucket = bucketOf(definition);
   return lines
     .split('\n')
-    .map((line) => taskOfName(`wake ${line}`))
+    .map((line) => parseMember(line, bucket))
     .filter((task) => task !== undefined);
 }
 
-/** The clock when there is no row to read it with. */
+/** The clock, where no row is read together with it. */
 async function clockOf(redis: Commands, onError?: (error: unknown) => void): Promise<number> {
   const [seconds, microseconds] = await orUnavailable(() => redis.time(), onError);
   return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-}
-
-/** Event and wake of a commit, with the channels they go out on, in the order of commit.lua's arguments. */
-function messagesOf(
-  { streamChannel, inboxChannel }: CommitNames,
-  event: Step['event'],
-  wakeTail: string,
-): string[] {
-  const { type, ...data } = event;
-  return [type, JSON.stringify(data), wakeTail, streamChannel, inboxChannel];
 }

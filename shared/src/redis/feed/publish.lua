@@ -1,4 +1,4 @@
--- Publishes from the server that holds the slot of the channel's name, so that the events of a topic keep their
--- order on a Cluster, where a plain PUBLISH may take another way each time.
--- KEYS 1 channel   ARGV 1 message
-return redis.call('PUBLISH', KEYS[1], ARGV[1])
+-- Publishes from the server that holds the slot of the channel's name. All events of a channel then take the same path
+-- through a Cluster and keep their order; a plain PUBLISH may start at a different node each time.
+local channel, message = KEYS[1], ARGV[1]
+return redis.call('PUBLISH', channel, message)

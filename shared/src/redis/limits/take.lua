@@ -1,17 +1,17 @@
--- Takes points from a budget of a fixed window.
--- KEYS 1 counter   ARGV 1 points in the budget   2 window in ms   3 points wanted
+-- Takes points from a budget that holds for a fixed window (ms).
 -- Returns {points granted, ms until the window ends}; the ms are 0 where a single point was granted.
-local used = redis.call('INCRBY', KEYS[1], ARGV[3])
-local wanted, budget = tonumber(ARGV[3]), tonumber(ARGV[1])
+local counter = KEYS[1]
+local budget, window, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local used = redis.call('INCRBY', counter, wanted)
 if used == wanted then
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  return { math.min(wanted, budget), tonumber(ARGV[2]) }
+  redis.call('PEXPIRE', counter, window)
+  return { math.min(wanted, budget), window }
 end
--- One point of many needs no more than the count.
+-- A caller that wants one point and gets it needs no end of the window.
 if wanted == 1 and used <= budget then return { 1, 0 } end
-local left = redis.call('PTTL', KEYS[1])
-if left < 0 then
-  redis.call('PEXPIRE', KEYS[1], ARGV[2])
-  left = tonumber(ARGV[2])
+local remaining = redis.call('PTTL', counter)
+if remaining < 0 then
+  redis.call('PEXPIRE', counter, window)
+  remaining = window
 end
-return { math.max(0, math.min(wanted, budget - used + wanted)), left }
+return { math.max(0, math.min(wanted, budget - used + wanted)), remaining }

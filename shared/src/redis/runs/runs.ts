@@ -1,5 +1,11 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
-import { BUCKET_COUNT, bucketOf, type StreamRef } from '../../domain/ids.ts';
+import {
+  BUCKET_COUNT,
+  bucketOf,
+  formatStreamPath,
+  parseStreamPath,
+  type StreamRef,
+} from '../../domain/ids.ts';
 import {
   DETACHED,
   ParentCall,
@@ -10,6 +16,7 @@ import {
 } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
+import { resumeTask } from '../../ports/runs/resume-task.ts';
 import type { BeginResult, NewRun, Runs, RunWrite, WriteResult } from '../../ports/runs/runs.ts';
 import type { Commands } from '../client/connect.ts';
 import {
@@ -19,13 +26,12 @@ import {
   feedKey,
   messagesKey,
   runKey,
-  runningField,
   runningKey,
-  streamOfField,
 } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
+import { memberOf } from '../outbox/member.ts';
 import { fieldOf, runOf } from './run-codec.ts';
 
 const SCAN_COUNT = 500;
@@ -43,7 +49,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   const writeScript = loadScript(redis, 'runs/write', onError);
   const takeOverScript = loadScript(redis, 'runs/take-over', onError);
   const stopScript = loadScript(redis, 'runs/stop', onError);
-  const readScript = loadScript(redis, 'elicitations/read', onError);
+  const readScript = loadScript(redis, 'client/read-hash', onError);
   // A run may wait for a person as long as questions may stay open.
   const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
 
@@ -65,7 +71,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         run.parent === undefined ? '' : JSON.stringify(run.parent),
         run.delegateRequest === undefined ? '' : JSON.stringify(run.delegateRequest),
         JSON.stringify(run.support),
-        runningField(run),
+        formatStreamPath(run),
         run.delivery ?? 'hold',
         run.request?.digest ?? '',
         run.request?.nonce ?? '',
@@ -112,10 +118,11 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         notes.length,
         events.length,
         messages.length,
-        runningField(run),
+        formatStreamPath(run),
         detach === undefined ? '' : DETACHED,
         questions.length,
         given.number ?? '',
+        detach === undefined ? '' : resumeMember(run),
         ...notes.flatMap(fieldOf),
         ...events.flatMap(eventArgs),
         ...messages.map((message) => JSON.stringify(message)),
@@ -141,7 +148,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
 
   /** How a turn of the index stands that is to belong to one of these; what does not run any more leaves the index. */
   async function ownedOf(bucket: number, field: string, owners: ReadonlySet<string>) {
-    const stream = streamOfField(field);
+    const stream = parseStreamPath(field);
     const stands = stream === undefined ? undefined : await standing(stream);
     if (stream !== undefined && stands?.status === 'running')
       return owners.has(stands.owner) ? { stream, term: stands.term } : undefined;
@@ -182,11 +189,17 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     async takeOver(stream, term, owner) {
       const keys = [runKey(stream), runningKey(bucketOf(stream))];
       const reply = Number(
-        await takeOverScript(keys, [term, owner, runningField(stream), UNOWNED, DETACHED]),
+        await takeOverScript(keys, [term, owner, formatStreamPath(stream), UNOWNED, DETACHED]),
       );
       return reply === 0 ? undefined : reply;
     },
   };
+}
+
+/** The outbox member that resumes a run, without the term under which the script detaches it. */
+function resumeMember(run: StreamRef): string {
+  const { version: _term, ...task } = resumeTask(run, 0);
+  return memberOf(task);
 }
 
 function streamOf({ tenant, userId, streamRequestId }: StreamRef): StreamRef {

@@ -1,18 +1,20 @@
--- Gives a running turn to another owner, if the caller knows its current term.
--- KEYS 1 run (hash)  2 running turns (hash)
--- ARGV 1 term the caller saw  2 new owner  3 field among the running turns   then the owners that are no pods
--- Returns the new term; 0 when the run is not running under that term. A repeated call of the same owner gets its term.
-local stands = redis.call('HMGET', KEYS[1], 'status', 'term', 'owner')
-if stands[1] ~= 'running' then return 0 end
-local term, seen = tonumber(stands[2]), tonumber(ARGV[1])
-if term == seen + 1 and stands[3] == ARGV[2] then return term end
-if term ~= seen then return 0 end
-local takeoverCount = 1
-for index = 4, #ARGV do
-  if ARGV[index] == stands[3] or ARGV[index] == ARGV[2] then takeoverCount = 0 end
+-- Gives a running turn to another owner, if `seenTerm` is its current term. A repeated call of the new owner gets its term.
+-- running: the index of running turns; field: the turn's field in it. ARGV beyond the named ones: owners that are no pods.
+-- Returns the new term; 0 when the turn does not run under the seen term.
+local run, running = KEYS[1], KEYS[2]
+local seenTerm, newOwner, field = tonumber(ARGV[1]), ARGV[2], ARGV[3]
+local firstNoPod = 4
+local status, term, owner = unpack(redis.call('HMGET', run, 'status', 'term', 'owner'))
+if status ~= 'running' then return 0 end
+term = tonumber(term)
+if term == seenTerm + 1 and owner == newOwner then return term end
+if term ~= seenTerm then return 0 end
+local fromPodToPod = 1
+for index = firstNoPod, #ARGV do
+  if ARGV[index] == owner or ARGV[index] == newOwner then fromPodToPod = 0 end
 end
-redis.call('HINCRBY', KEYS[1], 'takeoverCount', takeoverCount)
-redis.call('HSET', KEYS[1], 'term', term + 1, 'owner', ARGV[2])
-redis.call('HDEL', KEYS[1], 'writes')
-redis.call('HSET', KEYS[2], ARGV[3], ARGV[2])
+redis.call('HINCRBY', run, 'takeoverCount', fromPodToPod)
+redis.call('HSET', run, 'term', term + 1, 'owner', newOwner)
+redis.call('HDEL', run, 'writes')
+redis.call('HSET', running, field, newOwner)
 return term + 1

@@ -1,3 +1,3 @@
--- Ends a lease if it is still its holder's.
--- KEYS 1 lease   ARGV 1 holder
-if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+-- Ends a lease, if this holder has it.
+local lease, holder = KEYS[1], ARGV[1]
+if redis.call('GET', lease) == holder then redis.call('DEL', lease) end

@@ -1,7 +1,7 @@
 -- Removes one version of a credential.
--- KEYS 1 credential (hash)   ARGV 1 version
--- Returns 1 when there is none now, 0 when another version stands there.
-local version = redis.call('HGET', KEYS[1], 'version')
-if version and version ~= ARGV[1] then return 0 end
-redis.call('DEL', KEYS[1])
+-- Returns 1 when no credential is stored now, 0 when another version is stored.
+local credential, version = KEYS[1], ARGV[1]
+local stored = redis.call('HGET', credential, 'version')
+if stored and stored ~= version then return 0 end
+redis.call('DEL', credential)
 return 1

@@ -1,8 +1,9 @@
--- Replaces what is sealed by the same under another key; everything else stays.
--- KEYS 1 credential or staged (hash)   ARGV 1 what must stand there   2 what stands there then
--- Returns 1 when it does, 0 when something else stood there.
-local sealed = redis.call('HGET', KEYS[1], 'sealed')
-if sealed == ARGV[2] then return 1 end
-if sealed ~= ARGV[1] then return 0 end
-redis.call('HSET', KEYS[1], 'sealed', ARGV[2])
+-- Replaces sealed bytes by the same ones wrapped with another key. All other fields stay.
+-- Returns 1 when the new bytes are stored, 0 when neither the old nor the new ones are.
+local record = KEYS[1]
+local old, new = unpack(ARGV)
+local sealed = redis.call('HGET', record, 'sealed')
+if sealed == new then return 1 end
+if sealed ~= old then return 0 end
+redis.call('HSET', record, 'sealed', new)
 return 1

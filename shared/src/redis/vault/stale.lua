@@ -1,5 +1,5 @@
--- Flows that staged something a while ago, oldest first, each followed by when.
--- KEYS 1 flows (zset)   ARGV 1 age in ms   2 how many at most   3 how many to pass over
-local clock = redis.call('TIME')
-local latest = clock[1] * 1000 + math.floor(clock[2] / 1000) - ARGV[1]
-return redis.call('ZRANGE', KEYS[1], '-inf', latest, 'BYSCORE', 'LIMIT', ARGV[3], ARGV[2], 'WITHSCORES')
+-- requires: client/clock
+-- Flows that staged something at least `age` ms ago, oldest first, each followed by the time at which it did.
+local flows = KEYS[1]
+local age, limit, skipped = unpack(ARGV)
+return redis.call('ZRANGE', flows, '-inf', readClock() - age, 'BYSCORE', 'LIMIT', skipped, limit, 'WITHSCORES')

@@ -28,7 +28,7 @@ export function createRedisVaultStore(redis: Commands, onError?: (error: unknown
   const dropScript = load('vault/drop');
   const staleScript = load('vault/stale');
   const rewrapScript = load('vault/rewrap');
-  const claimScript = load('elicitations/claim');
+  const claimScript = load('client/claim');
   const releaseScript = load('vault/release');
   const flowKeys = (flow: FlowRef) => [credentialKey(flow), stagedKey(flow), flowsKeyOf(flow)];
 

@@ -1,0 +1,19 @@
+import { bucketOf, formatStreamPath, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
+import type { OutboxTask } from '../delivery/outbox.ts';
+
+/** Name of the delivery kind that resumes detached runs. */
+export const RESUME_RUN = 'resume-run';
+
+/** The task that resumes a run which was detached under `term`. The commit that ends a question of its wait notes it. */
+export function resumeTask(stream: StreamRef, term: number): OutboxTask {
+  return { kind: RESUME_RUN, subject: formatStreamPath(stream), version: term, bucket: bucketOf(stream) };
+}
+
+/** Which run such a task resumes, and the term that the run was detached under; nothing when that cannot be read. */
+export function parseResumeTask({
+  subject,
+  version,
+}: OutboxTask): { readonly stream: StreamRef; readonly term: number } | undefined {
+  const stream = parseStreamPath(subject);
+  return stream === undefined || version === undefined ? undefined : { stream, term: version };
+}

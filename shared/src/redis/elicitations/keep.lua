@@ -1,0 +1,10 @@
+-- Sets how long an ended row stays, in ms from now. The field `keptMs` records a time other than the retention (ms).
+local row = KEYS[1]
+local keptMs, retention = unpack(ARGV)
+if redis.call('HEXISTS', row, 'settledAt') == 0 then return 0 end
+if tonumber(keptMs) == tonumber(retention) then
+  redis.call('HDEL', row, 'keptMs')
+else
+  redis.call('HSET', row, 'keptMs', keptMs)
+end
+return redis.call('PEXPIRE', row, keptMs)

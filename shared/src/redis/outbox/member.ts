@@ -1,0 +1,15 @@
+import type { OutboxTask } from '../../ports/delivery/outbox.ts';
+
+const MEMBER = /^(\S+) (\S+)(?: (\d{1,15}))?$/;
+
+/** A task as a member of its outbox: `<kind> <subject>`, and the version where the subject has one. */
+export function memberOf({ kind, subject, version }: OutboxTask): string {
+  return version === undefined ? `${kind} ${subject}` : `${kind} ${subject} ${version}`;
+}
+
+/** The task of a member in a bucket; nothing for any other text. */
+export function parseMember(member: string, bucket: number): OutboxTask | undefined {
+  const [, kind, subject, version] = MEMBER.exec(member) ?? [];
+  if (kind === undefined || subject === undefined) return undefined;
+  return { kind, subject, bucket, ...(version !== undefined && { version: Number(version) }) };
+}

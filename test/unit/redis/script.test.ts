@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { scriptSource } from '@parley/shared/redis/client/script';
+import { describe, expect, it } from 'vitest';
+
+const FOLDER = new URL('../../../shared/src/redis/', import.meta.url);
+const NAMES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.lua'))
+  .map((name) => name.slice(0, -'.lua'.length));
+const fileOf = (name: string) => readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8');
+const isPiece = (name: string) => fileOf(name).startsWith('-- Piece: ');
+
+describe('the source of a script', () => {
+  it('begins with the pieces that its first line requires, in their order', () => {
+    const source = scriptSource('elicitations/commit');
+    const parts = [
+      'local function readClock()',
+      'local function openFeed(',
+      '-- requires: client/clock, feed/append',
+    ];
+    const positions = parts.map((part) => source.indexOf(part));
+    expect(positions.every((position) => position >= 0)).toBe(true);
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
+  });
+
+  it('is the file alone where nothing is required', () => {
+    expect(scriptSource('feed/publish')).not.toContain('local function');
+  });
+
+  it('cannot be built when a required piece is missing', () => {
+    expect(() => scriptSource('../../../test/unit/redis/fixtures/missing-piece')).toThrow(
+      'requires client/no-such-piece.lua, which cannot be read',
+    );
+  });
+
+  it.each(NAMES.filter(isPiece))('%s defines local functions only and requires nothing', (name) => {
+    const statements = fileOf(name)
+      .split('\n')
+      .filter((line) => /^\S/.test(line) && !line.startsWith('--') && line !== 'end');
+    expect(statements.every((line) => line.startsWith('local function '))).toBe(true);
+    expect(fileOf(name)).not.toContain('-- requires:');
+  });
+
+  it.each(NAMES.filter((name) => !isPiece(name)))('%s names its arguments before it uses them', (name) => {
+    const code = fileOf(name)
+      .split('\n')
+      .filter((line) => !line.startsWith('--'));
+    const firstCommand = code.findIndex(
+      (line) => line.includes('redis.call') || line.includes('redis.pcall'),
+    );
+    const later = code.slice(firstCommand).join('\n');
+    expect(later).not.toMatch(/(ARGV|KEYS)\[\d+\]/);
+  });
+});
