@@ -1,30 +1,36 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { allChecks } from './check/all.ts';
-import { filledSecretsCheck } from './check/kubernetes/secrets.ts';
+import { filledSecretsCheck } from './check/secrets.ts';
 import type { Check, Verdict } from './check/verdict.ts';
 
-const usage = `node --conditions=parley-source --import tsx infra/check.ts [--images] [--only <text>] [--secrets <file>]
+const usage = `node --conditions=parley-source --import tsx infra/check.ts [--only <text>] [--secrets <file>]
 
 Checks the Dockerfile, the compose file, the Kubernetes manifests, the proxies, Redis and the telemetry.
-  --images          also build and start the images with buildah (slow, needs root and debootstrap)
   --only <text>     only the checks whose name contains the text
   --secrets <file>  only this: is a filled-in copy of secrets.template.yaml ready to apply?
-One line a check: ok, FAIL, or "not run" with what is missing. Ends with 1 if anything failed.`;
+One line a check: ok, FAIL, or "not run" with the missing program. Exits with 1 if a check failed, and under CI=true
+also if one was not run: every program comes with apt-get or npm.`;
 
 const { values } = parseArgs({
   options: {
-    images: { type: 'boolean', default: false },
     only: { type: 'string' },
     secrets: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
 });
 
-function chosen(): readonly Check[] {
+function selectChecks(): readonly Check[] {
   if (values.secrets !== undefined) return [filledSecretsCheck(values.secrets)];
-  const all = allChecks({ images: values.images });
-  return all.filter((check) => check.name.includes(values.only ?? ''));
+  return allChecks.filter((check) => check.name.includes(values.only ?? ''));
+}
+
+async function runCheck(check: Check, root: string): Promise<Verdict> {
+  try {
+    return await check.run(root);
+  } catch (error) {
+    return { status: 'fail', problems: [String(error)] };
+  }
 }
 
 function print(check: Check, verdict: Verdict): void {
@@ -39,13 +45,15 @@ async function main(): Promise<number> {
     return 0;
   }
   const root = values.secrets === undefined ? resolve(import.meta.dirname, '..') : process.cwd();
-  let failed = 0;
-  for (const check of chosen()) {
-    const verdict = await check.run(root);
+  const counts = { ok: 0, fail: 0, 'not run': 0 };
+  for (const check of selectChecks()) {
+    const verdict = await runCheck(check, root);
     print(check, verdict);
-    if (verdict.status === 'fail') failed += 1;
+    counts[verdict.status] += 1;
   }
-  return failed === 0 ? 0 : 1;
+  console.log(`${counts.ok} ok, ${counts.fail} failed, ${counts['not run']} not run`);
+  const missing = process.env.CI === 'true' ? counts['not run'] : 0;
+  return counts.fail + missing === 0 && counts.ok + counts['not run'] > 0 ? 0 : 1;
 }
 
 process.exitCode = await main();

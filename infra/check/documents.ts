@@ -1,59 +1,34 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { z } from 'zod';
+import { z } from 'zod';
 
-/** The documents of one YAML file as plain data, or what keeps it from being read. */
-export type Documents = { readonly values: readonly unknown[]; readonly problems: readonly string[] };
+/** An image whose name pins a version: a digest, or a tag that holds a digit. */
+export const pinnedImage = z.string().regex(/@sha256:|:[^:/]*\d[^:/]*$/, 'image is not pinned to a version');
 
 /**
- * Reads YAML the way Kubernetes and Compose do: version 1.1, where an unquoted `off` is a boolean. Duplicate keys are
- * problems.
+ * Reads the documents of a YAML file, relative to `root` or absolute. Kubernetes reads version 1.1, where an unquoted
+ * `off` is a boolean; Compose reads 1.2. A file that cannot be read and a duplicate key are problems.
  */
-export function parseYaml(text: string, file: string): Documents {
-  const documents = parseAllDocuments(text, { version: '1.1', merge: true });
-  const values: unknown[] = [];
-  const problems: string[] = [];
-  for (const document of documents) {
-    for (const error of document.errors) problems.push(`${file}: ${firstLine(error.message)}`);
-    if (document.errors.length === 0) values.push(document.toJS());
-  }
-  return { values, problems };
-}
-
-/** Reads and parses one YAML file, relative to `root` or absolute; a missing file is a problem, not an exception. */
-export function readYaml(root: string, file: string): Documents {
+export function readYaml(
+  root: string,
+  file: string,
+  version: '1.1' | '1.2' = '1.1',
+): { readonly values: readonly unknown[]; readonly problems: readonly string[] } {
   try {
-    return parseYaml(readFileSync(resolve(root, file), 'utf8'), file);
+    const documents = parseAllDocuments(readFileSync(resolve(root, file), 'utf8'), { version, merge: true });
+    const errors = documents.flatMap((document) => document.errors);
+    if (errors.length > 0)
+      return { values: [], problems: errors.map(({ message }) => `${file}: ${message}`) };
+    return { values: documents.map((document) => document.toJS()), problems: [] };
   } catch (error) {
-    return {
-      values: [],
-      problems: [`${file}: ${error instanceof Error ? firstLine(error.message) : error}`],
-    };
+    return { values: [], problems: [`${file}: ${String(error)}`] };
   }
 }
 
-/** The names under a directory that end in one of `endings`, sorted, relative to `root`; subdirectories too. */
-export function listFiles(root: string, directory: string, endings: readonly string[]): readonly string[] {
-  return readdirSync(join(root, directory), { recursive: true, encoding: 'utf8' })
-    .filter((name) => endings.some((ending) => name.endsWith(ending)))
-    .map((name) => join(directory, name))
-    .sort();
-}
-
-/** Checks data against a schema; each issue becomes one line that says where and what. */
-export function fits<T>(
-  schema: z.ZodType<T>,
-  value: unknown,
-  where: string,
-): { readonly value?: T; readonly problems: readonly string[] } {
+/** Checks a value against a schema. Each problem is one line with the place, the path and the fault. */
+export function schemaProblems(schema: z.ZodType, value: unknown, place: string): readonly string[] {
   const result = schema.safeParse(value);
-  if (result.success) return { value: result.data, problems: [] };
-  return {
-    problems: result.error.issues.map((issue) => `${where} ${issue.path.join('.')}: ${issue.message}`),
-  };
-}
-
-function firstLine(message: string): string {
-  return message.split('\n')[0] ?? message;
+  if (result.success) return [];
+  return result.error.issues.map((issue) => `${place} ${issue.path.join('.')}: ${issue.message}`);
 }

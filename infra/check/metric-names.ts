@@ -1,75 +1,81 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
 import { z } from 'zod';
-import { fits } from './documents.ts';
-import { namesIn } from './promql.ts';
-
-/** The one list of what Parley's services expose, relative to the root. */
-export const metricsFile = 'infra/telemetry/metrics.json';
 
 const metrics = z.record(
-  z.string().regex(/^[a-z_]+$/),
+  z.string(),
   z.strictObject({
     type: z.enum(['counter', 'gauge', 'histogram']),
-    labels: z.array(z.string().regex(/^[a-z_]+$/)),
-    /** `installation`: every pod that reports it reports the same number, so it is never summed. */
+    labels: z.array(z.string()),
+    /** `installation`: every pod that reports it reports the same number, so it must not be summed. */
     scope: z.enum(['pod', 'installation']),
     help: z.string().min(1),
   }),
 );
 
-/** The list itself. */
+/** What Parley's services expose: type, labels and scope of each metric, by name. */
 export type Metrics = z.infer<typeof metrics>;
 
-/** Labels that Prometheus adds by itself. */
-const added = ['instance', 'job'];
-
-/** Reads the list; counters end in `_total`, nothing else does. */
-export function readMetrics(root: string): { readonly value: Metrics; readonly problems: readonly string[] } {
-  const checked = fits(metrics, JSON.parse(readFileSync(join(root, metricsFile), 'utf8')), metricsFile);
-  const value = checked.value ?? {};
-  const named = Object.entries(value)
-    .filter(([name, { type }]) => name.endsWith('_total') !== (type === 'counter'))
-    .map(([name, { type }]) => `${metricsFile}: ${name} is a ${type} and its name says otherwise`);
-  return { value, problems: [...checked.problems, ...named] };
+/** Reads infra/telemetry/metrics.json. Throws when it does not fit its schema. */
+export function readMetrics(root: string): Metrics {
+  return metrics.parse(JSON.parse(readFileSync(join(root, 'infra/telemetry/metrics.json'), 'utf8')));
 }
 
-/** What an expression names that no service exposes: metrics, labels, and sums over what must not be summed. */
-export function unknownNames(expression: string, known: Metrics): readonly string[] {
-  const { uses, grouped } = namesIn(expression);
-  const problems: string[] = [];
-  const labels = new Set<string>(added);
-  if (uses.length === 0) problems.push('names no metric');
-  for (const use of uses) {
-    const own = labelsOf(use.metric, known);
-    if (own === undefined) {
-      problems.push(`unknown metric ${use.metric}`);
-      continue;
-    }
-    for (const label of own) labels.add(label);
-    for (const label of use.labels.filter((name) => !own.includes(name))) {
-      problems.push(`${use.metric} has no label ${label}`);
-    }
-    if (known[use.metric]?.scope === 'installation' && /\b(sum|avg|count)\b/.test(expression)) {
-      problems.push(`${use.metric} is the same on every pod and must not be summed`);
-    }
-  }
-  for (const label of grouped.filter((name) => !labels.has(name)))
-    problems.push(`groups by unknown label ${label}`);
-  return problems;
+/** The names in a PromQL expression: series, the labels that filter, and the labels that group or join. */
+type Names = {
+  readonly series: readonly string[];
+  readonly filters: readonly string[];
+  readonly groups: readonly string[];
+};
+
+/** Parses with Prometheus' own grammar; Grafana's variables stand for durations. Undefined: a syntax error. */
+function readNames(expression: string): Names | undefined {
+  const text = expression.replaceAll(/\$__\w+/g, '5m');
+  const names = { series: [] as string[], filters: [] as string[], groups: [] as string[] };
+  let valid = true;
+  parser.parse(text).iterate({
+    enter: ({ type, node, from, to }) => {
+      if (type.isError) valid = false;
+      if (type.name === 'Identifier' && node.parent?.name === 'VectorSelector')
+        names.series.push(text.slice(from, to));
+      if (type.name !== 'LabelName') return;
+      const list = node.parent?.name === 'GroupingLabels' ? names.groups : names.filters;
+      list.push(text.slice(from, to));
+    },
+  });
+  return valid ? names : undefined;
 }
 
-/** The metric in the list that a series name belongs to. */
-export function baseName(series: string, known: Metrics): string | undefined {
+/** The metric that a series belongs to: `a_bucket` to the histogram `a`. Undefined: no service exposes it. */
+function findMetric(series: string, known: Metrics): string | undefined {
   const stem = series.replace(/_(bucket|sum|count)$/, '');
-  if (known[stem]?.type === 'histogram') return stem === series ? undefined : stem;
-  return known[series] === undefined ? undefined : series;
+  if (stem !== series && known[stem]?.type === 'histogram') return stem;
+  return known[series] === undefined || known[series].type === 'histogram' ? undefined : series;
 }
 
-function labelsOf(series: string, known: Metrics): readonly string[] | undefined {
-  if (series === 'up') return added;
-  const name = baseName(series, known);
-  if (name === undefined) return undefined;
-  const extra = series.endsWith('_bucket') ? ['le'] : [];
-  return [...(known[name]?.labels ?? []), ...extra, ...added];
+/** The metrics that an expression uses. */
+export function usedMetrics(expression: string, known: Metrics): readonly string[] {
+  return (readNames(expression)?.series ?? []).flatMap((series) => findMetric(series, known) ?? []);
+}
+
+/** What is wrong with an expression; `legend` is Grafana's template for the name of each line. */
+export function expressionProblems(expression: string, known: Metrics, legend = ''): readonly string[] {
+  const names = readNames(expression);
+  if (names === undefined || names.series.length === 0) return ['is no PromQL expression over a metric'];
+  const labels = new Set(['instance', 'job']);
+  const problems: string[] = [];
+  for (const series of names.series.filter((name) => name !== 'up')) {
+    const metric = known[findMetric(series, known) ?? ''];
+    if (metric === undefined) problems.push(`unknown metric ${series}`);
+    for (const label of [...(metric?.labels ?? []), ...(series.endsWith('_bucket') ? ['le'] : [])])
+      labels.add(label);
+    if (metric?.scope === 'installation' && /\b(sum|avg|count)\b/.test(expression))
+      problems.push(`${series} is the same on every pod and must not be summed`);
+  }
+  for (const label of [...names.filters, ...names.groups].filter((name) => !labels.has(name)))
+    problems.push(`unknown label ${label}`);
+  for (const [, label = ''] of legend.matchAll(/\{\{(\w+)\}\}/g))
+    if (!names.groups.includes(label)) problems.push(`its legend names ${label}, which the expression drops`);
+  return problems;
 }

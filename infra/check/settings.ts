@@ -1,84 +1,67 @@
 import { EnvError, readEnv } from '@parley/shared/runtime/env';
 import { Variables } from '@parley/shared/runtime/variables';
-import { readCompose } from './compose.ts';
-import { loadManifests, readManifests, secretsTemplate, workloads } from './kubernetes/load.ts';
-import { ofKind } from './kubernetes/pod-rules.ts';
+import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
+import { readServices } from './docker.ts';
+import { ofKind, readManifests, readVariables } from './manifests.ts';
 import { type Check, judge } from './verdict.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Holds what an agents file names, which is for its writer to name. */
-const NAMED_BY_AGENTS = 'parley-agents';
+/** Holds what an agents file names, which only its author knows. */
+const AGENTS_SECRET = 'parley-agents';
 
 /** What compose and Kubernetes set is what Parley reads, and Parley would start with it. */
 export const settingsChecks: readonly Check[] = [
-  {
-    name: 'settings in docker-compose.yml start Parley',
-    run: (root) =>
-      judge(
-        Object.entries(readCompose(root).value?.services ?? {})
-          .filter(([, service]) => service.build !== undefined)
-          .flatMap(([name, service]) => faultsOf(name, withDefaults(service.environment ?? {}))),
-      ),
-  },
-  {
-    name: 'settings in Kubernetes start Parley',
-    run: (root) => {
-      const sources = readSources(root);
-      return judge(
-        workloads(loadManifests(root).objects)
-          .filter((workload) => workload.kind === 'Deployment')
-          .flatMap((workload) => workload.spec.template.spec.containers)
-          .flatMap((container) => {
-            const from = (container.envFrom ?? [])
-              .map((item) => item.configMapRef?.name ?? item.secretRef?.name)
-              .filter((name) => name !== NAMED_BY_AGENTS);
-            const own = (container.env ?? []).map(({ name, value }) => [name, value] as const);
-            const settings = Object.assign(
-              {},
-              ...from.map((name) => sources.get(name ?? '')),
-              Object.fromEntries(own),
-            );
-            return faultsOf(container.name, settings);
-          }),
-      );
-    },
-  },
+  { name: 'settings in docker-compose.yml', run: (root) => judge(composeProblems(root)) },
+  { name: 'settings in Kubernetes', run: (root) => judge(kubernetesProblems(root)) },
 ];
 
-function faultsOf(where: string, settings: Settings): readonly string[] {
+function composeProblems(root: string): readonly string[] {
+  const services = Object.entries(readServices(root)).filter(([, { build }]) => build !== undefined);
+  if (services.length === 0) return ['docker-compose.yml builds no service'];
+  return services.flatMap(([name, { environment = {} }]) => {
+    const defaults = Object.entries(environment).map(
+      ([key, value]) => [key, value.replace(/\$\{\w+:?-([^}]*)\}/g, '$1')] as const,
+    );
+    return settingsProblems(name, Object.fromEntries(defaults));
+  });
+}
+
+function kubernetesProblems(root: string): readonly string[] {
+  const known = readVariables(root);
+  const containers = ofKind<IDeployment>(readManifests(root).objects, 'Deployment').flatMap(
+    ({ spec }) => spec?.template.spec?.containers ?? [],
+  );
+  return containers.flatMap(({ name, envFrom = [], env = [] }) => {
+    const sources = envFrom
+      .map(({ configMapRef, secretRef }) => configMapRef?.name ?? secretRef?.name ?? '')
+      .filter((source) => source !== AGENTS_SECRET);
+    const settings = [
+      ...sources.flatMap((source) => Object.entries(known.get(source) ?? {})),
+      ...env.map((each) => [each.name, each.value ?? ''] as const),
+    ].map(([key, value]) => [key, value === 'REPLACE_ME' ? secretFor(key) : value] as const);
+    return [
+      ...sources.filter((source) => !known.has(source)).map((source) => `${name}: ${source} does not exist`),
+      ...settingsProblems(name, Object.fromEntries(settings)),
+    ];
+  });
+}
+
+function settingsProblems(service: string, settings: Settings): readonly string[] {
   const unknown = Object.keys(settings)
     .filter((name) => !Object.hasOwn(Variables.shape, name))
-    .map((name) => `${where}: Parley reads no variable ${name}`);
+    .map((name) => `${service}: Parley reads no variable ${name}`);
   try {
-    readEnv(where.includes('worker') ? 'worker' : 'api', settings);
+    readEnv(service.includes('worker') ? 'worker' : 'api', settings);
     return unknown;
   } catch (error) {
     if (!(error instanceof EnvError)) throw error;
-    return [...unknown, ...error.faults.map((fault) => `${where}: ${fault}`)];
+    return [...unknown, ...error.faults.map((fault) => `${service}: ${fault}`)];
   }
 }
 
-/** Each value as it is when nobody sets anything: the default of its variable. */
-function withDefaults(settings: Settings): Settings {
-  return Object.fromEntries(
-    Object.entries(settings).map(([name, value]) => [name, value.replace(/\$\{\w+:?-([^}]*)\}/g, '$1')]),
-  );
-}
-
-/** ConfigMaps by name, and Secrets by name with something long enough in place of each placeholder. */
-function readSources(root: string): ReadonlyMap<string, Settings> {
-  const sources = new Map<string, Settings>();
-  for (const map of ofKind(loadManifests(root).objects, 'ConfigMap'))
-    sources.set(map.metadata.name, map.data);
-  for (const secret of ofKind(readManifests(root, secretsTemplate).objects, 'Secret')) {
-    const filled = Object.keys(secret.stringData).map((name) => [name, standInFor(name)] as const);
-    sources.set(secret.metadata.name, Object.fromEntries(filled));
-  }
-  return sources;
-}
-
-function standInFor(name: string): string {
+/** A value that is long enough to stand in for the secret of that name. */
+function secretFor(name: string): string {
   const key = Buffer.from(`${'x'.repeat(31)}y`).toString('base64');
   if (name === 'PARLEY_VAULT_KEYS') return `default:${key}`;
   return name === 'PARLEY_WEBHOOK_SECRETS' ? `default:whsec_${key}` : `default:${'x'.repeat(48)}`;

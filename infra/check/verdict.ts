@@ -1,4 +1,4 @@
-/** What one check found. `not run` is neither good nor bad: the machine lacks what the check needs. */
+/** The result of one check. `not run`: a program that the check needs is missing; `why` names it. */
 export type Verdict =
   | { readonly status: 'ok' }
   | { readonly status: 'fail'; readonly problems: readonly string[] }
@@ -10,12 +10,7 @@ export type Check = {
   readonly run: (root: string) => Verdict | Promise<Verdict>;
 };
 
-/** `ok` without problems, else `fail`; the same problem said twice counts once. */
+/** `ok` without problems, else `fail`; a problem reported twice counts once. */
 export function judge(problems: readonly string[]): Verdict {
   return problems.length === 0 ? { status: 'ok' } : { status: 'fail', problems: [...new Set(problems)] };
-}
-
-/** The machine cannot run this check, and why. */
-export function notRun(why: string): Verdict {
-  return { status: 'not run', why };
 }

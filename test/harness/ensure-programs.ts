@@ -1,37 +1,24 @@
-import { findCompose } from '../../infra/check/compose.ts';
-import { findProgram } from '../../infra/check/tools.ts';
+import { findProgram } from '../../infra/check/programs.ts';
 import { aptInstall } from './on-path.ts';
 
-interface Program {
-  readonly name: string;
-  /** The Debian package that has it. */
-  readonly pkg: string;
-  readonly isThere: () => boolean | Promise<boolean>;
-}
-
-/** What judges the files that Parley ships: the programs that they are written for. */
-const PROGRAMS: readonly Program[] = [
-  ...[
-    { name: 'haproxy', pkg: 'haproxy' },
-    { name: 'nginx', pkg: 'nginx' },
-    { name: 'promtool', pkg: 'prometheus' },
-  ].map((program) => ({ ...program, isThere: () => findProgram(program.name) !== undefined })),
-  {
-    name: 'docker-compose',
-    pkg: 'docker-compose',
-    isThere: async () => (await findCompose()) !== undefined,
-  },
-];
+/** The programs that check the infrastructure files, with the Debian package of each. */
+const PACKAGES = {
+  haproxy: 'haproxy',
+  nginx: 'nginx',
+  promtool: 'prometheus',
+  'docker-compose': 'docker-compose',
+  kubectl: 'kubernetes-client',
+} as const;
 
 /**
- * Installs the programs that judge the shipped files, where they are missing and apt-get may be used, and says so.
- * Nothing fails without them: what needs one says "not run".
+ * Installs the missing programs with apt-get and reports each through `report`. A check or a test whose program is
+ * still missing prints "not run"; under CI=true it fails.
  */
-export async function ensurePrograms(say: (text: string) => void): Promise<void> {
-  for (const { name, pkg, isThere } of PROGRAMS) {
-    if (await isThere()) continue;
-    say(`No ${name}: installing the package ${pkg} with apt-get…`);
+export async function ensurePrograms(report: (text: string) => void): Promise<void> {
+  for (const [name, pkg] of Object.entries(PACKAGES)) {
+    if (findProgram(name) !== undefined) continue;
+    report(`No ${name}: installing the package ${pkg} with apt-get…`);
     const failed = await aptInstall(pkg);
-    if (failed !== undefined) say(`No ${name}: ${failed}. What needs it says "not run".`);
+    if (failed !== undefined) report(`No ${name}: ${failed}. What needs it is not run.`);
   }
 }

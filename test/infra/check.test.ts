@@ -1,17 +1,46 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { allChecks } from '../../infra/check/all.ts';
 import { kubernetesDefects } from './kubernetes-defects.ts';
 import { otherDefects } from './other-defects.ts';
-import { checkWith, problemsOf } from './planted-tree.ts';
+import { checkWith, notRun, type Planted, problemsOf, root } from './planted-tree.ts';
 
-const defects = Object.entries({ ...kubernetesDefects, ...otherDefects });
+const defects: Readonly<Record<string, readonly Planted[]>> = { ...kubernetesDefects, ...otherDefects };
 
-describe.each(defects)('the check "%s"', (check, planted) => {
-  it('passes the tree as it is', async () => {
-    expect(problemsOf(await checkWith(check, []))).toMatch(/^(ok|not run)$/);
+it('has planted defects for every check, and for no other', () => {
+  expect(Object.keys(defects).sort()).toEqual(allChecks.map(({ name }) => name).sort());
+});
+
+describe.each(Object.keys(defects))('the check "%s"', (check) => {
+  it('passes the tree as it is', async ({ skip }) => {
+    const verdict = await checkWith(check, []);
+    if (verdict.status === 'not run') notRun(skip, verdict.why);
+    expect(problemsOf(verdict)).toBe('ok');
   });
 
-  it.each(planted)('catches %s', async (_title, edit, complaint) => {
+  it.for(defects[check] ?? [])('catches %s', async ([, edit, complaint], { skip }) => {
     const verdict = await checkWith(check, [edit]);
-    if (verdict.status !== 'not run') expect(problemsOf(verdict)).toMatch(complaint);
+    if (verdict.status === 'not run') notRun(skip, verdict.why);
+    expect(problemsOf(verdict)).toMatch(complaint);
+  });
+});
+
+describe('a check whose program is missing', () => {
+  const args = ['--conditions=parley-source', '--import', 'tsx', 'infra/check.ts', '--only', 'promtool'];
+  const runWithout = (CI: string): { readonly status: number | null; readonly stdout: string } =>
+    spawnSync(process.execPath, args, { cwd: root, env: { PATH: '/nowhere', CI }, encoding: 'utf8' });
+
+  it('is reported and counted, and never passes', () => {
+    const { status, stdout } = runWithout('');
+    expect(stdout).toBe(
+      'not run: promtool check config: promtool is not installed\n' +
+        'not run: promtool test rules: promtool is not installed\n' +
+        '0 ok, 0 failed, 2 not run\n',
+    );
+    expect(status).toBe(0);
+  });
+
+  it('fails under CI=true', () => {
+    expect(runWithout('true').status).toBe(1);
   });
 });

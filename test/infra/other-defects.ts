@@ -4,19 +4,14 @@ const dashboard = 'infra/telemetry/grafana/dashboards/parley.json';
 const alerts = 'infra/telemetry/alerts.yml';
 const compose = 'docker-compose.yml';
 const docker = 'infra/Dockerfile';
-const haproxy = 'infra/proxy/haproxy.cfg';
-const nginx = 'infra/proxy/nginx.conf';
 const acl = 'infra/redis/users.acl';
 
 /** Defects in everything else, by the check that must catch them. */
 export const otherDefects: Readonly<Record<string, readonly Planted[]>> = {
-  'telemetry dashboards': [
-    [
-      'an unknown metric',
-      [dashboard, 'max(elicitation_pending)', 'max(elicitations_open)'],
-      /elicitations_open/,
-    ],
+  'dashboard names': [
+    ['an unknown metric', [dashboard, 'max(elicitation_pending)', 'max(open)'], /unknown metric open/],
     ['an unknown label', [dashboard, 'sum by (trigger)', 'sum by (userId)'], /userId/],
+    ['an expression that does not parse', [dashboard, 'max(elicitation_pending)', 'max(('], /no PromQL/],
     ['a legend without its label', [dashboard, '{{trigger}}', '{{surface}}'], /legend/],
     [
       'a sum over pods that report the same',
@@ -24,39 +19,46 @@ export const otherDefects: Readonly<Record<string, readonly Planted[]>> = {
       /summed/,
     ],
     ['another data source', [dashboard, '"uid": "parley-prometheus"', '"uid": "other"'], /not provisioned/],
-  ],
-  'telemetry alerts': [
-    ['an unknown metric', [alerts, 'max(timer_canary_age)', 'max(canary_age)'], /canary_age/],
-    ['an unknown filter', [alerts, 'source="sweep"', 'cause="sweep"'], /no label cause/],
-    ['no runbook', ['docs/operations.md', '### ParleyWakesLost', '### Wakes'], /parleywakeslost/],
-    ['no severity', [alerts, 'labels: { severity: page }', 'labels: {}'], /severity/],
-  ],
-  'telemetry shows every metric somewhere': [
     [
-      'a metric nobody sees',
+      'a metric on no panel',
       [
         'infra/telemetry/metrics.json',
         '{\n',
-        '{"never_seen": {"type": "gauge", "labels": [], "scope": "pod", "help": "x"},\n',
+        '{"unused": {"type": "gauge", "labels": [], "scope": "pod", "help": "x"},\n',
       ],
-      /never_seen/,
+      /unused is on no dashboard/,
     ],
   ],
-  'telemetry collector pipelines': [
+  'alert names': [
+    ['an unknown metric', [alerts, 'max(timer_canary_age)', 'max(canary_age)'], /canary_age/],
+    ['an unknown filter', [alerts, 'source="sweep"', 'cause="sweep"'], /unknown label cause/],
+    ['no runbook', ['docs/operations.md', '### ParleyWakesLost', '### Wakes'], /parleywakeslost/],
+    ['no severity', [alerts, 'labels: { severity: page }', 'labels: {}'], /severity/],
+  ],
+  'promtool check config': [
     [
-      'an exporter that is not there',
-      ['infra/telemetry/otel-collector.yaml', 'exporters: [debug]', 'exporters: [jaeger]'],
-      /jaeger/,
+      'a misspelt setting',
+      ['infra/telemetry/prometheus.yml', 'scrape_timeout', 'scrape_timeot'],
+      /scrape_timeot/,
+    ],
+    [
+      'an expression that does not parse',
+      [alerts, 'max(timer_canary_age)', 'max((timer_canary_age)'],
+      /parse error/,
     ],
   ],
-  'compose file': [
-    ['a port for everybody', [compose, '"127.0.0.1:$', '"$'], /beyond this machine/],
+  'promtool test rules': [
+    ['an alert that fires too late', [alerts, '> 120\n        for: 2m', '> 120\n        for: 2h'], /Canary/],
+  ],
+  'compose policy': [
     [
       'Redis published',
       [compose, '    user: "999:999"', '    ports: ["127.0.0.1:6379:6379"]'],
-      /publishes Redis/,
+      /Redis is published/,
     ],
-    ['the moving tag', [compose, 'prometheus:v3.5.0', 'prometheus:latest'], /not pinned/],
+    ['a writable image', [compose, '  read_only: true\n', ''], /read_only/],
+    ['capabilities', [compose, 'cap_drop: [ALL]', 'cap_drop: [NET_RAW]'], /cap_drop/],
+    ['root', [compose, 'user: "999:999"', 'user: "0:0"'], /runs as root/],
     [
       'a secret that looks real',
       [compose, 'development-only-redis-password', 'hunter2hunter2hunter2'],
@@ -69,13 +71,28 @@ export const otherDefects: Readonly<Record<string, readonly Planted[]>> = {
     ],
     ['two pods', [compose, '  api-3: *api\n', ''], /2 api pods/],
   ],
+  dclint: [
+    ['a port for everybody', [compose, '"127.0.0.1:$', '"$'], /no-unbound-port-interfaces/],
+    ['the moving tag', [compose, 'prometheus:v3.5.0', 'prometheus:latest'], /explicit-tag/],
+    ['a misspelt field', [compose, 'stop_grace_period', 'stop_grace'], /invalid-schema/],
+  ],
+  'docker-compose config': [
+    ['a dependency that is not there', [compose, '[api-1, api-2, api-3]', '[api-1, api-4]'], /api-4/],
+  ],
+  'settings in docker-compose.yml': [
+    ['a setting nobody reads', [compose, 'PARLEY_LOG_LEVEL:', 'LOG_LEVEL:'], /reads no variable LOG_LEVEL/],
+    ['a setting that is wrong', [compose, 'redis://redis', 'tcp://redis'], /REDIS_URL/],
+  ],
   Dockerfile: [
-    ['root', [docker, 'USER 1000:1000', 'USER root'], /runs as root/],
+    ['an unknown instruction', [docker, 'COPY . .', 'COPPY . .'], /Unknown instruction: COPPY/],
+    ['root', [docker, 'USER 1000:1000', 'USER root'], /USER must be a number/],
+    ['no user', [docker, 'USER 1000:1000\n', ''], /there is no USER/],
     ['a user by name', [docker, 'USER 1000:1000', 'USER node'], /must be a number/],
     ['the moving tag', [docker, 'NODE_VERSION=22', 'NODE_VERSION=lts'], /not pinned/],
     ['a remote file', [docker, 'COPY . .', 'ADD https://example.com/x.tgz .'], /ADD/],
     ['a loose install', [docker, 'RUN npm ci --ignore-scripts\n', 'RUN npm install\n'], /lockfile/],
     ['a secret in a layer', [docker, 'ARG VERSION=0.1.0', 'ARG NPM_TOKEN=abc'], /secret/],
+    ['no health check', [docker, '/healthz', '/health'], /HEALTHCHECK/],
     [
       'a shell in between',
       [docker, 'CMD ["node", "services/api', 'CMD ["sh", "-c", "node services/api'],
@@ -83,19 +100,28 @@ export const otherDefects: Readonly<Record<string, readonly Planted[]>> = {
     ],
   ],
   '.dockerignore': [['everything let in', ['.dockerignore', '*\n', ''], /leaving everything out/]],
-  'haproxy.cfg rules': [
-    ['sticky', [haproxy, 'balance roundrobin', 'balance source'], /sticks/],
-    ['a POST sent twice', [haproxy, 'retry-on conn-failure', 'retry-on all-retryable-errors'], /twice/],
-    ['query strings logged', [haproxy, '%[var(txn.path)]', '%r'], /query strings/],
-    ['callers believed', [haproxy, 'X-Forwarded-For %[src]', 'X-Real-IP %[src]'], /X-Forwarded-For/],
+  'haproxy -c': [
+    [
+      'an unknown setting',
+      ['infra/proxy/haproxy.cfg', 'balance roundrobin', 'balanse roundrobin'],
+      /balanse/,
+    ],
   ],
-  'nginx.conf rules': [
-    ['sticky', [nginx, 'upstream api {', 'upstream api {\n    ip_hash;'], /sticks/],
-    ['buffering', [nginx, 'proxy_buffering off', 'proxy_buffering on'], /buffers/],
-    ['a POST sent twice', [nginx, 'error timeout;', 'error timeout non_idempotent;'], /twice/],
-    ['query strings logged', [nginx, '$request_method $uri', '$request'], /query strings/],
+  'nginx -t': [
+    [
+      'an unknown setting',
+      ['infra/proxy/nginx.conf', 'proxy_buffering off', 'proxy_bufering off'],
+      /proxy_bufering/,
+    ],
   ],
-  'redis-server starts with redis.conf and users.acl': [
+  'nginx buffering': [
+    [
+      'a buffering proxy',
+      ['infra/proxy/nginx.conf', 'proxy_buffering off', 'proxy_buffering on'],
+      /buffers streams/,
+    ],
+  ],
+  'redis starts as configured': [
     ['an unknown setting', ['infra/redis/redis.conf', 'hz 100', 'herz 100'], /herz/],
     [
       'eviction',
@@ -104,18 +130,25 @@ export const otherDefects: Readonly<Record<string, readonly Planted[]>> = {
     ],
     ['an unknown command', [acl, '+script|load', '+script|lode'], /users\.acl/],
   ],
-  'redis user parley can do nothing else': [
+  'redis users may do nothing else': [
     ['a command too many', [acl, '+eval ', '+eval +keys '], /parley may KEYS/],
     ['keys of others', [acl, '~parley:*', '~*'], /parley may GET other/],
     ['channels of others', [acl, '&parley:*', '&*'], /parley may SUBSCRIBE other/],
+    ['an operator who writes', [acl, '+bgsave', '+bgsave +set'], /operator may SET/],
     [
-      'an open door',
+      'a user without a password',
       [acl, 'user default off resetpass resetkeys resetchannels -@all', 'user default on nopass ~* &* +@all'],
-      /without the password/,
+      /without the password: user default/,
     ],
   ],
-  'redis user parley can do the work, BullMQ included': [
-    ['a command too few', [acl, '+evalsha ', ''], /BullMQ: NOPERM/],
-    ['a channel too few', [acl, '&parley:*', '&parley:x'], /may not subscribe/],
+  'redis users may do their work': [
+    ['a command too few', [acl, '+evalsha ', ''], /parley may not EVALSHA/],
+    ["a command of Parley's scripts too few", [acl, '-randomkey', '-randomkey -unlink'], /may not unlink/],
+    [
+      "a command of BullMQ's scripts too few",
+      [acl, '-randomkey', '-randomkey -rpoplpush'],
+      /may not rpoplpush/,
+    ],
+    ['a channel too few', [acl, '&parley:*', '&parley:y'], /may not SUBSCRIBE/],
   ],
 };

@@ -2,45 +2,59 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { TestContext } from 'vitest';
 import { allChecks } from '../../infra/check/all.ts';
 import type { Verdict } from '../../infra/check/verdict.ts';
 
-/** The real tree. */
+/** The repository's root. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** One change to one file: `from` must be there, and its first occurrence becomes `to`. */
 export type Edit = readonly [file: string, from: string, to: string];
 
-/** A defect: what it is, the edit that plants it, and what the check must say. */
+/** A defect: its name, the edit that plants it, and the complaint expected of the check. */
 export type Planted = readonly [title: string, edit: Edit, complaint: RegExp];
 
-const parts = ['infra', 'docs/operations.md', 'docker-compose.yml', '.dockerignore'];
+const PARTS = [
+  ...['Dockerfile', 'kubernetes', 'proxy', 'redis', 'telemetry'].map((part) => `infra/${part}`),
+  'docs/operations.md',
+  'docker-compose.yml',
+  '.dockerignore',
+];
 
 /** Runs the check of that name on a copy of the infrastructure files with the edits applied. */
 export async function checkWith(name: string, edits: readonly Edit[]): Promise<Verdict> {
-  const check = allChecks({ images: false }).find((item) => item.name === name);
+  const check = allChecks.find((item) => item.name === name);
   if (check === undefined) throw new Error(`no check is called ${name}`);
   const copy = mkdtempSync(join(tmpdir(), 'parley-planted-'));
   try {
-    for (const part of parts) {
+    for (const part of PARTS) {
       mkdirSync(dirname(join(copy, part)), { recursive: true });
       cpSync(join(root, part), join(copy, part), { recursive: true });
     }
-    for (const [file, from, to] of edits) {
-      const text = readFileSync(join(copy, file), 'utf8');
-      if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`);
-      writeFileSync(
-        join(copy, file),
-        text.replace(from, () => to),
-      );
-    }
+    for (const edit of edits) plant(copy, edit);
     return await check.run(copy);
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
 }
 
-/** The problems of a verdict in one text, for matching. */
+function plant(copy: string, [file, from, to]: Edit): void {
+  const text = readFileSync(join(copy, file), 'utf8');
+  if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`);
+  writeFileSync(
+    join(copy, file),
+    text.replace(from, () => to),
+  );
+}
+
+/** The problems of a verdict as one text. */
 export function problemsOf(verdict: Verdict): string {
   return verdict.status === 'fail' ? verdict.problems.join('\n') : verdict.status;
+}
+
+/** Skips the test, and fails it under CI=true: every program that tests need comes with apt-get or npm. */
+export function notRun(skip: TestContext['skip'], why: string): never {
+  if (process.env.CI === 'true') throw new Error(`not run: ${why}`);
+  return skip(`not run: ${why}`);
 }

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { filledSecretsCheck } from '../../infra/check/kubernetes/secrets.ts';
-import { run } from '../../infra/check/tools.ts';
+import { runProgram } from '../../infra/check/programs.ts';
+import { filledSecretsCheck } from '../../infra/check/secrets.ts';
 import { problemsOf, root } from './planted-tree.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'parley-secrets-'));
@@ -60,8 +60,10 @@ describe('a filled-in copy of the template', () => {
   it('is refused on the command line with a line that says so and exit code 1', async () => {
     const file = fill({ ...complete, PARLEY_JWT_SECRET: 'REPLACE_ME' });
     const args = ['--conditions=parley-source', '--import', 'tsx', 'infra/check.ts', '--secrets', file];
-    const { code, output } = await run(process.execPath, args, { cwd: root });
-    expect(output).toMatch(/^FAIL {5}secrets in .*PARLEY_JWT_SECRET still holds a placeholder\n$/);
+    const { code, output } = await runProgram(process.execPath, args, { cwd: root });
+    expect(output).toMatch(
+      /^FAIL {5}secrets in .*PARLEY_JWT_SECRET still holds a placeholder\n0 ok, 1 failed, 0 not run\n$/,
+    );
     expect(code).toBe(1);
   });
 });

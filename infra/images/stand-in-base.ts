@@ -1,20 +1,20 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Finished, findProgram, lastLines, run } from './tools.ts';
+import { type Finished, findProgram, lastLines, runProgram } from '../check/programs.ts';
 
-/** Runs buildah with a store of its own, so that stand-ins never mix with real images. */
-export type Buildah = (args: readonly string[], timeout?: number) => Promise<Finished>;
+/** Runs buildah with a store of its own, so that the stand-in never mixes with real images. Five minutes at most. */
+export type Buildah = (args: readonly string[], timeoutMs?: number) => Promise<Finished>;
 
 /**
  * Makes an image named like the official Node one out of a minimal Debian and this machine's Node and npm. Returns
- * why it could not, or nothing.
+ * the fault, or undefined when the image is there.
  */
 export async function standInBase(buildah: Buildah, directory: string): Promise<string | undefined> {
   const rootfs = join(directory, 'rootfs');
-  const debian = await run(
+  const debian = await runProgram(
     'debootstrap',
     ['--variant=minbase', '--include=ca-certificates', 'bookworm', rootfs],
-    { timeout: 600_000 },
+    { timeoutMs: 600_000 },
   );
   if (debian.code !== 0) return lastLines(debian.output);
   const fault = addNode(rootfs);
@@ -46,7 +46,7 @@ function addNode(rootfs: string): string | undefined {
   return undefined;
 }
 
-/** Where this machine trusts a certificate authority of its own, npm inside must too: in the stand-in, never beyond. */
+/** A certificate authority that only this machine trusts is trusted in the stand-in too, so that npm works there. */
 function trustThisMachine(rootfs: string): readonly string[] {
   const settings = ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'];
   const bundle = process.env.NODE_EXTRA_CA_CERTS;

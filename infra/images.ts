@@ -1,0 +1,136 @@
+import { join, resolve } from 'node:path';
+import { freePort } from '../test/harness/free-port.ts';
+import { startRedis } from '../test/harness/redis-server.ts';
+import { waitUntil } from '../test/harness/wait-until.ts';
+import { findProgram, lastLines, runProgram, withDirectory } from './check/programs.ts';
+import { type Buildah, standInBase } from './images/stand-in-base.ts';
+
+/*
+ * node --conditions=parley-source --import tsx infra/images.ts
+ *
+ * Builds both images from the Dockerfile with buildah and starts them against a real Redis. The base image is a
+ * stand-in of Debian and this machine's Node, so this proves the steps and the wiring, not the official base. Needs
+ * root, buildah, debootstrap and redis-server, and takes some minutes. Exits with 1 when something fails or is missing.
+ */
+const root = resolve(import.meta.dirname, '..');
+const MINUTE_MS = 60_000;
+const CHROOT = ['--isolation', 'chroot', '--network', 'host'];
+const SERVICES = [
+  { target: 'api', portVariable: 'PORT' },
+  { target: 'worker', portVariable: 'PARLEY_METRICS_PORT' },
+] as const;
+type Service = (typeof SERVICES)[number];
+
+async function main(): Promise<readonly string[]> {
+  for (const program of ['buildah', 'debootstrap', 'redis-server']) {
+    if (findProgram(program) === undefined) return [`not run: ${program} is not installed`];
+  }
+  if (process.getuid?.() !== 0) return ['not run: debootstrap needs root'];
+  return withDirectory(async (directory) => {
+    const store = [
+      '--root',
+      join(directory, 'store'),
+      '--runroot',
+      join(directory, 'run'),
+      '--storage-driver',
+      'vfs',
+    ];
+    const buildah: Buildah = (args, timeoutMs = 5 * MINUTE_MS) =>
+      runProgram('buildah', [...store, ...args], { timeoutMs });
+    const fault = await standInBase(buildah, directory);
+    if (fault !== undefined) return [`not run: no stand-in base: ${fault}`];
+    const problems: string[] = [];
+    for (const service of SERVICES) {
+      const built = await build(buildah, service);
+      problems.push(...(built.length > 0 ? built : await contentProblems(buildah, service)));
+    }
+    if (problems.length > 0) return problems;
+    const redis = await startRedis();
+    try {
+      for (const service of SERVICES) problems.push(...(await startProblems(buildah, service, redis.url)));
+    } finally {
+      await redis.stop();
+    }
+    return problems;
+  });
+}
+
+async function build(buildah: Buildah, { target }: Service): Promise<readonly string[]> {
+  const [major = ''] = process.versions.node.split('.');
+  const tag = `localhost/parley-${target}`;
+  const options = ['--format', 'docker', '--pull-never', '--build-arg', `NODE_VERSION=${major}`];
+  const { code, output } = await buildah(
+    ['bud', ...CHROOT, ...options, '--target', target, '-t', tag, '-f', join(root, 'infra/Dockerfile'), root],
+    15 * MINUTE_MS,
+  );
+  if (code !== 0) return [`target ${target}: ${lastLines(output)}`];
+  const made = await buildah(['from', '--pull-never', '--name', `probe-${target}`, tag]);
+  return made.code === 0 ? [] : [lastLines(made.output)];
+}
+
+/** Inside an image nobody is root, nothing can be changed, and nothing is there that only builds. */
+async function contentProblems(buildah: Buildah, { target }: Service): Promise<readonly string[]> {
+  const tests = [
+    ['runs as root', 'test "$(id -u)" = 1000'],
+    ['can change itself', '! touch /app/x 2>/dev/null'],
+    ['carries build tools', 'test ! -e node_modules/typescript && test ! -e node_modules/tsx'],
+    ['carries sources', 'test -z "$(find shared services -name "*.ts" -path "*/src/*")"'],
+    ['lacks the scripts for Redis', 'test -n "$(find shared/dist -name "*.lua")"'],
+    ['lacks its entry point', `test -e services/${target}/dist/main.js`],
+  ] as const;
+  const problems: string[] = [];
+  for (const [problem, script] of tests) {
+    const { code } = await buildah([
+      'run',
+      '--isolation',
+      'chroot',
+      `probe-${target}`,
+      '--',
+      'sh',
+      '-c',
+      script,
+    ]);
+    if (code !== 0) problems.push(`image ${target} ${problem}`);
+  }
+  return problems;
+}
+
+/** Starts the image's own command, waits until it is ready, sends SIGTERM after 15 s, and expects exit code 0. */
+async function startProblems(
+  buildah: Buildah,
+  { target, portVariable }: Service,
+  redisUrl: string,
+): Promise<readonly string[]> {
+  const port = `${await freePort()}`;
+  const settings = {
+    NODE_ENV: 'development',
+    PORT: port,
+    PARLEY_METRICS_PORT: '0',
+    REDIS_URL: redisUrl,
+    PARLEY_API_KEYS: 'default:a-service-key-for-this-check',
+    [portVariable]: port,
+  };
+  const env = Object.entries(settings).flatMap(([key, value]) => ['--env', `${key}=${value}`]);
+  const command = [
+    'timeout',
+    '--preserve-status',
+    '--kill-after=20',
+    '15',
+    'node',
+    `services/${target}/dist/main.js`,
+  ];
+  const ended = buildah(['run', ...CHROOT, ...env, `probe-${target}`, '--', ...command]);
+  const isReady = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok;
+  const ready = await waitUntil(isReady, { what: `${target} to be ready`, timeoutMs: 14_000 }).then(
+    () => true,
+    () => false,
+  );
+  const { code, output } = await ended;
+  if (!ready) return [`image ${target} did not get ready: ${lastLines(output)}`];
+  return code === 0 ? [] : [`image ${target} ended with ${code} after SIGTERM: ${lastLines(output)}`];
+}
+
+const problems = await main();
+for (const problem of problems) console.log(`FAIL     ${problem}`);
+if (problems.length === 0) console.log('ok       both images build and start');
+process.exitCode = problems.length === 0 ? 0 : 1;
