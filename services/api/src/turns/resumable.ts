@@ -11,13 +11,13 @@ export interface ResumableDeps {
   readonly isRunning: (stream: StreamRef) => Promise<boolean>;
 }
 
-// A turn that ends in between is found by the second.
-const LOOKS = 2;
+// The second attempt finds a turn that ended between the two reads of the first.
+const ATTEMPTS = 2;
 
 /**
- * The turn that a reader of a conversation is to be told: the one that has more after the last event that they have
- * (`after`), also when it has ended; else the one that runs; else the last one, if its readers had left it because it
- * waited. Throws `unavailable`.
+ * Finds the turn that a returning reader should follow: the one with events after the reader's last event (`after`),
+ * also when it has ended; else the running one; else the last one, if it was detached, since its readers disconnected
+ * then. Throws `unavailable`.
  */
 export async function findResumable(
   deps: ResumableDeps,
@@ -25,13 +25,13 @@ export async function findResumable(
   after: FeedPosition | undefined,
 ): Promise<StreamRef | undefined> {
   const { tenant, userId } = conversation;
-  for (let look = 0; look < LOOKS; look += 1) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const { running, last } = await deps.conversations.read(conversation);
     const ended = last && { tenant, userId, streamRequestId: last.streamRequestId };
     if (ended !== undefined && after !== undefined && (await hasMore(deps, ended, after))) return ended;
     if (running === undefined) {
-      const isUntold = after === undefined && last?.wasDetached === true && ended !== undefined;
-      return isUntold && (await hasMore(deps, ended, undefined)) ? ended : undefined;
+      const isUnread = after === undefined && last?.wasDetached === true && ended !== undefined;
+      return isUnread && (await hasMore(deps, ended, undefined)) ? ended : undefined;
     }
     const stream = { tenant, userId, streamRequestId: running };
     if (await deps.isRunning(stream)) return stream;
@@ -39,7 +39,7 @@ export async function findResumable(
   return undefined;
 }
 
-/** True when the turn's feed is still there, the position is of it, and it goes on after that. */
+/** True when the turn's feed still exists, holds the position, and has later events. */
 async function hasMore(
   { feed }: ResumableDeps,
   stream: StreamRef,

@@ -2,7 +2,7 @@ import type { Message } from '@parley/shared/domain/runs/run';
 import type { FinishReason } from '@parley/shared/domain/runs/turn-events';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 
-/** What whoever delegated hears of a delegate that came to an end by itself. */
+/** The outcome of the delegating call for a delegate that ended regularly. */
 export function delegateOutcome(title: string, reason: FinishReason, text: string): ToolOutcome {
   if (reason === 'step-limit') return failed(`${title} reached its limit before it was done.`);
   if (reason === 'content-filter') return failed(`The answer of ${title} was held back by a content filter.`);

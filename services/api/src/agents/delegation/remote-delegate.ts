@@ -13,7 +13,7 @@ import type { TurnObserver } from '../loop/observer.ts';
 import { startPolling } from '../loop/poll-status.ts';
 import { readCheckpoint } from '../loop/read-checkpoint.ts';
 import type { Delegate, Delegator, RunContext } from '../loop/run-context.ts';
-import { breakTurn } from '../loop/run-end.ts';
+import { failTurn } from '../loop/run-end.ts';
 import type { WorkClock } from '../loop/work-clock.ts';
 import { runDelegate } from './run-delegate.ts';
 
@@ -58,7 +58,7 @@ export async function workOnRemoteDelegate(
     // A stopped delegate has written its end. One whose pod stops is released and continues elsewhere.
     if (writer.outcome === undefined && !isReleased()) {
       await retryWhileUnavailable(() => withdrawOfRun(engine, run)).catch(onFault);
-      await breakTurn({ writer, stopped, onFault }, [], error);
+      await failTurn({ writer, stopped, onFault }, [], error);
     }
   } finally {
     stopPolling();

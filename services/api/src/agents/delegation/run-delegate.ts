@@ -6,7 +6,7 @@ import type { OwnedRun } from '@parley/shared/runs/owned-run';
 import { createBudget } from '../loop/budget.ts';
 import { BEGINNING, type Checkpoint, inheritedPausesOf } from '../loop/checkpoint.ts';
 import { type Delegator, type RunContext, waitsOf } from '../loop/run-context.ts';
-import { breakTurn, finishTurn, TurnTooLongError, wordsFor } from '../loop/run-end.ts';
+import { failTurn, failureOf, finishTurn, TurnTooLongError } from '../loop/run-end.ts';
 import { type RunAgent, runSteps } from '../loop/run-steps.ts';
 import { startWorkClock } from '../loop/work-clock.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
@@ -55,7 +55,7 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     const reason = await runSteps(
       context,
       work,
-      { heard: input, said: produced },
+      { given: input, produced },
       (why) => ending.abort(why),
       from,
     );
@@ -68,7 +68,7 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
       await owned.release(reason, waitsOf(context)).catch(async (fault: unknown) => {
         by.onFault(fault);
         if (!writer.fenced.aborted)
-          await breakTurn({ writer, stopped: by.signal, onFault: by.onFault }, [], fault);
+          await failTurn({ writer, stopped: by.signal, onFault: by.onFault }, [], fault);
       });
       throw reason;
     }
@@ -78,9 +78,9 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     // The delegator ends too and reports the cause.
     const onFault = by.signal.aborted ? () => undefined : by.onFault;
     if (!by.signal.aborted) await withdrawOpen(context);
-    await breakTurn({ writer, stopped: by.signal, onFault }, [], cause, budget.used);
+    await failTurn({ writer, stopped: by.signal, onFault }, [], cause, budget.used);
     by.signal.throwIfAborted();
-    return delegateFailed(title, wordsFor(cause).code);
+    return delegateFailed(title, failureOf(cause).code);
   } finally {
     clock.stop();
   }

@@ -5,10 +5,10 @@ import { RunFencedError, type RunWriter, TurnTooLargeError } from '@parley/share
 import type { Usage } from './budget.ts';
 import { ModelError } from './model-step.ts';
 
-/** The turn has worked as long as it may. */
+/** The turn has reached its limit of working time. */
 export class TurnTooLongError extends Error {
   constructor() {
-    super('The turn has worked as long as a turn may work.');
+    super('The turn has reached its limit of working time.');
     this.name = 'TurnTooLongError';
   }
 }
@@ -17,11 +17,11 @@ export interface Ending {
   readonly writer: RunWriter;
   /** Aborted when the person stopped the turn, or, with RunInterruptedError, the pod. */
   readonly stopped: AbortSignal;
-  /** Told of what ended a turn in an error, for logs. */
+  /** Receives the error that ended a turn, for logs. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** Ends a turn that came to an end by itself, or was stopped by its person. */
+/** Writes the end of a turn that finished, or that its person stopped. */
 export async function finishTurn(
   { writer }: Pick<Ending, 'writer'>,
   messages: readonly Message[],
@@ -36,10 +36,10 @@ export async function finishTurn(
 }
 
 /**
- * Ends a turn that cannot go on: as stopped when its person stopped it, else with words for people. Never rejects; a
- * turn whose end could not be written has no `writer.outcome`.
+ * Writes the end of a turn that cannot continue: as stopped when its person stopped it, else as failed with a message
+ * for people. Never rejects. When the end could not be written, `writer.outcome` stays undefined.
  */
-export async function breakTurn(
+export async function failTurn(
   ending: Ending,
   messages: readonly Message[],
   error: unknown,
@@ -51,15 +51,15 @@ export async function breakTurn(
       return await finishTurn(ending, messages, 'stopped', usage);
     }
     onFault(error);
-    const failure = { ...wordsFor(error), ...(usage !== undefined && { usage }) };
+    const failure = { ...failureOf(error), ...(usage !== undefined && { usage }) };
     await writer.end({ type: 'turn-failed', ...failure }, { status: 'failed', messages });
   } catch (fault) {
     if (!(fault instanceof RunFencedError)) onFault(fault);
   }
 }
 
-/** What people, and programs, are told of an error that ended a run. */
-export function wordsFor(error: unknown): { code: string; message: string } {
+/** The code and the message, for clients and people, of an error that ended a run. */
+export function failureOf(error: unknown): { code: string; message: string } {
   if (error instanceof TurnTooLargeError) {
     return { code: 'too_large', message: 'The turn became too long and was ended.' };
   }

@@ -10,87 +10,89 @@ import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
 import { type ModelSettings, modelStep, type RequestedCall } from './model-step.ts';
 import type { RunContext } from './run-context.ts';
 
-// How long the end of a run waits for calls that were told to end.
-const LEAVING_MS = 5_000;
+// How long the end of a run waits for calls that were aborted.
+const ABORTED_CALL_GRACE_MS = 5_000;
 
 export interface RunLimits {
   /** Rounds of the model. */
   readonly steps: number;
   /** Tokens read and written in all rounds together. */
   readonly tokens: number;
-  /** How long the turn may work, in ms; waiting for people is no work. */
+  /** How long the turn may work, in ms, without its waits for people. */
   readonly workMs: number;
 }
 
-/** What an agent brings to a run. */
+/** An agent, ready to run. */
 export interface RunAgent {
   readonly model: LanguageModel;
   readonly instructions: string;
   /**
-   * The tools as they are now; looked up anew for every step, for a person may connect an account in between. `called`
-   * are those that the round calls already.
+   * The current tools. Read again for every step, since a person may connect an account in between. `called` names the
+   * tools that the current round calls.
    */
   readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
   readonly settings: ModelSettings;
   readonly limits: RunLimits;
 }
 
-/** What is said in a run. */
-export interface Talk {
-  /** What the model reads before what it says itself. */
-  readonly heard: readonly Message[];
-  /** Gains each round once it is whole. */
-  readonly said: Message[];
+/** The messages of a run. */
+export interface Transcript {
+  /** The messages before the run, and its input. */
+  readonly given: readonly Message[];
+  /** The messages of the run itself. Each round is added once it is whole. */
+  readonly produced: Message[];
 }
 
 /**
- * A round of the model, its tool calls side by side, the next round, until it has nothing more to call. What the model
- * said and what came of its calls is kept before anything follows from it, and every call before it leaves. `abandon`
- * ends the calls that are under way when one of them, or the run, cannot go on.
+ * Runs rounds until the model calls no more tools: one reply of the model, then its tool calls in parallel. Each reply
+ * and each result is saved before it is used, and each call before it is dispatched. `abandon` aborts the calls under
+ * way when one of them fails for a reason that ends the run.
  */
 export async function runSteps(
   context: RunContext,
   agent: RunAgent,
-  { heard, said }: Talk,
+  { given, produced }: Transcript,
   abandon: (reason: unknown) => void,
   from: Checkpoint = BEGINNING,
 ): Promise<FinishReason> {
   const { writer, budget } = context;
-  said.push(...from.said);
+  produced.push(...from.said);
   if (from.last !== undefined) return reasonOf(from.last);
   let tools: readonly Tool[] = [];
   for (let index = from.step; index < agent.limits.steps; index += 1) {
     const known = index === from.step ? from.round : undefined;
-    // Whoever had it before may have spent all with the last step.
+    // The previous owner may have spent the whole budget with the last step.
     if (known === undefined && from.said.length > 0 && budget.isSpent) return 'step-limit';
     if (known === undefined && from.isRestarted && index === from.step)
       await writer.append({ type: 'step-restarted', step: index });
     if (known === undefined) await writer.append({ type: 'step-started', step: index });
-    tools = await (known === undefined ? toolsNow(context, agent, tools) : toolsOf(context, agent, known));
+    tools = await (known === undefined
+      ? readTools(context, agent, tools)
+      : toolsForInheritedRound(context, agent, known));
     const { record, calls } =
-      known ?? (await newRound(context, { ...agent, tools }, [...heard, ...said], index));
+      known ?? (await newRound(context, { ...agent, tools }, [...given, ...produced], index));
     if (calls.length === 0) {
-      said.push(...record.messages);
+      produced.push(...record.messages);
       await writer.append({ type: 'step-finished', step: index });
       return reasonOf(record);
     }
-    const outcomes = await atRest(context, calls.length, (each) =>
+    const outcomes = await whileCallsRun(context, calls.length, (each) =>
       together(
         calls.map((call) => callTool(context, tools, call, index).finally(each)),
         abandon,
       ),
     );
     const messages = [...record.messages, resultsOf(calls, outcomes)];
-    said.push(...messages);
+    produced.push(...messages);
     await writer.append({ type: 'step-finished', step: index });
-    // No write of its own: the results are kept with their calls.
-    await writer.saveSoon([{ type: 'step', index, step: standing(context, { ...record, messages }) }]);
+    // No write of its own: the records of the calls hold the results too.
+    await writer.saveSoon([{ type: 'step', index, step: withUsage(context, { ...record, messages }) }]);
     if (budget.isSpent) return 'step-limit';
   }
   return 'step-limit';
 }
 
-/** Has the model say its next; that is kept, with the calls that it asks for, and readers are told of those. */
+/** Gets the model's next reply, saves it with its tool calls, and appends their events. */
 async function newRound(
   context: RunContext,
   agent: Omit<RunAgent, 'tools'> & { readonly tools: readonly Tool[] },
@@ -116,26 +118,30 @@ async function newRound(
   }));
   for (const call of calls) await announce(context, agent.tools, call);
   await writer.save([
-    { type: 'step', index, step: standing(context, record) },
+    { type: 'step', index, step: withUsage(context, record) },
     ...calls.map((call) => ({ type: 'call', call: recordOf(call, index) }) as const),
   ]);
   return { record, calls };
 }
 
-/** A step, with what the run has used and worked by now. */
-function standing({ budget, clock }: RunContext, record: StepRecord): StepRecord {
+/** A step's record with the run's usage and working time so far. */
+function withUsage({ budget, clock }: RunContext, record: StepRecord): StepRecord {
   const { used } = budget;
   return { ...record, ...(used !== undefined && { used }), workedMs: Math.round(clock.workedMs) };
 }
 
-/** The tools for a round that another pod had begun: without them its calls would fail that are only to be taken up. */
-function toolsOf({ signal }: RunContext, { tools }: RunAgent, { calls }: Round): Promise<readonly Tool[]> {
+/** The tools for a round of the previous owner. Retries, since its calls would fail without them. */
+function toolsForInheritedRound(
+  { signal }: RunContext,
+  { tools }: RunAgent,
+  { calls }: Round,
+): Promise<readonly Tool[]> {
   const called = new Set(calls.map(({ toolName }) => toolName));
   return retryWhileUnavailable(() => tools(signal, called), signal);
 }
 
-/** The tools for the next step; those of the last one when they cannot be listed. */
-async function toolsNow(
+/** The tools for the next step; the previous ones when they cannot be listed. */
+async function readTools(
   { signal, onFault }: RunContext,
   { tools }: RunAgent,
   before: readonly Tool[],
@@ -149,7 +155,7 @@ async function toolsNow(
   }
 }
 
-/** Models number their calls anew in each round, some of them; and agents do not know of each other's. */
+/** Some models repeat call ids in every round. */
 function uniqueId(known: Set<string>, { modelCallId }: RequestedCall, step: number): string {
   let id = modelCallId;
   for (let attempt = 0; known.has(id); attempt += 1) id = `${modelCallId}.${step}.${attempt}`;
@@ -157,8 +163,8 @@ function uniqueId(known: Set<string>, { modelCallId }: RequestedCall, step: numb
   return id;
 }
 
-/** Waits for calls that are at work themselves, each until it has told so; the loop is not, meanwhile. */
-async function atRest<T>(
+/** Counts the calls as active parts of the turn instead of the loop, which only waits for them. */
+async function whileCallsRun<T>(
   { turn }: RunContext,
   calls: number,
   wait: (each: () => void) => Promise<T>,
@@ -171,13 +177,13 @@ async function atRest<T>(
   }
 }
 
-/** All results; or the first fault, once the others have heard of it and come to an end themselves. */
+/** All results; or the first error, after the other calls were aborted and have ended. */
 async function together<T>(work: readonly Promise<T>[], abandon: (reason: unknown) => void): Promise<T[]> {
   try {
     return await Promise.all(work);
   } catch (error) {
     abandon(error);
-    await Promise.race([Promise.allSettled(work), sleep(LEAVING_MS, undefined, { ref: false })]);
+    await Promise.race([Promise.allSettled(work), sleep(ABORTED_CALL_GRACE_MS, undefined, { ref: false })]);
     throw error;
   }
 }

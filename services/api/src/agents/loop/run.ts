@@ -9,7 +9,7 @@ import type { IdleDetection } from './idle.ts';
 import type { TurnObserver } from './observer.ts';
 import { startPolling } from './poll-status.ts';
 import { type Delegate, type RunContext, waitsOf } from './run-context.ts';
-import { breakTurn, finishTurn, TurnTooLongError } from './run-end.ts';
+import { failTurn, finishTurn, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps } from './run-steps.ts';
 import { startWorkClock } from './work-clock.ts';
 
@@ -79,8 +79,8 @@ export async function runTurn(options: RunOptions): Promise<void> {
   };
   const produced: Message[] = [];
   try {
-    const talk = { heard: [...history, ...input], said: produced };
-    const reason = await runSteps(context, options, talk, (why) => ending.abort(why), from);
+    const transcript = { given: [...history, ...input], produced };
+    const reason = await runSteps(context, options, transcript, (why) => ending.abort(why), from);
     await withdrawQuestions();
     await finishTurn(options, [...input, ...produced], reason, budget.used);
   } catch (error) {
@@ -89,7 +89,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     await withdrawQuestions();
     if (error instanceof RunFencedError) return;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
-    await breakTurn(options, [...input, ...produced], cause, budget.used);
+    await failTurn(options, [...input, ...produced], cause, budget.used);
   } finally {
     stopPolling();
     clock.stop();

@@ -21,7 +21,7 @@ import type { TurnObserver } from './observer.ts';
 import { readCheckpoint } from './read-checkpoint.ts';
 import { runTurn } from './run.ts';
 import type { Delegate } from './run-context.ts';
-import { breakTurn } from './run-end.ts';
+import { failTurn } from './run-end.ts';
 
 /** Makes a repeated request lead to the same turn. */
 export interface Repeatable {
@@ -141,7 +141,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     const isReleased = isInterrupted(stopped) && (await release(NO_WAITS).then(() => true, onFault));
     if (isReleased !== true && !writer.fenced.aborted) {
       if (from.isRestarted) await owned.abandonWaits().catch(onFault);
-      await breakTurn({ writer, stopped, onFault }, input, error);
+      await failTurn({ writer, stopped, onFault }, input, error);
     }
   } finally {
     idle.stop();
