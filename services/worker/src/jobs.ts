@@ -3,23 +3,23 @@ import type { Audit, CleanupReport, IndexReport } from '@parley/shared/ports/eli
 import type { JobCall, Processor, Processors } from '@parley/shared/ports/jobs';
 import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
 
-// What was lost from the queue is rare, and costs a look at every running turn.
+// Finding turns that are missing in the queue requires reading every running turn, and they are rare.
 const FULL_ROUND = 15;
 
 export interface JobsDeps {
   readonly engine: Pick<Engine, 'expire' | 'sweep'>;
-  /** Does what has still to happen after elicitations ended. */
+  /** Executes due tasks of the outbox. */
   readonly dispatch: (signal: AbortSignal) => Promise<unknown>;
   readonly audit: Audit;
-  /** Offers the turns of dead pods to the living ones. */
+  /** Offers orphaned turns to the remaining pods. */
   readonly offerOrphans: (input: OfferOrphansInput) => Promise<number>;
-  /** Leaves the sign of life of the timers. */
+  /** Writes the heartbeat of the timers. */
   readonly beat: () => Promise<void>;
   readonly onIndexReport: (report: IndexReport) => void;
   readonly onCleanupReport: (report: CleanupReport) => void;
 }
 
-/** What the worker does: each kind of job is one call. */
+/** The processors of the worker's jobs, one per kind. */
 export function createJobs(deps: JobsDeps): Processors {
   const { engine, audit, beat, onIndexReport, onCleanupReport } = deps;
   let rounds = 0;
@@ -28,20 +28,20 @@ export function createJobs(deps: JobsDeps): Processors {
       const result = await engine.expire(id);
       return result.type === 'early' ? { retryInMs: result.remainingMs } : undefined;
     },
-    sweep: alone(({ signal }) => engine.sweep(signal)),
-    outbox: alone(({ signal }) => deps.dispatch(signal)),
-    'take-over': alone(async ({ signal }) => {
+    sweep: withoutOverlap(({ signal }) => engine.sweep(signal)),
+    outbox: withoutOverlap(({ signal }) => deps.dispatch(signal)),
+    'take-over': withoutOverlap(async ({ signal }) => {
       rounds += 1;
       await deps.offerOrphans({ evenIfNoneLapsed: rounds % FULL_ROUND === 0, signal });
     }),
-    'index-check': alone(async ({ signal }) => onIndexReport(await audit.indexCheck(signal))),
-    cleanup: alone(async ({ signal }) => onCleanupReport(await audit.cleanup(signal))),
-    canary: alone(beat),
+    'index-check': withoutOverlap(async ({ signal }) => onIndexReport(await audit.indexCheck(signal))),
+    cleanup: withoutOverlap(async ({ signal }) => onCleanupReport(await audit.cleanup(signal))),
+    canary: withoutOverlap(beat),
   };
 }
 
-/** A round that is still going on when the next one comes does the work of both. */
-function alone(round: (call: JobCall) => Promise<unknown>): Processor {
+/** Skips a round while the previous one is still running. */
+function withoutOverlap(round: (call: JobCall) => Promise<unknown>): Processor {
   let running = false;
   return async (call) => {
     if (running) return undefined;

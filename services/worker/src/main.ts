@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     signals: ['SIGTERM', 'SIGINT'],
     exit: (code) => process.exit(code),
     async drain() {
-      // The doors last, so that whoever asks meanwhile hears "not ready".
+      // The ops server closes last, so that probes get "not ready" during the drain.
       await worker.release();
       if (ops !== undefined) await closeOps(ops);
     },
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   );
   await worker.ready();
   clearInterval(late);
-  // The line that scripts wait for; everything else on standard output is a log line.
+  // Scripts wait for this line. All other lines on standard output are log lines.
   process.stdout.write(`${JSON.stringify({ ready: true, pod: env.PARLEY_POD })}\n`);
 }
 

@@ -3,12 +3,12 @@ import type { BackendHealth } from '@parley/shared/ports/backend';
 
 export interface OpsDeps {
   readonly health: () => Promise<BackendHealth>;
-  /** True from the first moment at which jobs were taken, until the worker drains. */
+  /** True from the first moment at which jobs are processed until the drain. */
   readonly working: () => boolean;
   readonly metrics: RequestListener;
 }
 
-/** What operators and probes ask a worker: is it alive, is it ready, how does it fare. */
+/** Health, readiness and metrics of a worker, for operators and probes. */
 export function createOps({ health, working, metrics }: OpsDeps): RequestListener {
   return (req, res) => {
     if (req.method !== 'GET') return send(res, 405, { status: 'use GET' });
@@ -25,7 +25,7 @@ export function createOps({ health, working, metrics }: OpsDeps): RequestListene
   };
 }
 
-/** Ready: Redis answers and jobs are taken. The canary only informs. */
+/** Ready means that Redis answers and jobs are processed. The canary is for information only. */
 async function sendReady(
   res: ServerResponse,
   health: OpsDeps['health'],
@@ -46,7 +46,7 @@ function send(res: ServerResponse, status: number, body: unknown): void {
   res.end(JSON.stringify(body));
 }
 
-/** Listens with it; the returned server closes with `closeOps`. */
+/** Starts the ops server. `closeOps` closes it. */
 export async function listenOps(ops: RequestListener, port: number, host: string): Promise<Server> {
   const server = createServer(ops);
   await new Promise<void>((resolve, reject) => {
@@ -56,7 +56,7 @@ export async function listenOps(ops: RequestListener, port: number, host: string
   return server;
 }
 
-/** Closes it at once: nobody minds a scrape that is cut off. */
+/** Closes the server at once. An interrupted scrape does no harm. */
 export async function closeOps(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeAllConnections();

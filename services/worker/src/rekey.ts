@@ -7,14 +7,14 @@ import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
 
 /**
- * `npm run rekey`: puts every credential under the first of PARLEY_VAULT_KEYS, while pods run. Prints a line of JSON
- * per page and one at the end. Ends with 0 when no record needs another key any more, else with 1.
+ * `npm run rekey`: re-encrypts every credential under the first key of PARLEY_VAULT_KEYS, while pods run. Prints one line
+ * of JSON per page and one at the end. Exits with 0 when no record needs another key, otherwise with 1.
  *
- * A new key takes four steps, each on all pods before the next: put it at the end of the list, so that everyone opens
- * what it seals; put it first; run this; take the old one away.
+ * A key rotation has four steps; complete each one on all pods before the next. Append the new key to the list, so that
+ * all pods can open what it seals. Move it to the front. Run this command. Remove the old key.
  */
 const CONNECT_MS = 10_000;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 
 async function main(): Promise<number> {
   const env = readEnv('worker');
@@ -23,7 +23,7 @@ async function main(): Promise<number> {
   if (location === undefined) {
     throw new EnvError([
       ...faults,
-      'REDIS_URL: set it, or PARLEY_VAULT_REDIS_URL, to where the credentials rest',
+      'REDIS_URL: set it, or PARLEY_VAULT_REDIS_URL, to the Redis with the credentials',
     ]);
   }
   if (keys === undefined) throw new EnvError(faults);
@@ -33,10 +33,10 @@ async function main(): Promise<number> {
     lastError = error;
   });
   const stopping = new AbortController();
-  process.once('SIGINT', () => stopping.abort(new Error('Stopped; start it again to go on.')));
-  process.once('SIGTERM', () => stopping.abort(new Error('Stopped; start it again to go on.')));
+  process.once('SIGINT', () => stopping.abort(new Error('Stopped; start it again to continue.')));
+  process.once('SIGTERM', () => stopping.abort(new Error('Stopped; start it again to continue.')));
   try {
-    await untilReady(redis, () => lastError);
+    await waitUntilReady(redis, () => lastError);
     const report = await rekey(
       { store: createRedisVaultStore(redis), keys },
       { onProgress: (progress) => print({ rekey: 'going on', ...progress }), signal: stopping.signal },
@@ -58,11 +58,11 @@ function whyNotDone({ missingKeys, unreadable }: RekeyReport): string {
     return `PARLEY_VAULT_KEYS lacks ${missingKeys.map((id) => `\`${id}\``).join(', ')}, which some records need. Add it at the end and start again.`;
   }
   if (unreadable > 0)
-    return 'Some records were changed by somebody and do not open. Their users will have to connect again.';
+    return 'Some records are damaged and do not open. Their users will have to connect again.';
   return 'Some pods still seal with another key. Give all of them the same PARLEY_VAULT_KEYS and start again.';
 }
 
-async function untilReady(redis: Commands, lastError: () => unknown): Promise<void> {
+async function waitUntilReady(redis: Commands, lastError: () => unknown): Promise<void> {
   const until = performance.now() + CONNECT_MS;
   for (;;) {
     try {
@@ -70,14 +70,14 @@ async function untilReady(redis: Commands, lastError: () => unknown): Promise<vo
       return;
     } catch (error) {
       if (performance.now() >= until) throw lastError() ?? error;
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   }
 }
 
-function wordsOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (isParleyError(error, 'unavailable'))
-    return 'Redis went away; what was done is done. Start again to go on.';
+    return 'Redis is unavailable; finished records are saved. Start it again to continue.';
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -86,7 +86,7 @@ main().then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    process.stderr.write(`${wordsOf(error)}\n`);
+    process.stderr.write(`${describeError(error)}\n`);
     process.exitCode = 1;
     setImmediate(() => process.exit());
   },

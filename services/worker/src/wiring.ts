@@ -27,20 +27,20 @@ import { createOps } from './ops.ts';
 export interface WorkerPod {
   readonly log: Log;
   readonly ops: RequestListener;
-  /** Resolves once jobs are taken and the schedules stand; waits for Redis as long as it takes. */
+  /** Resolves when jobs are processed and the schedules exist. Waits for Redis without a limit. */
   readonly ready: () => Promise<void>;
-  /** Finishes the jobs that run, within half of the time a shutdown may take, and lets go of everything. */
+  /** Finishes running jobs, within half of the shutdown time, and releases all resources. */
   readonly release: () => Promise<void>;
 }
 
-// Each is two round trips and no work of this process.
+// An expiry is two round trips and almost no work of this process.
 const EXPIRIES_AT_A_TIME = 50;
-// A report is of one worker and for one round: after some rounds done by others it says nothing about now.
+// A report covers one round of one worker. After some rounds by other workers it is outdated.
 const REPORT_ROUNDS = 3;
 
-/** Builds a worker from its environment. It connects at once. */
+/** Builds a worker from its environment and connects at once. */
 export async function wireWorker(env: Env, location: RedisLocation): Promise<WorkerPod> {
-  const held = createReleasers();
+  const releasers = createReleasers();
   const log = createLog({ service: 'parley-worker', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
   const telemetry = await startTelemetry({
     service: env.OTEL_SERVICE_NAME ?? 'parley-worker',
@@ -48,7 +48,7 @@ export async function wireWorker(env: Env, location: RedisLocation): Promise<Wor
     version: versionOf(),
     otlp: otlpOf(env),
   });
-  held.add(() => telemetry.shutdown());
+  releasers.add(() => telemetry.shutdown());
   const metrics = createMetrics(telemetry.meter);
   const backend = createRedisBackend({
     location,
@@ -56,20 +56,20 @@ export async function wireWorker(env: Env, location: RedisLocation): Promise<Wor
     timerQueues: env.PARLEY_TIMER_QUEUES,
     onError: () => metrics.redisCommandErrors.add(1),
   });
-  held.add(() => backend.close());
+  releasers.add(() => backend.close());
   const onError = createFaultLog(log);
   const dispatch = createProcessDispatch({ env, backend, log, metrics });
   const engine = createEngine({
     ...backend,
     deliveries: dispatch,
-    // An expiry ends with the job it ran in; the jobs of what the sweep expired find it ended.
+    // No timers: expiry runs in a job, and the job of an elicitation that the sweep expired finds it ended.
     timers: [],
     observer: createObserver({ log, tracer: telemetry.tracer, metrics }),
     settings: engineSettings(env),
   });
-  const untilReady = takeJobs({ env, location, engine, backend, dispatch, onError, log, metrics, held });
+  const untilReady = takeJobs({ env, location, engine, backend, dispatch, onError, log, metrics, releasers });
   let working = false;
-  held.add(() => {
+  releasers.add(() => {
     working = false;
   });
   return {
@@ -83,7 +83,7 @@ export async function wireWorker(env: Env, location: RedisLocation): Promise<Wor
       await untilReady;
       working = true;
     },
-    release: () => held.release(),
+    release: () => releasers.release(),
   };
 }
 
@@ -96,16 +96,16 @@ interface WorkerParts {
   readonly onError: (error: unknown, job?: string) => void;
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly held: Releasers;
+  readonly releasers: Releasers;
 }
 
-/** Starts taking jobs and keeping the schedules; resolves once both go. */
+/** Starts the processing of jobs and the schedules. Resolves when both run. */
 async function takeJobs(parts: WorkerParts): Promise<void> {
-  const { env, location, engine, backend, onError, metrics, held } = parts;
+  const { env, location, engine, backend, onError, metrics, releasers } = parts;
   const onCommandError = () => metrics.redisCommandErrors.add(1);
   const redis = connectCommands(location);
   redis.on('error', () => undefined);
-  held.add(() => redis.disconnect());
+  releasers.add(() => redis.disconnect());
   const workers = startWorkers({
     location,
     timerQueues: env.PARLEY_TIMER_QUEUES,
@@ -124,11 +124,11 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
       ...reportTo({ ...parts, freshMs: REPORT_ROUNDS * env.PARLEY_INDEX_CHECK_MS }),
     }),
   });
-  // After the workers: they begin no more by then.
-  held.add(async () => {
+  // Released after the workers, when no further tasks begin.
+  releasers.add(async () => {
     await Promise.race([parts.dispatch.idle(), sleep(env.PARLEY_DRAIN_MS / 4, undefined, { ref: false })]);
   });
-  held.add(() => workers.close(env.PARLEY_DRAIN_MS / 2));
+  releasers.add(() => workers.close(env.PARLEY_DRAIN_MS / 2));
   const schedules = schedule({
     location,
     onError,
@@ -141,16 +141,16 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
       canary: env.PARLEY_CANARY_MS,
     },
   });
-  held.add(() => schedules.close());
+  releasers.add(() => schedules.close());
   await Promise.all([workers.ready(), schedules.ready()]);
 }
 
 interface ReportDeps extends Pick<WorkerParts, 'log' | 'metrics' | 'backend' | 'dispatch'> {
-  /** How long a report of the indexes is worth showing. */
+  /** How long an index report is shown, in ms. */
   readonly freshMs: number;
 }
 
-/** Counts and shows what the audits report. */
+/** Exports the results of the audits as metrics and log lines. */
 function reportTo(deps: ReportDeps): Pick<JobsDeps, 'onIndexReport' | 'onCleanupReport'> {
   const { log, metrics, backend, dispatch, freshMs } = deps;
   let latest: { readonly report: IndexReport; readonly at: number } | undefined;
@@ -170,7 +170,7 @@ function reportTo(deps: ReportDeps): Pick<JobsDeps, 'onIndexReport' | 'onCleanup
     },
     onCleanupReport(report: CleanupReport) {
       metrics.cleanupRemoved.add(report.removed);
-      if (report.removed + report.left > 0) log.warn(report, 'leftovers found after their retention');
+      if (report.removed + report.left > 0) log.warn(report, 'expired data found after its retention');
     },
   };
 }

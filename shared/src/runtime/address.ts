@@ -1,6 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-// IANA special-purpose registry, multicast and reserved space; and one public address that is a cloud's own.
+// The IANA special-purpose registry, multicast and reserved space, and one public address that a cloud provider uses
+// internally.
 const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -23,7 +24,7 @@ const SPECIAL_IPV4: readonly (readonly [string, number])[] = [
   ['240.0.0.0', 4],
 ];
 
-// Within global unicast space, what tunnels to IPv4 addresses or is no place on the Internet.
+// Ranges within global unicast that tunnel to IPv4 addresses or are not on the Internet.
 const SPECIAL_IPV6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -34,18 +35,18 @@ const SPECIAL_IPV6: readonly (readonly [string, number])[] = [
 
 const specialIpv4 = blockList(SPECIAL_IPV4, 'ipv4');
 const specialIpv6 = blockList(SPECIAL_IPV6, 'ipv6');
-// Everything else in IPv6 is local, mapped, translated, multicast or not given out yet.
+// All other IPv6 addresses are local, mapped, translated, multicast or not assigned yet.
 const globalIpv6 = blockList([['2000::', 3]], 'ipv6');
 const loopbackIpv4 = blockList([['127.0.0.0', 8]], 'ipv4');
 
-/** True for an address on the public Internet. Takes the text form without brackets; a zone makes it local. */
+/** True for an address on the public Internet. Takes the text form without brackets. An address with a zone is local. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !specialIpv4.check(address, 'ipv4');
   if (!isIPv6(address) || address.includes('%')) return false;
   return globalIpv6.check(address, 'ipv6') && !specialIpv6.check(address, 'ipv6');
 }
 
-/** True for this very machine: `127.0.0.0/8` and `::1`. */
+/** True for loopback addresses: `127.0.0.0/8` and `::1`. */
 export function isLoopbackAddress(address: string): boolean {
   if (isIPv4(address)) return loopbackIpv4.check(address, 'ipv4');
   return isIPv6(address) && new URL(`http://[${address.split('%')[0]}]`).hostname === '[::1]';

@@ -8,7 +8,7 @@ const NEEDED = {
 } as const;
 const TENANT = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** What is wrong with how the hosted connect pages are told who opens them. */
+/** Faults in the settings for identity on the hosted connect pages. */
 export function faultsOfConnect(env: Env): string[] {
   const { PARLEY_CONNECT_IDENTITY: identity, PARLEY_CONNECT_TENANTS: tenants, NODE_ENV } = env;
   const faults: string[] = [];
@@ -31,6 +31,8 @@ export function faultsOfConnect(env: Env): string[] {
       );
   }
   if (identity === 'dev' && NODE_ENV === 'production')
-    faults.push('PARLEY_CONNECT_IDENTITY: production needs oidc or session; dev believes whatever is typed');
+    faults.push(
+      'PARLEY_CONNECT_IDENTITY: production needs oidc or session; dev does not verify the typed name',
+    );
   return faults;
 }

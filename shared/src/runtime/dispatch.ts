@@ -19,8 +19,8 @@ export interface ProcessDispatchDeps {
 }
 
 /**
- * The dispatch of this process. Its list of kinds is where a delivery kind is registered: what is missing here is neither
- * noted by commits nor handled.
+ * Makes the dispatch of this process. Its list of kinds is where a delivery kind is registered: commits do not note, and
+ * no process handles, a kind that is missing here.
  */
 export function createProcessDispatch({ env, backend, log, metrics }: ProcessDispatchDeps): Dispatch {
   const { retentionMs, deadLetterMs } = backendSettings(env);

@@ -16,23 +16,23 @@ export interface ResolvedAddress {
   readonly family: number;
 }
 
-/** Every address of a host name; none when it has none. Ends its work when aborted. */
+/** All addresses of a host name. Empty when it has none. Stops when aborted. */
 export type Resolver = (host: string, signal: AbortSignal) => Promise<readonly ResolvedAddress[]>;
 
 export interface GuardOptions {
   /** Allow http and https to `localhost` and loopback addresses, for development. */
   readonly allowLoopback?: boolean;
-  /** For the whole call, name look-up included, ms; 5 s unless told. */
+  /** For the whole call, including name resolution, in ms. Default 5 s. */
   readonly timeoutMs?: number;
-  /** 64 kB unless told. */
+  /** Default 64 kB. */
   readonly responseBytesMax?: number;
-  /** Whether the body of a reply is read. When not, the call is over once status and headers are there. Read unless told. */
+  /** Whether the body of a reply is read. If not, the call ends with status and headers. Default `read`. */
   readonly body?: 'read' | 'ignored';
-  /** The name servers of the system, asked directly, unless told. */
+  /** Default: queries the name servers of the system directly. */
   readonly resolve?: Resolver;
 }
 
-/** Why a guarded call came to nothing. The text names neither URL, headers nor content. */
+/** A guarded call failed. The message contains neither URL, headers nor content. */
 export class GuardedFetchError extends Error {
   override readonly name = 'GuardedFetchError';
   readonly code: GuardedFetchFault;
@@ -47,8 +47,8 @@ const TIMEOUT_MS = 5_000;
 const RESPONSE_BYTES_MAX = 64 * 1024;
 
 /**
- * A client for addresses that are not ours to trust (SSRF): https only, to public addresses only, over a
- * connection to the very address that was checked, so that a name that changes its mind changes nothing.
+ * Makes an HTTP client for untrusted URLs (SSRF protection): https only, and public addresses only. It connects to the
+ * address that was checked, so DNS rebinding has no effect.
  */
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
   const { allowLoopback = false, timeoutMs = TIMEOUT_MS } = options;
@@ -60,7 +60,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     const signal = AbortSignal.timeout(timeoutMs);
     const addresses = await withinTime(signal, addressesOf(url, resolve, signal));
     const mayCall = isLoopbackHost(url) ? isLoopbackAddress : isPublicAddress;
-    // One bad address among good ones is refused whole: which of them a connection takes is chance.
+    // A single forbidden address refuses the call, because the connection may use any of the addresses.
     if (!addresses.every(({ address }) => mayCall(address))) throw new GuardedFetchError('refused_address');
     try {
       return await withinTime(signal, send({ url, request, addresses, signal, responseBytesMax, body }));
@@ -72,8 +72,8 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
 }
 
 /**
- * False for a URL that a guarded fetch refuses whatever its name resolves to: not https, with user information, or with
- * the address of a private place in any of its spellings.
+ * False for a URL that a guarded fetch always refuses, whatever its name resolves to: not https, with user information,
+ * or with a private address in any notation.
  */
 export function mayBeCalled(
   text: string,
@@ -88,7 +88,7 @@ export function mayBeCalled(
   }
 }
 
-/** A look-up for `net.connect` that knows only the addresses that were checked. */
+/** A lookup function for `net.connect` that returns only the addresses that were checked. */
 export function pinnedLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
   return (_host, { all }, callback) => {
     const first = addresses[0];
@@ -108,7 +108,7 @@ function checkedUrl(text: string, allowLoopback: boolean): URL {
   return url;
 }
 
-/** Loopback by its written name; what else resolves to loopback is no development set-up but an attack. */
+/** True for a literal loopback host. Another name that resolves to loopback is treated as an attack. */
 function isLoopbackHost(url: URL): boolean {
   const host = bareHost(url);
   return host === 'localhost' || isLoopbackAddress(host);
@@ -132,11 +132,11 @@ async function addressesOf(
 }
 
 /**
- * Asks the name servers themselves. The system's look-up works on the few threads that all of this process shares, so
- * names that are slow to resolve would keep everything else waiting.
+ * Queries the name servers directly. The system's lookup uses the small thread pool of this process, so names that
+ * resolve slowly would delay all other work.
  */
 const resolveByName: Resolver = async (host, signal) => {
-  // Of the hosts file, and not of the name servers.
+  // localhost is in the hosts file and not on the name servers.
   if (host === 'localhost') return systemLookup(host, { all: true });
   const resolver = new DnsResolver();
   const cancel = () => resolver.cancel();
@@ -171,7 +171,7 @@ async function send(sending: Sending): Promise<GuardedReply> {
   const start = url.protocol === 'https:' ? requestHttps : requestHttp;
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const { method = 'GET', headers, body } = request;
-    // No agent: a kept connection would have been checked for another call.
+    // No agent: the address of a kept connection was checked for another call.
     const outgoing = start(url, {
       method,
       headers: { ...headers },
@@ -179,21 +179,21 @@ async function send(sending: Sending): Promise<GuardedReply> {
       signal,
       lookup: pinnedLookup(addresses),
     });
-    // A reply that asks for another protocol is neither a response nor an error: the connection just closes.
+    // A reply that switches protocols causes neither a response nor an error: the connection closes.
     outgoing
       .once('response', resolve)
       .once('error', reject)
       .once('close', () => reject(new Error('closed')));
     outgoing.end(body);
   });
-  const body = sending.body === 'read' ? await bodyOf(response, sending) : leftUnread(response);
+  const body = sending.body === 'read' ? await bodyOf(response, sending) : discardBody(response);
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
 async function bodyOf(response: IncomingMessage, { responseBytesMax }: Sending): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // Leaving the loop early destroys the response, and with it the connection.
+  // An early exit from the loop destroys the response and its connection.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > responseBytesMax) throw new GuardedFetchError('too_large');
@@ -202,7 +202,7 @@ async function bodyOf(response: IncomingMessage, { responseBytesMax }: Sending):
   return Buffer.concat(chunks);
 }
 
-function leftUnread(response: IncomingMessage): Buffer {
+function discardBody(response: IncomingMessage): Buffer {
   response.destroy();
   return Buffer.alloc(0);
 }

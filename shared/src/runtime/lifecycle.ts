@@ -1,27 +1,28 @@
 import type { Log } from './log.ts';
 
-/** What a process holds and must let go of, in the reverse of the order in which it took it. */
+/** Releases the resources of a process in reverse order of their acquisition. */
 export interface Releasers {
-  /** Notes how to let go of what was just taken. Throws once releasing has begun. */
+  /** Adds the release of a resource that was just acquired. Throws once releasing has begun. */
   add(release: () => unknown): void;
-  /** Lets go of everything, one after the other, then throws the first error there was. Throws when called again. */
+  /** Releases everything, one after the other, then throws the first error, if any. Throws when called again. */
   release(): Promise<void>;
 }
 
 /** Makes an empty list of releasers. */
 export function createReleasers(): Releasers {
-  const held: (() => unknown)[] = [];
+  const releases: (() => unknown)[] = [];
   let released = false;
   return {
     add(release) {
-      if (released) throw new Error('Everything was released already; this would never be.');
-      held.push(release);
+      if (released)
+        throw new Error('Everything was released already; this resource would never be released.');
+      releases.push(release);
     },
     async release() {
       if (released) throw new Error('Everything was released already.');
       released = true;
       const errors: unknown[] = [];
-      for (let next = held.pop(); next !== undefined; next = held.pop()) {
+      for (let next = releases.pop(); next !== undefined; next = releases.pop()) {
         try {
           await next();
         } catch (error) {
@@ -35,33 +36,33 @@ export function createReleasers(): Releasers {
 
 export interface ShutdownOptions {
   readonly signals: readonly NodeJS.Signals[];
-  /** Stops taking work, finishes or hands over what runs, lets go of everything. */
+  /** Stops accepting work, finishes or hands over running work, and releases all resources. */
   readonly drain: () => Promise<void>;
-  /** How long that may take, in ms. */
+  /** Maximum duration of the drain, in ms. */
   readonly deadlineMs: number;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  /** How to leave, usually `process.exit`: 0 after a clean drain, else 1. Called once. */
+  /** Ends the process, usually `process.exit`: 0 after a clean drain, otherwise 1. Called once. */
   readonly exit: (code: number) => void;
-  /** A signal that comes sooner after the first belongs to it, in ms. */
+  /** Signals within this time after the first one count as the same signal, in ms. */
   readonly repeatMs?: number;
 }
 
-// A key press at a terminal reaches a process started by npm twice: from the terminal and from npm.
+// Ctrl-C at a terminal reaches a process started by npm twice: from the terminal and from npm.
 const REPEAT_MS = 500;
 
 /**
- * Drains on the first of the signals, and leaves when that is done. Leaves anyway at the deadline or at a second
- * signal, for a drain may never end: closing a BullMQ worker does not while Redis is away. Returns how to stop listening.
+ * Drains on the first signal, then exits. Exits in any case at the deadline or at a second signal, because a drain may
+ * never end: closing a BullMQ worker hangs while Redis is unavailable. Returns a function that removes the listeners.
  */
 export function onShutdown(options: ShutdownOptions): () => void {
   const { signals, deadlineMs, log, repeatMs = REPEAT_MS } = options;
   let drainingSince: number | undefined;
   let deadline: NodeJS.Timeout | undefined;
-  let left = false;
+  let hasExited = false;
 
-  function leave(code: number): void {
-    if (left) return;
-    left = true;
+  function exit(code: number): void {
+    if (hasExited) return;
+    hasExited = true;
     clearTimeout(deadline);
     options.exit(code);
   }
@@ -69,10 +70,10 @@ export function onShutdown(options: ShutdownOptions): () => void {
   async function drain(): Promise<void> {
     try {
       await options.drain();
-      leave(0);
+      exit(0);
     } catch (error) {
       log.error({ err: error }, 'drain failed');
-      leave(1);
+      exit(1);
     }
   }
 
@@ -81,13 +82,13 @@ export function onShutdown(options: ShutdownOptions): () => void {
       drainingSince = performance.now();
       log.info({ signal, deadlineMs }, 'draining');
       deadline = setTimeout(() => {
-        log.error({ deadlineMs }, 'drain took too long, leaving');
-        leave(1);
+        log.error({ deadlineMs }, 'drain took too long, exiting');
+        exit(1);
       }, deadlineMs);
       void drain();
     } else if (performance.now() - drainingSince >= repeatMs) {
-      log.warn({ signal }, 'told twice, leaving');
-      leave(1);
+      log.warn({ signal }, 'second signal, exiting');
+      exit(1);
     }
   }
 

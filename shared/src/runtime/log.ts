@@ -1,6 +1,6 @@
 import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 'pino';
 
-/** A structured logger: one line of JSON per call, fields first, words second. */
+/** A structured logger: one line of JSON per call. Pass fields first, then the message. */
 export type Log = Logger;
 
 export interface LogOptions {
@@ -12,7 +12,7 @@ export interface LogOptions {
 const CENSORED = '[redacted]';
 const DEPTH_MAX = 4;
 
-/** Names whose values are never written. Callers do not log them either; this is the second net. */
+/** Names whose values are never written. Callers must not log them either; this is a second safeguard. */
 const SECRET_NAMES = [
   ...['message', 'title', 'description', 'requestedSchema', 'url', 'webhookUrl', 'onUnavailable'],
   ...['answer', 'content', 'settlement', 'responseId', 'body', 'messages', 'traceparent'],
@@ -22,7 +22,7 @@ const SECRET_NAMES = [
 ];
 const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES);
 
-/** What libraries write into the texts of their errors: addresses, tokens, arguments of commands, bits of JSON. */
+/** What libraries put into error messages: URLs, tokens, arguments of commands, parts of JSON. */
 const LEAKS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|rediss?):\/\/[^\s"\\]+/g, '[url]'],
   [/\b(Bearer|Basic) +[\w.~+/=-]+/gi, '$1 [token]'],
@@ -32,7 +32,7 @@ const LEAKS: readonly (readonly [RegExp, string])[] = [
 ];
 const ANY_LEAK = new RegExp(LEAKS.map(([pattern]) => pattern.source).join('|'), 'i');
 
-/** Makes the logger of a process. Writes to stdout, line by line and at once, unless given a `destination`. */
+/** Makes the logger of a process. Writes to stdout synchronously, line by line, unless a `destination` is given. */
 export function createLog({ service, level, pod }: LogOptions, destination?: DestinationStream): Log {
   return pino(
     {
@@ -40,9 +40,9 @@ export function createLog({ service, level, pod }: LogOptions, destination?: Des
       base: { service, pod },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }), log: withoutSecrets },
-      // pino's own would take over everything an error carries.
+      // pino's own serializer would write all properties of an error.
       serializers: { err: (value: unknown) => (value instanceof Error ? describe(value, 1) : value) },
-      // Only names at the top: pino's wildcards would cost more than the rest of the line, `log` above sees deeper.
+      // Only top-level names: pino's wildcards would cost more than the rest of the line. `log` above covers nested ones.
       redact: { paths: SECRET_NAMES, censor: CENSORED },
       hooks: { streamWrite: withoutLeaks },
     },
@@ -75,7 +75,7 @@ function showable(value: unknown, depth: number): unknown {
   );
 }
 
-// Errors carry more than they say (a Redis error its command, ours the elicitation), so nothing else is taken over.
+// Other properties of errors are not written: a Redis error has its command, and a ParleyError the elicitation.
 function describe(error: Error, depth: number): Record<string, unknown> {
   return {
     type: error.name,

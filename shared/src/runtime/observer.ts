@@ -23,25 +23,25 @@ export interface ObserverDeps {
   readonly log: Log;
   readonly tracer: Tracer;
   readonly metrics: Metrics;
-  /** What new spans belong to; each begins a trace of its own when absent. */
+  /** Parent context of new spans. Absent: each span begins a trace of its own. */
   readonly context?: () => Context;
   /** Wall clock in ms, to compare with the times of the Redis clock. */
   readonly clock?: () => number;
 }
 
-/** How each ending shows in traces and logs. Nobody's silence and no asker's withdrawal reads as a person's no. */
-const ENDINGS: Readonly<Record<TerminalStatus, { span: string; words: string }>> = {
-  accepted: { span: 'elicitation.completed', words: 'elicitation answered' },
-  declined: { span: 'elicitation.declined', words: 'elicitation declined' },
-  cancelled: { span: 'elicitation.declined', words: 'elicitation cancelled' },
-  expired: { span: 'elicitation.timeout', words: 'elicitation expired' },
-  withdrawn: { span: 'elicitation.withdrawn', words: 'elicitation withdrawn' },
+/** Span name and log message of each outcome. Expiry and withdrawal are distinct from a person's refusal. */
+const ENDINGS: Readonly<Record<TerminalStatus, { span: string; message: string }>> = {
+  accepted: { span: 'elicitation.completed', message: 'elicitation answered' },
+  declined: { span: 'elicitation.declined', message: 'elicitation declined' },
+  cancelled: { span: 'elicitation.declined', message: 'elicitation cancelled' },
+  expired: { span: 'elicitation.timeout', message: 'elicitation expired' },
+  withdrawn: { span: 'elicitation.withdrawn', message: 'elicitation withdrawn' },
 };
 
 /**
- * The observer of a process: one log line, one short span and a few counts per step of an elicitation. A wait of
- * minutes is no span; the spans of later steps link to the asking one instead, whichever pod they happen on. None of
- * them ever carries what was asked or answered.
+ * Makes the observer of a process: one log line, one short span and a few metrics per step of an elicitation. The wait
+ * itself is not a span; the spans of later steps link to the span of the ask, on any pod. They never contain the
+ * question's or the answer's content.
  */
 export function createObserver(deps: ObserverDeps): Observer {
   const { log, metrics, clock = Date.now } = deps;
@@ -53,16 +53,16 @@ export function createObserver(deps: ObserverDeps): Observer {
       metrics.requests.add(1, {
         mode: row.definition.mode,
         trigger: triggerLabel(row.definition.context.trigger),
-        surface: askedOn(row),
+        surface: askingSurface(row),
       });
-      if (log.isLevelEnabled('info')) log.info(fieldsOf(row, askedOn(row)), 'elicitation asked');
+      if (log.isLevelEnabled('info')) log.info(fieldsOf(row, askingSurface(row)), 'elicitation asked');
     }),
     settled: quietly((row) => {
       if (!isTerminal(row.status)) return;
       spans.settled(row, row.status);
       countSettled(metrics, row, row.status);
       if (log.isLevelEnabled('info')) {
-        log.info(fieldsOf(row, row.settlement?.surface), ENDINGS[row.status].words);
+        log.info(fieldsOf(row, row.settlement?.surface), ENDINGS[row.status].message);
       }
     }),
     resumed: quietly((row, source) => {
@@ -86,7 +86,7 @@ export function createObserver(deps: ObserverDeps): Observer {
   };
 }
 
-/** Watches nothing, at no cost: for tests and benchmarks. */
+/** Observes nothing: for tests and benchmarks. */
 export const silentObserver: Observer = {
   asking: (run) => run(undefined),
   asked: () => undefined,
@@ -98,19 +98,19 @@ export const silentObserver: Observer = {
   sweepFailed: () => undefined,
 };
 
-/** What is told of a commit must never undo it, so a fault in watching ends here. */
-function quietly<Args extends unknown[]>(tell: (...args: Args) => void): (...args: Args) => void {
+/** Swallows errors: a fault in an observer must not affect a commit. */
+function quietly<Args extends unknown[]>(observe: (...args: Args) => void): (...args: Args) => void {
   return (...args) => {
     try {
-      tell(...args);
+      observe(...args);
     } catch {
-      // Nobody is left to tell.
+      // There is no further place to report it.
     }
   };
 }
 
 function createSpans({ tracer, context = () => ROOT_CONTEXT }: ObserverDeps) {
-  /** Those whose question is not known yet, by traceparent. */
+  /** Spans of asks whose row is not known yet, by traceparent. */
   const asking = new Map<string, Span>();
 
   function mark(name: string, row: Row, kind: SpanKind, more: Attributes): void {
@@ -142,7 +142,9 @@ function createSpans({ tracer, context = () => ROOT_CONTEXT }: ObserverDeps) {
     },
     asked(row: Row): void {
       const traceparent = row.definition.traceparent ?? '';
-      asking.get(traceparent)?.setAttributes({ ...attributesOf(row), 'elicitation.surface': askedOn(row) });
+      asking
+        .get(traceparent)
+        ?.setAttributes({ ...attributesOf(row), 'elicitation.surface': askingSurface(row) });
       asking.delete(traceparent);
     },
     settled(row: Row, status: TerminalStatus): void {
@@ -173,7 +175,7 @@ function countSettled(metrics: Metrics, row: Row, outcome: TerminalStatus): void
   }
 }
 
-// One literal, whatever is missing: building it from parts took longer than writing the line.
+// One literal with undefined values: building it from parts took longer than writing the line.
 function fieldsOf(
   { id, definition, status, settlement, createdAt, settledAt }: Row,
   surface: string | undefined,
@@ -208,8 +210,8 @@ function attributesOf({ id, definition }: Row): Attributes {
   };
 }
 
-/** The adapter that asked, as it says itself in the context; what comes over the API need not say. */
-function askedOn({ definition }: Row) {
+/** The surface that asked, from the context. Default `api`. */
+function askingSurface({ definition }: Row) {
   const surface = definition.context.surface;
   return surface === undefined ? 'api' : surfaceLabel(surface);
 }

@@ -31,16 +31,16 @@ export interface TelemetryOptions {
 }
 
 export interface Telemetry {
-  /** Makes spans that go nowhere unless a traces endpoint is set. */
+  /** Makes spans. They are exported only when a traces endpoint is set. */
   readonly tracer: Tracer;
   readonly meter: Meter;
-  /** Runs `run` as a part of the trace that the W3C headers of a request name, if they name one. */
+  /** Runs `run` within the trace of a request's W3C headers, if there is one. */
   continuing<T>(headers: IncomingHttpHeaders, run: () => T): T;
-  /** What new spans belong to: the trace of the request that is being `continuing`, else none. */
+  /** Parent context of new spans: the trace of the current `continuing` call, or none. */
   context(): Context;
   /** Answers a scrape in the Prometheus text format. */
   metricsHandler(request: IncomingMessage, response: ServerResponse): void;
-  /** Sends what is left; takes two seconds at most, and never fails. */
+  /** Exports remaining data. Takes at most two seconds and never rejects. */
   shutdown(): Promise<void>;
 }
 
@@ -50,8 +50,8 @@ const EXPORT_MS_MAX = 5_000;
 const METRICS_EVERY_MS = 60_000;
 
 /**
- * Starts metrics, and traces when they have somewhere to go. Nothing is registered globally: tracer, meter and context
- * are handed on, so that several pods can live in one process. A collector that is away costs spans, nothing else.
+ * Starts metrics, and traces when an endpoint is set. Nothing is registered globally: tracer, meter and context are
+ * passed on, so that several pods can run in one process. If the collector is unavailable, only telemetry is lost.
  */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
   const { otlp, version } = options;
@@ -86,7 +86,7 @@ function resourceOf({ service, pod, version, resourceAttributes }: TelemetryOpti
   );
 }
 
-// The exporters are heavy and most processes do without them, so they are loaded only when there is an endpoint.
+// The exporters are large and most processes do not need them, so they are loaded only when there is an endpoint.
 async function startTraces(otlp: OtlpSettings | undefined, resource: Resource) {
   if (otlp?.tracesEndpoint === undefined) return undefined;
   const [{ BatchSpanProcessor, NodeTracerProvider }, { OTLPTraceExporter }] = await Promise.all([

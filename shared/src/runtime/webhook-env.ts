@@ -4,11 +4,11 @@ import type { Env } from './variables.ts';
 
 const ENTRY =
   /^([A-Za-z0-9._-]{1,128}):whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
-// What Standard Webhooks asks of a symmetric secret.
+// The limits of Standard Webhooks for a symmetric secret.
 const SECRET_BYTES_MIN = 24;
 const SECRET_BYTES_MAX = 64;
 
-/** What is wrong with the secrets that sign webhooks. Never repeats one. */
+/** Faults in the secrets that sign webhooks. Never repeats a secret. */
 export function faultsOfWebhooks({
   PARLEY_WEBHOOK_SECRETS: entries,
 }: Pick<Env, 'PARLEY_WEBHOOK_SECRETS'>): string[] {
@@ -18,7 +18,7 @@ export function faultsOfWebhooks({
   ];
 }
 
-/** The secrets that sign a tenant's webhooks, newest first; none for a tenant without. */
+/** The secrets that sign a tenant's webhooks, newest first. Empty for a tenant without secrets. */
 export function webhookSecretsOf({
   PARLEY_WEBHOOK_SECRETS: entries,
 }: Env): (tenant: string) => readonly Uint8Array[] {
@@ -29,7 +29,7 @@ export function webhookSecretsOf({
   return (tenant) => secrets.get(tenant) ?? [];
 }
 
-/** Who may ask with a `webhookUrl`, and for which. */
+/** Which tenants may ask with a `webhookUrl`, and which URLs they may use. */
 export function webhookRules(env: Env): WebhookRules {
   const secretsOf = webhookSecretsOf(env);
   const allowLoopback = env.NODE_ENV !== 'production';

@@ -7,21 +7,21 @@ export interface WebhookObserverDeps {
   readonly metrics: Pick<Metrics, 'webhookDeliveries'>;
 }
 
-const WORDS: Readonly<Record<WebhookOutcome, string>> = {
+const MESSAGES: Readonly<Record<WebhookOutcome, string>> = {
   delivered: 'webhook delivered',
-  again: 'webhook failed, tried again later',
-  dead: 'webhook failed for good, see the dead letters',
-  dropped: 'webhook lost: its elicitation left before it was delivered',
+  again: 'webhook failed, will be retried',
+  dead: 'webhook failed permanently, see the dead letters',
+  dropped: 'webhook dropped: its elicitation was removed before delivery',
 };
 
-/** Counts the attempts at webhooks and writes a line for each. */
+/** Counts webhook attempts and logs a line for each. */
 export function createWebhookObserver({ log, metrics }: WebhookObserverDeps): WebhookObserver {
   return {
     attempted(attempt) {
       const { outcome } = attempt;
       metrics.webhookDeliveries.add(1, { outcome });
-      if (outcome === 'dead' || outcome === 'dropped') log.warn(attempt, WORDS[outcome]);
-      else log.info(attempt, WORDS[outcome]);
+      if (outcome === 'dead' || outcome === 'dropped') log.warn(attempt, MESSAGES[outcome]);
+      else log.info(attempt, MESSAGES[outcome]);
     },
   };
 }

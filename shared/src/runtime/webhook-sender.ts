@@ -3,16 +3,16 @@ import type { SendWebhook, WebhookReply, WebhookRequest } from '../ports/deliver
 import { createGuardedFetch, GuardedFetchError, type GuardOptions } from './guarded-fetch.ts';
 import { signatureOf } from './webhook-signature.ts';
 
-// For a delivery, name look-up included; well within the lease of the outbox.
+// For a delivery, including name resolution. Well below the lease of the outbox.
 const WEBHOOK_TIMEOUT_MS = 15_000;
 
 export type WebhookSenderOptions = Pick<GuardOptions, 'allowLoopback' | 'resolve' | 'timeoutMs'>;
 
-/** Sends webhooks as Standard Webhooks 1.0 says, to public addresses only. */
+/** Sends webhooks according to Standard Webhooks 1.0, to public addresses only. */
 export function createWebhookSender(options: WebhookSenderOptions = {}): SendWebhook {
   const guardedFetch = createGuardedFetch({
     timeoutMs: WEBHOOK_TIMEOUT_MS,
-    // A receiver says all with its status.
+    // Only the receiver's status matters.
     body: 'ignored',
     ...options,
   });
@@ -43,7 +43,7 @@ function replyOf({ status, headers }: GuardedReply, now: number): WebhookReply {
   return { type: 'replied', status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-/** Seconds, or a date (RFC 9110, 10.2.3); nothing for any other text. */
+/** Parses seconds or a date (RFC 9110, 10.2.3). Undefined for any other text. */
 function retryAfterOf(text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
   if (/^[0-9]{1,10}$/.test(text)) return Number(text) * 1000;
@@ -52,7 +52,7 @@ function retryAfterOf(text: string | undefined, now: number): number | undefined
 }
 
 function faultOf(error: unknown): (WebhookReply & { type: 'failed' })['fault'] {
-  // Nothing is read of a body that could be too large.
+  // `too_large` cannot occur, because the body is not read.
   if (!(error instanceof GuardedFetchError) || error.code === 'too_large') return 'failed';
   return error.code;
 }

@@ -4,7 +4,7 @@ export interface SignatureInput {
   readonly webhookId: string;
   /** Whole seconds since 1970. */
   readonly timestamp: number;
-  /** Exactly what is sent. */
+  /** The body exactly as it is sent. */
   readonly body: string;
   readonly secrets: readonly Uint8Array[];
 }

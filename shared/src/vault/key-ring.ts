@@ -1,13 +1,13 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 
-/** The master keys. New seals are made with the active one; the others still open what they sealed. */
+/** The master keys. The active one seals. The others open records that they sealed before. */
 export interface KeyRing {
   readonly activeId: string;
-  /** Nothing when the ring has no key of that id. */
+  /** The key of that id. Undefined when the ring has none. */
   keyOf(id: string): KeyObject | undefined;
 }
 
-/** A key ring, or in plain words all that is wrong with what it should be made from. */
+/** A key ring, or all faults of the entries. */
 export type ParsedKeyRing =
   | { readonly keys: KeyRing; readonly faults?: never }
   | { readonly keys?: never; readonly faults: readonly string[] };
@@ -16,8 +16,8 @@ const KEY_BYTES = 32;
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Makes a key ring from the entries of PARLEY_VAULT_KEYS, `id:base64-of-32-bytes` each, the active one first. Faults
- * name entries by their place, never by what they hold.
+ * Makes a key ring from the entries of PARLEY_VAULT_KEYS, each `id:base64-of-32-bytes`, the active one first. Faults name
+ * entries by their position, never by their content.
  */
 export function parseVaultKeys(entries: readonly string[]): ParsedKeyRing {
   if (entries.length === 0)
@@ -34,9 +34,9 @@ export function parseVaultKeys(entries: readonly string[]): ParsedKeyRing {
     else if (keys.has(id)) faults.push(`${name} has the id of an entry before it`);
     if (key?.length !== KEY_BYTES)
       faults.push(`${name} must hold 32 random bytes in base64; \`openssl rand -base64 32\` makes them`);
-    else if (isMonotonous(key)) faults.push(`${name} holds one byte 32 times, which is no key`);
+    else if (isSingleByte(key)) faults.push(`${name} repeats one byte 32 times, which is not a key`);
     else if ([...keys.values()].some((other) => other.equals(key)))
-      faults.push(`${name} holds the key of an entry before it, which would rotate nothing`);
+      faults.push(`${name} holds the key of an entry before it, so it would rotate nothing`);
     keys.set(id, key ?? Buffer.alloc(0));
   }
   const [activeId] = keys.keys();
@@ -45,14 +45,14 @@ export function parseVaultKeys(entries: readonly string[]): ParsedKeyRing {
 }
 
 /**
- * Makes a ring with a key of its own, for development: what it seals, no other process opens and nobody opens once
- * this one has ended. Says so to `warn`, for nobody must use it unknowingly.
+ * Makes a ring with a random key, for development: only this process can open what it seals, so credentials are lost when
+ * it ends. Calls `warn` with a text that explains this.
  */
-export function createDevelopmentKeyRing(warn: (words: string) => void): KeyRing {
+export function createDevelopmentKeyRing(warn: (text: string) => void): KeyRing {
   warn(
-    'PARLEY_VAULT_KEYS is not set: credentials are sealed with a key made up for this process, and lost with it. Never run production so.',
+    'PARLEY_VAULT_KEYS is not set: credentials are sealed with a random key of this process, and lost when it ends. Never use this in production.',
   );
-  // An id of its own, so that what another process sealed is known for that.
+  // A unique id, so that records of another process are recognized as such.
   const id = `development-${randomBytes(4).toString('hex')}`;
   return ringOf(id, new Map([[id, randomBytes(KEY_BYTES)]]));
 }
@@ -62,13 +62,13 @@ function ringOf(activeId: string, bytes: ReadonlyMap<string, Buffer>): KeyRing {
   return { activeId, keyOf: (id) => keys.get(id) };
 }
 
-/** Node's decoder passes over whatever is not base64, so what it read is written again and compared. */
+/** Node's decoder skips characters that are not base64, so the decoded bytes are encoded again and compared. */
 function bytesOf(text: string): Buffer | undefined {
   const plain = text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
   const bytes = Buffer.from(plain, 'base64');
   return bytes.toString('base64').replace(/=+$/, '') === plain ? bytes : undefined;
 }
 
-function isMonotonous(key: Buffer): boolean {
+function isSingleByte(key: Buffer): boolean {
   return key.every((byte) => byte === key[0]);
 }

@@ -5,52 +5,52 @@ import { isParleyError } from '../domain/errors.ts';
 import type { Leases } from '../ports/vault.ts';
 import { judge, mergeRefreshed, type Verdict } from './refresh-rules.ts';
 import { createSecret, type Secret } from './secret.ts';
-import type { HeldCredential, Vault } from './vault.ts';
+import type { OpenedCredential, Vault } from './vault.ts';
 
-/** The authorization server says that the grant is over: only the person can give a new one (RFC 6749, section 5.2). */
+/** The authorization server reports that the grant has ended. Only the person can give a new one (RFC 6749, section 5.2). */
 export class InvalidGrantError extends Error {
-  constructor(message = 'The authorization server does not honour this grant any more.') {
+  constructor(message = 'The authorization server no longer accepts this grant.') {
     super(message);
     this.name = 'InvalidGrantError';
   }
 }
 
 /**
- * Gets new tokens for old ones from the authorization server. Throws InvalidGrantError when the grant is over; anything
- * else it throws counts as passing. Ends when the signal does.
+ * Gets new tokens from the authorization server. Throws InvalidGrantError when the grant has ended. Any other error counts
+ * as temporary. Ends when the signal is aborted.
  */
 export type RefreshCall = (tokens: OAuthCredential, signal: AbortSignal) => Promise<OAuthCredential>;
 
 export type FreshCredential =
   | { readonly status: 'usable'; readonly credential: Secret<Credential>; readonly version: number }
-  /** There is none: the person has not connected yet, or disconnected. */
+  /** There is none: the person has not connected yet, or has disconnected. */
   | { readonly status: 'absent' }
   /** The person has to connect again. */
   | { readonly status: 'reconnect_required'; readonly version: number }
-  /** Has to be refreshed, and the authorization server cannot be reached; trying again later makes sense. */
+  /** It must be refreshed, and the authorization server cannot be reached. A later attempt may succeed. */
   | { readonly status: 'unavailable' };
 
 export interface FreshOptions {
-  /** The version that the provider refused although it seemed valid: whatever its end, it is refreshed. */
+  /** The version that the provider refused although it seemed valid. It is refreshed even before its expiry. */
   readonly rejected?: number;
 }
 
-/** Gives a credential that can be used for a while, refreshed where it has to be. */
+/** Returns a usable credential, refreshed if necessary. */
 export type FreshCredentialOf = (
   ref: CredentialRef,
   refresh: RefreshCall,
   options?: FreshOptions,
 ) => Promise<FreshCredential>;
 
-/** `refused`: the grant is over. `failed`: passing. `overtaken`: something newer was written meanwhile and holds. */
+/** `refused`: the grant has ended. `failed`: temporary. `overtaken`: a newer credential was written meanwhile and is kept. */
 export type RefreshOutcome = 'refreshed' | 'refused' | 'failed' | 'overtaken';
 
 export interface RefreshSettings {
-  /** For how long a token must be valid to be used as it is, in ms. */
+  /** Minimum remaining lifetime of a token that is used as it is, in ms. */
   readonly skewMs: number;
-  /** At most so much is added to the skew, at random, so that pods do not all find a token old at the same time. */
+  /** Maximum of a random addition to the skew, in ms, so that not all pods refresh a token at the same time. */
   readonly jitterMs: number;
-  /** How long others wait for the one who refreshes, in ms: as long as that may take, and then some. */
+  /** Duration of the lease on a refresh, in ms. Longer than a refresh may take. */
   readonly leaseMs: number;
   /** How long a call to the authorization server may take, in ms. */
   readonly callMs: number;
@@ -60,7 +60,7 @@ export interface RefreshDeps {
   readonly vault: Pick<Vault, 'read' | 'save' | 'markReconnect'>;
   readonly leases: Leases;
   readonly settings?: Partial<RefreshSettings>;
-  /** Told of every call to an authorization server; the error is what the call threw. */
+  /** Called after every call to an authorization server, with the error that the call threw. */
   readonly onRefresh?: (outcome: RefreshOutcome, error?: unknown) => void;
 }
 
@@ -69,62 +69,68 @@ const POLL_MS_MIN = 25;
 const POLL_MS_MAX = 250;
 
 /**
- * Makes the one way to use a credential. It refreshes one at most once at a time over all pods, for a refresh token
- * that is used twice may cost the person the whole grant (RFC 9700, section 4.14.2). Callers in this process share one
- * flight; flights of all pods take turns by a lease, and whoever waits takes what the one before it wrote. Two things
- * end a grant all the same: a pod that dies after the server has given new tokens and before they are saved, and one
- * that stands still with the lease for longer than that lasts. The next to refresh then hears that the grant is over,
- * and the credential becomes `reconnect_required`. Throws what the vault throws.
+ * Makes the function through which every credential is used. Over all pods, at most one refresh of a credential runs at a
+ * time, because a refresh token that is used twice may end the person's whole grant (RFC 9700, section 4.14.2). Callers in
+ * this process share one refresh. Pods exclude each other with a lease, and a pod that waited uses the credential that the
+ * other one wrote. Two failures can still end a grant: a pod dies after the server has issued new tokens and before they
+ * are saved, or a pod is suspended for longer than its lease. The next refresh then gets `invalid_grant`, and the
+ * credential becomes `reconnect_required`. Throws what the vault throws.
  */
 export function createRefresher(deps: RefreshDeps): FreshCredentialOf {
   const settings = { ...DEFAULTS, ...deps.settings };
-  const flights = new Map<string, Promise<FreshCredential>>();
+  const inFlight = new Map<string, Promise<FreshCredential>>();
 
   return async (ref, refresh, { rejected } = {}) => {
     const skewMs = settings.skewMs + Math.random() * settings.jitterMs;
-    const trip: Trip = { deps, settings, ref, refresh, rejected, skewMs };
-    const held = await deps.vault.read(ref);
-    if (!isDue(trip, held, held)) return conclude(trip, held, held);
+    const attempt: RefreshAttempt = { deps, settings, ref, refresh, rejected, skewMs };
+    const opened = await deps.vault.read(ref);
+    if (!mustRefresh(attempt, opened, opened)) return settleWithoutRefresh(attempt, opened, opened);
     const key = JSON.stringify([ref.tenant, ref.userId, ref.toolId, ref.connectorId, rejected ?? null]);
-    const flight = flights.get(key) ?? fly(trip, held).finally(() => flights.delete(key));
-    flights.set(key, flight);
-    return flight;
+    const refreshing =
+      inFlight.get(key) ?? refreshShared(attempt, opened).finally(() => inFlight.delete(key));
+    inFlight.set(key, refreshing);
+    return refreshing;
   };
 }
 
-/** What one call for a credential carries along. */
-interface Trip {
+/** The parameters of one call for a credential. */
+interface RefreshAttempt {
   readonly deps: RefreshDeps;
   readonly settings: RefreshSettings;
   readonly ref: CredentialRef;
   readonly refresh: RefreshCall;
   readonly rejected: number | undefined;
-  /** With its share of jitter. */
+  /** Including the jitter. */
   readonly skewMs: number;
 }
 
-type Held = HeldCredential | undefined;
+type MaybeCredential = OpenedCredential | undefined;
 
-/** Tries for the lease until somebody has written the credential since it was `first` read, be it this flight. */
-async function fly(trip: Trip, first: Held): Promise<FreshCredential> {
-  const { deps, settings, ref } = trip;
+/** Tries to get the lease, until the credential has been written by any process since it was `first` read. */
+async function refreshShared(attempt: RefreshAttempt, first: MaybeCredential): Promise<FreshCredential> {
+  const { deps, settings, ref } = attempt;
   const holder = randomUUID();
-  // A lease whose holder died ends within its time; one look more finds it free.
+  // The lease of a holder that died expires within its duration. One further poll then finds it free.
   const until = performance.now() + settings.leaseMs + POLL_MS_MAX;
   for (let pauseMs = POLL_MS_MIN; ; pauseMs = Math.min(2 * pauseMs, POLL_MS_MAX)) {
-    if (await deps.leases.lease(ref, holder, settings.leaseMs)) return lead(trip, holder, first);
+    if (await deps.leases.lease(ref, holder, settings.leaseMs))
+      return refreshWithLease(attempt, holder, first);
     await sleep(pauseMs * (0.5 + Math.random() / 2));
-    const held = await deps.vault.read(ref);
-    if (!isDue(trip, first, held)) return conclude(trip, first, held);
-    if (performance.now() >= until) return asItStands(trip, held);
+    const opened = await deps.vault.read(ref);
+    if (!mustRefresh(attempt, first, opened)) return settleWithoutRefresh(attempt, first, opened);
+    if (performance.now() >= until) return asStored(attempt, opened);
   }
 }
 
-/** Refreshes, unless the holder before has; lets go of the lease when that is over, even if nobody waits for it. */
-async function lead(trip: Trip, holder: string, first: Held): Promise<FreshCredential> {
-  const { deps, settings, ref } = trip;
+/** Refreshes with the lease, unless its previous holder has. Then releases the lease, even if no caller waits any more. */
+async function refreshWithLease(
+  attempt: RefreshAttempt,
+  holder: string,
+  first: MaybeCredential,
+): Promise<FreshCredential> {
+  const { deps, settings, ref } = attempt;
   const calling = new AbortController();
-  const work = refreshOnce(trip, first, calling.signal).finally(() =>
+  const work = refreshOnce(attempt, first, calling.signal).finally(() =>
     deps.leases.release(ref, holder).catch(() => undefined),
   );
   let timer: NodeJS.Timeout | undefined;
@@ -137,41 +143,45 @@ async function lead(trip: Trip, holder: string, first: Held): Promise<FreshCrede
   try {
     const result = await Promise.race([work, late]);
     if (result !== 'late') return result;
-    // What the call may still bring is saved all the same: `work` goes on.
+    // `work` continues in the background, so that tokens which arrive late are saved.
     work.catch(() => undefined);
-    return asItStands(trip, await deps.vault.read(ref));
+    return asStored(attempt, await deps.vault.read(ref));
   } finally {
     clearTimeout(timer);
   }
 }
 
-async function refreshOnce(trip: Trip, first: Held, signal: AbortSignal): Promise<FreshCredential> {
-  const { deps, ref, refresh } = trip;
-  const held = await deps.vault.read(ref);
-  const verdict = verdictOn(trip, held);
-  if (held === undefined || verdict?.next !== 'refresh' || isNewSince(trip, first, held))
-    return conclude(trip, first, held);
+async function refreshOnce(
+  attempt: RefreshAttempt,
+  first: MaybeCredential,
+  signal: AbortSignal,
+): Promise<FreshCredential> {
+  const { deps, ref, refresh } = attempt;
+  const opened = await deps.vault.read(ref);
+  const verdict = verdictOn(attempt, opened);
+  if (opened === undefined || verdict?.next !== 'refresh' || isNewSince(attempt, first, opened))
+    return settleWithoutRefresh(attempt, first, opened);
   let tokens: OAuthCredential;
   try {
     tokens = mergeRefreshed(verdict.tokens, await refresh(verdict.tokens, signal));
   } catch (error) {
     const refused = error instanceof Error && error.name === 'InvalidGrantError';
     deps.onRefresh?.(refused ? 'refused' : 'failed', error);
-    return refused ? giveUp(trip, held) : asItStands(trip, await deps.vault.read(ref));
+    return refused ? requireReconnect(attempt, opened) : asStored(attempt, await deps.vault.read(ref));
   }
-  const version = await saveInsistently(trip, tokens, held.version);
+  const version = await saveWithRetries(attempt, tokens, opened.version);
   deps.onRefresh?.(version === undefined ? 'overtaken' : 'refreshed');
-  if (version === undefined) return asItStands(trip, await deps.vault.read(ref));
+  if (version === undefined) return asStored(attempt, await deps.vault.read(ref));
   return { status: 'usable', credential: createSecret(tokens), version };
 }
 
-/** The old tokens are void by now, so a store that is away for a moment must not cost the new ones. */
-async function saveInsistently(
-  trip: Trip,
+/** Saves with retries: the old tokens are no longer valid, so a short outage of the store must not lose the new ones. */
+async function saveWithRetries(
+  attempt: RefreshAttempt,
   tokens: OAuthCredential,
   version: number,
 ): Promise<number | undefined> {
-  const { deps, settings, ref } = trip;
+  const { deps, settings, ref } = attempt;
   const until = performance.now() + settings.leaseMs;
   for (let pauseMs = POLL_MS_MIN; ; pauseMs = Math.min(2 * pauseMs, POLL_MS_MAX)) {
     try {
@@ -183,45 +193,55 @@ async function saveInsistently(
   }
 }
 
-function isDue(trip: Trip, first: Held, held: Held): boolean {
-  return verdictOn(trip, held)?.next === 'refresh' && !isNewSince(trip, first, held);
+function mustRefresh(attempt: RefreshAttempt, first: MaybeCredential, opened: MaybeCredential): boolean {
+  return verdictOn(attempt, opened)?.next === 'refresh' && !isNewSince(attempt, first, opened);
 }
 
-/** Written since it was first read, so there is nothing newer to get, however short a life the server gave it. */
-function isNewSince({ rejected }: Trip, first: Held, held: Held): boolean {
-  return held?.state === 'usable' && held.version !== first?.version && held.version !== rejected;
+/** True when the credential was written after the first read. A refresh would then give nothing newer. */
+function isNewSince({ rejected }: RefreshAttempt, first: MaybeCredential, opened: MaybeCredential): boolean {
+  return opened?.state === 'usable' && opened.version !== first?.version && opened.version !== rejected;
 }
 
-/** What a call gets that has nothing to refresh. */
-async function conclude(trip: Trip, first: Held, held: Held): Promise<FreshCredential> {
-  if (held === undefined) return { status: 'absent' };
-  const { credential, version, state } = held;
-  const { next } = judgeHeld(trip, held);
-  if (next !== 'reconnect' && isNewSince(trip, first, held)) return { status: 'usable', credential, version };
-  return next === 'reconnect' && state === 'usable' ? giveUp(trip, held) : asItStands(trip, held);
+/** The result of a call that has nothing to refresh. */
+async function settleWithoutRefresh(
+  attempt: RefreshAttempt,
+  first: MaybeCredential,
+  opened: MaybeCredential,
+): Promise<FreshCredential> {
+  if (opened === undefined) return { status: 'absent' };
+  const { credential, version, state } = opened;
+  const { next } = judgeOpened(attempt, opened);
+  if (next !== 'reconnect' && isNewSince(attempt, first, opened))
+    return { status: 'usable', credential, version };
+  return next === 'reconnect' && state === 'usable'
+    ? requireReconnect(attempt, opened)
+    : asStored(attempt, opened);
 }
 
-/** Notes that only the person can help, unless somebody has written the credential anew meanwhile. */
-async function giveUp(trip: Trip, { version }: HeldCredential): Promise<FreshCredential> {
-  const { deps, ref } = trip;
+/** Marks the credential as `reconnect_required`, unless a newer one was written meanwhile. */
+async function requireReconnect(
+  attempt: RefreshAttempt,
+  { version }: OpenedCredential,
+): Promise<FreshCredential> {
+  const { deps, ref } = attempt;
   if (await deps.vault.markReconnect(ref, version)) return { status: 'reconnect_required', version };
-  return asItStands(trip, await deps.vault.read(ref));
+  return asStored(attempt, await deps.vault.read(ref));
 }
 
-/** The credential without another attempt at it: usable as long as it is valid at all. */
-function asItStands(trip: Trip, held: Held): FreshCredential {
-  if (held === undefined) return { status: 'absent' };
-  const verdict = judgeHeld(trip, held);
-  const { credential, version } = held;
+/** The result without a further refresh: the credential is usable as long as it is valid. */
+function asStored(attempt: RefreshAttempt, opened: MaybeCredential): FreshCredential {
+  if (opened === undefined) return { status: 'absent' };
+  const verdict = judgeOpened(attempt, opened);
+  const { credential, version } = opened;
   if (verdict.next === 'reconnect') return { status: 'reconnect_required', version };
   if (verdict.next === 'refresh' && !verdict.valid) return { status: 'unavailable' };
   return { status: 'usable', credential, version };
 }
 
-function verdictOn(trip: Trip, held: Held): Verdict | undefined {
-  return held === undefined ? undefined : judgeHeld(trip, held);
+function verdictOn(attempt: RefreshAttempt, opened: MaybeCredential): Verdict | undefined {
+  return opened === undefined ? undefined : judgeOpened(attempt, opened);
 }
 
-function judgeHeld({ rejected, skewMs }: Trip, held: HeldCredential): Verdict {
-  return judge({ held, rejected, now: Date.now(), skewMs });
+function judgeOpened({ rejected, skewMs }: RefreshAttempt, opened: OpenedCredential): Verdict {
+  return judge({ opened, rejected, now: Date.now(), skewMs });
 }

@@ -6,15 +6,15 @@ import { keyIdOf, rewrap, SealError } from './seal.ts';
 export interface RekeyReport {
   /** Records found in the latest round. */
   readonly seen: number;
-  /** Records that were put under the active key, over all rounds. */
+  /** Records whose data key was wrapped by the active key, in all rounds. */
   readonly rewrapped: number;
-  /** Records of the latest round that others changed just then; a further round looks at them again. */
+  /** Records of the latest round that others changed at the same time. A further round checks them again. */
   readonly changed: number;
-  /** Records of the latest round that do not open: changed by somebody, or under a key that the ring lacks. */
+  /** Records of the latest round that do not open: damaged, or sealed with a key that the ring lacks. */
   readonly unreadable: number;
-  /** Ids of the keys that the unreadable ones need and the ring lacks. */
+  /** Ids of the missing keys of the unreadable records. */
   readonly missingKeys: readonly string[];
-  /** True when every record was found under the active key in the latest round: the other keys may go. */
+  /** True when the latest round found every record under the active key. The other keys may then be removed. */
   readonly done: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface RekeyDeps {
 }
 
 export interface RekeyOptions {
-  /** Told after every page how the round stands. */
+  /** Called after every page with the progress of the round. */
   readonly onProgress?: (report: RekeyReport) => void;
   readonly signal?: AbortSignal;
 }
@@ -32,25 +32,25 @@ export interface RekeyOptions {
 const ROUNDS_MAX = 5;
 
 /**
- * Puts every record under the active master key, by wrapping its data key anew. Safe while pods read and write, for it
- * replaces only what is still as it was read; may be stopped and started again, for it passes over what is done. Goes
- * round until a whole round finds nothing to do: pods that still seal with an older key would make it go on for ever,
- * so it stops after some rounds and says that it is not done. Throws the signal's reason, and `unavailable`.
+ * Wraps the data key of every record with the active master key. Safe while pods read and write, because it replaces a
+ * record only if it has not changed since it was read. May be stopped and started again, because it skips finished
+ * records. Repeats until a round finds nothing to do. Pods that still seal with an older key would prevent that, so it
+ * stops after some rounds and reports that it is not done. Throws the signal's reason, and `unavailable`.
  */
 export async function rekey(deps: RekeyDeps, options: RekeyOptions = {}): Promise<RekeyReport> {
   let rewrapped = 0;
   for (let rounds = 1; ; rounds += 1) {
-    const report = await goRound(deps, options, rewrapped);
+    const report = await runRound(deps, options, rewrapped);
     const idle = report.rewrapped === rewrapped && report.changed === 0;
     if (idle || rounds === ROUNDS_MAX) return { ...report, done: idle && report.unreadable === 0 };
     rewrapped = report.rewrapped;
   }
 }
 
-type Fate = 'current' | 'rewrapped' | 'changed' | 'unreadable';
+type RewrapResult = 'current' | 'rewrapped' | 'changed' | 'unreadable';
 
-async function goRound(deps: RekeyDeps, options: RekeyOptions, before: number): Promise<RekeyReport> {
-  const counts: Record<Fate, number> = { current: 0, rewrapped: 0, changed: 0, unreadable: 0 };
+async function runRound(deps: RekeyDeps, options: RekeyOptions, before: number): Promise<RekeyReport> {
+  const counts: Record<RewrapResult, number> = { current: 0, rewrapped: 0, changed: 0, unreadable: 0 };
   const missingKeys = new Set<string>();
   const report = (): RekeyReport => ({
     seen: counts.current + counts.rewrapped + counts.changed + counts.unreadable,
@@ -61,14 +61,18 @@ async function goRound(deps: RekeyDeps, options: RekeyOptions, before: number): 
     done: false,
   });
   for await (const page of deps.store.scan(options.signal)) {
-    const fates = await Promise.all(page.map((record) => rewrapOne(deps, record, missingKeys)));
-    for (const fate of fates) counts[fate] += 1;
+    const results = await Promise.all(page.map((record) => rewrapOne(deps, record, missingKeys)));
+    for (const result of results) counts[result] += 1;
     options.onProgress?.(report());
   }
   return report();
 }
 
-async function rewrapOne(deps: RekeyDeps, record: SealedRecord, missingKeys: Set<string>): Promise<Fate> {
+async function rewrapOne(
+  deps: RekeyDeps,
+  record: SealedRecord,
+  missingKeys: Set<string>,
+): Promise<RewrapResult> {
   const { store, keys } = deps;
   let sealed: string;
   try {

@@ -2,16 +2,16 @@ import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'n
 import type { CredentialRef } from '../domain/credential.ts';
 import type { KeyRing } from './key-ring.ts';
 
-/** What a sealed record is: it opens as nothing else and for nobody else. */
+/** The identity to which a record is sealed. It opens only with the same identity. */
 export interface SealIdentity extends CredentialRef {
   readonly purpose: 'credential' | 'staged' | 'flow';
-  /** Tells records of one purpose and one credential apart; empty where there is only one. */
+  /** Distinguishes records with the same purpose and credential. Empty where there is only one. */
   readonly recordId: string;
 }
 
 export type SealFault = 'malformed' | 'unknown_key' | 'not_authentic' | 'not_a_credential';
 
-/** Something sealed does not open. Holds neither what was sealed nor the record itself. */
+/** A sealed record does not open. The error contains neither the content nor the record. */
 export class SealError extends Error {
   readonly fault: SealFault;
 
@@ -25,8 +25,8 @@ export class SealError extends Error {
 const VERSION = 'v1';
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
-// A fresh random one per encryption, of the length SP 800-38D recommends. Data keys encrypt once; a master key may
-// wrap 2^32 data keys before the chance of two equal ones matters.
+// Random per encryption, with the length that SP 800-38D recommends. A data key encrypts once. A master key may wrap 2^32
+// data keys before a collision of IVs becomes likely enough to matter.
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
@@ -37,44 +37,44 @@ interface Envelope {
 }
 
 /**
- * Seals `text` for one identity: AES-256-GCM under a key of its own, which is wrapped by the active master key. Gives
+ * Seals `text` for one identity with AES-256-GCM, under a random data key that the active master key wraps. Returns
  * `v1.<id of the master key>.<wrapped key>.<data>`, the last two as base64url of IV, ciphertext and tag.
  */
 export function seal(keys: KeyRing, identity: SealIdentity, text: string): string {
   const dataKey = randomBytes(KEY_BYTES);
-  const data = encrypt(dataKey, boundTo('data', identity), Buffer.from(text, 'utf8'));
+  const data = encrypt(dataKey, authenticatedData('data', identity), Buffer.from(text, 'utf8'));
   return wrapped(keys, identity, dataKey, data);
 }
 
-/** What was sealed. Throws SealError when the record was changed, is another's, or its master key is not in the ring. */
+/** Opens a record. Throws SealError when it was changed, has another identity, or its master key is not in the ring. */
 export function unseal(keys: KeyRing, identity: SealIdentity, sealed: string): string {
   const envelope = parse(sealed);
   const dataKey = unwrapped(keys, identity, envelope);
-  const text = decrypt(dataKey, boundTo('data', identity), envelope.data).toString('utf8');
+  const text = decrypt(dataKey, authenticatedData('data', identity), envelope.data).toString('utf8');
   dataKey.fill(0);
   return text;
 }
 
-/** The same record with its key wrapped by the active master key; what is sealed is not touched. Throws as `unseal`. */
+/** The same record with its data key wrapped by the active master key. The data is unchanged. Throws as `unseal`. */
 export function rewrap(keys: KeyRing, identity: SealIdentity, sealed: string): string {
   const envelope = parse(sealed);
   return wrapped(keys, identity, unwrapped(keys, identity, envelope), envelope.data);
 }
 
-/** The id of the master key that a record needs. Throws SealError when it is no record. */
+/** The id of the master key that a record needs. Throws SealError when the text is not a record. */
 export function keyIdOf(sealed: string): string {
   return parse(sealed).keyId;
 }
 
 function wrapped(keys: KeyRing, identity: SealIdentity, dataKey: Buffer, data: Buffer): string {
   const keyId = keys.activeId;
-  const wrappedKey = encrypt(masterKey(keys, keyId), boundTo(`key ${keyId}`, identity), dataKey);
+  const wrappedKey = encrypt(masterKey(keys, keyId), authenticatedData(`key ${keyId}`, identity), dataKey);
   dataKey.fill(0);
   return [VERSION, keyId, wrappedKey.toString('base64url'), data.toString('base64url')].join('.');
 }
 
 function unwrapped(keys: KeyRing, identity: SealIdentity, { keyId, wrappedKey }: Envelope): Buffer {
-  return decrypt(masterKey(keys, keyId), boundTo(`key ${keyId}`, identity), wrappedKey);
+  return decrypt(masterKey(keys, keyId), authenticatedData(`key ${keyId}`, identity), wrappedKey);
 }
 
 function masterKey(keys: KeyRing, id: string): KeyObject {
@@ -86,8 +86,8 @@ function masterKey(keys: KeyRing, id: string): KeyObject {
   );
 }
 
-/** An array as JSON reads in one way only, whatever its texts hold. */
-function boundTo(
+/** The additional authenticated data. A JSON array is unambiguous for any texts. */
+function authenticatedData(
   part: string,
   { purpose, recordId, tenant, userId, toolId, connectorId }: SealIdentity,
 ): Buffer {
@@ -112,7 +112,7 @@ function decrypt(key: KeyObject | Buffer, bound: Buffer, box: Buffer): Buffer {
   try {
     return Buffer.concat([decipher.update(box.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
   } catch {
-    throw new SealError('not_authentic', 'A sealed record was changed, or is not what it was read as.');
+    throw new SealError('not_authentic', 'A sealed record was changed, or was sealed for another identity.');
   }
 }
 
@@ -122,7 +122,7 @@ function parse(sealed: string): Envelope {
   return { keyId, wrappedKey: bytesOf(wrappedKey), data: bytesOf(data) };
 }
 
-/** Node's decoder takes many texts for the same bytes; a record has one. */
+/** Node's decoder accepts several texts for the same bytes. A record has exactly one. */
 function bytesOf(text: string | undefined): Buffer {
   const bytes = Buffer.from(text ?? '', 'base64url');
   if (text === undefined || bytes.toString('base64url') !== text) throw malformed();
@@ -130,5 +130,5 @@ function bytesOf(text: string | undefined): Buffer {
 }
 
 function malformed(): SealError {
-  return new SealError('malformed', 'What should be a sealed record is none.');
+  return new SealError('malformed', 'The text is not a sealed record.');
 }

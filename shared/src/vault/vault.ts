@@ -6,49 +6,49 @@ import { credentialIdentity, openCredential, sealCredential, stagedIdentity } fr
 import { SealError, type SealIdentity } from './seal.ts';
 import { createSecret, type Secret } from './secret.ts';
 
-/** A credential as the vault holds it. */
-export interface HeldCredential {
+/** A stored credential, opened. */
+export interface OpenedCredential {
   readonly credential: Secret<Credential>;
   readonly version: number;
   readonly state: CredentialState;
-  /** When it was written, ms on the store's clock. */
+  /** Time of the write, in ms on the store's clock. */
   readonly savedAt: number;
 }
 
 /**
- * Where credentials rest, sealed for one user, tool and connector each. Reading throws SealError when a record was
- * changed or its key is gone; every call throws `unavailable` while the store is away. No error holds a credential.
+ * Stores credentials, each sealed for one user, tool and connector. Reading throws SealError when a record was changed or
+ * its key is missing. Every call throws `unavailable` while the store is unavailable. No error contains a credential.
  */
 export interface Vault {
-  /** The credential of one user for one tool, usable or not; nothing when there is none. */
-  read(ref: CredentialRef): Promise<HeldCredential | undefined>;
+  /** The credential of one user for one tool, usable or not. Undefined when there is none. */
+  read(ref: CredentialRef): Promise<OpenedCredential | undefined>;
   /**
-   * Saves a credential and makes it usable: over anything, or only over `expectedVersion` (0: where there is none).
-   * Returns its version, or nothing when another version stood there.
+   * Saves a credential and makes it usable. With `expectedVersion`, only if the stored one has that version (0: if there
+   * is none). Returns the new version, or undefined when another version is stored.
    */
   save(ref: CredentialRef, credential: Credential, expectedVersion?: number): Promise<number | undefined>;
   /**
-   * Keeps what a connect flow got, unusable, for at most `ttlMs`. Then it is gone, though the provider may still honour
-   * it: a sweep promotes or drops it before.
+   * Stores the credential of a connect flow for at most `ttlMs`, not yet usable. A sweep must promote or drop it before,
+   * because the provider may accept it for longer.
    */
   stage(flow: FlowRef, credential: Credential, ttlMs: number): Promise<void>;
   /**
-   * Makes what the flow staged the usable credential, and staged no more, in one step. Returns its version; again when
-   * repeated, as long as no other flow replaced it. Nothing when the flow was dropped, lapsed or replaced.
+   * Makes the flow's staged credential the usable one, in one step. Returns its version, also when repeated, unless
+   * another flow has replaced it. Undefined when the flow was dropped, has expired or was replaced.
    */
   promote(flow: FlowRef): Promise<number | undefined>;
-  /** What the flow has staged, which stays; nothing when nothing is. */
+  /** The flow's staged credential, which stays staged. Undefined when there is none. */
   staged(flow: FlowRef): Promise<Secret<Credential> | undefined>;
-  /** Forgets what the flow staged, and returns it to be revoked; nothing when nothing is staged, as after `promote`. */
+  /** Deletes the flow's staged credential and returns it, to be revoked. Undefined when none is staged, as after `promote`. */
   drop(flow: FlowRef): Promise<Secret<Credential> | undefined>;
   /**
-   * Flows that staged something at least `olderThanMs` ago and were neither promoted nor dropped since; what they staged
-   * may have lapsed. `drop` takes such a flow off this list all the same.
+   * Flows that staged a credential at least `olderThanMs` ago and were neither promoted nor dropped. The staged credential
+   * may have expired. `drop` removes such a flow from this list in any case.
    */
   staleFlows(olderThanMs: number): AsyncIterable<StagedFlow>;
-  /** Notes that the provider refuses this version; false when another stands there by now, which may do. */
+  /** Records that the provider refuses this version. False when another version is stored, which may be accepted. */
   markReconnect(ref: CredentialRef, version: number): Promise<boolean>;
-  /** Forgets the credential, and returns it to be revoked. One that does not open is forgotten too, and not returned. */
+  /** Deletes the credential and returns it, to be revoked. A credential that does not open is deleted and not returned. */
   remove(ref: CredentialRef): Promise<Secret<Credential> | undefined>;
 }
 
@@ -61,7 +61,7 @@ const PAGE = 100;
 
 /** Makes the vault on a store and a ring of master keys. */
 export function createVault({ store, keys }: VaultDeps): Vault {
-  const openOrNothing = (identity: SealIdentity, sealed: string) => {
+  const openIfPossible = (identity: SealIdentity, sealed: string) => {
     try {
       return createSecret(openCredential(keys, identity, sealed));
     } catch (error) {
@@ -94,36 +94,36 @@ export function createVault({ store, keys }: VaultDeps): Vault {
                 openCredential(keys, stagedIdentity(flow), staged),
               );
         const version = await store.promote(flow, staged, sealed);
-        // A change of keys got in between, or the flow itself: what is staged now counts.
+        // The staged record was changed meanwhile, by a change of keys or by the flow. Read it again.
         if (version !== 'changed') return version;
       }
     },
     async staged(flow) {
       const staged = await store.readStaged(flow);
-      return staged === undefined ? undefined : openOrNothing(stagedIdentity(flow), staged);
+      return staged === undefined ? undefined : openIfPossible(stagedIdentity(flow), staged);
     },
     async drop(flow) {
-      // Read first: a removal that is sent twice removes once, and what it removed would be lost with the first reply.
+      // Read first: if the removal is sent twice, only the first reply has the removed record, and it may be lost.
       const staged = await store.readStaged(flow);
       const dropped = await store.drop(flow);
-      return dropped && staged !== undefined ? openOrNothing(stagedIdentity(flow), staged) : undefined;
+      return dropped && staged !== undefined ? openIfPossible(stagedIdentity(flow), staged) : undefined;
     },
-    staleFlows: (olderThanMs) => staleFlowsOf(store, olderThanMs),
+    staleFlows: (olderThanMs) => readStaleFlows(store, olderThanMs),
     markReconnect: (ref, version) => store.markReconnect(ref, version),
     async remove(ref) {
       for (;;) {
         const stored = await store.read(ref);
         if (stored === undefined) return undefined;
         if (await store.remove(ref, stored.version))
-          return openOrNothing(credentialIdentity(ref), stored.sealed);
+          return openIfPossible(credentialIdentity(ref), stored.sealed);
       }
     },
   };
 }
 
-async function* staleFlowsOf(store: VaultStore, olderThanMs: number): AsyncGenerator<StagedFlow> {
+async function* readStaleFlows(store: VaultStore, olderThanMs: number): AsyncGenerator<StagedFlow> {
   for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
-    // All of a bucket before the first is given away: whoever takes it shortens the list.
+    // Read the whole bucket before the first flow is yielded, because the consumer removes flows from the list.
     const flows: StagedFlow[] = [];
     for (;;) {
       const page = await store.stale(bucket, olderThanMs, PAGE, flows.length);

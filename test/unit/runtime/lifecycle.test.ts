@@ -120,7 +120,7 @@ describe('onShutdown', () => {
     drained.open();
     await signal();
     expect(exits).toEqual([1]);
-    expect(words).toContain('drain took too long, leaving');
+    expect(words).toContain('drain took too long, exiting');
   });
 
   it('leaves at once at a second signal', async () => {

@@ -1,7 +1,7 @@
 import type { OAuthCredential } from '@parley/shared/domain/credential';
 import { judge, mergeRefreshed } from '@parley/shared/vault/refresh-rules';
 import { createSecret } from '@parley/shared/vault/secret';
-import type { HeldCredential } from '@parley/shared/vault/vault';
+import type { OpenedCredential } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';
 
 const MINUTE = 60_000;
@@ -16,7 +16,7 @@ const TOKENS: OAuthCredential = {
 };
 
 /** Tokens that end `leftMs` from now and were saved `ageMs` ago. */
-function held(leftMs: number, ageMs: number, more: Partial<OAuthCredential> = {}): HeldCredential {
+function held(leftMs: number, ageMs: number, more: Partial<OAuthCredential> = {}): OpenedCredential {
   return {
     credential: createSecret({ ...TOKENS, expiresAt: NOW + leftMs, ...more }),
     version: 7,
@@ -25,8 +25,8 @@ function held(leftMs: number, ageMs: number, more: Partial<OAuthCredential> = {}
   };
 }
 
-function verdict(record: HeldCredential, rejected?: number): string {
-  const found = judge({ held: record, rejected, now: NOW, skewMs: MINUTE });
+function verdict(record: OpenedCredential, rejected?: number): string {
+  const found = judge({ opened: record, rejected, now: NOW, skewMs: MINUTE });
   return found.next === 'refresh' ? `refresh, ${found.valid ? 'valid' : 'not valid'}` : found.next;
 }
 
@@ -56,7 +56,7 @@ describe('tokens with a refresh token', () => {
 
 describe('tokens without a refresh token', () => {
   const { refreshToken: _, ...bare } = TOKENS;
-  const ending = (leftMs: number): HeldCredential => ({
+  const ending = (leftMs: number): OpenedCredential => ({
     ...held(0, HOUR),
     credential: createSecret({ ...bare, expiresAt: NOW + leftMs }),
   });

@@ -6,7 +6,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import type { FlowRef } from '@parley/shared/ports/vault';
 import { SealError } from '@parley/shared/vault/seal';
-import type { HeldCredential, Vault } from '@parley/shared/vault/vault';
+import type { OpenedCredential, Vault } from '@parley/shared/vault/vault';
 import type { ConnectEvent } from '../events.ts';
 import type { ConnectTargets } from '../targets.ts';
 
@@ -86,7 +86,7 @@ export async function hasBrought(
 export async function heldOf(
   { vault }: Pick<EndingDeps, 'vault'>,
   ref: CredentialRef,
-): Promise<HeldCredential | undefined> {
+): Promise<OpenedCredential | undefined> {
   try {
     return await vault.read(ref);
   } catch (error) {
