@@ -3,7 +3,7 @@ import { MODES, type Mode, STATUSES, type TerminalStatus } from '../domain/elici
 import { WEBHOOK_OUTCOMES, type WebhookOutcome } from '../ports/delivery/webhook-observer.ts';
 import type { WakeSource } from '../ports/elicitations/observer.ts';
 
-/** Label values are bounded, so that no caller can grow the number of series. Ids and users are never labels. */
+/** Label values are a fixed set, so that callers cannot increase the number of series. Ids and users are never labels. */
 const TRIGGERS = [
   'agent',
   'approval',
@@ -35,16 +35,16 @@ function labelOf<Label extends string>(known: readonly (Label | 'other')[]) {
   return (value: unknown): Label | 'other' => labels.get(value) ?? 'other';
 }
 
-// Seconds. The upper ends: the default deadline of a question, and where a wake no longer feels live.
+// Seconds. The upper limits are the default deadline of a question, and the delay at which a wake no longer feels live.
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 600];
 const WAKE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const LATE_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const HTTP_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** A gauge's value at the time of a scrape; nothing, a failure or no reply within a second reads as NaN. */
+/** Returns a gauge's value for a scrape. Undefined, an error or no reply within a second is exported as NaN. */
 export type GaugeSource = () => number | undefined | Promise<number | undefined>;
 
-/** Where the gauges come from, in elicitations and in seconds. */
+/** Sources of the gauges, in elicitations and in seconds. */
 export interface GaugeSources {
   readonly pending?: GaugeSource;
   readonly oldestPendingAge?: GaugeSource;
@@ -54,9 +54,9 @@ export interface GaugeSources {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Every instrument of a process; infra/telemetry/metrics.json says what each means. Times are in seconds. */
+/** Every instrument of a process. infra/telemetry/metrics.json describes each. Times are in seconds. */
 export function createMetrics(meter: Meter) {
-  const make = makersOf(meter);
+  const make = instrumentFactories(meter);
   return {
     requests: make.counter<{ mode: Mode; trigger: Trigger; surface: Surface }>(
       'elicitation_requests',
@@ -102,7 +102,7 @@ export function createMetrics(meter: Meter) {
       'Attempts at webhooks, by what came of them.',
       WEBHOOK_OUTCOMES.map((outcome) => ({ outcome })),
     ),
-    /** `route` is the pattern of the route, never the path; `status` the code. */
+    /** `route` is the pattern of the route, never the path. `status` is the status code. */
     httpRequests: make.counter<{ route: string; method: string; status: number }>(
       'http_requests',
       'HTTP requests by route pattern.',
@@ -137,14 +137,14 @@ export function createMetrics(meter: Meter) {
       'turns_running',
       'Turns of agents that run on this pod, waiting ones included.',
     ),
-    /** Says where the gauges come from; those that nobody tells read NaN. */
+    /** Sets the sources of the gauges. A gauge without a source is NaN. */
     observe: observeGauges(meter),
   };
 }
 
-function makersOf(meter: Meter) {
+function instrumentFactories(meter: Meter) {
   return {
-    /** Begins at 0 with each of the `labels`: a series that appears at 1 hides its first step from rate(). */
+    /** Starts each of the `labels` at 0: a series that starts at 1 hides its first increment from rate(). */
     counter<Labels extends Attributes = Record<never, never>>(
       name: string,
       description: string,
@@ -186,7 +186,7 @@ function observeGauges(meter: Meter): (sources: GaugeSources) => void {
   ] as const;
   for (const [source, name, description, unit] of gauges) {
     meter.createObservableGauge(name, { description, unit }).addCallback(async (result) => {
-      // A gauge that says nothing would go on showing its last value.
+      // Without an observation, a gauge would keep its last value.
       result.observe((await readGauge(known[source])) ?? Number.NaN);
     });
   }

@@ -1,3 +1,6 @@
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { LanguageModel } from 'ai';
@@ -6,14 +9,13 @@ import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ToolsOf } from '../tools/toolbox.ts';
 import type { ModelSettings } from './model-step.ts';
-import { languageModelOf } from './models.ts';
 import type { RunLimits } from './run-steps.ts';
 
-/** An agent, ready for a turn. */
+/** An agent with its model and tools, ready for a turn. */
 export interface OpenAgent {
   readonly model: LanguageModel;
   readonly instructions: string;
-  /** Its tools as they are now; a server that cannot be reached offers none. */
+  /** Its current tools. A server that cannot be reached offers none. */
   readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
   readonly settings: ModelSettings;
   readonly limits: RunLimits;
@@ -23,7 +25,7 @@ export interface OpenAgent {
 export interface Agents {
   /** The agent of that id, or the default one. Throws `invalid_request` when there is none. */
   find(id: string | undefined): { readonly id: string; readonly title: string };
-  /** Its model and its tools for that person. */
+  /** The agent's model and its tools for that person. */
   open(id: string, principal: Owner, signal: AbortSignal): Promise<OpenAgent>;
 }
 
@@ -32,13 +34,13 @@ export interface AgentsDeps {
   readonly toolsOf: ToolsOf;
 }
 
-/** Makes the agents of a configuration callable. */
+/** Makes the agents of a configuration. */
 export function createAgents({ loaded, toolsOf }: AgentsDeps): Agents {
   const { config, secretOf } = loaded;
   const models = new Map(
     Object.entries(config.models).map(
       ([id, model]) =>
-        [id, { model: languageModelOf(model, secretOf), settings: settingsOf(model) }] as const,
+        [id, { model: createLanguageModel(model, secretOf), settings: settingsOf(model) }] as const,
     ),
   );
 
@@ -72,4 +74,27 @@ function settingsOf({ temperature, maxOutputTokens }: Model): ModelSettings {
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
   };
+}
+
+/** Makes the client of a model. `secretOf` returns the value of the environment variable that the entry names. */
+function createLanguageModel(model: Model, secretOf: (envName: string) => string): LanguageModel {
+  const apiKey = model.apiKeyEnv === undefined ? undefined : secretOf(model.apiKeyEnv);
+  const settings = { ...(apiKey !== undefined && { apiKey }) };
+  switch (model.provider) {
+    case 'openai-compatible':
+      return createOpenAICompatible({
+        name: 'openai-compatible',
+        baseURL: model.baseUrl,
+        includeUsage: true,
+        ...settings,
+      })(model.model);
+    case 'openai':
+      return createOpenAI({ ...settings, ...baseOf(model.baseUrl) })(model.model);
+    case 'anthropic':
+      return createAnthropic({ ...settings, ...baseOf(model.baseUrl) })(model.model);
+  }
+}
+
+function baseOf(baseURL: string | undefined) {
+  return { ...(baseURL !== undefined && { baseURL }) };
 }

@@ -1,21 +1,21 @@
 import type { StepRecord } from '@parley/shared/domain/runs/run';
 
-/** Tokens as models count them; nothing where they do not say. */
+/** Tokens as models report them. A value is absent when the model does not report it. */
 export type Usage = NonNullable<StepRecord['used']>;
 
-/** What a run may use, with all that it delegates. */
+/** Token budget of a run, including the runs that it delegates to. */
 export interface Budget {
-  /** Counts a step, here and in every budget that this one is part of. */
+  /** Counts a step in this budget and in every budget that contains it. */
   spend(step: Pick<StepRecord, 'inputTokens' | 'outputTokens'>): void;
-  /** True once this budget, or one that it is part of, is used up. */
+  /** True when this budget, or one that contains it, is used up. */
   readonly isSpent: boolean;
-  /** Tokens that may still be used, here and in every budget that this one is part of. */
+  /** Remaining tokens, in this budget and in every budget that contains it. */
   readonly left: number;
-  /** What was used so far; nothing as long as no model said. */
+  /** Tokens used so far. Undefined while no model has reported any. */
   readonly used: Usage | undefined;
 }
 
-/** Makes the budget of a run; a delegate's is part of that of whoever delegated. */
+/** Makes the budget of a run. A delegate's budget is contained in `outer`, the delegating run's. */
 export function createBudget(tokensMax: number, outer?: Budget): Budget {
   let input: number | undefined;
   let output: number | undefined;

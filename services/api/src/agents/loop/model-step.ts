@@ -12,7 +12,7 @@ import {
 } from 'ai';
 import type { Tool } from '../tools/tool.ts';
 
-/** How a model is called; its provider decides what is absent. */
+/** Settings of a model. Absent ones have the provider's default. */
 export interface ModelSettings {
   readonly temperature?: number;
   readonly maxOutputTokens?: number;
@@ -26,17 +26,18 @@ export interface ModelStepOptions {
   readonly settings: ModelSettings;
   /** Prefix of the ids of the text blocks of this step. */
   readonly block: string;
-  readonly tell: (event: TurnEvent) => Promise<void>;
+  /** Appends an event to the run's feed. */
+  readonly appendEvent: (event: TurnEvent) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
 /** A call that the model asks for. */
 export interface RequestedCall {
-  /** As the model named it; not always unique. */
+  /** The model's id for the call. Not always unique. */
   readonly modelCallId: string;
   readonly toolName: string;
   readonly input: unknown;
-  /** Why it cannot be made: there is no such tool, or its input is no JSON. */
+  /** Why the call cannot be made: there is no such tool, or the input is not JSON. */
   readonly fault?: string;
 }
 
@@ -46,8 +47,8 @@ export interface ModelStep {
 }
 
 /**
- * The model could not be reached, or broke off. Says why in a word and no more: the errors of the SDK hold whole
- * conversations, and must reach no log.
+ * The model could not be reached, or its stream broke. The message contains only a short reason: errors of the SDK contain
+ * whole conversations, which must not be logged.
  */
 export class ModelError extends Error {
   constructor(cause: unknown) {
@@ -65,7 +66,10 @@ function reasonOf(error: unknown): string {
   return error.cause === undefined ? error.name : reasonOf(error.cause);
 }
 
-/** One round of a model: its text is told as it comes, the calls it asks for are left to the caller. */
+/**
+ * Runs one step of a model. Appends its text to the feed as it arrives, and returns the tool calls that it requests.
+ * Throws ModelError, or the signal's reason.
+ */
 export async function modelStep(options: ModelStepOptions): Promise<ModelStep> {
   const { model, instructions, messages, tools, settings, signal } = options;
   const result = streamText({
@@ -75,14 +79,14 @@ export async function modelStep(options: ModelStepOptions): Promise<ModelStep> {
     tools: toolSetOf(tools),
     ...settings,
     abortSignal: signal,
-    // What failed is thrown below; the default would print it.
+    // Errors are thrown below. The SDK's default handler would print them.
     onError: () => undefined,
   });
   const calls: RequestedCall[] = [];
-  for await (const part of partsOf(result, signal)) {
+  for await (const part of readParts(result, signal)) {
     const block = 'id' in part ? `${options.block}.${part.id}` : '';
-    if (part.type === 'text-delta') await options.tell({ type: 'text-delta', block, text: part.text });
-    else if (part.type === 'text-end') await options.tell({ type: 'text-finished', block });
+    if (part.type === 'text-delta') await options.appendEvent({ type: 'text-delta', block, text: part.text });
+    else if (part.type === 'text-end') await options.appendEvent({ type: 'text-finished', block });
     else if (part.type === 'tool-call') calls.push(callOf(part));
   }
   const [response, finishReason, usage] = await Promise.all([
@@ -94,8 +98,8 @@ export async function modelStep(options: ModelStepOptions): Promise<ModelStep> {
   return { calls, record: recordOf(said, finishReason, usage) };
 }
 
-/** What the model says; whatever goes wrong with it is a ModelError, but for the signal's own reason. */
-async function* partsOf(result: StreamTextResult<ToolSet, never>, signal: AbortSignal) {
+/** The parts of the model's stream. Throws ModelError for every error, or the signal's reason. */
+async function* readParts(result: StreamTextResult<ToolSet, never>, signal: AbortSignal) {
   try {
     for await (const part of result.fullStream) {
       if (part.type === 'error') throw part.error;

@@ -1,13 +1,13 @@
 import type { RunRef } from '@parley/shared/domain/runs/run';
 
-/** How a turn ended; nothing of what was said in it. */
+/** How a turn ended. Contains none of its content. */
 export interface TurnEnd {
   readonly agent: string;
   readonly outcome: 'finished' | 'stopped' | 'failed' | 'handed_over' | 'detached';
   readonly durationMs: number;
 }
 
-/** How a tool call ended; waits for people are part of its time. */
+/** How a tool call ended. Its duration includes waits for people. */
 export interface CallEnd {
   readonly agent: string;
   readonly tool: string;
@@ -15,23 +15,23 @@ export interface CallEnd {
   readonly durationMs: number;
 }
 
-/** Told of what turns do: logs, spans and metrics hang here. Never throws, never sees what is said. */
+/** Observes turns, for logs, spans and metrics. Never throws and never sees the content of messages. */
 export interface TurnObserver {
   began(run: RunRef): void;
-  /** This pod goes on with a run that another one had begun. */
+  /** This pod continues a run that another pod began. */
   resumed(run: RunRef, term: number): void;
-  /** Every turn that began, or was resumed, ends once, as far as this pod knows. */
+  /** Called once for every turn that began or was resumed on this pod. */
   ended(run: RunRef, end: TurnEnd): void;
   called(run: RunRef, end: CallEnd): void;
-  /** Runs a round of a model within its span. */
-  chat<T>(run: RunRef, agent: string, round: () => Promise<T>): Promise<T>;
+  /** Runs a model step within its span. */
+  chat<T>(run: RunRef, agent: string, step: () => Promise<T>): Promise<T>;
 }
 
-/** Watches nothing: for tests. */
+/** Observes nothing: for tests. */
 export const silentTurnObserver: TurnObserver = {
   began: () => undefined,
   resumed: () => undefined,
   ended: () => undefined,
   called: () => undefined,
-  chat: (_run, _agent, round) => round(),
+  chat: (_run, _agent, step) => step(),
 };

@@ -104,7 +104,7 @@ async function newRound(
     ...agent,
     messages,
     block: `${index}`,
-    tell: (event: TurnEvent) => writer.append(event),
+    appendEvent: (event: TurnEvent) => writer.append(event),
     signal,
   };
   const { record, calls: asked } = await context.observer.chat(context.run, context.id, () =>

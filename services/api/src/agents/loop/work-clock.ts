@@ -1,18 +1,18 @@
-/** Time that a turn works, which is not the time that it waits for people. */
+/** Measures the time for which a turn works. Waits for people do not count. */
 export interface WorkClock {
-  /** True while the clock stands still. */
+  /** True while the clock is paused. */
   readonly isWaiting: boolean;
-  /** Runs a wait for a person; the clock stands still while any is under way. */
+  /** Runs a wait for a person. The clock is paused while any wait is under way. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
-  /** How long the turn has worked, in ms. */
+  /** Working time so far, in ms. */
   readonly workedMs: number;
-  /** Aborted when the turn has worked for as long as it may. */
+  /** Aborted when the working time is used up. */
   readonly over: AbortSignal;
-  /** Ends the clock; it will not run out any more. */
+  /** Stops the clock. `over` will not be aborted any more. */
   stop(): void;
 }
 
-/** Starts a clock that runs out after `limitMs` of work, of which `workedMs` are over. `outer` stands still with it. */
+/** Starts a clock that expires after `limitMs` of work, of which `workedMs` have passed. `outer` is paused with it. */
 export function startWorkClock(limitMs: number, workedMs = 0, outer?: WorkClock): WorkClock {
   const over = new AbortController();
   let leftMs = Math.max(0, limitMs - workedMs);
