@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { startRedis } from '../test/harness/redis-server.ts';
+import { startRedis } from '../test/harness/redis/redis-server.ts';
 import { formatMeasurements, type Measurement } from './measurement.ts';
 import { PARTS } from './parts.ts';
 

@@ -4,8 +4,8 @@ import { cpus } from 'node:os';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensurePrograms } from './harness/ensure-programs.ts';
-import { findRedis } from './harness/find-redis.ts';
-import { redisVersion } from './harness/redis-command.ts';
+import { findRedis } from './harness/redis/find-redis.ts';
+import { redisVersion } from './harness/redis/redis-command.ts';
 
 /**
  * `npm test`: every proof at a size for every day. `npm run soak`: the same proofs at full size, with a report under

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { startPod } from '../../test/harness/processes.ts';
-import { startProcess } from '../../test/harness/start-process.ts';
+import { startPod } from '../../test/harness/processes/processes.ts';
+import { startProcess } from '../../test/harness/processes/start-process.ts';
 import { userToken } from '../../test/harness/tokens.ts';
 import type { Bench } from '../bench.ts';
 import { inLanes } from '../lanes.ts';
@@ -70,12 +70,12 @@ async function startServers(redisUrl: string, build: boolean) {
     PARLEY_LOG_LEVEL: 'info',
     PARLEY_LIMIT_USER_WRITES: '1000000',
   };
-  const pod = await startPod(env, { build });
+  const pod = await startPod(env, { runs: build ? 'build' : 'bundle' });
   const reference = await startProcess({
     name: 'reference',
     entry: 'bench/processes/reference.ts',
     env,
-    build,
+    runs: build ? 'build' : 'bundle',
     readyWhen: (line) => 'listening' in line,
   });
   return {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { startWorker } from '../../test/harness/processes.ts';
+import { startWorker } from '../../test/harness/processes/processes.ts';
 import type { Bench } from '../bench.ts';
 import { type Measurement, quantile } from '../measurement.ts';
 import { openBenchEngine, SERVICE } from '../pod/engine.ts';
@@ -15,7 +15,10 @@ const TICK_MS = 100;
 /** How late deadlines are, while the asking pod runs and after it has been killed. */
 export async function timers({ redisUrl, built, scaled, progress }: Bench): Promise<Measurement[]> {
   const { engine, backend } = await openBenchEngine(redisUrl);
-  const worker = await startWorker({ REDIS_URL: redisUrl, PARLEY_SWEEP_MS: '60000' }, { build: built });
+  const worker = await startWorker(
+    { REDIS_URL: redisUrl, PARLEY_SWEEP_MS: '60000' },
+    { runs: built ? 'build' : 'bundle' },
+  );
   const lateness = async (kill: boolean) => {
     const child = await startChild(redisUrl);
     const count = scaled(COUNT, 5);

@@ -1,6 +1,11 @@
-import { findRedis } from '../../test/harness/find-redis.ts';
-import { type ManagedProcess, type Pod, startPod, startWorker } from '../../test/harness/processes.ts';
-import { createRoundRobin } from '../../test/harness/round-robin.ts';
+import { createRoundRobin } from '../../test/harness/http/round-robin.ts';
+import {
+  type ManagedProcess,
+  type Pod,
+  startPod,
+  startWorker,
+} from '../../test/harness/processes/processes.ts';
+import { findRedis } from '../../test/harness/redis/find-redis.ts';
 
 /** A running Parley: pods behind a load balancer, or one pod alone when there is no Redis. */
 export interface Service {

@@ -1,7 +1,7 @@
 import { elicitationKey } from '@parley/shared/redis/client/keys';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { redisCommand } from '../harness/redis-command.ts';
+import { redisCommand } from '../harness/redis/redis-command.ts';
 import { expectProblem, expectSomeProblem, pathsOf, type Reply } from './call.ts';
 import { holds } from './seed.ts';
 import { MISSING_ID, newPerson, type Person, POST_ASK, question, SERVICE_KEYS, type World } from './world.ts';

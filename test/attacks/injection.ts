@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { redisCommand } from '../harness/redis-command.ts';
+import { redisCommand } from '../harness/redis/redis-command.ts';
 import { expectProblem } from './call.ts';
 import { exchange, head, onlyReply } from './raw.ts';
 import { openStream } from './stream.ts';

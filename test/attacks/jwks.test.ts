@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenOnFreePort } from '../harness/free-port.ts';
-import { type Pod, startPod } from '../harness/processes.ts';
+import { type Pod, startPod } from '../harness/processes/processes.ts';
 import { forgedTokens } from '../harness/tokens.ts';
 import { call, expectProblem } from './call.ts';
 

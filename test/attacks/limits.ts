@@ -1,8 +1,8 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { readEnv } from '@parley/shared/runtime/env';
 import { describe, expect, it } from 'vitest';
-import { startPod } from '../harness/processes.ts';
-import { liveBytes } from '../harness/resources.ts';
+import { startPod } from '../harness/processes/processes.ts';
+import { liveBytes } from '../harness/processes/resources.ts';
 import { call, expectProblem, type Reply } from './call.ts';
 import { exchange, head, repliesIn } from './raw.ts';
 import { LIMITS, MISSING_ID, newPerson, POST_ASK, question, SERVICE_KEYS, type World } from './world.ts';

@@ -1,7 +1,7 @@
 import { elicitationKey } from '@parley/shared/redis/client/keys';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../harness/canary.ts';
-import { redisCommand } from '../harness/redis-command.ts';
+import { redisCommand } from '../harness/redis/redis-command.ts';
 import { userToken } from '../harness/tokens.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { expectProblem, type Reply } from './call.ts';

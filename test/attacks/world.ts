@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { expect } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
-import { type Pod, startPod } from '../harness/processes.ts';
-import { type RedisServer, startRedis } from '../harness/redis-server.ts';
-import { TELLS_MEMORY } from '../harness/resources.ts';
+import { type Pod, startPod } from '../harness/processes/processes.ts';
+import { TELLS_MEMORY } from '../harness/processes/resources.ts';
+import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { userToken } from '../harness/tokens.ts';
 import { call, type Reply, type Request } from './call.ts';
 

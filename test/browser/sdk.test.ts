@@ -9,7 +9,7 @@ import { launchChromium } from '../../infra/demo/chromium.ts';
 import { type ChaosProxy, createChaosProxy } from '../harness/chaos/proxy.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
-import { type Pod, startPod } from '../harness/processes.ts';
+import { type Pod, startPod } from '../harness/processes/processes.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { colourQuestion, newUser, POD_ENV, serviceAt, tokenOf } from '../integration/sdk/setup.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
-import { startCluster } from '../harness/cluster.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
-import { redisCommand } from '../harness/redis-command.ts';
+import { startCluster } from '../harness/redis/cluster.ts';
+import { redisCommand } from '../harness/redis/redis-command.ts';
 import { openRedisPods } from './redis-pods.ts';
 import { backendContract } from './suite.ts';
 

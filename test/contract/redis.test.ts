@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
-import { ensureRedisServer, findRedis } from '../harness/find-redis.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
-import { redisCommand } from '../harness/redis-command.ts';
-import { startRedis } from '../harness/redis-server.ts';
+import { ensureRedisServer, findRedis } from '../harness/redis/find-redis.ts';
+import { redisCommand } from '../harness/redis/redis-command.ts';
+import { startRedis } from '../harness/redis/redis-server.ts';
 import { openRedisPods } from './redis-pods.ts';
 import { backendContract } from './suite.ts';
 import { tidyUp } from './tidy.ts';

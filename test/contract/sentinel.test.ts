@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
-import { redisCommand } from '../harness/redis-command.ts';
-import { startSentinel } from '../harness/sentinel.ts';
+import { redisCommand } from '../harness/redis/redis-command.ts';
+import { startSentinel } from '../harness/redis/sentinel.ts';
 import { openRedisPods } from './redis-pods.ts';
 import { backendContract } from './suite.ts';
 

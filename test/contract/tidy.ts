@@ -1,7 +1,7 @@
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { deadlinesKey } from '@parley/shared/redis/client/keys';
 import type { Redis } from 'ioredis';
-import { withRedis } from '../harness/redis-command.ts';
+import { withRedis } from '../harness/redis/redis-command.ts';
 import { RUN } from './questions.ts';
 
 /** Removes what this run has left on a server that is not its own. */

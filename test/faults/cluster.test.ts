@@ -1,6 +1,6 @@
 import { afterAll, describe, it, vi } from 'vitest';
-import { type ClusterTopology, startCluster } from '../harness/cluster.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
+import { type ClusterTopology, startCluster } from '../harness/redis/cluster.ts';
 import { bringBack, type Fleet, openFleet, throughFailover } from './failover.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 300_000 });

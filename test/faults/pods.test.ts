@@ -1,8 +1,8 @@
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
-import { redisCommand } from '../harness/redis-command.ts';
-import { createRoundRobin, type RoundRobin } from '../harness/round-robin.ts';
+import { createRoundRobin, type RoundRobin } from '../harness/http/round-robin.ts';
+import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { prove } from '../load/size.ts';
 import { choose, doorTo } from './door.ts';

@@ -1,7 +1,7 @@
 import { channelName, feedKey, limitKey } from '@parley/shared/redis/client/keys';
 import type { Owner } from '../harness/history/events.ts';
-import { type RedisAddress, redisCommand } from '../harness/redis-command.ts';
-import { watchCommands } from '../harness/redis-monitor.ts';
+import { type RedisAddress, redisCommand } from '../harness/redis/redis-command.ts';
+import { watchCommands } from '../harness/redis/redis-monitor.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { Asked } from './door.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
-import { redisCommand } from '../harness/redis-command.ts';
-import { type SentinelTopology, startSentinel } from '../harness/sentinel.ts';
+import { redisCommand } from '../harness/redis/redis-command.ts';
+import { type SentinelTopology, startSentinel } from '../harness/redis/sentinel.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { bringBack, type Fleet, openFleet, throughFailover } from './failover.ts';
 

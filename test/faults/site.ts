@@ -9,9 +9,9 @@ import {
   type StartOptions,
   startPod,
   startWorker,
-} from '../harness/processes.ts';
-import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis-server.ts';
-import { TELLS_MEMORY } from '../harness/resources.ts';
+} from '../harness/processes/processes.ts';
+import { TELLS_MEMORY } from '../harness/processes/resources.ts';
+import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { LOAD_ENV } from '../load/load-env.ts';
 import { type Door, doorTo } from './door.ts';

@@ -2,7 +2,7 @@ import { channelName } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
-import { redisCommand } from '../harness/redis-command.ts';
+import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { type Asked, choose, newOwner, type Reply } from './door.ts';
 import { openReader, type Reader } from './reader.ts';

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
-import { startCluster } from '../harness/cluster.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
+import { startCluster } from '../harness/redis/cluster.ts';
 import { openRedisVault } from './redis-stores.ts';
 import { vaultContract } from './suite.ts';
 

@@ -1,7 +1,7 @@
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
 import { createRedisVaultStore } from '@parley/shared/redis/vault/store';
-import { redisCommand, withRedis } from '../harness/redis-command.ts';
+import { redisCommand, withRedis } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import type { VaultPods } from './stores.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
-import { startRedis } from '../harness/redis-server.ts';
+import { startRedis } from '../harness/redis/redis-server.ts';
 import { openRedisVault } from './redis-stores.ts';
 import { vaultContract } from './suite.ts';
 

@@ -3,11 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, describe, expect, it } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
-import { startRedis } from '../harness/redis-server.ts';
+import { bundleEntry } from '../harness/processes/bundle.ts';
+import { startRedis } from '../harness/redis/redis-server.ts';
 import { openRedisVault } from './redis-stores.ts';
 import { newRef, ringOf } from './stores.ts';
 
 const NAME = 'the command that changes keys';
+const REKEY = await bundleEntry('services/worker/src/rekey.ts');
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const [OLD, NEW] = ['old', 'new'].map(
   (id) => `${id}:${Buffer.from(id.padEnd(32, '.')).toString('base64')}`,
@@ -21,7 +23,7 @@ interface Ended {
 
 /** Runs it to its end, in an environment with nothing else in it. */
 function runRekey(env: Record<string, string>): Promise<Ended> {
-  const args = ['--conditions=parley-source', '--import', 'tsx', 'services/worker/src/rekey.ts'];
+  const args = [REKEY];
   const options = { cwd: ROOT, env: { PATH: process.env.PATH, ...env }, timeout: 120_000 };
   return new Promise((resolve) => {
     execFile(process.execPath, args, options, (error, stdout, stderr) => {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { type Pod, startPod } from '../../harness/processes.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
-import { createRoundRobin } from '../../harness/round-robin.ts';
+import { createRoundRobin } from '../../harness/http/round-robin.ts';
+import { type Pod, startPod } from '../../harness/processes/processes.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { newUser, POD_ENV, SERVICE_KEY, tokenOf } from '../../integration/sdk/setup.ts';
 
 const FILES = [

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { createForwarder } from '../../harness/forward-request.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { createForwarder } from '../../harness/http/forward-request.ts';
 import { tokenOf } from '../../integration/sdk/setup.ts';
 
 /** What a page shows, and in which language and direction. */

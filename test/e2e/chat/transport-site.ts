@@ -7,7 +7,7 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { openSite, type Site, type SitePod } from '../../faults/site.ts';
-import { createRoundRobin, type RoundRobin } from '../../harness/round-robin.ts';
+import { createRoundRobin, type RoundRobin } from '../../harness/http/round-robin.ts';
 import { SECRET } from './client.ts';
 
 const PODS = 3;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';
-import { withRedis } from '../../harness/redis-command.ts';
-import { watchCommands } from '../../harness/redis-monitor.ts';
+import { withRedis } from '../../harness/redis/redis-command.ts';
+import { watchCommands } from '../../harness/redis/redis-monitor.ts';
 import { headingOf } from '../../integration/connect/browser.ts';
 import { textOf } from '../chat/client.ts';
 import { NOTES, wholeText } from './agents.ts';

@@ -21,9 +21,9 @@ import {
 import { openSite } from '../../faults/site.ts';
 import { canary } from '../../harness/canary.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
-import type { Pod } from '../../harness/processes.ts';
-import type { RedisServer } from '../../harness/redis-server.ts';
-import { createRoundRobin } from '../../harness/round-robin.ts';
+import { createRoundRobin } from '../../harness/http/round-robin.ts';
+import type { Pod } from '../../harness/processes/processes.ts';
+import type { RedisServer } from '../../harness/redis/redis-server.ts';
 import { ACCOUNT, agentsFile, line } from './agents.ts';
 
 /** Everybody who can sign in, by name: `p0`, `p1`, … */

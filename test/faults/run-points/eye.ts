@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../harness/history/run-events.ts';
-import { watchCommands } from '../../harness/redis-monitor.ts';
+import { watchCommands } from '../../harness/redis/redis-monitor.ts';
 import { ownedKeyOf, type RunCommand, runCommandOf } from './commands.ts';
 
 type Write = Extract<RunCommand, { type: 'write' }>;

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { createLostAckWatch, type Trap } from '../lost-ack.ts';
+import { createLostAckWatch, type Trap } from '../http/lost-ack.ts';
 import { createLane } from './lane.ts';
 
 /** Which bytes vanish: requests (`toServer`), replies (`toClient`), or both. */

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { listenOn, listenOnFreePort } from '../free-port.ts';
-import { createTrap, type Trap } from '../lost-ack.ts';
+import { createTrap, type Trap } from '../http/lost-ack.ts';
 import { createLink, type Direction, type Link } from './link.ts';
 
 /** A TCP proxy in front of a Redis that breaks connections in the ways networks do. */

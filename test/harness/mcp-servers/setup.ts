@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { createMcpTools, type McpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import type { McpLimits } from '../../../services/api/src/agents/mcp/limits.ts';
 import type { McpCredential, McpServerConfig } from '../../../services/api/src/agents/mcp/server-config.ts';
+import { bundleEntry } from '../processes/bundle.ts';
 import { type McpServerOptions, type RunningMcpServer, startMcpServer } from './mcp-servers.ts';
 
 /** Starts servers and clients, and ends them all. */
@@ -42,16 +42,17 @@ export function httpConfig(url: string, headers: Record<string, string> = {}): M
   return { id: 'tracker', title: 'Issue tracker', transport: { type: 'http', url, headers } };
 }
 
-/** The program of mcp-servers-stdio.ts. */
+const STDIO_SERVER = await bundleEntry('test/harness/mcp-servers/stdio.ts');
+
+/** The program of stdio.ts. */
 export function stdioConfig(args: readonly string[], env: Record<string, string> = {}): McpServerConfig {
-  const script = fileURLToPath(new URL('./stdio.ts', import.meta.url));
   return {
     id: 'local',
     title: 'Local program',
     transport: {
       type: 'stdio',
       command: process.execPath,
-      args: ['--import', import.meta.resolve('tsx'), script, ...args],
+      args: [STDIO_SERVER, ...args],
       env,
     },
   };

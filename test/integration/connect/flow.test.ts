@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { redisCommand } from '../../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { createTestBrowser, SAYS } from './browser.ts';
 import { ADA, SCOPES, startWorld } from './setup.ts';

@@ -5,7 +5,7 @@ import {
   mintBrowserId,
 } from '../../../services/api/src/surfaces/connect/flows/browser.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
-import { infoFields, redisCommand } from '../../harness/redis-command.ts';
+import { infoFields, redisCommand } from '../../harness/redis/redis-command.ts';
 import { createTestBrowser, SAYS } from './browser.ts';
 import { dumpRedis } from './setup.ts';
 import { connectSuite } from './suite.ts';

@@ -33,7 +33,7 @@ import { engineOn } from '../../contract/engines.ts';
 import { ROOMY } from '../../contract/settings.ts';
 import { canary } from '../../harness/canary.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { redisCommand } from '../../harness/redis-command.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { newKeys } from '../../vault/stores.ts';
 

@@ -7,8 +7,8 @@ import { slotOf } from '@parley/shared/redis/client/slot';
 import { connectKey } from '@parley/shared/redis/connect/keys';
 import { createRedisConnectStore } from '@parley/shared/redis/connect/store';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { redisCommand } from '../../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 let redis: RedisServer;

@@ -1,17 +1,18 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
 import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
 import { createMcpBench, stdioConfig } from '../../harness/mcp-servers/setup.ts';
+import { bundleEntry } from '../../harness/processes/bundle.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const bench = createMcpBench();
 afterEach(bench.close);
 
+const HOLDER = await bundleEntry('test/harness/mcp-servers/holder.ts');
 const REVISIONS: readonly Revision[] = ['new', 'old'];
 
 function said(result: McpCallResult): string {
@@ -29,9 +30,7 @@ function isAlive(pid: number): boolean {
 
 /** A process that uses a stubborn program and an HTTP server. */
 function startHolder(way: 'stays' | 'closes'): ChildProcessByStdio<null, Readable, null> {
-  const script = fileURLToPath(new URL('../../harness/mcp-servers/holder.ts', import.meta.url));
-  const args = ['--conditions=parley-source', '--import', import.meta.resolve('tsx'), script, way];
-  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  return spawn(process.execPath, [HOLDER, way], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 describe.each(REVISIONS)('a program of the %s revision', (revision) => {

@@ -4,7 +4,7 @@ import { type Commands, connectCommands } from '@parley/shared/redis/client/conn
 import { deadlinesKey, elicitationKey, inboxKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { answerOf, askOf, newOwner } from '../../contract/questions.ts';
-import { type ClusterTopology, startCluster } from '../../harness/cluster.ts';
+import { type ClusterTopology, startCluster } from '../../harness/redis/cluster.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { startTestPod, type TestPod } from '../worker/setup.ts';
 

@@ -11,8 +11,8 @@ import {
 } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answerOf, askOf, newOwner, newStream, serviceOf } from '../../contract/questions.ts';
-import { redisCommand } from '../../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { single, startTestPod, type TestPod } from '../worker/setup.ts';
 

@@ -11,7 +11,7 @@ import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dispatchOn } from '../../contract/engines.ts';
 import { canary } from '../../harness/canary.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 /** Every command that docs/redis.md prints, in its order, by the sentence that introduces it. */

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { suiteNotRun } from '../../harness/not-run.ts';
-import { startPod } from '../../harness/processes.ts';
-import { redisCommand } from '../../harness/redis-command.ts';
-import { type SentinelTopology, startSentinel } from '../../harness/sentinel.ts';
+import { startPod } from '../../harness/processes/processes.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { type SentinelTopology, startSentinel } from '../../harness/redis/sentinel.ts';
 
 const NAME = 'Sentinels that ask for a password';
 const PASSWORD = 'a-password-of-the-sentinels';

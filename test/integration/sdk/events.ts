@@ -3,7 +3,7 @@ import type { StreamItem, StreamOptions } from '@parley/sdk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChaosProxy, createChaosProxy } from '../../harness/chaos/proxy.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { redisCommand } from '../../harness/redis-command.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { colourQuestion, newUser, recordingFetch, serviceAt, userAt, type World } from './setup.ts';
 

@@ -2,7 +2,7 @@ import type { Elicitation, RetryOptions } from '@parley/sdk';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChaosProxy, createChaosProxy } from '../../harness/chaos/proxy.ts';
 import { freePort } from '../../harness/free-port.ts';
-import { redisCommand } from '../../harness/redis-command.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   colourQuestion,

@@ -7,9 +7,9 @@ import {
   type RetryOptions,
 } from '@parley/sdk';
 import { freePort } from '../../harness/free-port.ts';
-import { type Pod, startPod } from '../../harness/processes.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
-import { createRoundRobin, type RoundRobin } from '../../harness/round-robin.ts';
+import { createRoundRobin, type RoundRobin } from '../../harness/http/round-robin.ts';
+import { type Pod, startPod } from '../../harness/processes/processes.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { userToken } from '../../harness/tokens.ts';
 
 export const SERVICE_KEY = 'sdk-tests-service-key';

@@ -17,8 +17,8 @@ import type { Pods, Store } from '../../contract/pods.ts';
 import { answerOf } from '../../contract/questions.ts';
 import { openRedisPods } from '../../contract/redis-pods.ts';
 import { ROOMY } from '../../contract/settings.ts';
-import { findRedis } from '../../harness/find-redis.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
+import { findRedis } from '../../harness/redis/find-redis.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { elicit, eventsOf, openOf, podOn, saying, type TestPod, talk } from './setup.ts';
 

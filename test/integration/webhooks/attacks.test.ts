@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { answerOf } from '../../contract/questions.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { bytesOf, openSite, replyWith, SECRET, startReceiver } from './setup.ts';
 
 let redis: RedisServer;

@@ -10,8 +10,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { answerOf, newOwner, QUESTIONS, serviceOf } from '../../contract/questions.ts';
 import { ROOMY } from '../../contract/settings.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
-import { withRedis } from '../../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { withRedis } from '../../harness/redis/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   DEAD_LETTER_MS,

@@ -1,7 +1,7 @@
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { schedule } from '@parley/shared/redis/jobs/schedules';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ClusterTopology, startCluster } from '../../harness/cluster.ts';
+import { type ClusterTopology, startCluster } from '../../harness/redis/cluster.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { allExpire, question, startTestPod, startTestWorker, type TestPod } from './setup.ts';
 

@@ -1,11 +1,11 @@
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fakeTime } from '../../harness/faketime.ts';
 import { freePort } from '../../harness/free-port.ts';
-import { type ManagedProcess, startWorker } from '../../harness/processes.ts';
-import { redisCommand } from '../../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
-import { startProcess } from '../../harness/start-process.ts';
+import { fakeTime } from '../../harness/processes/faketime.ts';
+import { type ManagedProcess, startWorker } from '../../harness/processes/processes.ts';
+import { startProcess } from '../../harness/processes/start-process.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   allExpire,

@@ -3,8 +3,8 @@ import { canaryKey } from '@parley/shared/redis/client/keys';
 import { type SchedulesOptions, schedule } from '@parley/shared/redis/jobs/schedules';
 import { MAINTENANCE_QUEUE } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { redisCommand } from '../../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   lookInto,

@@ -19,7 +19,7 @@ import { createJobs } from '../../../services/worker/src/jobs.ts';
 import { dispatchOn } from '../../contract/engines.ts';
 import { askOf, newStream, serviceOf } from '../../contract/questions.ts';
 import { ROOMY } from '../../contract/settings.ts';
-import { redisCommand } from '../../harness/redis-command.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 export const SETTINGS = {

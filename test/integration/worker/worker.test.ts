@@ -3,8 +3,8 @@ import { connectProducer } from '@parley/shared/redis/client/connect';
 import { createQueueTimers, type QueueTimers, timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { answerOf, newOwner } from '../../contract/questions.ts';
-import { redisCommand } from '../../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   allExpire,

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ChaosProxy, createChaosProxy } from '../../harness/chaos/proxy.ts';
-import { redisCommand, withRedis } from '../../harness/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
-import { createRequestBoundary } from '../../harness/request-boundary.ts';
+import { createRequestBoundary } from '../../harness/http/request-boundary.ts';
+import { redisCommand, withRedis } from '../../harness/redis/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 vi.setConfig({ testTimeout: 30_000 });

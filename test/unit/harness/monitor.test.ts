@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { redisCommand } from '../../harness/redis-command.ts';
-import { watchCommands } from '../../harness/redis-monitor.ts';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { watchCommands } from '../../harness/redis/redis-monitor.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 let server: RedisServer;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { fakeTime } from '../../harness/faketime.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
-import { type ManagedProcess, type ProcessOptions, startProcess } from '../../harness/processes.ts';
+import { fakeTime } from '../../harness/processes/faketime.ts';
+import { type ManagedProcess, type ProcessOptions, startProcess } from '../../harness/processes/processes.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

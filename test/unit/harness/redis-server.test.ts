@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { findRedis } from '../../harness/find-redis.ts';
-import { redisCommand, withRedis } from '../../harness/redis-command.ts';
-import { startRedis } from '../../harness/redis-server.ts';
+import { findRedis } from '../../harness/redis/find-redis.ts';
+import { redisCommand, withRedis } from '../../harness/redis/redis-command.ts';
+import { startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 describe('startRedis', () => {

@@ -3,13 +3,13 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
-import { startProcess } from '../../harness/processes.ts';
 import {
   createRoundRobin,
   pickFetch,
   type RoundRobin,
   type RoundRobinOptions,
-} from '../../harness/round-robin.ts';
+} from '../../harness/http/round-robin.ts';
+import { startProcess } from '../../harness/processes/processes.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,8 +1,8 @@
 import { Cluster, Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { startCluster } from '../../harness/cluster.ts';
-import { redisCommand } from '../../harness/redis-command.ts';
-import { startSentinel } from '../../harness/sentinel.ts';
+import { startCluster } from '../../harness/redis/cluster.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { startSentinel } from '../../harness/redis/sentinel.ts';
 
 const SLOT_OF_FOO = 12_182;
 

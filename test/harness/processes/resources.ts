@@ -1,9 +1,9 @@
 import { readdir, readlink } from 'node:fs/promises';
+import { waitUntil } from '../wait-until.ts';
 import type { ManagedProcess } from './start-process.ts';
-import { waitUntil } from './wait-until.ts';
 
 /** The `nodeArgs` of a process whose memory is asked for. */
-export const TELLS_MEMORY: readonly string[] = ['--import', './test/harness/tell-memory.ts'];
+export const TELLS_MEMORY: readonly string[] = ['--import', './test/harness/processes/tell-memory.mjs'];
 
 /**
  * What a process still holds after its garbage was collected, in bytes: heap and buffers. Its resident memory would also

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { aptInstall, onPath } from './on-path.ts';
+import { aptInstall, onPath } from '../on-path.ts';
 
 const run = promisify(execFile);
 const OLDEST = 7;

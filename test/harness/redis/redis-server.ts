@@ -5,11 +5,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killWithParent } from './child-guard.ts';
+import { freePort } from '../free-port.ts';
+import { killWithParent } from '../processes/child-guard.ts';
+import { waitUntil } from '../wait-until.ts';
 import { ensureRedisServer } from './ensure-redis-server.ts';
-import { freePort } from './free-port.ts';
 import { infoFields, withRedis } from './redis-command.ts';
-import { waitUntil } from './wait-until.ts';
 
 export type RedisOptions = {
   port?: number;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { aptInstall, onPath } from './on-path.ts';
+import { aptInstall, onPath } from '../on-path.ts';
 
 const run = promisify(execFile);
 const PRELOADS = ['LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'DYLD_FORCE_FLAT_NAMESPACE'];

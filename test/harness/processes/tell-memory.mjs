@@ -1,10 +1,10 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-// Loaded into a process under test, before its entry: `liveBytes` asks it by this signal.
+// JavaScript, so that node loads it without tsx. Loaded into a process under test, before its entry: `liveBytes` asks it by this signal.
 process.on('SIGUSR2', () => {
   setFlagsFromString('--expose-gc');
-  const collect: () => void = runInNewContext('gc');
+  const collect = runInNewContext('gc');
   collect();
   // What a first collection finds unused may hold buffers, which the next one gives back.
   setImmediate(() => {

@@ -1,7 +1,7 @@
+import { waitUntil } from '../wait-until.ts';
 import { ensureRedisServer } from './ensure-redis-server.ts';
 import { infoFields, redisCommand } from './redis-command.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
-import { waitUntil } from './wait-until.ts';
 
 export type SentinelOptions = {
   /** `min-replicas-to-write` on every server, with a lag of 2 s; 0 unless told. */

@@ -1,16 +1,11 @@
-import { type ManagedProcess, startProcess } from './start-process.ts';
+import { type ManagedProcess, type ProcessOptions, startProcess } from './start-process.ts';
 
 export { type ManagedProcess, type ProcessOptions, startProcess } from './start-process.ts';
 
 /** What a pod or worker may be given besides its environment. */
-export type StartOptions = {
-  name?: string;
-  nodeArgs?: readonly string[];
-  wrap?: string[];
-  readyTimeoutMs?: number;
-  /** Runs what `npm run build` wrote, as the image does. */
-  build?: boolean;
-};
+export type StartOptions = Partial<
+  Pick<ProcessOptions, 'name' | 'nodeArgs' | 'wrap' | 'readyTimeoutMs' | 'runs'>
+>;
 
 /** A running api. */
 export type Pod = ManagedProcess & { port: number; url: string };
@@ -42,6 +37,6 @@ export function startWorker(
   });
 }
 
-function entryOf(service: 'api' | 'worker', { build }: StartOptions): string {
-  return build === true ? `services/${service}/dist/main.js` : `services/${service}/src/main.ts`;
+function entryOf(service: 'api' | 'worker', { runs }: StartOptions): string {
+  return runs === 'build' ? `services/${service}/dist/main.js` : `services/${service}/src/main.ts`;
 }

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { createChildGuard } from '../../services/api/src/agents/mcp/transports/child-guard.ts';
+import { createChildGuard } from '../../../services/api/src/agents/mcp/transports/child-guard.ts';
 
 const guard = createChildGuard();
 

@@ -1,4 +1,4 @@
-import type { HealthCheck } from './pod-health.ts';
+import type { HealthCheck } from '../processes/pod-health.ts';
 
 /** A pod behind the balancer: a base URL, with a name when its index would not say enough. */
 export type Target = string | { name: string; url: string };

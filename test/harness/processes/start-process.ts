@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { bundleEntry } from './bundle.ts';
 import { killWithParent } from './child-guard.ts';
 import { collectOutput, type Exit, type JsonLine } from './process-output.ts';
 
@@ -16,11 +17,14 @@ export type ProcessOptions = {
   /** Whether this line of JSON on stdout says that the process is ready. */
   readyWhen: (line: JsonLine) => boolean;
   nodeArgs?: readonly string[];
-  /** Runs on what `npm run build` wrote, as the image does, instead of on the sources. */
-  build?: boolean;
+  /**
+   * What node runs: a `bundle` of the entry (unless told), made once for all tests; the `sources` through tsx, as
+   * `npm run api` does; or the entry as a file that `npm run build` wrote, as the image does.
+   */
+  runs?: 'bundle' | 'sources' | 'build';
   /** A command to run node under, such as what `fakeTime` gives. */
   wrap?: string[];
-  /** 60,000 unless told: a busy machine takes its time to compile. */
+  /** 60,000 unless given: a busy machine takes its time to start node. */
   readyTimeoutMs?: number;
 };
 
@@ -47,14 +51,14 @@ export type ManagedProcess = {
   stop(graceMs?: number): Promise<Exit>;
 };
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 // Tells its pid before it becomes node: a wrapper may fork, and a signal sent to it would not reach node.
 const TELL_PID = ['sh', '-c', 'echo $$ >&3; exec "$@" 3>&-', 'sh'];
 
 /** Starts an entry file and resolves when it is ready; rejects with its last output when it ends or stays silent. */
 export async function startProcess(options: ProcessOptions): Promise<ManagedProcess> {
   const { name, readyWhen, readyTimeoutMs = 60_000 } = options;
-  const child = spawnNode(options);
+  const child = spawnNode(options, await programOf(options));
   killWithParent(child);
   const { lines, stderr, exited, nextJson } = collectOutput(child);
   const becameReady = nextJson(readyWhen);
@@ -77,9 +81,15 @@ export async function startProcess(options: ProcessOptions): Promise<ManagedProc
   return { name, pid, lines, stderr, ready, exited, kill, stop, freeze, thaw };
 }
 
-function spawnNode({ entry, env = {}, nodeArgs = [], wrap = [], build }: ProcessOptions): ChildProcess {
-  const sources = build === true ? [] : ['--conditions=parley-source'];
-  const node = [process.execPath, ...sources, '--import', 'tsx', ...nodeArgs, entry];
+/** Node's arguments for the entry. */
+async function programOf({ entry, runs = 'bundle' }: ProcessOptions): Promise<string[]> {
+  if (runs === 'bundle') return ['--enable-source-maps', await bundleEntry(entry)];
+  const conditions = runs === 'sources' ? ['--conditions=parley-source'] : [];
+  return [...conditions, '--import', 'tsx', entry];
+}
+
+function spawnNode({ env = {}, nodeArgs = [], wrap = [] }: ProcessOptions, program: string[]): ChildProcess {
+  const node = [process.execPath, ...nodeArgs, ...program];
   const [command = 'sh', ...args] = [...wrap, ...TELL_PID, ...node];
   const { PATH = '', HOME = '' } = process.env;
   return spawn(command, args, {

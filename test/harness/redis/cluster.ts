@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { onPath } from '../on-path.ts';
+import { waitUntil } from '../wait-until.ts';
 import { ensureRedisServer } from './ensure-redis-server.ts';
-import { onPath } from './on-path.ts';
 import { infoFields, redisCommand } from './redis-command.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
-import { waitUntil } from './wait-until.ts';
 
 const run = promisify(execFile);
 const HOST = '127.0.0.1';

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
+import { listenOnFreePort } from '../free-port.ts';
+import { createHealthCheck } from '../processes/pod-health.ts';
 import { createForwarder } from './forward-request.ts';
-import { listenOnFreePort } from './free-port.ts';
 import { seededRandom } from './pick-fetch.ts';
-import { createHealthCheck } from './pod-health.ts';
 import { createTargetPool, type Target } from './target-pool.ts';
 
 export { pickFetch } from './pick-fetch.ts';
