@@ -4,7 +4,7 @@ import { connectCommands } from '@parley/shared/redis/client/connect';
 import { loadScript, scriptSource } from '@parley/shared/redis/client/script';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RedisServer, startRedis } from '../../harness/redis-server.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const FOLDER = new URL('../../../shared/src/redis/', import.meta.url);
