@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { freePort } from '../test/harness/free-port.ts';
-import { startRedis } from '../test/harness/redis-server.ts';
+import { startRedis } from '../test/harness/redis/redis-server.ts';
 import { waitUntil } from '../test/harness/wait-until.ts';
 import { findProgram, lastLines, runProgram, withDirectory } from './check/programs.ts';
 import { type Buildah, standInBase } from './images/stand-in-base.ts';
