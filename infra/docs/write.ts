@@ -1,5 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { readSources } from '../../test/house/check-house.ts';
 import { agentsPage } from './agents-page.ts';
+import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
 
 const root = new URL('../../', import.meta.url);
@@ -9,3 +12,9 @@ writeFileSync(new URL('docs/configuration.md', root), configurationPage());
 const agents = new URL('docs/agents.md', root);
 const example = new URL('test/unit/agents/config/fixtures/example.yaml', root);
 writeFileSync(agents, agentsPage(readFileSync(agents, 'utf8'), readFileSync(example, 'utf8')));
+
+const architecture = new URL('docs/architecture.md', root);
+writeFileSync(
+  architecture,
+  architecturePage(readFileSync(architecture, 'utf8'), readSources(fileURLToPath(root))),
+);

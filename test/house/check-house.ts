@@ -5,6 +5,7 @@ import {
   BROWSER_ROOMS,
   DOMAIN_PACKAGES,
   ENV_READERS,
+  FOLDER_FILES_MAX,
   FUNCTION_LINES_MAX,
   LINES_MAX,
   MAY_IMPORT,
@@ -21,7 +22,7 @@ export interface SourceFile {
 
 /** Every violation of the house rules in these files, one sentence each. */
 export function checkHouse(files: readonly SourceFile[]): string[] {
-  return [...files.flatMap(faultsOfFile), ...faultsOfCycles(files)];
+  return [...files.flatMap(faultsOfFile), ...faultsOfFolders(files), ...faultsOfCycles(files)];
 }
 
 /** Reads the product's own sources below `root`. */
@@ -123,6 +124,14 @@ function faultsOfSize({ path, text }: SourceFile): string[] {
     start = undefined;
   }
   return faults;
+}
+
+function faultsOfFolders(files: readonly SourceFile[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { path } of files) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  return [...counts]
+    .filter(([, count]) => count > FOLDER_FILES_MAX)
+    .map(([folder, count]) => `${folder}: ${count} files; split it at ${FOLDER_FILES_MAX}`);
 }
 
 function faultsOfCycles(files: readonly SourceFile[]): string[] {

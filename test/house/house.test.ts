@@ -44,6 +44,12 @@ describe('the house', () => {
     expect(checkHouse([{ path, text }])).not.toEqual([]);
   });
 
+  it('refuses a folder of more files than the limit', () => {
+    const crowd = Array.from({ length: 21 }, (_, at) => ({ path: `shared/src/runs/a${at}.ts`, text: '' }));
+    expect(checkHouse(crowd.slice(1))).toEqual([]);
+    expect(checkHouse(crowd)).not.toEqual([]);
+  });
+
   it('refuses a cycle', () => {
     const faults = checkHouse([
       { path: 'shared/src/elicitations/a.ts', text: "import { b } from './b.ts';" },

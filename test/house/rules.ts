@@ -127,3 +127,5 @@ export const ENV_READERS = ['shared/src/runtime/env.ts'];
 
 export const LINES_MAX = 300;
 export const FUNCTION_LINES_MAX = 70;
+/** Files side by side in one folder. */
+export const FOLDER_FILES_MAX = 20;
