@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
+import { bucketOf } from '@parley/shared/domain/ids';
 import { createEngine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
@@ -29,6 +31,7 @@ const SECRET = canary('redis-docs');
 let redis: RedisServer;
 let stop: () => Promise<void>;
 let id: string;
+let backend: Backend;
 
 /** Runs the blocks up to and with the named one in a single shell, as a reader would; gives what that one printed. */
 function runUpTo(intro: string): string {
@@ -49,7 +52,7 @@ function runUpTo(intro: string): string {
 beforeAll(async () => {
   redis = await startRedis();
   const env = readEnv('api', {});
-  const backend = createRedisBackend({
+  backend = createRedisBackend({
     location: { kind: 'single', url: redis.url },
     settings: backendSettings(env),
     timerQueues: 1,
@@ -123,20 +126,29 @@ describe('docs/redis.md, with redis-cli alone', () => {
     expect(runUpTo('Find what waits').trim().split('\n')).toEqual([id]);
   });
 
-  it('reads it', () => {
+  it('reads the newest', () => {
     const fields = runUpTo('Read the newest').trim().split('\n');
     expect(fields).toContain('pending');
     expect(fields.join('\n')).toContain('"message":"Go?"');
   });
 
-  it('follows its stream', () => {
-    const told = runUpTo('See what happened on a stream request');
-    expect(told.match(/elicitation-request/g)).toHaveLength(2);
-    expect(told).toContain('elicitation-resolved');
+  it('follows a stream request', () => {
+    const printed = runUpTo('See what happened on a stream request');
+    expect(printed.match(/elicitation-request/g)).toHaveLength(2);
+    expect(printed).toContain('elicitation-resolved');
   });
 
   it('shows what is overdue', () => {
-    expect(runUpTo('What is overdue').trim()).toBe('');
+    expect(runUpTo('Find overdue').trim()).toBe('');
+  });
+
+  it('shows the outstanding tasks of the outboxes', async () => {
+    const task = webhookTask(id, bucketOf(ALICE));
+    await backend.outbox.add(task);
+    const [member, due] = runUpTo('See the outstanding tasks').trim().split('\n');
+    expect(member).toBe(`webhook ${id}`);
+    expect(Math.abs(Number(due) - Date.now())).toBeLessThan(60_000);
+    await backend.outbox.done({ task, attempt: 1, lease: 0 });
   });
 
   it('shows why one ended', () => {
@@ -145,11 +157,11 @@ describe('docs/redis.md, with redis-cli alone', () => {
     expect(JSON.parse(settlement ?? '')).toEqual({ action: 'decline', surface: 'api' });
   });
 
-  it('shows how a turn stands and which pods live', () => {
-    const told = runUpTo('See how the turn');
-    expect(told).toContain('running\n');
-    expect(told).toContain('List my issues');
-    expect(told).toMatch(/parley:\{[^}]+\}:pod:pod-1%2F1\n/);
+  it('shows the record of a turn and which pods are alive', () => {
+    const printed = runUpTo('See the record of the turn');
+    expect(printed).toContain('running\n');
+    expect(printed).toContain('List my issues');
+    expect(printed).toMatch(/parley:\{[^}]+\}:pod:pod-1%2F1\n/);
   });
 
   it('shows which accounts are connected, and by which key they are sealed', () => {
@@ -160,19 +172,19 @@ describe('docs/redis.md, with redis-cli alone', () => {
   });
 
   it('finds what the connect pages keep, by names that open nothing', () => {
-    const told = runUpTo('Find what stopped half-way');
-    expect(told).toMatch(/:credential-staged:acme\/alice\/tracker\/tracker-account\/half-way\n/);
-    expect(told).toMatch(/:connect-session:[\w-]{43}\n/);
-    expect(told).not.toContain(SECRET);
+    const printed = runUpTo('Find unfinished connect flows');
+    expect(printed).toMatch(/:credential-staged:acme\/alice\/tracker\/tracker-account\/half-way\n/);
+    expect(printed).toMatch(/:connect-session:[\w-]{43}\n/);
+    expect(printed).not.toContain(SECRET);
   });
 
   it('shows who listens and how many timers wait', async () => {
-    await waitUntil(() => runUpTo('Who listens').trim().split('\n').at(-1) === '1', {
-      what: 'the timer of the open one',
+    await waitUntil(() => runUpTo('List the subscribed channels').trim().split('\n').at(-1) === '1', {
+      what: 'the timer of the open elicitation',
     });
   });
 
   it('runs every block it prints', () => {
-    expect(blocks.map(({ intro }) => intro)).toHaveLength(9);
+    expect(blocks.map(({ intro }) => intro)).toHaveLength(10);
   });
 });

@@ -14,7 +14,7 @@ describe('the source of a script', () => {
     const source = scriptSource('elicitations/commit');
     const parts = [
       'local function readClock()',
-      'local function openFeed(',
+      'local function appendEvents(',
       '-- requires: client/clock, feed/append',
     ];
     const positions = parts.map((part) => source.indexOf(part));

@@ -10,7 +10,7 @@
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
 -- Returns {1, now, position, noted lines of `resumes`} when committed; {0, now, row fields...} when the revision is another
 -- one or the guard does not hold; {-1, now} when the owner has too many open elicitations.
-local row, feedKey, inbox, history, deadlines = unpack(KEYS, 1, 5)
+local row, feed, inbox, history, deadlines = unpack(KEYS, 1, 5)
 local firstOutbox = 6
 local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, inboxChannel, retention,
   feedEventsMax = unpack(ARGV, 1, 12)
@@ -60,24 +60,26 @@ else
   end
 end
 
-local function note(member)
-  local suffix = ':outbox:' .. string.match(member, '^%S+')
-  for index = firstOutbox, #KEYS do
-    if string.sub(KEYS[index], -#suffix) == suffix then redis.call('ZADD', KEYS[index], now, member) end
+if #ARGV >= firstTask or (ends and resumes) then
+  local function note(member)
+    local suffix = ':outbox:' .. string.match(member, '^%S+')
+    for index = firstOutbox, #KEYS do
+      if string.sub(KEYS[index], -#suffix) == suffix then redis.call('ZADD', KEYS[index], now, member) end
+    end
+  end
+  for index = firstTask, #ARGV do note(ARGV[index]) end
+  if ends then
+    for member in string.gmatch(resumes or '', '[^\n]+') do note(member) end
   end
 end
-for index = firstTask, #ARGV do note(ARGV[index]) end
-if ends and resumes then
-  for member in string.gmatch(resumes, '[^\n]+') do note(member) end
-end
 
-local feed = openFeed(feedKey, microseconds)
-appendEvents(feed, now, { eventName, eventJson }, 1, feedEventsMax)
-if feed.seq == 1 then
-  redis.call('PEXPIRE', feedKey, feedTtl)
+local epoch, lastSeq = findFeedEnd(feed, microseconds)
+local position, seq = appendEvents(feed, epoch, lastSeq, now, { eventName, eventJson }, 1, feedEventsMax)
+if seq == 1 then
+  redis.call('PEXPIRE', feed, feedTtl)
 elseif creates or guard == 'due' then
   -- A feed already stays for the retention after the deadline of each of its elicitations.
-  redis.call('PEXPIRE', feedKey, feedTtl, 'GT')
+  redis.call('PEXPIRE', feed, feedTtl, 'GT')
 end
-publishWake(feed, now, wakeJson, streamChannel, inboxChannel)
-return { 1, now, feed.position, resumes or '' }
+publishWake(position, now, wakeJson, streamChannel, inboxChannel)
+return { 1, now, position, resumes or '' }

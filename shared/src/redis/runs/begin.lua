@@ -9,7 +9,7 @@
 --         {0, stream request} when another turn runs;
 --         {2, conversation} when an earlier call asked for the same, or this call did and the turn was taken over or ended;
 --         {3} when an earlier call asked for something else.
-local run, feedKey, conversation, running, messages = unpack(KEYS)
+local run, feed, conversation, running, messages = unpack(KEYS)
 local streamRequestId, owner, agent, conversationId, input, eventName, eventJson, channel, wakeJson, runLife,
   conversationLife, gone, parent, delegateRequest, support, field, delivery, asked, nonce, wholeInput = unpack(ARGV)
 
@@ -39,8 +39,8 @@ redis.call('HSET', conversation, 'running', streamRequestId, 'agent', agent, 'up
 redis.call('PEXPIRE', conversation, conversationLife)
 redis.call('PEXPIRE', messages, conversationLife, 'GT')
 
-local feed = beginFeed(feedKey, microseconds)
-appendEvents(feed, now, events, 1)
-redis.call('PEXPIRE', feedKey, runLife)
-publishWake(feed, now, wakeJson, channel)
+-- Always a new epoch: a feed of the same name would be one whose turn was lost.
+local position = appendEvents(feed, string.format('%.0f', microseconds), 0, now, events, 1)
+redis.call('PEXPIRE', feed, runLife)
+publishWake(position, now, wakeJson, channel)
 return { 1, 1, 1 }

@@ -9,7 +9,7 @@
 -- KEYS beyond the named ones: rows of the questions, then runs, that the run is to wait for when it is detached.
 -- ARGV beyond the named ones: field and value of each note, name and JSON of each event, the messages.
 -- Returns 'written', 'stopping', 'fenced', 'full', 'wait-ended' or 'gone'.
-local run, feedKey, conversation, messages, running = unpack(KEYS, 1, 5)
+local run, feed, conversation, messages, running = unpack(KEYS, 1, 5)
 local firstWait = 6
 local streamRequestId, term, firstSeq, channel, wakeJson, bytesMax, runLife, endStatus, retention, conversationLife,
   messagesMax, noteCount, eventCount, messageCount, field, detachedOwner, questionCount, writeNumber, resumeTask =
@@ -57,10 +57,10 @@ for index = firstNote, firstEvent - 1 do fields[#fields + 1] = ARGV[index] end
 if writeNumber ~= '' and noteCount + eventCount > 0 then
   fields[#fields + 1], fields[#fields + 2] = 'writes', writeNumber
 end
-local feed
+local position
 if firstNew <= eventCount then
-  feed = openFeed(feedKey, microseconds)
-  appendEvents(feed, now, events, firstNew)
+  local epoch, lastSeq = findFeedEnd(feed, microseconds)
+  position = appendEvents(feed, epoch, lastSeq, now, events, firstNew)
   for _, each in ipairs({ 'writerSeq', firstSeq + eventCount - 1, 'bytes', bytes }) do fields[#fields + 1] = each end
 end
 -- Lua cannot unpack thousands of values at once.
@@ -72,7 +72,7 @@ if ends then
   redis.call('HSET', run, 'status', endStatus, 'endedAt', now)
   redis.call('HDEL', running, field)
   redis.call('PEXPIRE', run, retention)
-  redis.call('PEXPIRE', feedKey, retention)
+  redis.call('PEXPIRE', feed, retention)
   if redis.call('HGET', conversation, 'running') == streamRequestId then redis.call('HDEL', conversation, 'running') end
   for index = firstMessage, firstMessage + messageCount - 1 do redis.call('RPUSH', messages, ARGV[index]) end
   redis.call('LTRIM', messages, -tonumber(messagesMax), -1)
@@ -82,7 +82,7 @@ if ends then
   redis.call('PEXPIRE', conversation, parent and retention or conversationLife)
 else
   redis.call('PEXPIRE', run, runLife)
-  redis.call('PEXPIRE', feedKey, runLife)
+  redis.call('PEXPIRE', feed, runLife)
 end
 if detaches then
   local newTerm = term + 1
@@ -98,5 +98,5 @@ if detaches then
     redis.call('HSET', KEYS[index], 'resumes', lines)
   end
 end
-if feed then publishWake(feed, now, wakeJson, channel) end
+if position then publishWake(position, now, wakeJson, channel) end
 return stop and not ends and 'stopping' or 'written'
