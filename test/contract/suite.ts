@@ -17,6 +17,7 @@ import type { Store } from './pods.ts';
 import { racingContract } from './racing.ts';
 import { repeatingContract } from './repeating.ts';
 import { runQueueContract } from './run-queues.ts';
+import { runsModelContract } from './runs-play.ts';
 import { settlingContract } from './settling.ts';
 import { turnContract } from './turns.ts';
 import { waitContract } from './waiting.ts';
@@ -40,6 +41,7 @@ export function backendContract(name: string, store: Store): void {
     runQueueContract(contract);
     detachingContract(contract);
     outboxContract(contract);
+    runsModelContract(contract);
     busContract(contract);
     budgetContract(contract);
     deadLetterContract(contract);
