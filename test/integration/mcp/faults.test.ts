@@ -70,7 +70,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     expect(mcp.count('tools/call')).toBe(1);
   });
 
-  it('that is down before the call leaves', async () => {
+  it('that is down before the call is sent', async () => {
     const { url } = await bench.server({
       revision,
       instead: (_, reply) => {
@@ -84,7 +84,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     });
   });
 
-  it('that dies while it runs the call', async () => {
+  it('that crashes while it runs the call', async () => {
     const mcp = await bench.server({ revision });
     const server = bench.client().open(httpConfig(mcp.url));
     const call = server.call('hang', {});
@@ -95,7 +95,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     expect(mcp.count('tools/call')).toBe(1);
   });
 
-  it('that ends the stream without an answer', async () => {
+  it('that ends the stream without a reply', async () => {
     const { url } = await bench.server({
       revision,
       instead: ({ rpc }, reply) => {
@@ -110,32 +110,35 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     });
   });
 
-  it.each(['gives', 'has lost'])('that drops the stream, and %s the answer when asked again', async (way) => {
-    let id: unknown;
-    const mcp = await bench.server({
-      revision,
-      instead: (request, reply) => {
-        const events = { 'content-type': 'text/event-stream' };
-        if (request.rpc === 'tools/call') {
-          id = request.id;
-          reply.writeHead(200, events).end('id: event-1\nretry: 1\ndata:\n\n');
+  it.each(['gives', 'has lost'])(
+    'that drops the stream, and %s the reply when the stream is resumed',
+    async (way) => {
+      let id: unknown;
+      const mcp = await bench.server({
+        revision,
+        instead: (request, reply) => {
+          const events = { 'content-type': 'text/event-stream' };
+          if (request.rpc === 'tools/call') {
+            id = request.id;
+            reply.writeHead(200, events).end('id: event-1\nretry: 1\ndata:\n\n');
+            return true;
+          }
+          if (request.headers['last-event-id'] !== 'event-1') return false;
+          const result = { content: [{ type: 'text', text: 'late' }], resultType: 'complete' };
+          const message = JSON.stringify({ jsonrpc: '2.0', id, result });
+          if (way === 'gives') reply.writeHead(200, events).end(`id: event-2\ndata: ${message}\n\n`);
+          else reply.writeHead(405).end();
           return true;
-        }
-        if (request.headers['last-event-id'] !== 'event-1') return false;
-        const result = { content: [{ type: 'text', text: 'late' }], resultType: 'complete' };
-        const message = JSON.stringify({ jsonrpc: '2.0', id, result });
-        if (way === 'gives') reply.writeHead(200, events).end(`id: event-2\ndata: ${message}\n\n`);
-        else reply.writeHead(405).end();
-        return true;
-      },
-    });
-    const result = await bench.client().open(httpConfig(mcp.url)).call('echo', {});
-    if (way === 'gives') expect(result).toMatchObject({ type: 'result', content: [{ text: 'late' }] });
-    else expect(result).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
-    expect(mcp.count('tools/call')).toBe(1);
-  });
+        },
+      });
+      const result = await bench.client().open(httpConfig(mcp.url)).call('echo', {});
+      if (way === 'gives') expect(result).toMatchObject({ type: 'result', content: [{ text: 'late' }] });
+      else expect(result).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
+      expect(mcp.count('tools/call')).toBe(1);
+    },
+  );
 
-  it('that hangs, until the time is up or the caller leaves', async () => {
+  it('that hangs, until the timeout or until the caller aborts', async () => {
     const mcp = await bench.server({ revision });
     const server = bench.client().open(httpConfig(mcp.url));
     await server.listTools();
@@ -193,7 +196,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     }
   });
 
-  it('that offers more, larger and worse tools than anyone may have', async () => {
+  it('that offers too many, too large and invalid tools', async () => {
     const large = { type: 'object', properties: { a: { description: 'x'.repeat(70_000) } } };
     const faulty = [
       anyTool('large', { inputSchema: large }),
@@ -253,7 +256,7 @@ describe('a failing MCP server', () => {
     expect(await server.listTools()).toEqual(refused);
   });
 
-  it('that is no MCP server', async () => {
+  it('that is not an MCP server', async () => {
     const web = createServer((_, reply) =>
       reply.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'),
     );
@@ -266,7 +269,7 @@ describe('a failing MCP server', () => {
     web.close();
   });
 
-  it('that forgets each session at once is not asked for ever', async () => {
+  it('that drops each session at once is not retried without end', async () => {
     const mcp = await bench.server({
       revision: 'old',
       instead: ({ rpc }, reply) => {
@@ -344,7 +347,7 @@ describe('a failing MCP server', () => {
     expect(call?.headers.authorization).toBeUndefined();
   });
 
-  it('of the new revision that missed an argument in the headers is asked for its tools, and once more', async () => {
+  it('of the new revision that reports a header mismatch is asked for its tools, and called once more', async () => {
     const inputSchema = { type: 'object', properties: { text: { type: 'string', 'x-mcp-header': 'Text' } } };
     const mcp = await bench.server({
       revision: 'new',

@@ -15,7 +15,7 @@ function said(result: McpCallResult): string {
 }
 
 describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision) => {
-  it('lists tools with what they say of themselves, and with the worst where they say nothing', async () => {
+  it('lists tools with their annotations, and with the most cautious defaults for missing ones', async () => {
     const { url } = await bench.server({ revision });
     const list = await bench.client().open(httpConfig(url)).listTools();
     if (list.type !== 'tools') throw new Error(list.type);
@@ -36,7 +36,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     expect(list.dropped).toEqual([]);
   });
 
-  it('calls tools and tells results, failures, progress and refusals apart', async () => {
+  it('calls tools and distinguishes results, failures, progress and refusals', async () => {
     const { url } = await bench.server({ revision });
     const server = bench.client().open(httpConfig(url));
     expect(await server.call('echo', { text: 'hello' })).toEqual({
@@ -68,7 +68,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     expect(client.connections).toBe(1);
   });
 
-  it('asks for the list again when the server says that it changed', async () => {
+  it('requests the list again when the server reports a change', async () => {
     const mcp = await bench.server({ revision });
     const server = bench.client().open(httpConfig(mcp.url));
     await server.listTools();
@@ -132,13 +132,13 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     if (revision === 'old') await waitUntil(() => mcp.sessions === 1, { what: 'their sessions to end' });
   });
 
-  it('takes secrets out of what a server repeats', async () => {
+  it('removes secrets that a server repeats', async () => {
     const { url } = await bench.server({ revision });
     const result = await bench.client().open(httpConfig(url), bearer('ada')).call('fail', {});
     expect(said(result)).toBe('It failed for [redacted].');
   });
 
-  it('names pictures and links, and drops what is too large', async () => {
+  it('describes images and links, and drops results that are too large', async () => {
     const { url } = await bench.server({ revision });
     const client = bench.client({ resultBytesMax: 10_000, messageBytesMax: 100_000 });
     const server = client.open(httpConfig(url));
@@ -155,7 +155,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     expect(said(await server.call('echo', { text: 'still there' }))).toBe('still there');
   });
 
-  it('leaves no socket and no session when it closes, whatever is under way', async () => {
+  it('closes all sockets and sessions, even with calls under way', async () => {
     const mcp = await bench.server({ revision });
     const client = bench.client();
     const server = client.open(httpConfig(mcp.url));
@@ -171,7 +171,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
 });
 
 describe('the list of tools', () => {
-  it('is still fetched for the others when one who asked leaves', async () => {
+  it('is still fetched for the other callers when one of them aborts', async () => {
     const mcp = await bench.server({ revision: 'new' });
     const server = bench.client().open(httpConfig(mcp.url));
     const leaving = new AbortController();
@@ -182,7 +182,7 @@ describe('the list of tools', () => {
     expect(mcp.count('tools/list')).toBe(1);
   });
 
-  it('is each credential its own, and is asked for again after a while', async () => {
+  it('is cached per credential, and requested again after a while', async () => {
     const mcp = await bench.server({ revision: 'new' });
     const client = bench.client({ toolsTtlMs: 50 });
     const ada = client.open(httpConfig(mcp.url), bearer('ada'));
@@ -196,7 +196,7 @@ describe('the list of tools', () => {
 });
 
 describe('the connections', () => {
-  it('are closed when they are idle, and the longest unused goes when there are too many', async () => {
+  it('are closed when idle, and the least recently used one is closed when there are too many', async () => {
     const mcp = await bench.server({ revision: 'old' });
     const few = bench.client({ connectionsMax: 2 });
     for (const user of ['ada', 'bob', 'cyd'])
@@ -209,7 +209,7 @@ describe('the connections', () => {
     await waitUntil(() => idle.connections === 0, { what: 'the idle connection to close' });
   });
 
-  it('are opened anew, once, when the server forgot the session', async () => {
+  it('are opened again, once, when the server dropped the session', async () => {
     const mcp = await bench.server({ revision: 'old' });
     const server = bench.client().open(httpConfig(mcp.url));
     await server.call('echo', { text: 'one' });

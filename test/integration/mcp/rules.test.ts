@@ -27,7 +27,7 @@ describe('the name of a tool for models', () => {
     fc.string({ minLength: 1, maxLength: 200 }),
   );
 
-  it('is one that all providers take', () => {
+  it('is accepted by all providers', () => {
     fc.assert(
       fc.property(part, part, (server, tool) => {
         expect(modelToolName(server, tool)).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
@@ -47,13 +47,13 @@ describe('the name of a tool for models', () => {
     expect(modelToolName('s', marked.slice('s__'.length))).not.toBe(marked);
   });
 
-  it('is the plain one where that will do', () => {
+  it('is unchanged where that is possible', () => {
     expect(modelToolName('tracker', 'create_issue')).toBe('tracker__create_issue');
   });
 });
 
-describe('the lines of a child', () => {
-  it('are the same however the bytes are cut', () => {
+describe('the lines of a child process', () => {
+  it('are the same however the bytes are split', () => {
     const line = fc.string({ unit: fc.constantFrom('a', 'ü', '漢', '🙂', ' '), maxLength: 20 });
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.nat()), (lines, places) => {
@@ -70,7 +70,7 @@ describe('the lines of a child', () => {
     );
   });
 
-  it('are skipped when they are too long, each once, and no others', () => {
+  it('are skipped only when they are too long, with one report each', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20)), fc.array(fc.nat()), (lengths, places) => {
         const got: number[] = [];
@@ -91,7 +91,7 @@ describe('the lines of a child', () => {
   });
 });
 
-describe('the bound of a message over HTTP', () => {
+describe('the size limit of a message over HTTP', () => {
   async function passes(chunks: readonly Buffer[], areEvents: boolean): Promise<boolean> {
     async function* body() {
       yield* chunks;
@@ -108,7 +108,7 @@ describe('the bound of a message over HTTP', () => {
     }
   }
 
-  it('is that of each event in a stream, however the bytes are cut', async () => {
+  it('applies to each event of a stream, however the bytes are split', async () => {
     const event = fc.record({ length: fc.nat(60), end: fc.constantFrom('\n\n', '\r\n\r\n') });
     await fc.assert(
       fc.asyncProperty(fc.array(event), fc.array(fc.nat()), async (events, places) => {
@@ -123,14 +123,14 @@ describe('the bound of a message over HTTP', () => {
     );
   });
 
-  it('is that of the whole otherwise', async () => {
+  it('applies to the whole body otherwise', async () => {
     expect(await passes([Buffer.from('\n\n'.repeat(25))], false)).toBe(true);
     expect(await passes([Buffer.from('\n\n'.repeat(25)), Buffer.from('x')], false)).toBe(false);
   });
 });
 
-describe('what is taken out of answers', () => {
-  it('is every secret that was sent, wherever it stands', () => {
+describe('what is removed from replies', () => {
+  it('is every secret that was sent, at any place', () => {
     const scrub = createScrub(httpConfig('http://localhost', { 'x-key': 'project-key' }), bearer('ada'));
     const text = fc.string({ maxLength: 20 });
     fc.assert(
@@ -149,7 +149,7 @@ describe('what is taken out of answers', () => {
     );
   });
 
-  it('is nothing else: values without a secret stay as they are, and ordinary variables too', () => {
+  it('is nothing else: values without a secret and ordinary variables are unchanged', () => {
     const scrub = createScrub(stdioConfig([], { LOG_LEVEL: 'information', API_TOKEN: 'abc"def\\ghi' }));
     const value = { a: ['information', { b: 1 }] };
     expect(scrub.value(value)).toBe(value);
@@ -158,7 +158,7 @@ describe('what is taken out of answers', () => {
 });
 
 describe('the fetch of a connection', () => {
-  it('goes to no other origin', async () => {
+  it('calls no other origin', async () => {
     const options = {
       origin: 'http://127.0.0.1:1',
       messageBytesMax: 1,

@@ -34,7 +34,7 @@ function startHolder(way: 'stays' | 'closes'): ChildProcessByStdio<null, Readabl
 }
 
 describe.each(REVISIONS)('a program of the %s revision', (revision) => {
-  it('is listed and called, has no environment but its own, and is gone when all closes', async () => {
+  it('is listed and called, has only its own environment, and has exited after close', async () => {
     const client = bench.client();
     const server = client.open(stdioConfig([revision], { ONLY: 'this' }));
     const list = await server.listTools();
@@ -52,7 +52,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', dispatched: 'no' });
   });
 
-  it('that dies in a call is started again', async () => {
+  it('that crashes in a call is started again', async () => {
     const server = bench.client({ restartMinMs: 20 }).open(stdioConfig([revision]));
     const before = said(await server.call('pid', {}));
     const [crashed, beside] = await Promise.all([server.call('crash', {}), server.call('hang', {})]);
@@ -74,7 +74,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     expect(said(await server.call('environment', {}))).not.toContain('canary');
   });
 
-  it('that says too much at once loses that result only', async () => {
+  it('that sends a result that is too large loses that result only', async () => {
     const client = bench.client({ resultBytesMax: 10_000, messageBytesMax: 50_000 });
     const server = client.open(stdioConfig([revision]));
     const before = said(await server.call('pid', {}));
@@ -83,7 +83,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     expect(said(await server.call('pid', {}))).toBe(before);
   });
 
-  it('hangs until the time is up, and goes on', async () => {
+  it('hangs until the timeout, and is then usable', async () => {
     const server = bench.client().open(stdioConfig([revision]));
     await server.listTools();
     expect(await server.call('hang', {}, { timeoutMs: 50 })).toEqual({
@@ -95,13 +95,13 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
 });
 
 describe('a program', () => {
-  it('is not called for someone who left while it was started', async () => {
+  it('is not called when the call timed out while it was started', async () => {
     const server = bench.client().open(stdioConfig(['new']));
     expect(await server.call('echo', {}, { timeoutMs: 10 })).toEqual({ type: 'timeout', dispatched: 'no' });
     expect(said(await server.call('count', {}))).toBe('1');
   });
 
-  it('that ends neither with its input nor by SIGTERM is killed', async () => {
+  it('that exits neither at the end of its input nor on SIGTERM is killed', async () => {
     const client = bench.client({ killGraceMs: 50 });
     const pid = Number(said(await client.open(stdioConfig(['new', 'stubborn'])).call('pid', {})));
     expect(isAlive(pid)).toBe(true);
@@ -109,17 +109,17 @@ describe('a program', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('of the old revision that dies when asked for the new one is served all the same', async () => {
+  it('of the old revision that exits when asked for the new one is still usable', async () => {
     const server = bench.client().open(stdioConfig(['old', 'dies-at-probe']));
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
   });
 
-  it('of the old revision that does not answer what it does not know is served all the same', async () => {
+  it('of the old revision that does not answer unknown requests is still usable', async () => {
     const server = bench.client({ connectTimeoutMs: 20_000 }).open(stdioConfig(['old', 'silent']));
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
   });
 
-  it('does not outlive a process that is killed outright', async () => {
+  it('does not outlive a pod that is killed with SIGKILL', async () => {
     const holder = startHolder('stays');
     const pid = Number((await once(holder.stdout, 'data'))[0]);
     expect(isAlive(pid)).toBe(true);
@@ -127,13 +127,13 @@ describe('a program', () => {
     await waitUntil(() => !isAlive(pid), { what: 'the program to be gone' });
   });
 
-  it('leaves nothing behind that would keep its process from ending', async () => {
+  it('does not prevent the exit of the pod', async () => {
     const holder = startHolder('closes');
     const [code] = await once(holder, 'exit');
     expect(code).toBe(0);
   });
 
-  it('that is not there, or dies at once, is not started in a loop', async () => {
+  it('that does not exist, or exits at once, is not started in a loop', async () => {
     const client = bench.client({ restartMinMs: 60_000, restartMaxMs: 60_000 });
     const missing = { type: 'stdio', command: '/nowhere/at-all' } as const;
     const nowhere = client.open({ id: 'nowhere', title: 'Nowhere', transport: missing });

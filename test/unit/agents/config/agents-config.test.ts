@@ -18,7 +18,7 @@ const SECRETS = {
 describe('the example', () => {
   const { config, secretOf, warnings } = loadAgentsConfig(EXAMPLE, { ...SECRETS, NODE_ENV: 'production' });
 
-  it('is what its readers build on, with defaults filled in', () => {
+  it('is parsed, with defaults filled in', () => {
     expect(warnings).toEqual([]);
     expect(config.defaultAgent).toBe('support');
     expect(config.models.assistant).toEqual({
@@ -74,12 +74,12 @@ describe('the example', () => {
     });
   });
 
-  it('gives out the secrets it names and no other variable', () => {
+  it('returns the secrets that it names and no other variable', () => {
     expect(secretOf('DOCS_AUTHORIZATION')).toBe('Bearer canary-docs-key');
     expect(() => secretOf('NODE_ENV')).toThrow('names no such environment variable');
   });
 
-  it('may be logged: no secret is in it', () => {
+  it('may be logged: it contains no secret', () => {
     const loaded = loadAgentsConfig(EXAMPLE, SECRETS);
     expect(JSON.stringify(loaded.config)).toContain('MODELS_API_KEY');
     for (const text of [JSON.stringify(loaded), inspect(loaded, { depth: 20, showHidden: true })]) {
@@ -87,7 +87,7 @@ describe('the example', () => {
     }
   });
 
-  it('has no entries that nobody wrote', () => {
+  it('has no inherited entries', () => {
     for (const id of ['constructor', 'toString', '__proto__']) expect(config.agents[id]).toBeUndefined();
   });
 
@@ -99,10 +99,10 @@ describe('the example', () => {
   });
 });
 
-describe('what is not quite right', () => {
+describe('faults and warnings', () => {
   const base = readFileSync(EXAMPLE, 'utf8');
 
-  it('warns of what nothing uses, with its place', () => {
+  it('warn of unused entries, with their place', () => {
     const { warnings } = readAgentsConfig(
       `
 models:
@@ -125,7 +125,7 @@ connectors:
     ]);
   });
 
-  it('never tells a secret of the environment, whatever is wrong beside it', () => {
+  it('never contain a secret of the environment', () => {
     const env = { ...SECRETS, MODELS_API_KEY: 'canary\n', DOCS_AUTHORIZATION: 'canary\u00e9' };
     const error = faultOf(() => readAgentsConfig(`${base}\nrest: 1`, 'agents.yaml', env));
     expect(error.faults.map(({ path }) => path)).toEqual([
@@ -136,7 +136,7 @@ connectors:
     expect(`${error.message}${JSON.stringify(error)}`).not.toContain('canary');
   });
 
-  it('names the variables that a stdio server gets, and takes any text in them', () => {
+  it('allow any text in the variables of a stdio server', () => {
     const { secretOf } = readAgentsConfig(
       `
 models: { m: { provider: openai-compatible, baseUrl: http://localhost:1234/v1, model: m } }
