@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -60,8 +61,10 @@ function kustomizationProblems(root: string): readonly string[] {
   const [value] = readYaml(root, join(directory, 'kustomization.yaml')).values;
   const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(value);
   const forgotten = manifestFiles(root).filter((file) => !resources.includes(file));
+  const missing = resources.filter((file) => !existsSync(join(root, directory, file)));
   return [
     ...forgotten.map((file) => `${file} is not applied`),
+    ...missing.map((file) => `${file} does not exist`),
     ...(resources.includes(secretsTemplate) ? [`${secretsTemplate} is applied`] : []),
   ];
 }

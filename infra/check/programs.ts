@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { type Check, judge } from './verdict.ts';
+import { type Check, judge, type Verdict } from './verdict.ts';
 
 /** How a command ended; `code` is null when it was killed or could not start. */
 export type Finished = { readonly code: number | null; readonly output: string };
@@ -40,6 +40,11 @@ export function runProgram(
   });
 }
 
+/** The verdict of a check whose program is not installed. Debian's kubectl is too old for the kustomization. */
+export function missingProgram(program: string): Verdict {
+  return { status: 'not run', why: `${program} is not installed`, available: program !== 'kubectl' };
+}
+
 /**
  * A check that passes when the program exits with 0. `args` gets the root of the tree and a directory that exists
  * while the program runs, and gives the program's arguments.
@@ -51,7 +56,7 @@ export function programCheck(
 ): Check {
   const run: Check['run'] = async (root) => {
     const path = findProgram(program);
-    if (path === undefined) return { status: 'not run', why: `${program} is not installed` };
+    if (path === undefined) return missingProgram(program);
     return withDirectory(async (scratch) => {
       const { code, output } = await runProgram(path, args(root, scratch), { cwd: root });
       return judge(code === 0 ? [] : [lastLines(output)]);

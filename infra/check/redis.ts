@@ -4,7 +4,7 @@ import { appendFileSync, cpSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { Redis } from 'ioredis';
-import { findProgram, lastLines, withDirectory } from './programs.ts';
+import { findProgram, lastLines, missingProgram, withDirectory } from './programs.ts';
 import { type Check, judge, type Verdict } from './verdict.ts';
 
 /** A real Redis with the shipped files: it starts, keeps its promises, and its users may do what they must, no more. */
@@ -115,8 +115,7 @@ async function scriptCommands(redis: Redis): Promise<readonly (readonly string[]
  * everything. What `work` throws is a problem too.
  */
 async function withRedis(root: string, work: (redis: Redis) => Promise<readonly string[]>): Promise<Verdict> {
-  if (findProgram('redis-server') === undefined)
-    return { status: 'not run', why: 'redis-server is not installed' };
+  if (findProgram('redis-server') === undefined) return missingProgram('redis-server');
   return withDirectory(async (directory) => {
     const files = join(directory, 'files');
     cpSync(join(root, 'infra/redis'), files, { recursive: true });

@@ -1,8 +1,8 @@
-/** The result of one check. `not run`: a program that the check needs is missing; `why` names it. */
+/** The result of one check. `not run`: a program is missing; `available`: a Debian or npm package has it. */
 export type Verdict =
   | { readonly status: 'ok' }
   | { readonly status: 'fail'; readonly problems: readonly string[] }
-  | { readonly status: 'not run'; readonly why: string };
+  | { readonly status: 'not run'; readonly why: string; readonly available: boolean };
 
 /** One named check of the tree under `root`. It reads and reports; it never changes the tree. */
 export type Check = {

@@ -7,7 +7,7 @@ const PACKAGES = {
   nginx: 'nginx',
   promtool: 'prometheus',
   'docker-compose': 'docker-compose',
-  kubectl: 'kubernetes-client',
+  'redis-server': 'redis-server',
 } as const;
 
 /**

@@ -14,13 +14,13 @@ it('has planted defects for every check, and for no other', () => {
 describe.each(Object.keys(defects))('the check "%s"', (check) => {
   it('passes the tree as it is', async ({ skip }) => {
     const verdict = await checkWith(check, []);
-    if (verdict.status === 'not run') notRun(skip, verdict.why);
+    if (verdict.status === 'not run') notRun(skip, verdict);
     expect(problemsOf(verdict)).toBe('ok');
   });
 
   it.for(defects[check] ?? [])('catches %s', async ([, edit, complaint], { skip }) => {
     const verdict = await checkWith(check, [edit]);
-    if (verdict.status === 'not run') notRun(skip, verdict.why);
+    if (verdict.status === 'not run') notRun(skip, verdict);
     expect(problemsOf(verdict)).toMatch(complaint);
   });
 });

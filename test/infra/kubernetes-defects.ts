@@ -33,6 +33,11 @@ export const kubernetesDefects: Readonly<Record<string, readonly Planted[]>> = {
     ['a file that is not there', [kustomization, '- network.yaml', '- networks.yaml'], /networks\.yaml/],
   ],
   'kubernetes kustomization': [
+    [
+      'a file that is not there',
+      [kustomization, '- network.yaml', '- networks.yaml'],
+      /networks\.yaml does not/,
+    ],
     ['a file that is not applied', [kustomization, '  - network.yaml\n', ''], /network\.yaml is not applied/],
     [
       'placeholders applied',

@@ -113,7 +113,8 @@ describe.each(programs)('the shipped configuration of %s', (program) => {
   });
   afterAll(() => proxy?.stop());
   beforeEach(({ skip }) => {
-    if (findProgram(program) === undefined) notRun(skip, `${program} is not installed`);
+    if (findProgram(program) === undefined)
+      notRun(skip, { status: 'not run', why: `${program} is not installed`, available: true });
     for (const pod of proxy.pods) pod.seen.length = 0;
   });
 
