@@ -15,11 +15,11 @@ function say(text: string): void {
 async function main(): Promise<void> {
   const model = modelFrom(process.env);
   if (auto && model !== undefined)
-    throw new Error('--auto tells a fixed story, which only the scripted model knows: unset DEMO_MODEL_URL.');
+    throw new Error('--auto plays a fixed story that only the scripted model knows: unset DEMO_MODEL_URL.');
   const starting = startWorld({ say, publicHost: PUBLIC_HOST, ...(model !== undefined && { model }) });
   const close = closing(starting);
   const world = await starting;
-  tellWhatRuns(world);
+  printAddresses(world);
   if (!auto) {
     narrate(world.service, say);
     say('\nPress Ctrl+C to stop.');
@@ -44,7 +44,7 @@ function modelFrom(env: Readonly<Record<string, string | undefined>>): ModelEndp
   return { url, model, apiKey: apiKey || 'none' };
 }
 
-function tellWhatRuns({ page, service, neighbours, tenant }: World): void {
+function printAddresses({ page, service, neighbours, tenant }: World): void {
   const { model, scripted, accounts, tracker } = neighbours;
   say(`
 Chat:          ${page.url}
@@ -61,7 +61,7 @@ Watch it in Redis from another terminal:
 More of these: docs/redis.md`);
 }
 
-/** Stops everything once, whoever asks for it, be it while it still starts. */
+/** Stops everything once, however often it is called, also during the start. */
 function closing(starting: Promise<World>): () => Promise<void> {
   let closed: Promise<void> | undefined;
   const close = () => {

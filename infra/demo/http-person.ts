@@ -15,7 +15,7 @@ export interface Turn {
   question(): Promise<Question>;
   /** What the agent said, once it is whole. */
   readonly answer: Promise<string>;
-  /** Leaves; the turn goes on without its reader. */
+  /** Disconnects; the turn continues without its reader. */
   leave(): void;
 }
 
@@ -68,7 +68,7 @@ function turnOf(stream: Stream, leaving: AbortController): Turn {
     for await (const grown of readUIMessageStream({ stream, terminateOnError: true })) message = grown;
     return (message?.parts ?? []).flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(' ');
   })();
-  // Whoever left is owed no answer.
+  // A reader that disconnected gets no answer.
   answer.catch(() => undefined);
   const open = () =>
     (message?.parts ?? [])

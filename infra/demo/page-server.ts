@@ -17,11 +17,11 @@ export interface PageOptions {
   readonly clientFiles: ReadonlyMap<string, string>;
   /** Everybody who may use the pages; the first unless the address names another. */
   readonly people: readonly string[];
-  /** A token that tells Parley who somebody is. */
+  /** A token that identifies a person to Parley. */
   readonly tokenOf: (userId: string) => Promise<string>;
-  /** Asks somebody something for the bare page, and returns the question's id. */
+  /** Asks a person a question for the bare page, and returns the question's id. */
   readonly ask: (userId: string) => Promise<string>;
-  /** What the chat page says of the model. */
+  /** What the chat page prints about the model. */
   readonly model: string;
 }
 
@@ -65,7 +65,7 @@ export async function startPageServer(options: PageOptions): Promise<PageServer>
 
 const NAMES: Readonly<Record<string, string>> = { '/': 'index.html', '/bare': 'bare.html' };
 
-/** The demo's own stand-in for being signed in to the company's application: whoever opens the page is who they say. */
+/** The demo's stand-in for a session of the company's application: the caller's claim of who they are is believed. */
 async function sendSession(res: ServerResponse, asked: string | null, options: PageOptions): Promise<void> {
   const person = personOf(asked, options);
   if (person === undefined) return void res.writeHead(404, HEADERS).end();
@@ -100,7 +100,7 @@ function passOn(req: IncomingMessage, res: ServerResponse, apiUrl: string): void
     res.writeHead(answer.statusCode ?? 502, answer.headers);
     res.flushHeaders();
     answer.pipe(res);
-    // A stream that broke off must not look as if it had ended.
+    // A broken stream must not appear to have ended.
     answer.on('aborted', () => res.destroy());
     answer.on('error', () => res.destroy());
   });

@@ -20,16 +20,16 @@ export interface Service {
 export interface ServiceOptions {
   /** The pods' environment, once it is known where browsers reach the load balancer. */
   readonly environment: (publicUrl: string) => Promise<Readonly<Record<string, string>>>;
-  /** What people call this machine in their browsers: 127.0.0.1 unless told. */
+  /** What people call this machine in their browsers: default 127.0.0.1. */
   readonly publicHost?: string;
-  /** How the load balancer picks a pod for a request; in turn unless told. */
+  /** How the load balancer picks a pod for a request; default round robin. */
   readonly pick?: 'round-robin' | 'random';
   readonly say: (text: string) => void;
 }
 
 const POD_NAMES = ['pod-1', 'pod-2', 'pod-3'];
 
-/** Starts a load balancer, Redis if it can be had, three pods and a worker; says what it does. */
+/** Starts a load balancer, Redis if it can be had, three pods and a worker; prints what it does. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { environment, publicHost = '127.0.0.1', pick = 'round-robin', say } = options;
   const redis = await findRedis();

@@ -17,7 +17,7 @@ export async function tellStoryOverHttp(world: World, say: (text: string) => voi
   await alice.respond(question, { action: 'accept' });
   await alice.connect(question, 'alice');
   say('she comes back to the same turn, signs in, agrees at Parley, agrees at the provider.');
-  say(`the chat goes on by itself: "${expected(await resumed.answer, /You have 2 open issues/)}"`);
+  say(`the chat continues by itself: "${expected(await resumed.answer, /You have 2 open issues/)}"`);
 
   const second = await alice.say('Create an issue "The search is slow"');
   say(`a second tool call asks nothing: "${expected(await second.answer, /I created issue #3/)}"`);

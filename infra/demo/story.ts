@@ -14,7 +14,7 @@ export async function tellStory(browser: Browser, world: World, say: (text: stri
   const meet = (name: string) => meetPerson({ browser, url: world.page.url, name });
   const alice = await meet('alice');
   await connects(alice, tell);
-  await goesOnWithoutAsking(alice, tell);
+  await continuesWithoutAsking(alice, tell);
   await fillsIn(alice, tell);
   await alice.close();
   const bob = await meet('bob');
@@ -47,11 +47,11 @@ async function connects(alice: Person, tell: Tell): Promise<void> {
   tell(`she agrees at ${SERVICE}; the page says that it is connected`, alice);
 
   expectText(await alice.answer(), /You have 2 open issues/);
-  tell(`the chat goes on by itself: "${await alice.answer()}"`, alice);
+  tell(`the chat continues by itself: "${await alice.answer()}"`, alice);
   await tab.close();
 }
 
-async function goesOnWithoutAsking(alice: Person, tell: Tell): Promise<void> {
+async function continuesWithoutAsking(alice: Person, tell: Tell): Promise<void> {
   await alice.say('Create an issue "The search is slow"');
   expectText(await alice.answer(), /I created issue #3: The search is slow/);
   const asked = await alice.page.locator('article.assistant').last().locator('elicitation-card').count();
@@ -66,7 +66,7 @@ async function fillsIn(alice: Person, tell: Tell): Promise<void> {
   await card.getByRole('button', { name: 'Send' }).click();
   expectText(await alice.answer(), /environment staging/);
   tell(
-    `another agent, asked by hers, asks her with a form in the same chat, and goes on with her answer: "${await alice.answer()}"`,
+    `another agent, asked by hers, asks her with a form in the same chat, and continues with her answer: "${await alice.answer()}"`,
     alice,
   );
 }
@@ -98,7 +98,7 @@ function teller(say: (text: string) => void): Tell {
     const from = person === undefined ? 0 : (told.get(person) ?? 0);
     const calls = (person?.pods ?? [])
       .slice(from)
-      .filter(({ path }) => !LOOK.test(path))
+      .filter(({ path }) => !POLL.test(path))
       .map(({ path, pod }) => `${callOf(path)} on ${pod}`);
     if (person !== undefined) told.set(person, person.pods.length);
     say(`${String(number).padStart(3)}. ${line}${line.endsWith('"') ? '' : '.'}`);
@@ -106,10 +106,10 @@ function teller(say: (text: string) => void): Tell {
   };
 }
 
-/** A card looks at its question now and then: no part of the story. */
-const LOOK = /^\/v1\/elicitations\/[^/]+$/;
+/** A card polls its question: not part of the story. */
+const POLL = /^\/v1\/elicitations\/[^/]+$/;
 
-/** What a call was for, by the last word of its path that says something. */
+/** What a call was for, by the last word of its path that is not an id. */
 function callOf(path: string): string {
   const words = [
     ['response', 'answer'],

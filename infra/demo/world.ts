@@ -14,7 +14,7 @@ export interface World {
   /** Where people chat, and meet the bare page. */
   readonly page: PageServer;
   readonly tenant: string;
-  /** A token that tells Parley who somebody is. */
+  /** A token that identifies a person to Parley. */
   tokenOf(userId: string): Promise<string>;
   close(): Promise<void>;
 }

@@ -101,7 +101,7 @@ describe('how the scripted model breaks when told', () => {
     leave.abort();
     await expect(whole).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
     await reading;
-    await waitUntil(() => model.requests.every(({ outcome }) => outcome === 'left'), {
+    await waitUntil(() => model.requests.every(({ outcome }) => outcome === 'disconnected'), {
       what: 'the outcomes',
     });
   });

@@ -20,7 +20,7 @@ export interface StandInClient {
 export interface AuthorizationServerOptions {
   /** Named on the pages. */
   readonly name: string;
-  /** 127.0.0.1; a free one unless told. */
+  /** 127.0.0.1; default a free one. */
   readonly port?: number;
   /** Everybody who may sign in, by name; the name is `sub`. There are no passwords. */
   readonly users: readonly string[];
@@ -29,7 +29,7 @@ export interface AuthorizationServerOptions {
   readonly scopes?: readonly string[];
   /** APIs that a client may name as `resource` (RFC 8707). */
   readonly resources?: readonly string[];
-  /** 600 unless told. */
+  /** Default 600. */
   readonly accessTokenSeconds?: number;
 }
 

@@ -11,14 +11,14 @@ const PATHS = {
 } as const satisfies Record<string, readonly string[]>;
 export type Endpoint = keyof typeof PATHS;
 
-/** How an endpoint misbehaves until told to stop. */
+/** How an endpoint misbehaves until the fault is removed. */
 export interface ServerFault {
   readonly at: Endpoint;
   /** Answers later by this much, ms; with nothing else said, properly then. */
   readonly delayMs?: number;
   /** Answers with this status; the authorization endpoint sends the browser back with `error` instead. */
   readonly status?: number;
-  /** The OAuth error code of that answer; `server_error` unless told. */
+  /** The OAuth error code of that answer; default `server_error`. */
   readonly error?: string;
   /** Repeats the whole request in the error, as careless servers do. */
   readonly reflect?: boolean;
@@ -31,7 +31,7 @@ export interface Faults {
   set(fault: ServerFault): () => void;
 }
 
-/** Faults on order, for tests. `onToken` hears the grant type of every token request that is refused here. */
+/** Faults that tests order. `onToken` gets the grant type of every token request that is refused here. */
 export function createFaults(issuer: () => string, onToken: (grantType: string) => void): Faults {
   const faults = new Set<ServerFault>();
 

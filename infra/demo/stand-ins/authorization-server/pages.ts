@@ -81,7 +81,7 @@ async function grantAll(provider: Provider, { params, session, prompt }: Interac
   return grant.save();
 }
 
-/** Sends a whole HTML page that says it is a stand-in. `body` is markup. */
+/** Sends a whole HTML page that calls itself a stand-in. `body` is markup. */
 export function sendPage(res: ServerResponse, status: number, title: string, body: string): void {
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <meta name="viewport" content="width=device-width"><style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:32rem;margin:3rem auto;padding:0 1rem}

@@ -15,7 +15,7 @@ export interface VerifiedToken {
 
 /**
  * Asks the authorization server about tokens, as an API does that cannot read them (RFC 7662). Gives nothing for
- * a token that is unknown, over, revoked or meant for another API; rejects when the server cannot be asked.
+ * a token that is unknown, expired, revoked or meant for another API; rejects when the server does not answer.
  */
 export function createTokenVerifier(
   options: VerifierOptions,
@@ -31,9 +31,9 @@ export function createTokenVerifier(
       signal: AbortSignal.timeout(5_000),
     });
     if (!response.ok) throw new Error(`introspection answered with ${response.status}`);
-    const told = (await response.json()) as { active?: boolean; sub?: string; scope?: string; aud?: string };
-    if (told.active !== true || told.sub === undefined) return undefined;
-    if (resource !== undefined && told.aud !== resource) return undefined;
-    return { subject: told.sub, scopes: told.scope?.split(' ') ?? [] };
+    const reply = (await response.json()) as { active?: boolean; sub?: string; scope?: string; aud?: string };
+    if (reply.active !== true || reply.sub === undefined) return undefined;
+    if (resource !== undefined && reply.aud !== resource) return undefined;
+    return { subject: reply.sub, scopes: reply.scope?.split(' ') ?? [] };
   };
 }

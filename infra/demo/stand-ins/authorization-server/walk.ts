@@ -36,11 +36,11 @@ export interface Walk {
   /** Where the person is sent. */
   readonly url: string;
   readonly user: string;
-  /** What they say on consent pages; `accept` unless told. */
+  /** Their answer on consent pages; default `accept`. */
   readonly consent?: 'accept' | 'refuse';
-  /** Their browser's cookies; a fresh browser unless told. */
+  /** Their browser's cookies; default a fresh browser. */
   readonly jar?: CookieJar;
-  /** The walk ends before the first such address is called; unless told, at the first that leaves the host and port. */
+  /** The walk ends before it calls the first such address; default the first with another host or port. */
   readonly stopAt?: (url: string) => boolean;
 }
 
@@ -80,5 +80,5 @@ export async function walkSignIn(walk: Walk): Promise<string> {
     body = location === null ? new URLSearchParams({ user }) : undefined;
     url = new URL(next, url).href;
   }
-  throw new Error('the walk goes on and on');
+  throw new Error('the walk does not end');
 }

@@ -4,9 +4,9 @@ import { createTally, type TrackerCounts } from './counts.ts';
 import { jsonOf, startLocalServer } from './http.ts';
 
 export interface EchoToolsOptions {
-  /** Headers that every request must carry, by lower-case name, else 401: a project's credential. None unless told. */
+  /** Headers that every request must carry, by lower-case name, else 401: a project's credential. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A free one unless told. */
+  /** Default a free one. */
   readonly port?: number;
 }
 

@@ -3,11 +3,11 @@
  *
  * | kind | the tool runs | what the caller meets |
  * |---|---|---|
- * | `tool-error` | no | a tool result that says it failed |
+ * | `tool-error` | no | a tool result with `isError` |
  * | `huge` | no | a tool result of that many characters |
  * | `rpc-error` | no | a JSON-RPC error |
  * | `status` | no | that HTTP status; 401 with the challenge of a token that no longer holds |
- * | `hang` | no | silence, until the caller leaves |
+ * | `hang` | no | silence, until the caller disconnects |
  * | `cut` | no | the connection breaks |
  * | `lost-reply` | yes | the connection breaks before the result |
  */
@@ -17,11 +17,11 @@ export type TrackerFault =
   | { readonly kind: 'status'; readonly status: number }
   | { readonly kind: 'rpc-error' | 'hang' | 'cut' | 'lost-reply' };
 
-/** Which calls a fault is for; any unless told. */
+/** Which calls a fault hits; default any. */
 export interface FaultTarget {
   readonly tool?: string;
   readonly subject?: string;
-  /** How many calls it hits; 1 unless told. */
+  /** How many calls it hits; default 1. */
   readonly times?: number;
 }
 
@@ -32,10 +32,10 @@ export interface FaultQueue {
 }
 
 export function createFaultQueue(): FaultQueue {
-  const waiting: { readonly fault: TrackerFault; readonly target: FaultTarget; left: number }[] = [];
+  const waiting: { readonly fault: TrackerFault; readonly target: FaultTarget; remaining: number }[] = [];
   return {
     add(fault, target = {}) {
-      waiting.push({ fault, target, left: target.times ?? 1 });
+      waiting.push({ fault, target, remaining: target.times ?? 1 });
     },
     take(tool, subject) {
       const at = waiting.findIndex(
@@ -43,8 +43,8 @@ export function createFaultQueue(): FaultQueue {
       );
       const found = waiting[at];
       if (found === undefined) return undefined;
-      found.left -= 1;
-      if (found.left <= 0) waiting.splice(at, 1);
+      found.remaining -= 1;
+      if (found.remaining <= 0) waiting.splice(at, 1);
       return found.fault;
     },
   };

@@ -52,7 +52,7 @@ async function verified(verify: Verify, token: string): Promise<Bearer | 'outage
   }
 }
 
-// RFC 6750: a request without any token is told no error code.
+// RFC 6750: a request without any token gets no error code.
 function challenge({ metadataUrl, scopes }: Gate, status: number, error?: string): Response {
   const parameters = [
     ...(error === undefined ? [] : [`error="${error}"`]),

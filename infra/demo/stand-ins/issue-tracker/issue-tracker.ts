@@ -13,11 +13,11 @@ import { createFixedServer, createTrackerServer } from './tools.ts';
 
 export interface IssueTrackerOptions {
   readonly verify: Verify;
-  /** The issuer that the protected resource metadata names; none unless told. */
+  /** The issuer that the protected resource metadata names; default none. */
   readonly authorizationServer?: string;
-  /** Scopes that a token must carry, else 403; none unless told. */
+  /** Scopes that a token must carry, else 403; default none. */
   readonly scopes?: readonly string[];
-  /** A free one unless told. */
+  /** Default a free one. */
   readonly port?: number;
 }
 
@@ -41,7 +41,7 @@ const METADATA_PATH = '/.well-known/oauth-protected-resource';
 /**
  * Starts an MCP server for issues on 127.0.0.1, over Streamable HTTP, for clients of the 2025 revisions and of
  * 2026-07-28. Every request needs its person's bearer token, and each person sees their own issues. It is a stand-in
- * for somebody's real service, with counts that tell what reached it.
+ * for a real service, with counts of what reached it.
  */
 export async function startIssueTracker(options: IssueTrackerOptions): Promise<IssueTracker> {
   const store = createIssueStore();
@@ -85,7 +85,7 @@ interface Deps {
 function routes(deps: Deps): Serve {
   return async (request, cut) => {
     const { pathname } = new URL(request.url);
-    // Clients look below the endpoint's path first, and at the root after that.
+    // Clients try below the endpoint's path first, then at the root.
     if (pathname === METADATA_PATH || pathname === `${METADATA_PATH}${PATH}`) return metadata(deps);
     if (pathname !== PATH) return new Response(null, { status: 404 });
     const admission = await admit(request, deps.gate);
@@ -127,7 +127,7 @@ interface FailingCall {
   readonly cut: () => void;
 }
 
-const TOLD_TO_FAIL = 'The tracker was told to fail here.';
+const FAULT_MESSAGE = 'The tracker was ordered to fail here.';
 
 async function fail(
   { fault, request, toolCall, tool, serve, cut }: FailingCall,
@@ -135,14 +135,14 @@ async function fail(
 ): Promise<Response> {
   switch (fault.kind) {
     case 'tool-error':
-      return serve(createMcpHandler(() => createFixedServer(tool, fault.message ?? TOLD_TO_FAIL, true)));
+      return serve(createMcpHandler(() => createFixedServer(tool, fault.message ?? FAULT_MESSAGE, true)));
     case 'huge':
       return serve(createMcpHandler(() => createFixedServer(tool, 'x'.repeat(fault.characters), false)));
     case 'rpc-error':
       return Response.json({
         jsonrpc: '2.0',
         id: toolCall.id ?? null,
-        error: { code: -32603, message: TOLD_TO_FAIL },
+        error: { code: -32603, message: FAULT_MESSAGE },
       });
     case 'status':
       if (fault.status !== 401) return new Response(null, { status: fault.status });
@@ -150,14 +150,14 @@ async function fail(
       return challengeBadToken(gate);
     case 'hang':
       await untilLeft(request);
-      return nobodyReads();
+      return unreadResponse();
     case 'cut':
       cut();
-      return nobodyReads();
+      return unreadResponse();
     case 'lost-reply':
       await (await serve()).arrayBuffer();
       cut();
-      return nobodyReads();
+      return unreadResponse();
   }
 }
 
@@ -169,6 +169,6 @@ function perSubject(serverOf: (subject: string) => ReturnType<typeof createTrack
   };
 }
 
-function nobodyReads(): Response {
+function unreadResponse(): Response {
   return new Response(null, { status: 503 });
 }

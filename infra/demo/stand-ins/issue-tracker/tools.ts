@@ -2,7 +2,7 @@ import { type CallToolResult, McpServer, type ServerContext } from '@modelcontex
 import { z } from 'zod';
 import type { Execution, IssueStore } from './store.ts';
 
-/** For whom the tools work, and where they tell what they changed. */
+/** For whom the tools work, and where they report what they changed. */
 export interface ToolDeps {
   readonly store: IssueStore;
   readonly subject: string;

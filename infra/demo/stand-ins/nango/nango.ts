@@ -7,7 +7,7 @@ import { createNangoStore, type StoredSession } from './store.ts';
 import { createWebhookSender, type SentWebhook } from './webhooks.ts';
 
 export interface NangoOptions {
-  /** 127.0.0.1; a free one unless told. */
+  /** 127.0.0.1; default a free one. */
   readonly port?: number;
   /** The key of its API. */
   readonly secretKey: string;

@@ -5,7 +5,7 @@ import { failureOf, sentenceOf } from './sentences.ts';
 export interface DemoScriptOptions {
   /** The arguments for the `elicit` tool, from what the person asked for; see `elicitArguments`. */
   readonly elicit?: (request: string) => Readonly<Record<string, unknown>>;
-  /** Tells the tools that hand a task to another agent; by their name unless told. */
+  /** Recognizes the tools that hand a task to another agent; default by their name. */
   readonly isDelegate?: (tool: OfferedTool) => boolean;
 }
 
@@ -19,10 +19,10 @@ export interface DemoScriptOptions {
  * | ask the tracker agent to "list my issues" | hands the quoted task to that agent |
  * | ask me for the environment · a secret · a confirmation · a form | calls `elicit` |
  * | count to 40 | counts, for a long answer |
- * | anything else | tells what it can do |
+ * | anything else | lists what it can do |
  *
  * Clauses joined by `and` are called in parallel, those after `then` in the next step; quoted text is never taken
- * apart. After the results it says one sentence for each, and a failed tool's own words where one failed.
+ * apart. After the results it writes one sentence for each, with the message of a tool that failed.
  */
 export function demoScript(options: DemoScriptOptions = {}): Script {
   return [(turn) => act(turn, options), count, chat];
@@ -43,7 +43,7 @@ function act(turn: Turn, options: DemoScriptOptions): ScriptedReply | undefined 
   return report(turn);
 }
 
-/** Calls a step's tools, or tells what it has no tool for. */
+/** Calls a step's tools, or names what it has no tool for. */
 function callOrTell(step: readonly PlannedCall[], turn: Turn): ScriptedReply {
   const calls = step.flatMap(({ call }) => call ?? []);
   if (calls.length === step.length) return { calls };

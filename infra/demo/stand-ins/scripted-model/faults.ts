@@ -7,8 +7,8 @@ import { errorBody, type Refusal } from './protocol.ts';
  *
  * | kind | what the caller meets |
  * |---|---|
- * | `refuse` | that status with an error body, and `Retry-After` when told |
- * | `hang` | silence, until the caller leaves; without `afterChunks` not even a status |
+ * | `refuse` | that status with an error body, and `Retry-After` when given |
+ * | `hang` | silence, until the caller disconnects; without `afterChunks` not even a status |
  * | `cut` | the connection breaks |
  * | `end` | a clean end too early, without a finish reason; half a body without `stream` |
  * | `malformed` | JSON that ends in its middle, then a clean end |
@@ -24,7 +24,10 @@ export type ModelFault =
   | { readonly kind: 'hang' | 'cut' | 'end' | 'malformed' | 'error'; readonly afterChunks?: number };
 
 /** Refuses a request, as a limit or an outage would. */
-export function refusalOf(status: number, message = 'The scripted model was told to refuse this.'): Refusal {
+export function refusalOf(
+  status: number,
+  message = 'The scripted model was ordered to refuse this.',
+): Refusal {
   return status === 429
     ? { status, message, type: 'rate_limit_error', code: 'rate_limit_exceeded', param: null }
     : {
@@ -52,7 +55,7 @@ export function breakStream(fault: ModelFault, res: ServerResponse, next: string
       res.end(`data: ${JSON.stringify(errorBody(refusalOf(500)))}\n\n`);
       return;
     default:
-      // A hang goes on until the caller leaves; a refusal comes before any stream.
+      // A hang lasts until the caller disconnects; a refusal comes before any stream.
       return;
   }
 }

@@ -128,7 +128,7 @@ function fillIn({ parameters }: OfferedTool, agent: string, task: string): Recor
   );
 }
 
-// Brackets that nobody types stand for a quote: ⟦0⟧ is the first one.
+// Brackets that people do not type mark a quote: ⟦0⟧ is the first one.
 const QUOTE = /⟦\d+⟧/;
 
 function hideQuotes(text: string): { hidden: string; reveal: (hidden: string) => string } {

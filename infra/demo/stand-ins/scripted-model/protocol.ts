@@ -36,7 +36,7 @@ const ToolOffer = z.looseObject({
   }),
 });
 
-/** The body of `POST /v1/chat/completions`, as far as a script looks at it; the rest passes untouched. */
+/** The body of `POST /v1/chat/completions`, as far as a script reads it; other fields pass unchanged. */
 export const ChatRequest = z.looseObject({
   model: z.string().min(1),
   messages: z.array(ChatMessage).min(1),
@@ -49,7 +49,7 @@ export const ChatRequest = z.looseObject({
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
-/** What an endpoint says when it refuses a request. */
+/** The body of a refused request's reply. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;

@@ -17,9 +17,9 @@ export interface ToolResult {
   readonly text: string;
 }
 
-/** A request as a script looks at it. */
+/** A request as a script reads it. */
 export interface Turn {
-  /** What the instructions say, all system messages joined. */
+  /** The instructions: all system messages joined. */
   readonly system: string;
   /** The text of the last user message. */
   readonly userText: string;
@@ -36,11 +36,11 @@ export interface ScriptedCall {
   readonly arguments: Readonly<Record<string, unknown>> | string;
 }
 
-/** What the model says; several calls are made in parallel. */
+/** The model's reply; several calls are made in parallel. */
 export interface ScriptedReply {
   readonly text?: string;
   readonly calls?: readonly ScriptedCall[];
-  /** `tool_calls` with calls and `stop` without, unless told. */
+  /** `tool_calls` with calls and `stop` without, by default. */
   readonly finishReason?: FinishReason;
 }
 

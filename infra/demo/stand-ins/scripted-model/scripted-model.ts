@@ -11,17 +11,17 @@ import { replyOf, type Script } from './script.ts';
 export interface ModelRequest {
   readonly body: ChatRequest;
   readonly headers: IncomingHttpHeaders;
-  /** `left`: the caller closed the connection before its reply was whole. */
-  readonly outcome: 'running' | 'replied' | 'broken' | 'left';
+  /** `disconnected`: the caller closed the connection before its reply was whole. */
+  readonly outcome: 'running' | 'replied' | 'broken' | 'disconnected';
 }
 
 export interface ScriptedModelOptions {
   readonly script: Script;
-  /** A free one unless told. */
+  /** Default a free one. */
   readonly port?: number;
-  /** The bearer token to demand; none unless told. */
+  /** The bearer token to demand; default none. */
   readonly apiKey?: string;
-  /** Pause before each chunk of a stream, milliseconds; 0 unless told. */
+  /** Pause before each chunk of a stream, milliseconds; default 0. */
   readonly delayMs?: number;
   /** Asked once for every request that was understood; a fault breaks that one reply. */
   readonly fault?: (request: ModelRequest) => ModelFault | undefined;
@@ -39,7 +39,7 @@ export interface ScriptedModel {
 type Entry = { -readonly [Key in keyof ModelRequest]: ModelRequest[Key] };
 
 /**
- * Starts a server that speaks the OpenAI chat completions protocol on 127.0.0.1 and says what its script says. It is
+ * Starts a server that speaks the OpenAI chat completions protocol on 127.0.0.1 and replies by its script. It is
  * a stand-in for a language model: every reply names its model as `scripted`, and the same request always gets the
  * same reply. It refuses what the real endpoints refuse, such as a history with an unanswered tool call.
  */
@@ -47,7 +47,7 @@ export async function startScriptedModel(options: ScriptedModelOptions): Promise
   const requests: Entry[] = [];
   const server = createServer((req, res) => {
     answer(req, res, options, requests).catch((error: unknown) => {
-      // A caller that left reads nothing; one that waits is told that a rule of the script threw.
+      // A caller that disconnected reads nothing; one that waits learns that a rule of the script threw.
       if (res.headersSent || res.destroyed) res.destroy();
       else refuse(res, refusalOf(500, `The script failed: ${String(error)}`));
     });
@@ -107,14 +107,14 @@ async function readBody(req: IncomingMessage): Promise<ReturnType<typeof readCha
 }
 
 async function reply(res: ServerResponse, entry: Entry, options: ScriptedModelOptions): Promise<void> {
-  const left = new AbortController();
+  const disconnected = new AbortController();
   let broken = false;
   res.once('close', () => {
-    entry.outcome = res.writableFinished && !broken ? 'replied' : broken ? 'broken' : 'left';
-    left.abort();
+    entry.outcome = res.writableFinished && !broken ? 'replied' : broken ? 'broken' : 'disconnected';
+    disconnected.abort();
   });
   const fault = options.fault?.(entry);
-  // A hang is ended by its caller, and counts as left.
+  // A hang ends when its caller disconnects.
   broken = fault !== undefined && fault.kind !== 'hang';
   if (fault?.kind === 'refuse') {
     if (fault.retryAfterSeconds !== undefined) res.setHeader('retry-after', fault.retryAfterSeconds);
@@ -124,7 +124,7 @@ async function reply(res: ServerResponse, entry: Entry, options: ScriptedModelOp
   if (entry.body.stream !== true) return sendWhole(res, prepared, fault);
   if (fault?.kind === 'hang' && fault.afterChunks === undefined) return;
   const chunks = chunksOf(prepared, entry.body.stream_options?.include_usage === true);
-  await sendStream({ res, chunks, fault, delayMs: options.delayMs ?? 0, left: left.signal });
+  await sendStream({ res, chunks, fault, delayMs: options.delayMs ?? 0, disconnected: disconnected.signal });
 }
 
 function sendWhole(res: ServerResponse, prepared: PreparedReply, fault: ModelFault | undefined): void {
@@ -139,10 +139,10 @@ interface Stream {
   readonly chunks: readonly object[];
   readonly fault: ModelFault | undefined;
   readonly delayMs: number;
-  readonly left: AbortSignal;
+  readonly disconnected: AbortSignal;
 }
 
-async function sendStream({ res, chunks, fault, delayMs, left }: Stream): Promise<void> {
+async function sendStream({ res, chunks, fault, delayMs, disconnected }: Stream): Promise<void> {
   res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' });
   res.flushHeaders();
   const lines = [...chunks.map((chunk) => JSON.stringify(chunk)), '[DONE]'];
@@ -152,7 +152,7 @@ async function sendStream({ res, chunks, fault, delayMs, left }: Stream): Promis
       : Math.min(fault.afterChunks ?? 0, chunks.length);
   for (const [index, line] of lines.entries()) {
     if (fault !== undefined && index >= breakAt) return breakStream(fault, res, line);
-    if (delayMs > 0) await sleep(delayMs, undefined, { signal: left });
+    if (delayMs > 0) await sleep(delayMs, undefined, { signal: disconnected });
     await written(res, `data: ${line}\n\n`);
   }
   res.end();

@@ -35,7 +35,7 @@ const WORDINGS: Readonly<Record<string, { readonly did: Wording; readonly failed
   },
 };
 
-/** One sentence that tells what a tool gave back. */
+/** One sentence about the result of a tool. */
 export function sentenceOf(result: ToolResult): string {
   const wording = wordingOf(result);
   const answer = answerIn(result);
@@ -98,7 +98,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A failure's words as a person should hear them: what only the model is told is left out. */
+/** A failure's message for the person, without the part that is for the model only. */
 function explained(text: string): string {
   const sentences = brief(text).match(/[^.!?]+[.!?]*/g) ?? [];
   return sentences
