@@ -1,27 +1,27 @@
 import { type UrlWarning, warningsOfUrl } from '@parley/shared/domain/url';
 
-/** Why an address is not opened at all. */
+/** Why a URL is never opened. */
 export type AddressRefusal = 'not_a_url' | 'not_web' | 'too_long';
 
-/** A URL made ready to be shown. `before + host + after` is `href`, exactly what the browser opens. */
+/** The parts of a URL as the card shows them. `before + host + after` is `href`, exactly what the browser opens. */
 export interface Address {
   readonly kind: 'address';
   readonly href: string;
   readonly before: string;
-  /** The host name without its port: the part to highlight. Never raw Unicode, always as browsers resolve it. */
+  /** The host name without its port, shown in bold. In ASCII (punycode), as browsers resolve it. */
   readonly host: string;
   readonly after: string;
   readonly warnings: readonly UrlWarning[];
 }
 
-export type Look = Address | { readonly kind: 'refused'; readonly why: AddressRefusal };
+export type InspectedUrl = Address | { readonly kind: 'refused'; readonly why: AddressRefusal };
 
 export type { UrlWarning } from '@parley/shared/domain/url';
 
 const LENGTH_MAX = 2048;
 
-/** Looks at a URL before a person does. Opens and fetches nothing, and takes any text. */
-export function lookAt(text: string): Look {
+/** Checks a URL before it is shown. Accepts any text, and opens and fetches nothing. */
+export function inspectUrl(text: string): InspectedUrl {
   if (text.length > LENGTH_MAX) return refused('too_long');
   if (!URL.canParse(text)) return refused('not_a_url');
   const url = new URL(text);
@@ -33,6 +33,6 @@ export function lookAt(text: string): Look {
   return { kind: 'address', href, before, host, after, warnings: warningsOfUrl(url) };
 }
 
-function refused(why: AddressRefusal): Look {
+function refused(why: AddressRefusal): InspectedUrl {
   return { kind: 'refused', why };
 }

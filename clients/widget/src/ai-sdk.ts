@@ -2,10 +2,10 @@ import { type Elicitation, isElicitation } from './elicitation.ts';
 import './index.ts';
 import type { ElicitationCard, ElicitationServer, Strings } from './index.ts';
 
-/** The part of a `UIMessage` that holds a question, as Parley's chat streams write it. */
+/** The type of the `UIMessage` parts that carry a question in Parley's chat streams. */
 export const ELICITATION_PART = 'data-elicitation-request';
 
-/** What is read of a message part; parts of all other types pass. */
+/** The fields of a message part that are read. */
 export interface MessagePart {
   readonly type: string;
   readonly id?: string;
@@ -14,26 +14,26 @@ export interface MessagePart {
 
 export interface CardOptions {
   readonly server: ElicitationServer;
-  /** Who asks, where the question does not say. */
+  /** Who asks, if the question does not name anyone. */
   readonly agent?: string;
-  /** Words in place of the widget's own. */
+  /** Replaces some of the widget's texts. */
   readonly strings?: Partial<Strings>;
-  /** Language of the cards; without it, that of the place they stand in. */
+  /** Language of the cards; without it, that of their nearest ancestor that has one. */
   readonly lang?: string;
-  /** The chat stream is kept open and resumed, so that the cards need no stream of their own. @default false */
+  /** The page keeps and resumes its chat stream, so the cards need no stream of their own. @default false */
   readonly fed?: boolean;
 }
 
-/** The cards of one chat: one for each question, however often its part comes. */
+/** The cards of one chat: one for each question, however often its part arrives. */
 export interface ElicitationCards {
   /**
-   * The card of a message part, with what the part says now; nothing when the part is no question. The same question
-   * gives the same element, so that what a person typed stays. Call it on every change of the message.
+   * The card of a message part, updated from the part; undefined for other parts. The same question always gives the same
+   * element, so that typed values survive. Call it on every change of the message.
    */
   cardFor(part: MessagePart): ElicitationCard | undefined;
 }
 
-/** Makes cards of the AI SDK's message parts, for pages without React or with it (see docs/widget.md). */
+/** Creates cards from the AI SDK's message parts, with or without React (see docs/widget.md). */
 export function createElicitationCards(options: CardOptions): ElicitationCards {
   const cards = new Map<string, ElicitationCard>();
 
@@ -54,7 +54,7 @@ export function createElicitationCards(options: CardOptions): ElicitationCards {
     cardFor({ type, data }) {
       if (type !== ELICITATION_PART || !isElicitation(data)) return undefined;
       const card = cardOf(data);
-      // A message is told anew for each word of it: only a part that changed is news.
+      // Every token of the message calls this again: only a changed part updates the card.
       const { status, serverTime } = card.elicitation ?? {};
       if (status !== data.status || serverTime !== data.serverTime) card.elicitation = data;
       return card;

@@ -1,15 +1,15 @@
-/** The clock that decides deadlines, as far as it is known here. All times are in ms. */
+/** An estimate of the server's clock, which decides deadlines. All times are in ms. */
 export interface ServerClock {
-  /** Now on the server's clock; on the browser's own until the server's is known. */
+  /** The time on the server's clock; the browser's own time until that is known. */
   now(): number;
   /**
-   * Learns from a `serverTime` (ISO 8601). With the round trip of the reply it came in, it sets the clock. Without,
-   * it may be old, say of a replayed stream: the server's clock is then known to be at least there.
+   * Adjusts the clock by a `serverTime` (ISO 8601). With the round trip of its reply, it sets the clock. Without, it may
+   * be old, for example in a replayed stream: it is then only a lower bound.
    */
   note(serverTime: string | undefined, roundTripMs?: number): void;
 }
 
-/** Makes a clock. `wall` is the browser's own, which goes on while the machine sleeps, and may be wrong. */
+/** Creates a clock. `wall` is the browser's own: it continues while the machine sleeps, and may be wrong. */
 export function createServerClock(wall: () => number = Date.now): ServerClock {
   let offset: number | undefined;
   return {

@@ -5,8 +5,8 @@ import { isRecord } from '@parley/shared/domain/plain-record';
 type Needed = 'elicitationId' | 'mode' | 'message' | 'status';
 
 /**
- * An elicitation as the widget takes it: the wire form of `/v1`, of which it insists on four fields only, because
- * pages also hand over what came through a chat stream. Times are ISO 8601.
+ * An elicitation as the widget accepts it: the wire form of `/v1` with only four required fields, because pages also
+ * pass what came with a chat stream. Times are ISO 8601.
  */
 export type Elicitation = Readonly<
   Pick<Wire, Needed> &
@@ -26,7 +26,7 @@ const TEXTS = [
   'serverTime',
 ];
 
-/** Whether a value can be shown as an elicitation. Unknown keys pass; a status or mode of the future does not. */
+/** Whether a value can be shown as an elicitation. Unknown keys are allowed; an unknown status or mode is not. */
 export function isElicitation(value: unknown): value is Elicitation {
   if (!isRecord(value)) return false;
   const { elicitationId, message, mode, status, context } = value;
@@ -41,20 +41,20 @@ export function isElicitation(value: unknown): value is Elicitation {
   );
 }
 
-/** True while the person can still act. */
+/** Whether the person can still answer. */
 export function isOpen({ status }: { readonly status: Status }): boolean {
   return rankOf(status) < 2;
 }
 
 /**
- * Which of two views of one elicitation holds. Its life goes one way, so the later status wins, however late the
- * other view came in; within one status the later `serverTime` wins, and `next` where that does not tell.
+ * The newer of two views of one elicitation. A status never goes back, so the later status wins, whichever view arrived
+ * first. With equal statuses the later `serverTime` wins, and `next` if the times are missing or equal.
  */
 export function newer(known: Elicitation | undefined, next: Elicitation): Elicitation {
   if (known === undefined || known.elicitationId !== next.elicitationId) return next;
   const step = rankOf(next.status) - rankOf(known.status);
   if (step !== 0) return step > 0 ? next : known;
-  // Both ended: an end never changes, so whoever says otherwise is not believed.
+  // Both are terminal. A terminal status never changes, so the known one is kept.
   if (next.status !== known.status) return known;
   return Date.parse(next.serverTime ?? '') < Date.parse(known.serverTime ?? '') ? known : next;
 }

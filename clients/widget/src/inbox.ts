@@ -1,26 +1,26 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
 import { agentOf } from './card/head.ts';
-import type { InboxItem } from './inbox/items.ts';
-import { createInboxList, type InboxList, type InboxNews } from './inbox/list.ts';
+import type { InboxLine } from './inbox/lines.ts';
+import { createInboxList, type InboxList, type ListUpdate } from './inbox/list.ts';
 import { inboxStyles } from './inbox/styles.ts';
-import { endOf, type ItemContext, itemView, nameOf } from './inbox/view.ts';
+import { endOf, type LineContext, lineView, nameOf } from './inbox/view.ts';
 import { type ElicitationServer, type ElicitationSettled, ENGLISH } from './index.ts';
 import { ENGLISH_INBOX } from './strings/inbox.ts';
+import { LocalizedStrings } from './strings/localized.ts';
 import type { AllStrings } from './strings/strings.ts';
-import { Words } from './strings/words.ts';
 
 const NAME = 'elicitation-inbox';
 
 /** Detail of the event `elicitation-inbox-change`. */
 export interface InboxChange {
-  /** How many questions wait for this person. */
+  /** The number of this person's open questions. */
   readonly waiting: number;
 }
 
 /**
- * `<elicitation-inbox>`: all that waits for one person, over all conversations, newest first. Each line opens to the
- * card of its question. It needs `server`; all else has a default. See docs/widget.md.
+ * `<elicitation-inbox>`: one person's open questions of all conversations, newest first. Each line unfolds to the card of
+ * its question. Only `server` is required. See docs/widget.md.
  */
 export class ElicitationInbox extends LitElement {
   static override styles = inboxStyles;
@@ -31,44 +31,44 @@ export class ElicitationInbox extends LitElement {
     collapsed: { type: Boolean, reflect: true },
   };
 
-  /** The way to Parley, with the token of whoever the questions are for. */
+  /** The connection to Parley, with the person's token. */
   declare server: ElicitationServer | undefined;
-  /** Words in place of the widget's own. */
+  /** Replaces some of the widget's texts. */
   declare strings: Partial<AllStrings> | undefined;
-  /** Without it, as the page or the system has it. */
+  /** @default the page's `color-scheme` */
   declare theme: 'light' | 'dark' | undefined;
-  /** Only the chip is there; it opens the list. */
+  /** Only the chip is shown; it opens the list. */
   declare collapsed: boolean;
 
-  readonly #language = new Words<AllStrings>(this, { ...ENGLISH, ...ENGLISH_INBOX });
+  readonly #language = new LocalizedStrings<AllStrings>(this, { ...ENGLISH, ...ENGLISH_INBOX });
   readonly #expanded = new Set<string>();
-  /** Those whose card was shown once: it stays, with what was typed into it. */
+  /** Ids of questions whose card has been shown: the card stays, with the typed values. */
   readonly #carded = new Set<string>();
-  /** Those that a card of this inbox settled. */
+  /** Ids of questions that a card of this inbox settled. */
   readonly #settledHere = new Set<string>();
   #list: InboxList | undefined;
-  #told: number | undefined;
-  /** What the live region says. */
-  #said = '';
+  #lastWaiting: number | undefined;
+  /** Text of the live region. */
+  #announced = '';
 
   constructor() {
     super();
     this.collapsed = false;
   }
 
-  /** How many questions wait; nothing before the first list came. */
+  /** The number of open questions; undefined before the first list arrives. */
   get waiting(): number | undefined {
     return this.#list?.waiting;
   }
 
-  /** To the newest question, else to the chip. */
+  /** Focuses the newest question; without one, the chip. */
   override focus(options?: FocusOptions): void {
     const first = this.collapsed ? null : this.renderRoot.querySelector<HTMLElement>('.disclosure');
     (first ?? this.renderRoot.querySelector<HTMLElement>('.chip'))?.focus(options);
   }
 
   static override get observedAttributes(): string[] {
-    // biome-ignore lint/complexity/noThisInStatic: Lit gets the class ready on which it is asked
+    // biome-ignore lint/complexity/noThisInStatic: Lit prepares the class that the getter is called on
     return [...super.observedAttributes, 'lang'];
   }
 
@@ -88,16 +88,16 @@ export class ElicitationInbox extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    if (changed.has('server')) this.#turnTo(this.server);
-    // What hides must not take the focus with it.
+    if (changed.has('server')) this.#switchTo(this.server);
+    // The focus must not disappear with the list.
     const all = this.collapsed && changed.has('collapsed') ? this.renderRoot.querySelector('#all') : null;
     if (all?.matches(':focus-within')) this.renderRoot.querySelector<HTMLElement>('.chip')?.focus();
   }
 
   protected override updated(): void {
     const waiting = this.#list?.waiting;
-    if (waiting === undefined || waiting === this.#told) return;
-    this.#told = waiting;
+    if (waiting === undefined || waiting === this.#lastWaiting) return;
+    this.#lastWaiting = waiting;
     const detail: InboxChange = { waiting };
     this.dispatchEvent(new CustomEvent(`${NAME}-change`, { detail, bubbles: true, composed: true }));
   }
@@ -127,30 +127,30 @@ export class ElicitationInbox extends LitElement {
           <p class="quiet" part="connection">${words.connection(connection)}</p>
           ${this.#listView(words)}
         </div>
-        <div class="spoken" role="status">${this.#said}</div>
+        <div class="spoken" role="status">${this.#announced}</div>
       </section>
     `;
   }
 
   #listView(words: AllStrings): TemplateResult | typeof nothing {
     const { server } = this;
-    const items = this.#list?.items;
-    if (items === undefined || server === undefined) return nothing;
-    if (items.length === 0) return html`<p class="empty" part="empty">${words.inboxEmpty}</p>`;
+    const lines = this.#list?.lines;
+    if (lines === undefined || server === undefined) return nothing;
+    if (lines.length === 0) return html`<p class="empty" part="empty">${words.inboxEmpty}</p>`;
     return html`
       <ul role="list" part="list" aria-labelledby="heading">
         ${repeat(
-          items,
+          lines,
           ({ elicitation }) => elicitation.elicitationId,
-          (item) => this.#itemView(item, { words, server, overrides: this.strings }),
+          (line) => this.#lineView(line, { words, server, overrides: this.strings }),
         )}
       </ul>
     `;
   }
 
-  #itemView(item: InboxItem, shared: Pick<ItemContext, 'words' | 'server' | 'overrides'>): TemplateResult {
-    const id = item.elicitation.elicitationId;
-    return itemView(item, {
+  #lineView(line: InboxLine, shared: Pick<LineContext, 'words' | 'server' | 'overrides'>): TemplateResult {
+    const id = line.elicitation.elicitationId;
+    return lineView(line, {
       ...shared,
       isExpanded: this.#expanded.has(id),
       hasCard: this.#carded.has(id),
@@ -161,7 +161,7 @@ export class ElicitationInbox extends LitElement {
   }
 
   #toggle(id: string, button: HTMLElement): void {
-    // Not every browser gives a pressed button the focus, and a card that is put away must not keep it.
+    // Not every browser focuses a pressed button, and a hidden card must not keep the focus.
     button.focus();
     if (!this.#expanded.delete(id)) this.#expanded.add(id);
     this.#carded.add(id);
@@ -170,45 +170,45 @@ export class ElicitationInbox extends LitElement {
 
   #settled({ elicitationId, status, here }: ElicitationSettled): void {
     if (here) this.#settledHere.add(elicitationId);
-    this.#list?.end({ elicitationId, status });
+    this.#list?.recordEnd({ elicitationId, status });
     this.requestUpdate();
   }
 
-  #turnTo(server: ElicitationServer | undefined): void {
+  #switchTo(server: ElicitationServer | undefined): void {
     this.#list?.stop();
     for (const known of [this.#expanded, this.#carded, this.#settledHere]) known.clear();
-    this.#said = '';
-    this.#told = undefined;
+    this.#announced = '';
+    this.#lastWaiting = undefined;
     this.#list =
       server &&
       createInboxList({
         server,
-        isHeld: (id) => this.#isHeld(id),
-        onNews: (news) => this.#hear(news),
+        isInUse: (id) => this.#isInUse(id),
+        onUpdate: (update) => this.#onUpdate(update),
       });
     if (this.isConnected) this.#list?.start();
   }
 
-  #hear({ arrived = [], ended, connection }: InboxNews): void {
+  #onUpdate({ arrived = [], ended, connection }: ListUpdate): void {
     const words = this.#words();
     const [first] = arrived;
-    if (arrived.length > 1) this.#say(words.waitingLong(this.waiting ?? 0));
-    else if (first !== undefined) this.#say(words.arrived(agentOf(first, undefined, words)));
-    // The card of an open line says it itself.
+    if (arrived.length > 1) this.#announce(words.waitingLong(this.waiting ?? 0));
+    else if (first !== undefined) this.#announce(words.arrived(agentOf(first, undefined, words)));
+    // The card of an unfolded line announces it itself.
     if (ended !== undefined && !this.#expanded.has(ended.elicitationId)) {
-      this.#say(`${nameOf(ended)}: ${endOf(ended, words, false)}`);
+      this.#announce(`${nameOf(ended)}: ${endOf(ended, words, false)}`);
     }
-    if (connection === 'offline') this.#say(words.connection(connection));
+    if (connection === 'offline') this.#announce(words.connection(connection));
     this.requestUpdate();
   }
 
-  /** Says it even if it is what was said last. */
-  #say(text: string): void {
-    this.#said = this.#said === text ? `${text}\u00a0` : text;
+  /** Announces a text, even if it equals the last one. */
+  #announce(text: string): void {
+    this.#announced = this.#announced === text ? `${text}\u00a0` : text;
   }
 
-  /** Nothing moves away from under a focus or a mouse. */
-  #isHeld(id: string): boolean {
+  /** Whether the focus or the mouse is on the line, so that it must not disappear. */
+  #isInUse(id: string): boolean {
     const line = this.renderRoot.querySelector(`[data-id="${CSS.escape(id)}"]`);
     if (line === null) return false;
     return line.matches(':focus-within') || (matchMedia('(hover: hover)').matches && line.matches(':hover'));

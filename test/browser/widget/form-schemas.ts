@@ -81,7 +81,7 @@ export const BOUNDED = {
 const MARKUP = '<img src=x onerror=alert(1)><a href="javascript:alert(1)">a</a> https://evil.example/ ';
 const LONG = `\u202eevil ${MARKUP}${'x'.repeat(9_900)}`;
 
-/** Words that try to be more than words, or to be too many. */
+/** Texts that imitate mark-up, or are very long. */
 export const HOSTILE = {
   type: 'object',
   title: LONG,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lookAt } from '../../../clients/widget/src/address.ts';
+import { inspectUrl } from '../../../clients/widget/src/address.ts';
 
 describe('an address', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('an address', () => {
     ['https://example.com/\u202egpj.exe', 'https://', 'example.com', '/%E2%80%AEgpj.exe', []],
     ['https://exam\nple.com/', 'https://', 'example.com', '/', []],
   ])('of %j is shown as it opens', (text, before, host, after, warnings) => {
-    expect(lookAt(text)).toMatchObject({ kind: 'address', before, host, after, warnings });
+    expect(inspectUrl(text)).toMatchObject({ kind: 'address', before, host, after, warnings });
   });
 
   it.each([
@@ -34,7 +34,7 @@ describe('an address', () => {
     ['file:///etc/passwd', 'not_web'],
     [`https://example.com/${'a'.repeat(2048)}`, 'too_long'],
   ])('of %j is refused', (text, why) => {
-    expect(lookAt(text)).toEqual({ kind: 'refused', why });
+    expect(inspectUrl(text)).toEqual({ kind: 'refused', why });
   });
 
   it('is in its parts exactly what opens, in printable ASCII, whatever the text', () => {
@@ -69,7 +69,7 @@ describe('an address', () => {
           fc.string(),
         ),
         (url) => {
-          const look = lookAt(url);
+          const look = inspectUrl(url);
           if (look.kind === 'refused') return;
           shown += 1;
           const { href, before, host, after, warnings } = look;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { timeLeft } from '../../../clients/widget/src/card/countdown.ts';
+import { remainingMs } from '../../../clients/widget/src/card/countdown.ts';
 import { createServerClock } from '../../../clients/widget/src/clock.ts';
 import type { Elicitation } from '../../../clients/widget/src/elicitation.ts';
 
@@ -27,8 +27,8 @@ describe('the clock of the server', () => {
     world.clock.note(iso(SERVER), 0);
     world.pass(90_000);
     expect(world.clock.now()).toBe(SERVER + 90_000);
-    expect(timeLeft(askedUntil(iso(SERVER + 100_000)), world.clock)).toBe(10_000);
-    expect(timeLeft(askedUntil(iso(SERVER + 80_000)), world.clock)).toBe(0);
+    expect(remainingMs(askedUntil(iso(SERVER + 100_000)), world.clock)).toBe(10_000);
+    expect(remainingMs(askedUntil(iso(SERVER + 80_000)), world.clock)).toBe(0);
   });
 
   it('takes half of the round trip for the way back', () => {
@@ -66,7 +66,7 @@ describe('the clock of the server', () => {
     clock.note('yesterday');
     clock.note(undefined, 3);
     expect(clock.now()).toBe(SERVER + 5);
-    expect(timeLeft(askedUntil('soon'), clock)).toBeUndefined();
-    expect(timeLeft({ ...askedUntil(iso(SERVER)), status: 'accepted' }, clock)).toBeUndefined();
+    expect(remainingMs(askedUntil('soon'), clock)).toBeUndefined();
+    expect(remainingMs({ ...askedUntil(iso(SERVER)), status: 'accepted' }, clock)).toBeUndefined();
   });
 });

@@ -4,21 +4,21 @@ import type { Elicitation } from '../../../clients/widget/src/elicitation.ts';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
-/** A small server that speaks the part of `/v1` that the widget uses, for one user. */
+/** A small server with the part of `/v1` that the widget uses, for one user. */
 export interface Hub {
   readonly baseUrl: string;
-  /** Everything that was asked, as `GET /v1/…`, bodies after it. */
+  /** All requests, as `GET /v1/…` and the body. */
   readonly log: string[];
   readonly elicitations: Map<string, Elicitation>;
-  /** The token it takes. */
+  /** The token it accepts. */
   token: string;
-  /** Handles a request before all else; returns true when it did. */
+  /** Called first with each request; returns true if it has replied. */
   before: Handler;
-  /** What `serverTime` says beyond the real time, in ms. */
+  /** How far `serverTime` is ahead of the real time, in ms. */
   aheadMs: number;
-  /** Asks, or changes what was asked; tells all streams. */
+  /** Creates or changes an elicitation, and sends it to all streams. */
   put(change: Partial<Elicitation> & { elicitationId: string }): Elicitation;
-  /** The same without telling anybody. */
+  /** The same without sending it to the streams. */
   putSilently(change: Partial<Elicitation> & { elicitationId: string }): Elicitation;
   /** Writes raw text into all streams. */
   write(text: string): void;

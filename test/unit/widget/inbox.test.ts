@@ -1,9 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Elicitation } from '../../../clients/widget/src/elicitation.ts';
-import { countWaiting, drop, end, type InboxItem, merge } from '../../../clients/widget/src/inbox/items.ts';
-import { createInboxList, type InboxNews } from '../../../clients/widget/src/inbox/list.ts';
-import { stayTrueMs } from '../../../clients/widget/src/inbox/times.ts';
+import {
+  countWaiting,
+  dropClosed,
+  endLine,
+  type InboxLine,
+  merge,
+} from '../../../clients/widget/src/inbox/lines.ts';
+import { createInboxList, type ListUpdate, nextChangeMs } from '../../../clients/widget/src/inbox/list.ts';
 import { nameOf } from '../../../clients/widget/src/inbox/view.ts';
 import type { Connection, ElicitationServer } from '../../../clients/widget/src/server/type.ts';
 
@@ -20,50 +25,54 @@ function question(id: number, more: Partial<Elicitation> = {}): Elicitation {
   };
 }
 
-const idsOf = (items: readonly InboxItem[]) => items.map(({ elicitation }) => elicitation.elicitationId);
+const idsOf = (lines: readonly InboxLine[]) => lines.map(({ elicitation }) => elicitation.elicitationId);
 
 describe('the lines of an inbox', () => {
-  it('are the newest first, whatever order the server has them in', () => {
+  it('are sorted newest first, whatever the order of the server', () => {
     expect(
       idsOf(
         merge(
           [],
           [2, 3, 1].map((id) => question(id)),
           0,
-        ).items,
+        ).lines,
       ),
     ).toEqual(['el_3', 'el_2', 'el_1']);
   });
 
-  it('keep what waits no longer, with the time it left, and say what came and what went', () => {
-    const before = merge([], [question(1), question(2)], 0).items;
-    const { items, arrived, left } = merge(before, [question(1), question(3)], 50);
-    expect(items.map(({ elicitation, leftAt }) => [elicitation.elicitationId, leftAt])).toEqual([
+  it('keep closed questions with the time they closed, and report new and closed ones', () => {
+    const before = merge([], [question(1), question(2)], 0).lines;
+    const { lines, arrived, closed } = merge(before, [question(1), question(3)], 50);
+    expect(lines.map(({ elicitation, closedAt }) => [elicitation.elicitationId, closedAt])).toEqual([
       ['el_3', undefined],
       ['el_2', 50],
       ['el_1', undefined],
     ]);
     expect(arrived.map(({ elicitationId }) => elicitationId)).toEqual(['el_3']);
-    expect(left).toEqual(['el_2']);
-    expect(merge(items, [question(1), question(3)], 99)).toMatchObject({ arrived: [], left: [] });
-    expect(countWaiting(items)).toBe(2);
+    expect(closed).toEqual(['el_2']);
+    expect(merge(lines, [question(1), question(3)], 99)).toMatchObject({ arrived: [], closed: [] });
+    expect(countWaiting(lines)).toBe(2);
   });
 
-  it('never take back an end that is known, but revive a line that was only missing', () => {
-    const ended = end(merge([], [question(1)], 0).items, { elicitationId: 'el_1', status: 'accepted' }, 7);
-    expect(merge(ended, [question(1)], 9).items).toEqual(ended);
-    const missing = merge(merge([], [question(1)], 0).items, [], 7).items;
-    expect(merge(missing, [question(1)], 9).items).toEqual([{ elicitation: question(1) }]);
+  it('never reopen a settled question, but reopen one that was only missing from a list', () => {
+    const ended = endLine(
+      merge([], [question(1)], 0).lines,
+      { elicitationId: 'el_1', status: 'accepted' },
+      7,
+    );
+    expect(merge(ended, [question(1)], 9).lines).toEqual(ended);
+    const missing = merge(merge([], [question(1)], 0).lines, [], 7).lines;
+    expect(merge(missing, [question(1)], 9).lines).toEqual([{ elicitation: question(1) }]);
   });
 
-  it('leave when their time is up, unless somebody is at them', () => {
-    const items = merge(merge([], [question(1), question(2)], 0).items, [], 100).items;
-    expect(drop(items, 99, () => false)).toBe(items);
-    expect(idsOf(drop(items, 100, (id) => id === 'el_2'))).toEqual(['el_2']);
-    expect(drop(items, 100, () => false)).toEqual([]);
+  it('disappear when their time is up, unless they are in use', () => {
+    const lines = merge(merge([], [question(1), question(2)], 0).lines, [], 100).lines;
+    expect(dropClosed(lines, 99, () => false)).toBe(lines);
+    expect(idsOf(dropClosed(lines, 100, (id) => id === 'el_2'))).toEqual(['el_2']);
+    expect(dropClosed(lines, 100, () => false)).toEqual([]);
   });
 
-  it('agree with a plain set, whatever lists and ends come in', () => {
+  it('agree with a plain set, for any sequence of lists and ends', () => {
     const ids = fc.uniqueArray(fc.integer({ min: 1, max: 6 }));
     const step = fc.oneof(
       ids.map((open) => ({ open })),
@@ -71,25 +80,25 @@ describe('the lines of an inbox', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
-        let items: readonly InboxItem[] = [];
+        let lines: readonly InboxLine[] = [];
         let waiting = new Set<string>();
         const over = new Set<string>();
         steps.forEach((each, at) => {
           if ('open' in each) {
-            items = merge(
-              items,
+            lines = merge(
+              lines,
               each.open.map((id) => question(id)),
               at,
-            ).items;
+            ).lines;
             waiting = new Set(each.open.map((id) => `el_${id}`).filter((id) => !over.has(id)));
           } else {
             const elicitationId = `el_${each.ended}`;
-            if (idsOf(items).includes(elicitationId)) over.add(elicitationId);
-            items = end(items, { elicitationId, status: 'declined' }, at);
+            if (idsOf(lines).includes(elicitationId)) over.add(elicitationId);
+            lines = endLine(lines, { elicitationId, status: 'declined' }, at);
             waiting.delete(elicitationId);
           }
-          expect(new Set(idsOf(items.filter(({ leftAt }) => leftAt === undefined)))).toEqual(waiting);
-          expect(idsOf(items)).toEqual([...new Set(idsOf(items))].sort().reverse());
+          expect(new Set(idsOf(lines.filter(({ closedAt }) => closedAt === undefined)))).toEqual(waiting);
+          expect(idsOf(lines)).toEqual([...new Set(idsOf(lines))].sort().reverse());
         });
       }),
     );
@@ -97,13 +106,13 @@ describe('the lines of an inbox', () => {
 });
 
 describe('a line', () => {
-  it('has the title of its question for a name, else what its message begins with, on one line', () => {
+  it("is named by its question's title, or by the beginning of its message, on one line", () => {
     expect(nameOf(question(1, { title: ' Paint\nthe door ' }))).toBe('Paint the door');
     expect(nameOf(question(1, { title: ' ', message: 'Which\n\tcolour?' }))).toBe('Which colour?');
     expect(nameOf(question(1, { title: 'a\u202eb' }))).toBe('a[U+202E]b');
   });
 
-  it('is cut where it gets long, and never within a character', () => {
+  it('has a long name cut, and never within a character', () => {
     const name = nameOf(question(1, { message: '🎨'.repeat(5_000) }));
     expect([...name]).toHaveLength(140);
     expect(name.isWellFormed()).toBe(true);
@@ -112,23 +121,23 @@ describe('a line', () => {
 });
 
 describe('the times of an inbox', () => {
-  it('are looked at by the second where one is counted down, else four times a minute', () => {
-    expect(stayTrueMs(0, [])).toBe(15_000);
-    expect(stayTrueMs(0, [60 * MINUTE, Number.NaN])).toBe(15_000);
-    expect(stayTrueMs(0, [60 * MINUTE, 10 * MINUTE])).toBe(1_000);
-    expect(stayTrueMs(0, [-MINUTE])).toBe(15_000);
-    expect(stayTrueMs(0, [10 * MINUTE + 4_000])).toBe(4_000);
+  it('are updated every second near a deadline, else four times a minute', () => {
+    expect(nextChangeMs(0, [])).toBe(15_000);
+    expect(nextChangeMs(0, [60 * MINUTE, Number.NaN])).toBe(15_000);
+    expect(nextChangeMs(0, [60 * MINUTE, 10 * MINUTE])).toBe(1_000);
+    expect(nextChangeMs(0, [-MINUTE])).toBe(15_000);
+    expect(nextChangeMs(0, [10 * MINUTE + 4_000])).toBe(4_000);
   });
 });
 
 describe('the list', () => {
-  /** A server of which the test is the far end. */
-  function setUp({ held = false } = {}) {
+  /** A list on a server that the test plays. */
+  function setUp({ inUse = false } = {}) {
     vi.useFakeTimers();
     onTestFinished(() => {
       vi.useRealTimers();
     });
-    let tell: (open: readonly Elicitation[]) => void = () => undefined;
+    let sendOpen: (open: readonly Elicitation[]) => void = () => undefined;
     let connect: (state: Connection) => void = () => undefined;
     const ended = new Map<string, Elicitation>();
     let followers = 0;
@@ -141,85 +150,89 @@ describe('the list', () => {
       },
       followInbox(listener, onConnection) {
         followers += 1;
-        tell = listener;
+        sendOpen = listener;
         connect = onConnection ?? connect;
         return () => {
           followers -= 1;
         };
       },
     };
-    const news: InboxNews[] = [];
-    const list = createInboxList({ server, isHeld: () => held, onNews: (item) => news.push(item) });
+    const updates: ListUpdate[] = [];
+    const list = createInboxList({
+      server,
+      isInUse: () => inUse,
+      onUpdate: (update) => updates.push(update),
+    });
     list.start();
     return {
       list,
-      news,
+      updates,
       ended,
       followers: () => followers,
-      tell: (...open: Elicitation[]) => tell(open),
+      sendOpen: (...open: Elicitation[]) => sendOpen(open),
       connect: (state: Connection) => connect(state),
     };
   }
 
-  it('tells arrivals, but not what was there already', () => {
-    const { list, news, tell } = setUp();
+  it('reports new questions, but not those of its first list', () => {
+    const { list, updates, sendOpen } = setUp();
     expect(list.waiting).toBeUndefined();
-    tell(question(1));
-    expect(news).toEqual([{}]);
-    tell(question(1), question(2));
-    expect(news.at(-1)).toEqual({ arrived: [question(2)] });
+    sendOpen(question(1));
+    expect(updates).toEqual([{}]);
+    sendOpen(question(1), question(2));
+    expect(updates.at(-1)).toEqual({ arrived: [question(2)] });
     expect(list.waiting).toBe(2);
   });
 
-  it('finds out how a question ended, says so, and lets its line go when it was there to be read', async () => {
-    const { list, news, ended, tell } = setUp();
-    tell(question(1));
+  it('reads how a question ended, reports it, and removes the line after it could be read', async () => {
+    const { list, updates, ended, sendOpen } = setUp();
+    sendOpen(question(1));
     ended.set('el_1', question(1, { status: 'withdrawn', reason: 'superseded' }));
-    tell();
+    sendOpen();
     await vi.advanceTimersByTimeAsync(0);
-    expect(news.at(-1)?.ended).toMatchObject({ status: 'withdrawn', reason: 'superseded' });
+    expect(updates.at(-1)?.ended).toMatchObject({ status: 'withdrawn', reason: 'superseded' });
     await vi.advanceTimersByTimeAsync(4_000);
-    expect(list.items).toHaveLength(1);
+    expect(list.lines).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(4_000);
-    expect(list.items).toEqual([]);
+    expect(list.lines).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('lets the line go even if nobody can tell how it ended, and keeps it while somebody is at it', async () => {
+  it('removes a line whose end cannot be read, and keeps one in use', async () => {
     const free = setUp();
-    free.tell(question(1));
-    free.tell();
+    free.sendOpen(question(1));
+    free.sendOpen();
     await vi.advanceTimersByTimeAsync(0);
-    expect(free.list.items).toMatchObject([{ isLost: true }]);
+    expect(free.list.lines).toMatchObject([{ isUnknown: true }]);
     await vi.advanceTimersByTimeAsync(10_000);
-    expect(free.list.items).toEqual([]);
-    const { list, tell } = setUp({ held: true });
-    tell(question(1));
-    tell();
+    expect(free.list.lines).toEqual([]);
+    const { list, sendOpen } = setUp({ inUse: true });
+    sendOpen(question(1));
+    sendOpen();
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(list.items).toHaveLength(1);
+    expect(list.lines).toHaveLength(1);
   });
 
-  it('believes a card that knows first, and counts at once', () => {
-    const { list, news, tell } = setUp();
-    tell(question(1), question(2));
-    list.end({ elicitationId: 'el_1', status: 'accepted' });
-    list.end({ elicitationId: 'el_1', status: 'accepted' });
+  it('accepts the end that a card reports first, and updates the count at once', () => {
+    const { list, updates, sendOpen } = setUp();
+    sendOpen(question(1), question(2));
+    list.recordEnd({ elicitationId: 'el_1', status: 'accepted' });
+    list.recordEnd({ elicitationId: 'el_1', status: 'accepted' });
     expect(list.waiting).toBe(1);
-    expect(news.filter(({ ended }) => ended !== undefined)).toHaveLength(1);
+    expect(updates.filter(({ ended }) => ended !== undefined)).toHaveLength(1);
   });
 
-  it('stops with its timers, and goes on with what it knew', () => {
-    const { list, news, tell, connect, followers } = setUp();
+  it('stops its timers, and keeps its lines when it starts again', () => {
+    const { list, updates, sendOpen, connect, followers } = setUp();
     connect('live');
-    tell(question(1));
+    sendOpen(question(1));
     list.stop();
     expect([followers(), vi.getTimerCount()]).toEqual([0, 0]);
     list.start();
     list.start();
-    tell(question(1), question(2));
+    sendOpen(question(1), question(2));
     expect(followers()).toBe(1);
-    expect(news.at(-1)).toEqual({ arrived: [question(2)] });
+    expect(updates.at(-1)).toEqual({ arrived: [question(2)] });
     expect(list.connection).toBe('live');
   });
 });

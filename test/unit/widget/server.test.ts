@@ -37,7 +37,7 @@ function connect(options: Partial<ElicitationServerOptions> = {}): ElicitationSe
   });
 }
 
-/** A page whose events come when told. */
+/** A page whose events the test fires. */
 function fakePage() {
   const listeners = new Set<(event: PageEvent) => void>();
   let hidden = false;
@@ -81,7 +81,7 @@ async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
 }
 
 describe('reading', () => {
-  it('gives the elicitation, and the clock of the server', async () => {
+  it('returns the elicitation, and adjusts the clock to the server', async () => {
     hub.aheadMs = 7_200_000;
     hub.put({ elicitationId: 'q' });
     expect(await server.read('q')).toMatchObject({ elicitationId: 'q', status: 'pending' });
@@ -111,7 +111,7 @@ describe('reading', () => {
     expect(await refusalOf(server.read(id))).toMatchObject(refusal);
   });
 
-  it('takes the page of a proxy for no reply', async () => {
+  it('treats a page of a proxy as no reply', async () => {
     hub.before = (_, res) => {
       res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
       return true;
@@ -119,7 +119,7 @@ describe('reading', () => {
     expect(await refusalOf(server.read('q'))).toMatchObject({ code: 'offline', status: 0 });
   });
 
-  it('takes the 404 of a proxy for an outage', async () => {
+  it('treats the 404 of a proxy as an outage', async () => {
     hub.before = (_, res) => {
       res.writeHead(404).end('no such host');
       return true;
@@ -127,7 +127,7 @@ describe('reading', () => {
     expect(await refusalOf(server.read('q'))).toMatchObject({ code: 'unavailable', status: 404 });
   });
 
-  it('says so when the page has no token', async () => {
+  it('is refused when the page has no token', async () => {
     const failing = connect({ getToken: () => Promise.reject(new Error('signed out')) });
     expect(await refusalOf(failing.read('q'))).toMatchObject({ code: 'unauthenticated', status: 0 });
     expect(hub.log).toEqual([]);
@@ -147,7 +147,7 @@ describe('answering', () => {
     );
   });
 
-  it('goes out again with one responseId when the reply is lost, and counts once', async () => {
+  it('is retried with the same responseId when the reply is lost, and counts once', async () => {
     hub.put({ elicitationId: 'q' });
     let lost = 0;
     hub.before = (req, res) => {
@@ -164,7 +164,7 @@ describe('answering', () => {
     expect(new Set(answers()).size).toBe(2);
   });
 
-  it('gives up in the end, and says that no reply came', async () => {
+  it('gives up in the end, with the code offline', async () => {
     hub.put({ elicitationId: 'q' });
     hub.before = (req) => {
       req.socket.destroy();
@@ -177,7 +177,7 @@ describe('answering', () => {
     expect(answers().length).toBeGreaterThan(1);
   });
 
-  it('hands on field errors at once, and holds no answer in the error', async () => {
+  it('rejects with field errors at once, and its error contains no answer', async () => {
     hub.put({ elicitationId: 'q' });
     const errors = [{ path: 'f', message: 'must be a number' }];
     hub.before = (req, res) => {
@@ -191,7 +191,7 @@ describe('answering', () => {
     expect(answers()).toHaveLength(1);
   });
 
-  it('hands on Retry-After', async () => {
+  it('passes on Retry-After', async () => {
     hub.before = (_, res) => {
       res.setHeader('retry-after', '7');
       problem(res, 429, 'rate_limited');
@@ -203,7 +203,7 @@ describe('answering', () => {
     });
   });
 
-  it('learns from a refusal how it stands, and tells who follows', async () => {
+  it('updates followers with the elicitation of a refusal', async () => {
     hub.put({ elicitationId: 'q' });
     const { statuses, states } = follow('q');
     await live(states);
@@ -213,7 +213,7 @@ describe('answering', () => {
     expect(statuses).toEqual(['pending', 'expired']);
   });
 
-  it('outlives the page, unless it is larger than browsers take then', async () => {
+  it('outlives the page, unless its body is too large for keepalive', async () => {
     for (const elicitationId of ['q', 'r']) hub.put({ elicitationId });
     const kept: unknown[] = [];
     const own = connect({
@@ -230,7 +230,7 @@ describe('answering', () => {
 });
 
 describe('following', () => {
-  it('tells what it is, then every change, by push', async () => {
+  it('delivers the present view, then every change, by the stream', async () => {
     hub.put({ elicitationId: 'q', mode: 'url' });
     const { statuses, states } = follow('q');
     await live(states);
@@ -240,7 +240,7 @@ describe('following', () => {
     expect(hub.count(INBOX)).toBe(1);
   });
 
-  it('uses one stream for all, and ends it with the last', async () => {
+  it('uses one stream for all followers, and closes it with the last', async () => {
     for (const elicitationId of ['q', 'r']) hub.put({ elicitationId });
     const [first, second] = [follow('q'), follow('r')];
     await live(second.states);
@@ -254,7 +254,7 @@ describe('following', () => {
     expect([hub.count(INBOX), first.statuses, again.statuses]).toEqual([2, ['pending'], ['pending']]);
   });
 
-  it('never goes back, and tells nothing twice', async () => {
+  it('never goes back to an earlier status, and delivers no status twice', async () => {
     const asked = hub.put({ elicitationId: 'q' });
     const { statuses, states } = follow('q');
     await live(states);
@@ -264,7 +264,7 @@ describe('following', () => {
     expect(statuses).toEqual(['pending', 'accepted']);
   });
 
-  it('knows an answer given here before the event comes', async () => {
+  it('delivers the result of an own answer before its event arrives', async () => {
     hub.put({ elicitationId: 'q' });
     const { statuses, states } = follow('q');
     await live(states);
@@ -272,7 +272,7 @@ describe('following', () => {
     expect(statuses).toEqual(['pending', 'cancelled']);
   });
 
-  it('comes back after a loss and has what happened meanwhile', async () => {
+  it('reconnects after a loss and delivers what it missed', async () => {
     hub.put({ elicitationId: 'q' });
     const { statuses, states } = follow('q');
     await live(states);
@@ -281,7 +281,7 @@ describe('following', () => {
     await until(() => expect(statuses).toEqual(['pending', 'withdrawn']));
   });
 
-  it('looks every now and then while events are not to be had, and says so', async () => {
+  it('polls while there is no stream, in the state polling', async () => {
     hub.put({ elicitationId: 'q' });
     hub.before = (req, res) => {
       if (!req.url?.endsWith('/inbox/events')) return false;
@@ -297,7 +297,7 @@ describe('following', () => {
     expect(hub.count(QUESTION)).toBe(asked);
   });
 
-  it('does not take a stream without a snapshot for live', async () => {
+  it('does not call a stream without a snapshot live', async () => {
     hub.put({ elicitationId: 'q' });
     hub.before = (req, res) => {
       if (!req.url?.endsWith('/inbox/events')) return false;
@@ -311,7 +311,7 @@ describe('following', () => {
     expect([hub.count(INBOX), states.includes('live')]).toEqual([1, false]);
   });
 
-  it('is offline while nothing answers, and live again by itself', async () => {
+  it('is offline while the server does not reply, and live again afterwards', async () => {
     hub.put({ elicitationId: 'q' });
     hub.before = (req) => {
       req.socket.destroy();
@@ -324,7 +324,7 @@ describe('following', () => {
     await until(() => expect(statuses).toEqual(['pending']));
   });
 
-  it('tells that a question is gone, and asks no more', async () => {
+  it('reports an unknown question as gone, and stops reading it', async () => {
     const { statuses, states, gone } = follow('q');
     await until(() => expect(gone()).toBe(1));
     expect(statuses).toEqual([]);
@@ -336,7 +336,7 @@ describe('following', () => {
     expect(states).not.toContain('offline');
   });
 
-  it('survives events that it does not know, and a listener that fails', async () => {
+  it('ignores unknown events', async () => {
     hub.put({ elicitationId: 'q' });
     const { statuses, states } = follow('q');
     await live(states);
@@ -347,7 +347,7 @@ describe('following', () => {
     expect(hub.count(INBOX)).toBe(1);
   });
 
-  it('tells nothing once it is closed', async () => {
+  it('calls no listener once it is closed', async () => {
     hub.put({ elicitationId: 'q' });
     const { statuses, states } = follow('q');
     await live(states);
@@ -361,7 +361,7 @@ describe('following', () => {
 });
 
 describe('the page', () => {
-  it('hidden for long costs no stream; shown again it has what happened', async () => {
+  it('has no stream while it is hidden for long, and catches up when it is shown', async () => {
     const page = fakePage();
     const own = connect({ page });
     hub.put({ elicitationId: 'q' });
@@ -378,7 +378,7 @@ describe('the page', () => {
     own.close();
   });
 
-  it('hidden for a moment keeps its stream', async () => {
+  it('keeps its stream when it is hidden for a moment', async () => {
     const page = fakePage();
     const own = connect({ page, hiddenMs: 60_000 });
     hub.put({ elicitationId: 'q' });
@@ -392,7 +392,7 @@ describe('the page', () => {
     own.close();
   });
 
-  it('looks when it is shown, even while events seem live', async () => {
+  it('polls when it is shown, even while the stream seems live', async () => {
     const page = fakePage();
     const own = connect({ page });
     hub.put({ elicitationId: 'q' });
@@ -404,7 +404,7 @@ describe('the page', () => {
     own.close();
   });
 
-  it('offline says so at once, and online connects anew', async () => {
+  it('is offline at once with the event offline, and reconnects with online', async () => {
     const page = fakePage();
     const own = connect({ page });
     hub.put({ elicitationId: 'q' });
@@ -430,7 +430,7 @@ describe('the inbox', () => {
     return { lists, states, stop, latest: () => lists.at(-1) };
   }
 
-  it('tells all that waits, newest first, and every change', async () => {
+  it('delivers all open questions, newest first, on every change', async () => {
     for (const elicitationId of ['a', 'b']) hub.put({ elicitationId });
     hub.put({ elicitationId: 'old', status: 'accepted' });
     const { lists, states } = followInbox();
@@ -447,14 +447,14 @@ describe('the inbox', () => {
     );
   });
 
-  it('is told at once what is known when it comes later', async () => {
+  it('gets the known list at once when it follows later', async () => {
     hub.put({ elicitationId: 'q' });
     const { states } = follow('q');
     await live(states);
     expect(followInbox().lists).toEqual([['q']]);
   });
 
-  it('loses a question that was answered here, whatever a late list says', async () => {
+  it('removes a question that was answered here, even if an older list arrives later', async () => {
     const asked = hub.put({ elicitationId: 'q' });
     const { states, latest } = followInbox();
     await live(states);
@@ -467,7 +467,7 @@ describe('the inbox', () => {
     expect(latest()).toEqual([]);
   });
 
-  it('is read page by page while events are not to be had', async () => {
+  it('is read page by page while there is no stream', async () => {
     hub.before = (req, res) => {
       if (req.url?.includes('/inbox/events')) {
         problem(res, 503, 'unavailable');
@@ -483,7 +483,7 @@ describe('the inbox', () => {
     expect(states).not.toContain('live');
   });
 
-  it('of two tabs says the same', async () => {
+  it('is the same in two tabs', async () => {
     hub.put({ elicitationId: 'q' });
     const [here, other] = [followInbox(), connect()];
     const there = followInbox(other);

@@ -1,22 +1,22 @@
 import { html, nothing, type TemplateResult } from 'lit';
-import type { AskedFacts } from './facts.ts';
 import { icon } from './icons.ts';
+import type { QuestionProps } from './props.ts';
 
-/** Sends the form, or leaves it. */
-export function formActions(facts: AskedFacts): TemplateResult {
-  const { state, strings, acts, isUnsent } = facts;
+/** The buttons of a form question. */
+export function formActions(props: QuestionProps): TemplateResult {
+  const { state, strings, actions, isUnsent } = props;
   const isSending = state === 'sending';
   return html`
     <div class="actions near" part="actions">
-      ${button('primary', acts.submit, isUnsent ? strings.tryAgain : isSending ? html`${icon('turn')}${strings.sending}` : strings.send, isSending)}
-      ${leaving(facts, strings.notNow)}
+      ${button('primary', actions.submit, isUnsent ? strings.tryAgain : isSending ? html`${icon('turn')}${strings.sending}` : strings.send, isSending)}
+      ${leaveButtons(props, strings.notNow)}
     </div>
   `;
 }
 
-/** Opens the page at `href`, if any, or leaves it. The link works once its address has been in view for long enough. */
-export function urlActions(facts: AskedFacts, href: string | undefined): TemplateResult {
-  const { view, strings, acts, isChecking, isAwake } = facts;
+/** The link and the buttons of a url question. The link works once its URL has been in view for long enough. */
+export function urlActions(props: QuestionProps, href: string | undefined): TemplateResult {
+  const { view, strings, actions, isChecking, isReady } = props;
   const isOpened = view.status === 'opened';
   const isAccount = view.context?.trigger === 'credential_required';
   return html`
@@ -24,30 +24,30 @@ export function urlActions(facts: AskedFacts, href: string | undefined): Templat
       ${
         href
           ? html`<a class="button primary" part="primary" role="link" tabindex="0" target="_blank" rel="noopener noreferrer" aria-describedby="address"
-              href=${isAwake ? href : nothing} aria-disabled=${!isAwake} @click=${acts.open} @auxclick=${acts.open}
+              href=${isReady ? href : nothing} aria-disabled=${!isReady} @click=${actions.open} @auxclick=${actions.open}
             >${isOpened ? strings.openAgain : isAccount ? strings.connectAccount : strings.openPage}${icon('page')}<span class="said">(${strings.newTab})</span></a>`
           : nothing
       }
-      ${isOpened ? button('check', acts.check, isChecking ? strings.checking : strings.checkNow, isChecking) : nothing}
-      ${leaving(facts, isOpened ? strings.cancel : strings.notNow)}
+      ${isOpened ? button('check', actions.check, isChecking ? strings.checking : strings.checkNow, isChecking) : nothing}
+      ${leaveButtons(props, isOpened ? strings.cancel : strings.notNow)}
     </div>
   `;
 }
 
-function leaving({ state, strings, acts }: AskedFacts, cancel: string): TemplateResult {
+function leaveButtons({ state, strings, actions }: QuestionProps, cancel: string): TemplateResult {
   const isSending = state === 'sending';
   return html`
-    ${button('decline', acts.decline, strings.decline, isSending)}
-    ${button('cancel', acts.cancel, cancel, isSending)}
+    ${button('decline', actions.decline, strings.decline, isSending)}
+    ${button('cancel', actions.cancel, cancel, isSending)}
   `;
 }
 
-/** A button whose act is on its way keeps its place and the focus, and only does nothing. */
+/** A busy button keeps its place and the focus; it only does nothing. */
 function button(
   name: string,
-  act: () => void,
+  onClick: () => void,
   label: string | TemplateResult,
-  isIdle: boolean,
+  isBusy: boolean,
 ): TemplateResult {
-  return html`<button class="button ${name}" part=${name} type="button" aria-disabled=${isIdle} @click=${act}>${label}</button>`;
+  return html`<button class="button ${name}" part=${name} type="button" aria-disabled=${isBusy} @click=${onClick}>${label}</button>`;
 }

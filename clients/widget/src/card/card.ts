@@ -5,23 +5,23 @@ import { FormView } from '../form/view.ts';
 import type { Refusal } from '../server/refusal.ts';
 import type { ElicitationServer } from '../server/type.ts';
 import { ENGLISH } from '../strings/en.ts';
+import { LocalizedStrings } from '../strings/localized.ts';
 import type { Strings } from '../strings/strings.ts';
-import { Words } from '../strings/words.ts';
 import { cardView, endOf } from './body.ts';
-import { markPassed, nextChange, timeLeft } from './countdown.ts';
-import { tell } from './events.ts';
-import type { Acts } from './facts.ts';
+import { markPassed, nextChange, remainingMs } from './countdown.ts';
+import { dispatch } from './events.ts';
 import { agentOf } from './head.ts';
-import { CardLife } from './life.ts';
-import { SeenFor } from './seen.ts';
+import { InViewTimer } from './in-view.ts';
+import { CardModel } from './model.ts';
+import type { CardActions } from './props.ts';
 import { type CardState, isOver } from './state.ts';
 import { cardStyles } from './styles.ts';
 
-/** A pause between emptying the live region and filling it, in ms: only what changes is read out. */
-const SAY_MS = 250;
+/** Delay between clearing the live region and filling it, in ms: screen readers announce only changes. */
+const ANNOUNCE_DELAY_MS = 250;
 
 /**
- * `<elicitation-card>`: one question of an agent, from asked to settled. Give it `server` and a question: either
+ * `<elicitation-card>`: one question of an agent, until it is settled. It needs `server` and a question: either
  * `elicitation-id`, or `elicitation` as it came with the chat. See docs/widget.md.
  */
 export class ElicitationCard extends LitElement {
@@ -38,77 +38,77 @@ export class ElicitationCard extends LitElement {
     headingLevel: { attribute: 'heading-level', type: Number },
   };
 
-  /** The question as the page knows it. Each new object is news; older news than the card has are passed over. */
+  /** The question as the page knows it. Set a new object on each change; a view older than the card's own is ignored. */
   declare elicitation: Elicitation | undefined;
   declare elicitationId: string | undefined;
-  /** The way to Parley. Without it the card only shows. */
+  /** The connection to Parley. Without it the card only shows the question. */
   declare server: ElicitationServer | undefined;
-  /** Words in place of the widget's own. */
+  /** Replaces some of the widget's texts. */
   declare strings: Partial<Strings> | undefined;
-  /** Who asks; without it, whom the question names. */
+  /** Who asks; without it, the name in the question's context. */
   declare agent: string | undefined;
-  /** Without it, as the page's `color-scheme` has it. */
+  /** @default the page's `color-scheme` */
   declare theme: 'light' | 'dark' | undefined;
-  /** The page hands over news of the question itself, from its chat stream. */
+  /** The page sets `elicitation` on every change, from its chat stream. */
   declare fed: boolean;
   /** Level of the card's heading in the page. @default 3 */
   declare headingLevel: number;
 
-  readonly #language = new Words<Strings>(this, ENGLISH);
-  readonly #again = () => this.requestUpdate();
+  readonly #language = new LocalizedStrings<Strings>(this, ENGLISH);
+  readonly #render = () => this.requestUpdate();
   #id: string | undefined;
-  #life = this.#lifeOf();
+  #model = this.#createModel();
   readonly #form = new FormView(this, {
     onSubmit: () => this.#submit(),
-    onChange: () => this.#life.dropUnsent(),
+    onChange: () => this.#model.dropUnsent(),
   });
-  readonly #seen = new SeenFor(this.#again);
-  #ear: AbortController | undefined;
+  readonly #inView = new InViewTimer(this.#render);
+  #listening: AbortController | undefined;
   #state: CardState | undefined;
-  #told: Elicitation | undefined;
+  #lastView: Elicitation | undefined;
   #refusal: Refusal | undefined;
-  #leftovers: readonly string[] = [];
+  #strayErrors: readonly string[] = [];
   #isChecking = false;
   #hadFocus = false;
-  #left: number | undefined;
-  #tick: ReturnType<typeof setTimeout> | undefined;
-  /** What the live region says. */
-  #said = '';
-  #saying: ReturnType<typeof setTimeout> | undefined;
+  #leftMs: number | undefined;
+  #countdownTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Text of the live region. */
+  #announced = '';
+  #announceTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
     super();
-    this.addEventListener('keydown', (event) => this.#key(event));
+    this.addEventListener('keydown', (event) => this.#onKey(event));
     this.fed = false;
     this.headingLevel = 3;
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#ear = new AbortController();
-    const { signal } = this.#ear;
-    const wake = () => {
-      this.#seen.judge();
-      this.#life.wake();
+    this.#listening = new AbortController();
+    const { signal } = this.#listening;
+    const refresh = () => {
+      this.#inView.update();
+      this.#model.refresh();
     };
-    document.addEventListener('visibilitychange', wake, { signal });
+    document.addEventListener('visibilitychange', refresh, { signal });
     // A page that comes back from the back/forward cache lost its connections.
-    for (const name of ['focus', 'pageshow', 'online']) window.addEventListener(name, wake, { signal });
-    window.addEventListener('message', (event) => this.#hint(event), { signal });
-    this.#life.start();
+    for (const name of ['focus', 'pageshow', 'online']) window.addEventListener(name, refresh, { signal });
+    window.addEventListener('message', (event) => this.#onMessage(event), { signal });
+    this.#model.start();
     this.requestUpdate();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#ear?.abort();
-    this.#life.stop();
-    this.#seen.watch(undefined);
-    clearTimeout(this.#tick);
-    clearTimeout(this.#saying);
+    this.#listening?.abort();
+    this.#model.stop();
+    this.#inView.watch(undefined);
+    clearTimeout(this.#countdownTimer);
+    clearTimeout(this.#announceTimer);
   }
 
-  /** To the first field, else to what can be pressed, else to the heading. */
+  /** Focuses the first field; without one, the main button; without that, the heading. */
   override focus(options?: FocusOptions): void {
     const find = (selector: string) => this.renderRoot.querySelector<HTMLElement>(selector);
     (find('.form :is(.entry, input)') ?? find('.primary') ?? find('.title'))?.focus(options);
@@ -116,116 +116,120 @@ export class ElicitationCard extends LitElement {
 
   protected override willUpdate(changed: PropertyValues<this>): void {
     this.#hadFocus = this.shadowRoot?.activeElement != null;
-    const news = changed.has('elicitation') ? this.elicitation : undefined;
+    const next = changed.has('elicitation') ? this.elicitation : undefined;
     const id =
-      news?.elicitationId ?? (changed.has('elicitationId') ? this.elicitationId : undefined) ?? this.#id;
+      next?.elicitationId ?? (changed.has('elicitationId') ? this.elicitationId : undefined) ?? this.#id;
     const isOther = id !== this.#id || changed.has('server') || changed.has('fed');
-    if (isOther) this.#turnTo(id);
-    if (news?.serverTime !== undefined) this.server?.noteTime(news.serverTime);
-    if (news !== undefined) this.#life.take(news);
-    if (isOther && this.isConnected) this.#life.start();
+    if (isOther) this.#switchTo(id);
+    if (next?.serverTime !== undefined) this.server?.noteTime(next.serverTime);
+    if (next !== undefined) this.#model.update(next);
+    if (isOther && this.isConnected) this.#model.start();
     this.#prepareForm();
   }
 
   protected override render(): TemplateResult {
     const strings = this.#words();
-    const { view, state, refusal, isUnsent } = this.#life;
+    const { view, state, refusal, isUnsent } = this.#model;
     return html`${cardView({
       view,
       state,
       agent: agentOf(view, this.agent, strings),
       strings,
       headingLevel: this.headingLevel,
-      left: timeLeft(state === 'gone' ? undefined : view, this.server),
+      leftMs: remainingMs(state === 'gone' ? undefined : view, this.server),
       refusal,
-      leftovers: this.#leftovers,
+      strayErrors: this.#strayErrors,
       fields: this.#form.render(state === 'sending', strings),
-      acts: this.#acts,
+      actions: this.#actions,
       isChecking: this.#isChecking,
       isUnsent,
-      isAwake: this.#seen.isSeen,
-    })}<div class="said" role="status">${this.#said}</div>`;
+      isReady: this.#inView.isReady,
+    })}<div class="said" role="status">${this.#announced}</div>`;
   }
 
   protected override updated(): void {
-    const { view, state } = this.#life;
-    const [before, told] = [this.#state, this.#told];
+    const { view, state } = this.#model;
+    const [before, lastView] = [this.#state, this.#lastView];
     this.#state = state;
-    this.#told = view;
+    this.#lastView = view;
     this.dataset.state = state;
     this.toggleAttribute('data-over', isOver(state));
     if (view === undefined) delete this.dataset.status;
     else this.dataset.status = view.status;
-    this.#seen.watch(this.renderRoot.querySelector('a') ?? undefined);
-    if (view !== undefined && told?.elicitationId === view.elicitationId && told.status !== view.status) {
-      tell(this, 'change', view);
+    this.#inView.watch(this.renderRoot.querySelector('a') ?? undefined);
+    if (
+      view !== undefined &&
+      lastView?.elicitationId === view.elicitationId &&
+      lastView.status !== view.status
+    ) {
+      dispatch(this, 'change', view);
     }
-    if (state !== before) this.#enter(state, before);
-    this.#count();
-    // What had the focus may be gone: it stays in the card, and never comes to it by itself.
+    if (state !== before) this.#onState(state, before);
+    this.#updateCountdown();
+    // The focused element may be gone. The focus then stays in the card, but never moves into it by itself.
     if (this.#hadFocus && this.shadowRoot?.activeElement == null) {
       this.renderRoot.querySelector<HTMLElement>('.title')?.focus({ preventScroll: true });
     }
   }
 
-  #lifeOf(elicitationId = ''): CardLife {
-    return new CardLife(elicitationId, this.server, this.fed, this.#again);
+  #createModel(elicitationId = ''): CardModel {
+    return new CardModel(elicitationId, this.server, this.fed, this.#render);
   }
 
-  #turnTo(id: string | undefined): void {
-    const { view } = this.#life;
-    this.#life.stop();
-    this.#life = this.#lifeOf(id);
-    if (id === this.#id && view !== undefined) this.#life.take(view);
+  #switchTo(id: string | undefined): void {
+    const { view } = this.#model;
+    this.#model.stop();
+    this.#model = this.#createModel(id);
+    if (id === this.#id && view !== undefined) this.#model.update(view);
     if (id !== this.#id) {
       this.#state = undefined;
-      this.#left = undefined;
-      this.#seen.watch(undefined);
+      this.#leftMs = undefined;
+      this.#inView.watch(undefined);
     }
     this.#id = id;
   }
 
   #prepareForm(): void {
-    const { view, refusal } = this.#life;
+    const { view, refusal } = this.#model;
     if (view !== undefined && !isOpen(view)) this.#form.clear();
     else if (view?.mode === 'form') {
       this.#form.setSchema(view.requestedSchema, { elicitationId: this.#id, isSensitive: view.sensitive });
     }
     if (refusal === this.#refusal) return;
     this.#refusal = refusal;
-    this.#leftovers = this.#form.showErrors(refusal?.errors ?? []);
+    this.#strayErrors = this.#form.showErrors(refusal?.errors ?? []);
   }
 
-  readonly #acts: Acts = {
+  readonly #actions: CardActions = {
     open: (event) => this.#open(event),
     submit: () => this.#submit(),
-    decline: () => this.#life.send({ action: 'decline' }),
-    cancel: () => this.#life.send({ action: 'cancel' }),
+    decline: () => this.#model.send({ action: 'decline' }),
+    cancel: () => this.#model.send({ action: 'cancel' }),
     check: () => void this.#check(),
     copy: (href) => void this.#copy(href),
   };
 
   #submit(): void {
-    if (this.#life.state === 'sending') return;
-    if (this.#life.isUnsent && this.#life.resend()) return;
+    if (this.#model.state === 'sending') return;
+    if (this.#model.isUnsent && this.#model.resend()) return;
     const result = this.#form.submit();
-    if (result.ok) this.#life.send({ action: 'accept', content: result.content });
+    if (result.ok) this.#model.send({ action: 'accept', content: result.content });
   }
 
-  /** The press is the consent. The link opens its tab by itself, so nothing here may keep it from that. */
+  /** Pressing the link is the consent. The browser opens the tab by itself, so this must not delay or cancel that. */
   #open(event: MouseEvent): void {
     if (event.type === 'auxclick' && event.button !== 1) return;
-    if (!this.#seen.isSeen) {
+    if (!this.#inView.isReady) {
       event.preventDefault();
-      this.#say(this.#words().lookFirst);
-    } else if (this.#life.view?.status === 'pending') this.#life.send({ action: 'accept' });
+      this.#announce(this.#words().lookFirst);
+    } else if (this.#model.view?.status === 'pending') this.#model.send({ action: 'accept' });
   }
 
   async #check(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
     this.requestUpdate();
-    await this.#life.look();
+    await this.#model.read();
     this.#isChecking = false;
     this.requestUpdate();
   }
@@ -233,65 +237,66 @@ export class ElicitationCard extends LitElement {
   async #copy(href: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(href);
-      this.#say(this.#words().copied);
+      this.#announce(this.#words().copied);
     } catch {
       const address = this.renderRoot.querySelector('#address');
       if (address !== null) getSelection()?.selectAllChildren(address);
-      this.#say(this.#words().copyFailed);
+      this.#announce(this.#words().copyFailed);
     }
   }
 
-  /** Escape takes nothing away here, and a dialog around must not close over what was typed. */
-  #key(event: KeyboardEvent): void {
+  /** Escape must not close a surrounding dialog while the form has unsaved values. */
+  #onKey(event: KeyboardEvent): void {
     if (event.key !== 'Escape' || !this.#form.isDirty) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   /**
-   * A word from the page that a question opened: its id, from its origin. That is only a reason to look how it stands,
-   * for any script of that origin could have said it, and most such pages cannot say it at all.
+   * A message from the page that a question opened: the question's id, from the URL's origin. It only makes the card read
+   * its question, because any script of that origin could have sent it.
    */
-  #hint({ origin, data }: MessageEvent<unknown>): void {
-    const { elicitationId, url = '' } = this.#life.view ?? {};
-    if (data === elicitationId && URL.canParse(url) && new URL(url).origin === origin) void this.#life.look();
+  #onMessage({ origin, data }: MessageEvent<unknown>): void {
+    const { elicitationId, url = '' } = this.#model.view ?? {};
+    if (data === elicitationId && URL.canParse(url) && new URL(url).origin === origin)
+      void this.#model.read();
   }
 
   #words(): Strings {
     return this.#language.with(this.strings);
   }
 
-  #count(): void {
-    clearTimeout(this.#tick);
-    const left = timeLeft(this.#life.view, this.server);
-    const mark = markPassed(this.#left, left);
-    this.#left = left;
-    // The end is said when the server says it; until then it may still have taken an answer.
-    if (mark === 0) void this.#life.look();
-    else if (mark !== undefined) this.#say(this.#words().timeLeft(mark));
-    if (left && this.isConnected) this.#tick = setTimeout(this.#again, nextChange(left));
+  #updateCountdown(): void {
+    clearTimeout(this.#countdownTimer);
+    const leftMs = remainingMs(this.#model.view, this.server);
+    const mark = markPassed(this.#leftMs, leftMs);
+    this.#leftMs = leftMs;
+    // The server decides when a question has expired; until then it may have accepted an answer.
+    if (mark === 0) void this.#model.read();
+    else if (mark !== undefined) this.#announce(this.#words().timeLeft(mark));
+    if (leftMs && this.isConnected) this.#countdownTimer = setTimeout(this.#render, nextChange(leftMs));
   }
 
-  #enter(state: CardState, before: CardState | undefined): void {
-    const { view, isHere, wasOpen, refusal } = this.#life;
+  #onState(state: CardState, before: CardState | undefined): void {
+    const { view, isHere, wasOpen, refusal } = this.#model;
     const words = this.#words();
     if (view !== undefined && !isOpen(view) && wasOpen && isOver(state))
-      tell(this, 'settled', view, { here: isHere });
+      dispatch(this, 'settled', view, { here: isHere });
     if (state === 'pending' && before !== 'sending')
-      this.#say(words.arrived(agentOf(view, this.agent, words)));
-    else if (state === 'opened') this.#say(words.waitingThere);
-    else if (state === 'offline') this.#say(words.offline);
-    else if (refusal) this.#say(words.refusal(refusal.code, refusal.retryAfterSeconds));
-    else if (wasOpen) this.#say(endOf(view, state, words) ?? '');
+      this.#announce(words.arrived(agentOf(view, this.agent, words)));
+    else if (state === 'opened') this.#announce(words.waitingThere);
+    else if (state === 'offline') this.#announce(words.offline);
+    else if (refusal) this.#announce(words.refusal(refusal.code, refusal.retryAfterSeconds));
+    else if (wasOpen) this.#announce(endOf(view, state, words) ?? '');
   }
 
-  #say(sentence: string): void {
-    clearTimeout(this.#saying);
-    this.#said = '';
-    this.#saying = setTimeout(() => {
-      this.#said = sentence;
+  #announce(sentence: string): void {
+    clearTimeout(this.#announceTimer);
+    this.#announced = '';
+    this.#announceTimer = setTimeout(() => {
+      this.#announced = sentence;
       this.requestUpdate();
-    }, SAY_MS);
+    }, ANNOUNCE_DELAY_MS);
     this.requestUpdate();
   }
 }

@@ -1,18 +1,18 @@
 import type { Elicitation } from '../elicitation.ts';
 
-/** Detail of `elicitation-change`: the question went from one status to another. */
+/** Detail of `elicitation-change`: the question's new status. */
 export interface ElicitationChange {
   readonly elicitationId: string;
   readonly status: Elicitation['status'];
 }
 
-/** Detail of `elicitation-settled`. `here` is true when it was this card that settled it. */
+/** Detail of `elicitation-settled`. `here` is true when this card settled it. */
 export interface ElicitationSettled extends ElicitationChange {
   readonly here: boolean;
 }
 
-/** Tells the page what became of a question, and never what was answered. */
-export function tell(
+/** Dispatches an event about a question. It never contains the answer. */
+export function dispatch(
   card: Element,
   name: 'change' | 'settled',
   { elicitationId, status }: Elicitation,

@@ -1,34 +1,34 @@
 import { html, type TemplateResult } from 'lit';
 import type { Elicitation } from '../elicitation.ts';
 import type { Strings } from '../strings/strings.ts';
-import type { CardFacts } from './facts.ts';
 import { type IconName, icon } from './icons.ts';
+import type { CardProps } from './props.ts';
 import { isOver } from './state.ts';
 import { readableLine } from './text.ts';
 
 const SOON_MS = 60_000;
 
-/** Who asks, as a name to put into sentences. */
+/** Who asks, as a name for use in sentences. */
 export function agentOf(view: Elicitation | undefined, given: string | undefined, strings: Strings): string {
   const { agent, server, toolName } = view?.context ?? {};
   return firstText(given, agent, server, toolName) ?? strings.someAgent;
 }
 
-/** Who asks, what it is called, why, and until when; or how it ended. */
-export function headView(facts: CardFacts, end: string | undefined): TemplateResult {
-  const { view, agent, strings, left } = facts;
+/** Title, asker, reason and deadline; or how the question ended. */
+export function headView(props: CardProps, end: string | undefined): TemplateResult {
+  const { view, agent, strings, leftMs } = props;
   const title = firstText(view?.title);
   const why = view && end === undefined ? whyOf(view, agent, strings) : undefined;
   const by = view && title ? html`<bdi>${strings.asks(agent)}</bdi>` : undefined;
   return html`
     <div class="head">
-      <span class="badge">${icon(badgeOf(facts))}</span>
+      <span class="badge">${icon(badgeOf(props))}</span>
       <div>
-        <div id="title" class="title" part="title" role="heading" aria-level=${facts.headingLevel} tabindex="-1"><bdi>${view ? (title ?? strings.questionFrom(agent)) : end}</bdi></div>
+        <div id="title" class="title" part="title" role="heading" aria-level=${props.headingLevel} tabindex="-1"><bdi>${view ? (title ?? strings.questionFrom(agent)) : end}</bdi></div>
         ${view && end ? html`<p class="end" part="status">${end}</p>` : undefined}
         <div class="by quiet">
           ${by}
-          ${left === undefined ? undefined : html`<span class=${left <= SOON_MS ? 'soon' : ''} part="countdown" role="timer">${strings.countdown(left)}</span>`}
+          ${leftMs === undefined ? undefined : html`<span class=${leftMs <= SOON_MS ? 'soon' : ''} part="countdown" role="timer">${strings.countdown(leftMs)}</span>`}
         </div>
         ${why ? html`<p class="quiet"><bdi>${why}</bdi></p>` : undefined}
       </div>
@@ -42,7 +42,7 @@ function whyOf({ context }: Elicitation, agent: string, strings: Strings): strin
   return strings.why({ trigger: firstText(trigger), tool });
 }
 
-/** The first of them that says anything, on one line. */
+/** The first text that is not blank, on one line. */
 function firstText(...texts: readonly unknown[]): string | undefined {
   const text = texts.find((each) => typeof each === 'string' && each.trim() !== '');
   return typeof text === 'string' ? readableLine(text) : undefined;
@@ -50,9 +50,9 @@ function firstText(...texts: readonly unknown[]): string | undefined {
 
 const ENDS: { readonly [status: string]: IconName } = { accepted: 'done', expired: 'clock' };
 
-function badgeOf({ view, state }: CardFacts): IconName {
+function badgeOf({ view, state }: CardProps): IconName {
   if (state === 'loading') return 'turn';
-  if (state === 'offline') return 'look';
+  if (state === 'offline') return 'alert';
   if (isOver(state)) return ENDS[view?.status ?? state] ?? 'no';
   if (view?.context?.trigger === 'credential_required') return 'lock';
   return view?.mode === 'url' ? 'page' : 'question';

@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from 'lit';
 
-/** Line drawings on a grid of 24; decoration only, words beside them say the same. */
+/** Line drawings on a grid of 24. They are decoration: the text beside them has the same meaning. */
 const PATHS = {
   question: 'M4 5h16v11H9l-5 4zM8 9h8M8 12h5',
   lock: 'M6 11h12v9H6zM9 11V8a3 3 0 0 1 6 0v3',
@@ -8,7 +8,7 @@ const PATHS = {
   done: 'M5 12l5 5 9-9',
   no: 'M6 12h12',
   clock: 'M12 4a8 8 0 1 0 0 16a8 8 0 0 0 0-16M12 8v5l3 1',
-  look: 'M12 4L3 19h18zM12 10v4M12 17v0',
+  alert: 'M12 4L3 19h18zM12 10v4M12 17v0',
   turn: 'M20 12a8 8 0 1 1-8-8',
 } as const;
 export type IconName = keyof typeof PATHS;

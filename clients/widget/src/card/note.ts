@@ -2,7 +2,7 @@ import { html, type TemplateResult } from 'lit';
 import { type IconName, icon } from './icons.ts';
 import { readable } from './text.ts';
 
-/** Something to know before going on; the first of several texts is what they are about. */
+/** A notice. The first of several texts is its heading. */
 export function noteView(
   kind: 'danger' | 'warn' | '',
   name: IconName,

@@ -1,6 +1,6 @@
 import type { Elicitation } from '../elicitation.ts';
 
-/** What a card shows, as its attribute `data-state` says it. `elsewhere` was settled, but not by this card. */
+/** The state that a card shows, also in its attribute `data-state`. `elsewhere`: settled, but not by this card. */
 export type CardState =
   | 'loading'
   | 'sending'
@@ -10,7 +10,7 @@ export type CardState =
   | 'gone'
   | Elicitation['status'];
 
-/** States in which nothing can be done any more. */
+/** Whether the question can no longer be answered. */
 export function isOver(state: CardState): boolean {
   return ['elsewhere', 'gone', 'accepted', 'declined', 'cancelled', 'expired', 'withdrawn'].includes(state);
 }

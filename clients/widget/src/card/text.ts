@@ -1,7 +1,7 @@
-// Directional overrides and isolates, which make a text read as something it is not, and what shows as nothing.
+// Directional overrides and isolates, which can reverse a text, and invisible characters.
 const UNSEEN = /(?![\t\n\r])\p{Cc}|[\u2028-\u202e\u2066-\u2069\ufeff]/gu;
 
-/** Text of others as a person may see it: what would turn or hide other characters stands there by its number. */
+/** Foreign text made safe to show: characters that reverse or hide text are replaced by their code points. */
 export function readable(text: string): string {
   return text.replace(UNSEEN, (character) => {
     const number = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
@@ -9,7 +9,7 @@ export function readable(text: string): string {
   });
 }
 
-/** Text of others on one line, for names. */
+/** Foreign text on one line, for names. */
 export function readableLine(text: string): string {
   return readable(text.replace(/\s+/gu, ' ').trim());
 }

@@ -1,25 +1,25 @@
 import { html, type TemplateResult } from 'lit';
-import type { Look } from '../address.ts';
+import type { InspectedUrl } from '../address.ts';
 import type { Strings } from '../strings/strings.ts';
 import { noteView } from './note.ts';
 import { readable } from './text.ts';
 
-/** What the page of a url question looks like before it is opened: all of its address, the host stressed. */
+/** The complete URL of a url question, with its host in bold and with warnings. */
 export function addressView(
-  look: Look,
+  inspected: InspectedUrl,
   url: string,
   strings: Strings,
   onCopy: (href: string) => void,
 ): TemplateResult {
-  if (look.kind === 'refused') {
+  if (inspected.kind === 'refused') {
     return html`
       <div class="box" part="address">
         <code id="address" dir="ltr"><bdi>${readable(url)}</bdi></code>
       </div>
-      ${noteView('warn', 'look', [strings.addressRefused(look.why)], 'warning')}
+      ${noteView('warn', 'alert', [strings.addressRefused(inspected.why)], 'warning')}
     `;
   }
-  const { href, before, host, after, warnings } = look;
+  const { href, before, host, after, warnings } = inspected;
   return html`
     <div class="box" part="address">
       <div class="by quiet">
@@ -29,6 +29,6 @@ export function addressView(
       <code id="address" dir="ltr"><bdi>${before}<b>${host}</b>${after}</bdi></code>
       <p class="quiet">${strings.nothingOpened}</p>
     </div>
-    ${warnings.length > 0 ? noteView('warn', 'look', [strings.warningTitle, ...warnings.map(strings.warning)], 'warning') : undefined}
+    ${warnings.length > 0 ? noteView('warn', 'alert', [strings.warningTitle, ...warnings.map(strings.warning)], 'warning') : undefined}
   `;
 }

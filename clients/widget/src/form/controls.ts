@@ -1,10 +1,10 @@
 import type { TemplateResult } from 'lit';
-import { multiControl, selectControl, yesNoControl } from './controls-choice.ts';
-import type { Control } from './controls-frame.ts';
-import { writtenControl } from './controls-text.ts';
+import { multiControl, selectControl, yesNoControl } from './choice-controls.ts';
+import type { Control } from './control-frame.ts';
+import { textControl } from './text-controls.ts';
 
-/** Draws the control of a field. */
-export function controlOf(control: Control): TemplateResult {
+/** Renders the control of a field. */
+export function renderControl(control: Control): TemplateResult {
   const { field } = control;
   switch (field.kind) {
     case 'boolean':
@@ -14,6 +14,6 @@ export function controlOf(control: Control): TemplateResult {
     case 'multi':
       return multiControl({ ...control, field });
     default:
-      return writtenControl({ ...control, field });
+      return textControl({ ...control, field });
   }
 }

@@ -3,17 +3,17 @@ import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
 import type { Draft, Field } from './fields.ts';
 import { offsetTimeOf } from './local-time.ts';
 
-/** Why a field cannot be sent as it is; `comma`: a number written with a comma, which may mean two things. */
+/** Why a field cannot be sent. `comma`: a number with a comma, which is ambiguous. */
 export type FieldFault = Fault | { readonly rule: 'comma' };
 
-/** What a form comes to: the content to send, or what is wrong, by field name in the order of the fields. */
+/** The content to send, or the faults by field name, in the order of the fields. */
 export type FormReading =
   | { readonly ok: true; readonly content: Record<string, FormValue> }
   | { readonly ok: false; readonly faults: ReadonlyMap<string, FieldFault> };
 
 /**
- * Reads what the person left in the controls, by the rules of the server. A draft that is missing stands for the
- * field's `initial`. An empty optional field is left out, also when it was pre-filled and then cleared.
+ * Reads the values of the controls by the rules of the server. A missing draft stands for the field's `initial`. An empty
+ * optional field is omitted, even if it had a default that was cleared.
  */
 export function readDrafts(fields: readonly Field[], drafts: ReadonlyMap<string, Draft>): FormReading {
   const content: [string, FormValue][] = [];
@@ -28,19 +28,19 @@ export function readDrafts(fields: readonly Field[], drafts: ReadonlyMap<string,
     if (check.ok) content.push([field.name, check.value]);
     else faults.set(field.name, faultOfNumber(field, value) ?? check.fault);
   }
-  // Unlike assignment, this makes an own key of any name.
+  // Unlike assignment, this creates an own property for any name, `__proto__` included.
   return faults.size > 0 ? { ok: false, faults } : { ok: true, content: Object.fromEntries(content) };
 }
 
-/** What is wrong with one field as it stands, or nothing. */
+/** The fault of one field; undefined when it is valid. */
 export function faultOfDraft(field: Field, draft: Draft): FieldFault | undefined {
   const reading = readDrafts([field], new Map([[field.name, draft]]));
   return reading.ok ? undefined : reading.faults.get(field.name);
 }
 
-/** The value a draft stands for, right or wrong; nothing for an empty control. What cannot be read stays as it is. */
+/** The value of a draft, valid or not; undefined for an empty control. A text that cannot be parsed is returned as it is. */
 export function valueFrom(field: Field, draft: Draft): unknown {
-  // A default that was left alone is answered as it was written, whatever its control can show of it.
+  // An unchanged default is answered exactly, even if its control cannot show it completely.
   if (draft !== undefined && draft === field.initial) return field.schema.default ?? draft;
   switch (field.kind) {
     case 'boolean':
@@ -65,28 +65,28 @@ function readText(
   return text;
 }
 
-/** A number in plain or scientific notation; nothing for hexadecimals, grouped digits and the like. */
+/** A number in plain or scientific notation; undefined for other notations, such as hexadecimal or grouped digits. */
 function readNumber(kind: 'number' | 'integer', text: string): number | undefined {
   const plain = text.replace(/^\u2212/, '-');
   if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain)) return undefined;
-  // Rounding must not make a whole number of one that is none.
-  if (kind === 'integer' && isBroken(plain)) return undefined;
+  // Rounding must not turn a fraction into an integer.
+  if (kind === 'integer' && isFraction(plain)) return undefined;
   return Number(plain);
 }
 
-function isBroken(text: string): boolean {
+function isFraction(text: string): boolean {
   return /^[^e]*\.\d*[1-9]\d*$/i.test(text);
 }
 
 function chosen(choices: readonly { readonly value: string }[], draft: Draft, required: boolean): unknown {
   if (!Array.isArray(draft)) return draft;
   if (draft.length === 0 && !required) return undefined;
-  const placeOf = (value: string) => choices.findIndex((choice) => choice.value === value);
-  return [...draft].sort((a, b) => placeOf(a) - placeOf(b));
+  const indexOf = (value: string) => choices.findIndex((choice) => choice.value === value);
+  return [...draft].sort((a, b) => indexOf(a) - indexOf(b));
 }
 
 function faultOfNumber({ kind }: Field, value: unknown): FieldFault | undefined {
   if (typeof value !== 'string' || (kind !== 'number' && kind !== 'integer')) return undefined;
   if (/^[\s\d.,'+-]*,[\s\d.,']*$/.test(value)) return { rule: 'comma' };
-  return kind === 'integer' && isBroken(value) ? { rule: 'integer' } : undefined;
+  return kind === 'integer' && isFraction(value) ? { rule: 'integer' } : undefined;
 }

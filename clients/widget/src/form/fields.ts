@@ -4,21 +4,21 @@ import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { localOf } from './local-time.ts';
 
 /**
- * What a control holds, as the person left it:
+ * The value of a control, as the person entered it:
  * text, email, uri, number, integer: the text as typed · date: `2026-03-01` · date-time: local, `2026-03-01T09:30`
  * · boolean: true or false · select: the chosen value, which may be '' · multi: the chosen values.
- * `undefined` is nothing at all (a boolean never touched, no choice made); for text controls '' is the same.
+ * `undefined` is no value (an untouched boolean, no choice); for text controls '' means the same.
  */
 export type Draft = string | boolean | readonly string[] | undefined;
 
-/** Something to choose: `value` is answered, `label` is shown. */
+/** One choice: `value` is sent, `label` is shown. */
 export interface Choice {
   readonly value: string;
   readonly label: string;
 }
 
 interface Common {
-  /** The property's name, any text, `__proto__` included: a key for Maps, never for plain objects. */
+  /** The property's name: any text, `__proto__` included. Use it as a key of Maps, never of plain objects. */
   readonly name: string;
   /** The title, or else the name. Plain text. */
   readonly label: string;
@@ -28,13 +28,13 @@ interface Common {
   readonly initial: Draft;
   readonly schema: FormField;
 }
-/** Lengths are in code points: HTML's `maxlength` counts otherwise, so it must not be used. */
+/** Lengths are in code points: HTML's `maxlength` counts UTF-16 units, so it must not be used. */
 export interface TextLike extends Common {
   readonly kind: 'text' | 'email' | 'uri' | 'date' | 'date-time';
   readonly minLength?: number;
   readonly maxLength?: number;
 }
-/** Show it as `type="text" inputmode="decimal"`: `type="number"` hides what it cannot read, such as 1,5. */
+/** Shown as a text input: `type="number"` hides text that it cannot parse, such as 1,5. */
 export interface NumberLike extends Common {
   readonly kind: 'number' | 'integer';
   readonly minimum?: number;
@@ -57,8 +57,8 @@ export interface MultiSelect extends Common {
 export type Field = TextLike | NumberLike | YesNo | Select | MultiSelect;
 
 /**
- * The controls for a `requestedSchema`, in its order. Takes anything; a field it cannot read is left out, so that
- * the server's verdict on it is what the person gets to see.
+ * The fields of a `requestedSchema`, in its order. Accepts any value; an unreadable field is omitted, so that the person
+ * sees the server's error about it.
  */
 export function fieldsOf(requestedSchema: unknown): Field[] {
   const properties = isRecord(requestedSchema) ? own(requestedSchema, 'properties') : undefined;
@@ -110,7 +110,7 @@ function choicesOf(
   return options.map(({ const: value, title }) => ({ value, label: title || value }));
 }
 
-/** Whether a field has the parts its control needs. The server has checked the rest. */
+/** Whether a field has everything that its control needs. The server has checked the rest. */
 function isField(raw: unknown): raw is FormField {
   if (!isRecord(raw)) return false;
   const { type, title = '', description = '', default: preset = '', format } = raw;

@@ -3,8 +3,8 @@ import { fitsFormat } from '@parley/shared/domain/forms/formats';
 const MINUTE = 60_000;
 
 /**
- * A local time as a `datetime-local` control gives it, as RFC 3339 with the offset of that day at this place; nothing
- * when it is no such time. An hour that the clocks skip becomes the next one, as JavaScript has it.
+ * Converts the value of a `datetime-local` control to RFC 3339 with the local offset of that day; undefined for any other
+ * text. A time that daylight saving skips becomes an hour later, as in JavaScript.
  */
 export function offsetTimeOf(local: string): string | undefined {
   const written = local.replace(' ', 'T') + (local.length > 16 ? '' : ':00');
@@ -15,13 +15,13 @@ export function offsetTimeOf(local: string): string | undefined {
   return `${wallClock(at)}${offset < 0 ? '-' : '+'}${away}`;
 }
 
-/** A time with offset as a `datetime-local` control takes it: here, to the second where it has seconds. */
+/** Converts an RFC 3339 time to a value of a `datetime-local` control, with seconds only if they are not zero. */
 export function localOf(rfc3339: string): string {
   const at = new Date(rfc3339.toUpperCase());
   return Number.isNaN(at.getTime()) ? rfc3339 : wallClock(at).replace(/:00$/, '');
 }
 
-/** What calendars and clocks here say at a moment, to the second. */
+/** The local date and time, to the second. */
 function wallClock(at: Date): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE).toISOString().slice(0, 19);
 }

@@ -1,6 +1,6 @@
 import { css } from 'lit';
 
-/** How the fields look, in the colours and measures of the card's own styles. */
+/** Styles of the fields, in the colours and sizes of the card. */
 export const formStyles = css`
   .form {
     gap: calc(var(--space) * 1.25);

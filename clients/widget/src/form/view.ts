@@ -1,34 +1,34 @@
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { html, nothing, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import type { Strings } from '../strings/strings.ts';
-import { controlOf } from './controls.ts';
-import { words } from './controls-frame.ts';
+import { plainText } from './control-frame.ts';
+import { renderControl } from './controls.ts';
 import { type FieldFault, faultOfDraft, readDrafts } from './drafts.ts';
 import { type Draft, type Field, fieldsOf, type TextLike } from './fields.ts';
 
-/** What the form is for, besides its schema. */
+/** What the form belongs to. */
 export interface FormPurpose {
-  /** Whose form it is: another id empties it, though the schema be the same. */
+  /** The question's id: another id clears the form, even with the same schema. */
   readonly elicitationId?: string | undefined;
-  /** Its answer is to be kept from others, so the browser neither keeps it nor has its spelling checked. */
+  /** The answer is sensitive: the browser must neither store it nor check its spelling. */
   readonly isSensitive?: boolean | undefined;
 }
 
 export interface FormEvents {
-  /** Enter in a single line does what the card's own button does. */
+  /** Enter was pressed in a single-line field. */
   onSubmit(): void;
-  /** Something was typed or chosen. */
+  /** A field was changed. */
   onChange?(): void;
 }
 
-/** What the person sent, or nothing, with the faults on show. */
+/** The content to send; or not ok, and the form shows its errors. */
 export type Submission =
   | { readonly ok: true; readonly content: Record<string, unknown> }
   | { readonly ok: false };
 
 /**
- * The form of a question: draws the controls into the card and keeps what was typed, in memory only, until another
- * question comes.
+ * The form of a question: renders the controls into the card and keeps the typed values, in memory only, until another
+ * question is set.
  */
 export class FormView {
   readonly #host: ReactiveControllerHost & HTMLElement;
@@ -38,16 +38,16 @@ export class FormView {
   #fields: readonly Field[] = [];
   #isSensitive = false;
   readonly #drafts = new Map<string, Draft>();
-  /** By field name; a text is the server's. */
+  /** By field name; a string is the server's message. */
   readonly #faults = new Map<string, FieldFault | string>();
-  #isHeld = false;
+  #isLocked = false;
 
   constructor(host: ReactiveControllerHost & HTMLElement, events: FormEvents) {
     this.#host = host;
     this.#events = events;
   }
 
-  /** Takes a `requestedSchema`; what was typed stays when the same one comes again. */
+  /** Sets the `requestedSchema`. The same schema again keeps the typed values. */
   setSchema(schema: unknown, { elicitationId, isSensitive = false }: FormPurpose = {}): void {
     this.#isSensitive = isSensitive;
     const key = JSON.stringify([elicitationId, schema]);
@@ -58,25 +58,25 @@ export class FormView {
     this.#fields = fieldsOf(schema);
   }
 
-  /** Forgets the question, what was typed, and all faults. */
+  /** Removes the question, the typed values and all errors. */
   clear(): void {
     this.#key = '';
     this.#fields = [];
     this.#drafts.clear();
     this.#faults.clear();
-    // Half a date is in no draft, and what is typed next is not meant for the next question.
+    // A half-typed date is in no draft, and further typing must not go into the next question.
     this.#root.querySelector('form')?.reset();
     const { activeElement } = this.#root;
     if (activeElement instanceof HTMLElement && activeElement.closest('.form') !== null) activeElement.blur();
     this.#host.requestUpdate();
   }
 
-  /** Whether anything was typed or chosen that clearing the form would lose. */
+  /** Whether clearing the form would lose values. */
   get isDirty(): boolean {
     return this.#drafts.size > 0 || this.#fields.some((field) => this.#isHalfTyped(field));
   }
 
-  /** The content to send; or shows every fault and focuses the first. */
+  /** Returns the content to send, or shows all errors and focuses the first. */
   submit(): Submission {
     const reading = readDrafts(this.#fields, this.#drafts);
     const halves = this.#fields.filter((field) => this.#isHalfTyped(field));
@@ -90,7 +90,7 @@ export class FormView {
   }
 
   /**
-   * Shows the server's faults at their fields, and moves to the first when the focus is in the card. Returns those
+   * Shows the server's errors at their fields, and focuses the first if the focus is in the card. Returns the messages
    * that belong to no field.
    */
   showErrors(errors: readonly { readonly path: string; readonly message: string }[]): readonly string[] {
@@ -105,17 +105,17 @@ export class FormView {
     return strays;
   }
 
-  /** While it `isHeld` it stays as it is, and so does the focus; what is done to it is undone. */
-  render(isHeld: boolean, strings: Strings): TemplateResult {
-    this.#isHeld = isHeld;
-    // The button is there for Enter alone, which needs one; browsers pass over those that are not drawn at all.
-    return html`<form class="form" part="fields" novalidate aria-busy=${isHeld} @submit=${this.#submitted}>
+  /** While it `isLocked` the form keeps its values and the focus; every change is reverted. */
+  render(isLocked: boolean, strings: Strings): TemplateResult {
+    this.#isLocked = isLocked;
+    // Enter submits a form only if it has a rendered button.
+    return html`<form class="form" part="fields" novalidate aria-busy=${isLocked} @submit=${this.#submitted}>
       ${['title', 'description'].map((name) => {
         const text = isRecord(this.#schema) ? own(this.#schema, name) : undefined;
-        return typeof text === 'string' && text ? html`<p class=${name}>${words(text)}</p>` : nothing;
+        return typeof text === 'string' && text ? html`<p class=${name}>${plainText(text)}</p>` : nothing;
       })}
       ${this.#fields.map((field, at) =>
-        controlOf({
+        renderControl({
           field,
           id: idAt(at),
           draft: this.#draftOf(field),
@@ -129,14 +129,14 @@ export class FormView {
     </form>`;
   }
 
-  // What refers to ids has to be in their tree.
+  // Ids can only be referred to within their own tree.
   get #root(): ShadowRoot | Document {
     return this.#host.shadowRoot ?? document;
   }
 
   readonly #submitted = (event: Event): void => {
     event.preventDefault();
-    if (!this.#isHeld) this.#events.onSubmit();
+    if (!this.#isLocked) this.#events.onSubmit();
   };
 
   #draftOf({ name, initial }: Field): Draft {
@@ -147,14 +147,14 @@ export class FormView {
     const fault = this.#faults.get(name);
     if (fault === undefined) return undefined;
     if (typeof fault === 'string') return strings.serverFault(fault);
-    // Nothing is filled in where one picks.
+    // For a choice, "fill in this field" would be the wrong message.
     const isPicked = fault.rule === 'required' && ['boolean', 'select', 'multi'].includes(kind);
     return strings.fault(isPicked ? { rule: 'choice' } : fault);
   }
 
   #change(field: Field, draft: Draft): void {
     this.#host.requestUpdate();
-    if (this.#isHeld) return;
+    if (this.#isLocked) return;
     this.#events.onChange?.();
     this.#drafts.set(field.name, draft);
     if (this.#faults.delete(field.name)) {
@@ -163,7 +163,7 @@ export class FormView {
     }
   }
 
-  /** Half a date is no value to the browser, and would go out as none without a word. */
+  /** To the browser a half-typed date has no value; it would be sent as no answer without an error. */
   #isHalfTyped(field: Field): field is TextLike & { readonly kind: 'date' | 'date-time' } {
     if (field.kind !== 'date' && field.kind !== 'date-time') return false;
     const entry = this.#root.querySelector(`#${idAt(this.#fields.indexOf(field))}`);
@@ -174,7 +174,7 @@ export class FormView {
     await this.#host.updateComplete;
     const found = this.#root.querySelector<HTMLElement>('.form [aria-invalid=true]');
     const choices = [...(found?.querySelectorAll('input') ?? [])];
-    // The whole field first, with its name and what is wrong; then the control, which counts most.
+    // First the whole field with its name and its error, then the control.
     found?.closest('.field')?.scrollIntoView({ block: 'nearest' });
     (choices.find(({ checked }) => checked) ?? choices[0] ?? found)?.focus();
   }

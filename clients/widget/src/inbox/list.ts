@@ -1,128 +1,142 @@
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import type { Elicitation } from '../elicitation.ts';
 import type { Connection, ElicitationServer } from '../server/type.ts';
-import { countWaiting, drop, end, type InboxItem, lose, merge } from './items.ts';
-import { stayTrueMs } from './times.ts';
+import { countWaiting, dropClosed, endLine, type InboxLine, markUnknown, merge } from './lines.ts';
 
-/** How long the end of a question can be read before its line leaves. */
-const NOTE_MS = 6_000;
-const LOOK_MS = 1_000;
+/** How long a closed line is shown, in ms. */
+const CLOSED_SHOWN_MS = 6_000;
+/** How often closed lines are checked, in ms. */
+const CLOSED_CHECK_MS = 1_000;
+/** A nearer deadline is shown in seconds, see `countdown` of the strings. */
+const IN_SECONDS_MS = 10 * 60_000;
+const SECOND_MS = 1_000;
+/** Ages and other deadlines are shown in minutes. */
+const MINUTES_REFRESH_MS = 15_000;
 
-/** What happened to the list, for whoever shows it; all of it is optional to tell. */
-export interface InboxNews {
-  /** Came in while somebody was looking; what the first list holds is no arrival. */
+/** A change of the list. */
+export interface ListUpdate {
+  /** New questions; those of the first list do not count. */
   readonly arrived?: readonly Elicitation[];
-  /** Ended, with how. */
+  /** The question that ended, with its terminal status. */
   readonly ended?: Elicitation;
-  /** How news come in has changed. */
+  /** The new state of the connection. */
   readonly connection?: Connection;
 }
 
 export interface InboxListOptions {
   readonly server: Pick<ElicitationServer, 'now' | 'read' | 'followInbox'>;
-  /** Somebody is at this line, so it may not leave. */
-  isHeld(elicitationId: string): boolean;
-  /** Called on every change, and when a time that is shown may read otherwise. */
-  onNews(news: InboxNews): void;
+  /** Whether the person is using this line, so that it must stay. */
+  isInUse(elicitationId: string): boolean;
+  /** Called on every change, and when a shown time has to be updated. */
+  onUpdate(update: ListUpdate): void;
 }
 
-/** All that waits for one person, and for a few seconds what no longer does. */
+/** The open questions of one person, and for a few seconds those that have ended. */
 export interface InboxList {
-  /** Nothing until the first list came. */
-  readonly items: readonly InboxItem[] | undefined;
+  /** Undefined until the first list arrives. */
+  readonly lines: readonly InboxLine[] | undefined;
   readonly connection: Connection;
-  /** How many wait; nothing until the first list came. */
+  /** The number of open questions; undefined until the first list arrives. */
   readonly waiting: number | undefined;
-  /** Follows the server until `stop`; what is known stays over a pause. */
+  /** Follows the server until `stop`. The lines stay when it is stopped and started again. */
   start(): void;
   stop(): void;
-  /** Tells how a question ended, when its card knows first. */
-  end(ended: Pick<Elicitation, 'elicitationId' | 'status'>): void;
+  /** Records how a question ended, when its card knows before the list. */
+  recordEnd(ended: Pick<Elicitation, 'elicitationId' | 'status'>): void;
 }
 
 /** Follows a server's inbox. Nothing happens before `start`. */
-export function createInboxList({ server, isHeld, onNews }: InboxListOptions): InboxList {
-  let items: readonly InboxItem[] | undefined;
+export function createInboxList({ server, isInUse, onUpdate }: InboxListOptions): InboxList {
+  let lines: readonly InboxLine[] | undefined;
   let connection: Connection = 'connecting';
   let unfollow: (() => void) | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStarted = false;
 
-  function changed(news: InboxNews): void {
-    onNews(news);
-    if (timer === undefined && isStarted && items?.length) {
-      timer = setTimeout(look, pauseMs(items));
+  function notify(update: ListUpdate): void {
+    onUpdate(update);
+    if (timer === undefined && isStarted && lines?.length) {
+      timer = setTimeout(refresh, refreshInMs(lines));
     }
   }
 
-  /** Something that left needs a look soon, so that it does not outstay its time. */
-  function pauseMs(shown: readonly InboxItem[]): number {
-    if (countWaiting(shown) < shown.length) return LOOK_MS;
+  /** Closed lines are checked often, so that they disappear in time. */
+  function refreshInMs(shown: readonly InboxLine[]): number {
+    if (countWaiting(shown) < shown.length) return CLOSED_CHECK_MS;
     const deadlines = shown.map(({ elicitation }) => Date.parse(elicitation.expiresAt ?? ''));
-    return stayTrueMs(server.now(), deadlines);
+    return nextChangeMs(server.now(), deadlines);
   }
 
-  function look(): void {
+  function refresh(): void {
     timer = undefined;
-    items = items && drop(items, performance.now() - NOTE_MS, isHeld);
-    changed({});
+    lines = lines && dropClosed(lines, performance.now() - CLOSED_SHOWN_MS, isInUse);
+    notify({});
   }
 
-  function again(): void {
+  function cancelRefresh(): void {
     clearTimeout(timer);
     timer = undefined;
   }
 
-  function take(open: readonly Elicitation[]): void {
-    const isFirst = items === undefined;
-    const merged = merge(items ?? [], open, performance.now());
-    items = merged.items;
-    again();
-    changed(isFirst ? {} : { arrived: merged.arrived });
-    for (const elicitationId of merged.left) void learnEnd(elicitationId);
+  function onOpen(open: readonly Elicitation[]): void {
+    const isFirst = lines === undefined;
+    const merged = merge(lines ?? [], open, performance.now());
+    lines = merged.lines;
+    cancelRefresh();
+    notify(isFirst ? {} : { arrived: merged.arrived });
+    for (const elicitationId of merged.closed) void readEnd(elicitationId);
   }
 
-  /** The list says only that a question waits no longer. */
-  async function learnEnd(elicitationId: string): Promise<void> {
+  /** Reads how a question ended: the list only shows that it is no longer open. */
+  async function readEnd(elicitationId: string): Promise<void> {
     try {
-      note(await server.read(elicitationId));
+      recordEnd(await server.read(elicitationId));
     } catch {
-      items = lose(items ?? [], elicitationId);
-      changed({});
+      lines = markUnknown(lines ?? [], elicitationId);
+      notify({});
     }
   }
 
-  function note(ended: Pick<Elicitation, 'elicitationId' | 'status'>): void {
-    const known = items?.find(({ elicitation }) => elicitation.elicitationId === ended.elicitationId);
+  function recordEnd(ended: Pick<Elicitation, 'elicitationId' | 'status'>): void {
+    const known = lines?.find(({ elicitation }) => elicitation.elicitationId === ended.elicitationId);
     if (known === undefined || isTerminal(known.elicitation.status) || !isTerminal(ended.status)) return;
-    items = end(items ?? [], ended, performance.now());
-    again();
-    changed({ ended: { ...known.elicitation, ...ended } });
+    lines = endLine(lines ?? [], ended, performance.now());
+    cancelRefresh();
+    notify({ ended: { ...known.elicitation, ...ended } });
   }
 
   return {
-    get items() {
-      return items;
+    get lines() {
+      return lines;
     },
     get connection() {
       return connection;
     },
     get waiting() {
-      return items && countWaiting(items);
+      return lines && countWaiting(lines);
     },
     start() {
       isStarted = true;
-      unfollow ??= server.followInbox(take, (state) => {
+      unfollow ??= server.followInbox(onOpen, (state) => {
         connection = state;
-        changed({ connection: state });
+        notify({ connection: state });
       });
     },
     stop() {
       isStarted = false;
       unfollow?.();
       unfollow = undefined;
-      again();
+      cancelRefresh();
     },
-    end: note,
+    recordEnd,
   };
+}
+
+/** When the shown times have to be updated, in ms from `now`. `now` and the deadlines are on the same clock. */
+export function nextChangeMs(now: number, deadlines: readonly number[]): number {
+  const remaining = deadlines.map((deadline) => deadline - now).filter((ms) => ms > 0);
+  if (remaining.some((ms) => ms <= IN_SECONDS_MS)) return SECOND_MS;
+  // A deadline that will be shown in seconds within that time must not be late.
+  const untilInSeconds = remaining.map((ms) => ms - IN_SECONDS_MS);
+  return Math.max(SECOND_MS, Math.min(MINUTES_REFRESH_MS, ...untilInSeconds));
 }

@@ -1,6 +1,6 @@
 import { css } from 'lit';
 
-/** How the inbox looks. Colours are the card's: the same `--parley-*` properties, light and dark. */
+/** Styles of the inbox. It uses the card's colours: the same `--parley-*` properties, light and dark. */
 export const inboxStyles = css`
   :host {
     --accent: var(--parley-accent, light-dark(#2a4fb8, #9db8ff));

@@ -6,29 +6,29 @@ import { readableLine } from '../card/text.ts';
 import type { Elicitation } from '../elicitation.ts';
 import type { ElicitationServer, ElicitationSettled } from '../index.ts';
 import type { AllStrings } from '../strings/strings.ts';
-import type { InboxItem } from './items.ts';
+import type { InboxLine } from './lines.ts';
 
-/** A message stands for a missing title; so much of it names its line. */
+/** Without a title, this many characters of the message name the line. */
 const NAME_LENGTH = 140;
 
-/** What a line of the inbox needs besides its item. */
-export interface ItemContext {
+/** What the view of a line needs besides the line. */
+export interface LineContext {
   readonly words: AllStrings;
   readonly overrides: Partial<AllStrings> | undefined;
   readonly server: ElicitationServer;
   readonly isExpanded: boolean;
-  /** Its card was shown once and stays. */
+  /** Its card has been shown once, and stays. */
   readonly hasCard: boolean;
-  /** This inbox holds the card that ended it. */
+  /** A card of this inbox settled it. */
   readonly isHere: boolean;
   onToggle(button: HTMLElement): void;
   onSettled(event: CustomEvent<ElicitationSettled>): void;
 }
 
-/** A question and the way to its card. */
-export function itemView({ elicitation, isLost }: InboxItem, context: ItemContext): TemplateResult {
+/** One line, which unfolds to the card of its question. */
+export function lineView({ elicitation, isUnknown }: InboxLine, context: LineContext): TemplateResult {
   const { isExpanded, hasCard } = context;
-  const hasLeft = isLost === true || isTerminal(elicitation.status);
+  const isClosed = isUnknown === true || isTerminal(elicitation.status);
   const id = elicitation.elicitationId;
   return html`
     <li part="item" data-id=${id}>
@@ -44,7 +44,7 @@ export function itemView({ elicitation, isLost }: InboxItem, context: ItemContex
         <bdi class="name" part="title">${nameOf(elicitation)}</bdi>
       </button>
       <div class="about quiet" part="about" id=${`about-${id}`}>
-        ${hasLeft ? noteView(elicitation, context) : aboutView(elicitation, context)}
+        ${isClosed ? noteView(elicitation, context) : aboutView(elicitation, context)}
       </div>
       <div class="panel" part="panel" id=${`card-${id}`} ?hidden=${!isExpanded}>
         ${hasCard ? cardView(elicitation, context) : nothing}
@@ -53,10 +53,10 @@ export function itemView({ elicitation, isLost }: InboxItem, context: ItemContex
   `;
 }
 
-function aboutView(elicitation: Elicitation, { words, server }: ItemContext): TemplateResult {
+function aboutView(elicitation: Elicitation, { words, server }: LineContext): TemplateResult {
   const { createdAt, expiresAt } = elicitation;
   const now = server.now();
-  const left = Date.parse(expiresAt ?? '') - now;
+  const remainingMs = Date.parse(expiresAt ?? '') - now;
   return html`
     <bdi part="agent">${words.asks(agentOf(elicitation, undefined, words))}</bdi>
     ${
@@ -65,21 +65,21 @@ function aboutView(elicitation: Elicitation, { words, server }: ItemContext): Te
         : html`<time part="age" datetime=${createdAt}>${words.age(Math.max(0, now - Date.parse(createdAt)))}</time>`
     }
     ${
-      expiresAt === undefined || Number.isNaN(left)
+      expiresAt === undefined || Number.isNaN(remainingMs)
         ? nothing
         : html`<time part="deadline" datetime=${expiresAt} title=${words.until(new Date(expiresAt))}>
-            ${words.countdown(Math.max(0, left))}
+            ${words.countdown(Math.max(0, remainingMs))}
           </time>`
     }
   `;
 }
 
-function noteView(elicitation: Elicitation, { words, isHere }: ItemContext): TemplateResult {
+function noteView(elicitation: Elicitation, { words, isHere }: LineContext): TemplateResult {
   return html`<span class="note" part="note">${endOf(elicitation, words, isHere)}</span>`;
 }
 
-/** The card is told what it is once; from then on it follows its question itself. */
-function cardView(elicitation: Elicitation, context: ItemContext): TemplateResult {
+/** The card gets its question once; from then on it follows the question itself. */
+function cardView(elicitation: Elicitation, context: LineContext): TemplateResult {
   const id = elicitation.elicitationId;
   return html`
     <elicitation-card
@@ -92,12 +92,12 @@ function cardView(elicitation: Elicitation, context: ItemContext): TemplateResul
   `;
 }
 
-/** How a question ended; where that is not known, only that it waits no more. */
+/** How a question ended; if that is unknown, only that it is no longer open. */
 export function endOf({ status, mode, reason }: Elicitation, words: AllStrings, isHere: boolean): string {
   return isTerminal(status) ? words.ended({ status, mode, here: isHere, reason }) : words.gone;
 }
 
-/** What a line is called: the title of its question, else how its message begins. */
+/** The name of a line: the question's title; without one, the beginning of its message. */
 export function nameOf({ title, message }: Elicitation): string {
   const name = readableLine(title?.trim() ? title : message);
   const characters = [...name];

@@ -11,7 +11,7 @@ const count = (amount: number, one: string, other: string) =>
 const characters = (amount: number) => `${number(amount)} Zeichen`;
 const choices = (amount: number) => count(amount, 'Möglichkeit', 'Möglichkeiten');
 
-/** All words in German, in a file of its own: the elements load it where it is needed. */
+/** The German texts, in a file of their own: an element loads it when its language is German. */
 export const GERMAN: AllStrings = {
   lang: DE,
 
@@ -81,7 +81,7 @@ export const GERMAN: AllStrings = {
         return 'Bitte geben Sie eine ganze Zahl ein.';
       case 'safe':
         return 'Diese Zahl ist zu groß, um genau aufbewahrt zu werden.';
-      // As it has to be typed, without the language's separators.
+      // As a number field accepts it, without thousands separators.
       case 'minimum':
         return `Bitte geben Sie mindestens ${fault.limit} ein.`;
       case 'maximum':

@@ -9,7 +9,7 @@ const count = (amount: number, noun: string) =>
 const characters = (amount: number) => count(amount, 'character');
 const choices = (amount: number) => count(amount, 'choice');
 
-/** The texts of the card where neither the page nor another language has its own. */
+/** The English texts of the card. A loaded language and the page may replace them. */
 export const ENGLISH: Strings = {
   lang: EN,
 
@@ -76,7 +76,7 @@ export const ENGLISH: Strings = {
         return 'Please enter a whole number.';
       case 'safe':
         return 'Please enter a number with fewer digits.';
-      // As it has to be typed, without the language's separators.
+      // As a number field accepts it, without thousands separators.
       case 'minimum':
         return `Please enter ${fault.limit} or more.`;
       case 'maximum':

@@ -2,7 +2,7 @@ import type { Connection } from '../server/type.ts';
 import { ageIn, momentIn, numberIn, pluralIn } from './time.ts';
 import type { Strings } from './type.ts';
 
-/** The words that only the inbox has. Plain text throughout; a page may override any of it. Durations are in ms. */
+/** The texts of the inbox only. All are plain text; a page may override each. Durations are in ms. */
 export interface InboxStrings {
   readonly inboxTitle: string;
   /** The chip: `1 waiting`. */
@@ -16,7 +16,7 @@ export interface InboxStrings {
   readonly until: (deadline: Date) => string;
 }
 
-/** All words of a language: the card's and the inbox's. */
+/** All texts of a language: the card's and the inbox's. */
 export type AllStrings = Strings & InboxStrings;
 
 const EN = 'en';

@@ -5,27 +5,27 @@ const DAY = 24 * HOUR;
 
 type Unit = 'second' | 'minute' | 'hour' | 'day';
 
-/** A duration in one unit, rounded down so that it never promises more than there is: `5 minutes`. */
+/** A duration in one unit, rounded down so that it never overstates the time: `5 minutes`. */
 export function durationIn(lang: string, ms: number): string {
   const [amount, unit] = inUnit(ms);
   return new Intl.NumberFormat(lang, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
 }
 
-/** A duration to be said aloud: to the nearest minute, or in seconds when there is none left. */
+/** A duration for announcements: to the nearest minute, or in seconds below one. */
 export function roughlyIn(lang: string, ms: number): string {
   const minutes = Math.round(ms / MINUTE);
   return durationIn(lang, minutes > 0 ? minutes * MINUTE : Math.ceil(ms / SECOND) * SECOND);
 }
 
-/** Minutes and seconds as a clock shows them, `4:59`; longer times in words. */
+/** Minutes and seconds, `4:59`; ten minutes and more in words. */
 export function countdownIn(lang: string, ms: number): string {
   if (ms >= 10 * MINUTE) return durationIn(lang, ms);
-  // Rounded up, so that 0:00 is the end and not the last second.
+  // Rounded up, so that 0:00 is the end, not the last second.
   const seconds = Math.ceil(Math.max(0, ms) / SECOND);
   return `${Math.trunc(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** How long ago: `3 minutes ago`, and `now` below a minute. */
+/** An age: `3 minutes ago`, or `now` below a minute. */
 export function ageIn(lang: string, ms: number): string {
   const format = new Intl.RelativeTimeFormat(lang, { numeric: 'auto' });
   if (ms < MINUTE) return format.format(0, 'second');
@@ -33,7 +33,7 @@ export function ageIn(lang: string, ms: number): string {
   return format.format(-amount, unit);
 }
 
-/** A moment here: the time alone on the same day, with the date on any other. */
+/** A local time; with the date, unless it is today. */
 export function momentIn(lang: string, at: Date, now: Date = new Date()): string {
   const sameDay = at.toDateString() === now.toDateString();
   return new Intl.DateTimeFormat(lang, {
@@ -42,12 +42,12 @@ export function momentIn(lang: string, at: Date, now: Date = new Date()): string
   }).format(at);
 }
 
-/** A count as the language writes it. */
+/** A number in the language's notation. */
 export function numberIn(lang: string, value: number): string {
   return new Intl.NumberFormat(lang).format(value);
 }
 
-/** The word for a count. */
+/** The singular or the plural, as the count requires. */
 export function pluralIn(lang: string, count: number, one: string, other: string): string {
   return new Intl.PluralRules(lang).select(count) === 'one' ? one : other;
 }

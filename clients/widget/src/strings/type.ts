@@ -3,11 +3,11 @@ import type { AddressRefusal, UrlWarning } from '../address.ts';
 import type { FieldFault } from '../form/drafts.ts';
 import type { Field } from '../form/fields.ts';
 
-/** How a question ended, for the sentence that says so. */
+/** How a question ended, for the sentence about it. */
 export interface Ending {
   readonly status: TerminalStatus;
   readonly mode: Mode;
-  /** True when it was this card that settled it. */
+  /** True when this card settled it. */
   readonly here: boolean;
   /** Why it was withdrawn. */
   readonly reason?: string | undefined;
@@ -21,31 +21,31 @@ export interface Why {
 }
 
 /**
- * Every word of the card. Plain text throughout; a page may override any of it. Durations are in ms.
+ * All texts of the card. All are plain text; a page may override each. Durations are in ms.
  */
 export interface Strings {
-  /** BCP 47 tag of these texts; numbers, times and plurals follow it. */
+  /** BCP 47 tag of these texts; it also determines numbers, times and plurals. */
   readonly lang: string;
 
   // Who asks, and why
-  /** Stands for whoever asks, when no name is known; used inside sentences. */
+  /** The asker when no name is known; used in sentences. */
   readonly someAgent: string;
-  /** Title of a question that has none. */
+  /** Title of a question without one. */
   readonly questionFrom: (agent: string) => string;
-  /** The line that says who asks. */
+  /** The line about who asks. */
   readonly asks: (agent: string) => string;
-  /** The line that says why; nothing when the message has to do. */
+  /** The line about the reason; undefined for no line. */
   readonly why: (why: Why) => string | undefined;
-  /** Beside a `sensitive` question. */
+  /** Shown with a `sensitive` question. */
   readonly sensitive: string;
 
   // Buttons
   readonly send: string;
   readonly sending: string;
   readonly decline: string;
-  /** Cancels a question that was not acted on. */
+  /** Cancels a question whose page was not opened. */
   readonly notNow: string;
-  /** Cancels a page that was opened. */
+  /** Cancels a question whose page was opened. */
   readonly cancel: string;
   readonly openPage: string;
   readonly connectAccount: string;
@@ -60,14 +60,14 @@ export interface Strings {
   readonly newTab: string;
 
   // The address of a url question
-  /** Before the highlighted host; also the accessible name of the whole address. */
+  /** Shown before the URL. */
   readonly opens: (host: string) => string;
   readonly warningTitle: string;
   readonly warning: (warning: UrlWarning) => string;
   readonly addressRefused: (why: AddressRefusal) => string;
-  /** Said while the link is still asleep (it wakes when it has been visible for a second). */
+  /** Announced when the link is pressed before it has been in view for a second. */
   readonly lookFirst: string;
-  /** Below the address: for browsers inside other apps, and blocked tabs. */
+  /** Shown below the URL, for browsers inside other apps and for blocked tabs. */
   readonly nothingOpened: string;
 
   // States
@@ -81,29 +81,29 @@ export interface Strings {
   // The form
   readonly requiredMark: string;
   readonly choose: string;
-  /** The choice that takes an answer back, where none is needed. */
+  /** The choice that clears the answer of an optional field. */
   readonly noAnswer: string;
   readonly yes: string;
   readonly no: string;
-  /** What a control takes, before anything is wrong; nothing when that goes without saying. */
+  /** What a field accepts; undefined when that is obvious. */
   readonly hint: (field: Field) => string | undefined;
   /** `timeZone` is an IANA name. */
   readonly localTime: (timeZone: string) => string;
-  /** How many characters are left, or too many where negative. */
+  /** How many more characters are allowed; negative when there are too many. */
   readonly room: (left: number) => string;
   readonly fault: (fault: FieldFault) => string;
   /** A field error in the server's own words. */
   readonly serverFault: (message: string) => string;
 
-  // What Parley refused, by its code
+  // Refusals, by Parley's error code
   readonly refusal: (code: string, retryAfterSeconds?: number) => string;
 
   // Time
   /** Visible countdown: `4:59 left`, `2 hours left`. */
   readonly countdown: (leftMs: number) => string;
-  /** Said aloud at five minutes and at one minute. */
+  /** Announced at five minutes and at one minute. */
   readonly timeLeft: (leftMs: number) => string;
 
-  // Said by the live regions
+  // Announced by the live regions
   readonly arrived: (agent: string) => string;
 }

@@ -4,19 +4,19 @@ import type { Refusal } from '../server/refusal.ts';
 import type { Answer, ElicitationServer } from '../server/type.ts';
 import type { CardState } from './state.ts';
 
-/** A pause before an answer that could not be sent is sent again, and between two looks at a fed question, in ms. */
-const AGAIN_MS = 5_000;
+/** Delay before an unsent answer is sent again, and polling interval of a fed card, in ms. */
+const REPEAT_MS = 5_000;
 
 const STATUS_OF = { accept: 'accepted', decline: 'declined', cancel: 'cancelled' } as const;
 
-/** What a card knows of one question: the newest view, what was sent, what came of it. */
-export class CardLife {
+/** The state of one question in a card: its newest view, the answer that was sent, and the result. */
+export class CardModel {
   view: Elicitation | undefined;
-  /** Why the last answer was not taken, while the question is open. */
+  /** Why the last answer was refused, while the question is open. */
   refusal: Refusal | undefined;
-  /** The last answer did not get through; it goes out again by itself. */
+  /** The last answer was not delivered; it is sent again automatically. */
   isUnsent = false;
-  /** This card saw the question open. */
+  /** This card has shown the question while it was open. */
   wasOpen = false;
 
   readonly #id: string;
@@ -24,15 +24,15 @@ export class CardLife {
   readonly #isFed: boolean;
   readonly #onChange: () => void;
   #answer: Answer | undefined;
-  /** What the person did last, unless it was refused. */
+  /** The person's last action, unless it was refused. */
   #action: Answer['action'] | undefined;
-  #isOnItsWay = false;
+  #isSending = false;
   #isOffline = false;
   #isGone = false;
   #unfollow: (() => void) | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** `isFed`: the page hands over news itself, so that there is only now and then something to look for. */
+  /** `isFed`: the page passes updates itself, so the card follows nothing. */
   constructor(id: string, server: ElicitationServer | undefined, isFed: boolean, onChange: () => void) {
     this.#id = id;
     this.#server = server;
@@ -40,18 +40,18 @@ export class CardLife {
     this.#onChange = onChange;
   }
 
-  /** The one state of the card. An end that the server told stands above all else but what is on its way. */
+  /** The state of the card. A terminal status from the server overrides everything except an answer that is being sent. */
   get state(): CardState {
     const { status } = this.view ?? {};
     if (this.#isGone && !this.#isSettled) return 'gone';
-    if (this.#isOnItsWay && !this.isUnsent) return 'sending';
+    if (this.#isSending && !this.isUnsent) return 'sending';
     if (status === 'expired' || status === 'withdrawn') return status;
     if (status && this.#isSettled) return this.wasOpen && !this.isHere ? 'elsewhere' : status;
     if (this.isUnsent || this.#isOffline) return 'offline';
     return this.refusal ? 'refused' : (status ?? 'loading');
   }
 
-  /** This card sent what settled it. */
+  /** Whether this card settled the question. */
   get isHere(): boolean {
     return this.#action !== undefined && STATUS_OF[this.#action] === this.view?.status;
   }
@@ -60,22 +60,22 @@ export class CardLife {
     return this.view !== undefined && !isOpen(this.view);
   }
 
-  /** Follows the question until it is settled, or `stop`. What is over follows nothing. */
+  /** Follows the question until it is settled or `stop` is called. Does nothing for a settled question. */
   start(): void {
     if (this.#server === undefined || this.#id === '' || this.#isSettled) return;
-    if (this.#isFed) void this.look();
+    if (this.#isFed) void this.read();
     else {
       this.#unfollow = this.#server.follow(
         this.#id,
-        (news) => this.take(news),
-        (state) => this.#note(state === 'offline'),
-        () => this.#vanish(),
+        (view) => this.update(view),
+        (state) => this.#setOffline(state === 'offline'),
+        () => this.#setGone(),
       );
     }
     this.#timer = setInterval(() => {
-      if (this.isUnsent || this.view?.status === 'opened') this.wake();
-    }, AGAIN_MS);
-    // What was known may have been told at once.
+      if (this.isUnsent || this.view?.status === 'opened') this.refresh();
+    }, REPEAT_MS);
+    // The server object may have called the listener already.
     if (this.#isSettled) this.stop();
   }
 
@@ -84,17 +84,17 @@ export class CardLife {
     clearInterval(this.#timer);
   }
 
-  /** Looks after what no news will tell; for whenever somebody is at the page again. */
-  wake(): void {
+  /** Sends an unsent answer and reads a fed question again. Call it when the page is shown or online again. */
+  refresh(): void {
     if (document.visibilityState === 'hidden' || this.#isSettled) return;
     this.resend();
-    if (this.#isFed) void this.look();
+    if (this.#isFed) void this.read();
   }
 
-  /** News of the question, from wherever. */
-  take(news: Elicitation): void {
+  /** Takes a view of the question, from any source. */
+  update(next: Elicitation): void {
     const before = this.view?.status;
-    this.view = newer(this.view, news);
+    this.view = newer(this.view, next);
     this.#isGone = false;
     if (this.view.status !== before) this.refusal = undefined;
     if (this.#isSettled) {
@@ -105,10 +105,10 @@ export class CardLife {
     this.#onChange();
   }
 
-  /** Sends an answer. One at a time: while one is on its way, another is dropped. */
+  /** Sends an answer. While one is being sent, another is ignored. */
   send(answer: Answer): void {
-    if (this.#isOnItsWay && !this.isUnsent) return;
-    // The same once more keeps its name, so that it counts once.
+    if (this.#isSending && !this.isUnsent) return;
+    // The same action again keeps its `responseId`, so that it counts once.
     if (this.#answer?.action !== answer.action) {
       this.#answer = { responseId: createRandomId(), ...answer };
     }
@@ -117,28 +117,28 @@ export class CardLife {
   }
 
   resend(): boolean {
-    if (this.#answer !== undefined && !this.#isOnItsWay) void this.#deliver(this.#answer);
+    if (this.#answer !== undefined && !this.#isSending) void this.#deliver(this.#answer);
     return this.#answer !== undefined;
   }
 
-  /** Gives up what did not get through, because the person changes it. */
+  /** Discards the unsent answer, because the person changes it. */
   dropUnsent(): void {
     if (!this.isUnsent) return;
     this.#answer = undefined;
-    this.isUnsent = this.#isOnItsWay;
+    this.isUnsent = this.#isSending;
     this.#onChange();
   }
 
-  /** Asks the server how it stands. A failure changes nothing but what is known of the connection. */
-  async look(): Promise<void> {
+  /** Reads the question. A failure changes only the connection's state. */
+  async read(): Promise<void> {
     if (this.#server === undefined || this.#id === '') return;
     try {
-      this.take(await this.#server.read(this.#id));
-      if (this.#isFed) this.#note(false);
+      this.update(await this.#server.read(this.#id));
+      if (this.#isFed) this.#setOffline(false);
     } catch (error) {
       if (!isRefusal(error)) return;
-      if (error.code === 'not_found') this.#vanish();
-      else if (this.#isFed && isNoReply(error)) this.#note(true);
+      if (error.code === 'not_found') this.#setGone();
+      else if (this.#isFed && isNoReply(error)) this.#setOffline(true);
     }
   }
 
@@ -148,16 +148,16 @@ export class CardLife {
     }
     this.refusal = undefined;
     this.#action = answer.action;
-    this.#isOnItsWay = true;
+    this.#isSending = true;
     this.#onChange();
     try {
-      this.take(await this.#server.answer(this.#id, answer));
+      this.update(await this.#server.answer(this.#id, answer));
       this.#answer = undefined;
       this.isUnsent = false;
     } catch (error) {
       this.#fail(error);
     } finally {
-      this.#isOnItsWay = false;
+      this.#isSending = false;
       this.#onChange();
     }
   }
@@ -171,18 +171,18 @@ export class CardLife {
     this.#action = undefined;
     this.isUnsent = false;
     if (!isRefusal(error)) throw error;
-    if (error.code === 'not_found') this.#vanish();
+    if (error.code === 'not_found') this.#setGone();
     else this.refusal = error;
-    if (error.elicitation !== undefined) this.take(error.elicitation);
+    if (error.elicitation !== undefined) this.update(error.elicitation);
   }
 
-  #note(isOffline: boolean): void {
+  #setOffline(isOffline: boolean): void {
     if (this.#isOffline && !isOffline) this.resend();
     this.#isOffline = isOffline;
     this.#onChange();
   }
 
-  #vanish(): void {
+  #setGone(): void {
     this.#isGone = true;
     this.#onChange();
   }
@@ -192,7 +192,7 @@ function isNoReply({ status }: Refusal): boolean {
   return status === 0 || status >= 500;
 }
 
-/** Known by its shape, because the class belongs to the file of the server object. */
+/** Checks the shape, because the class is in another bundle, that of the server object. */
 function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === 'Refusal';
 }

@@ -1,7 +1,7 @@
 import { type ElementPart, noChange } from 'lit';
 import { Directive, directive } from 'lit/directive.js';
 
-/** What a control holds: the property that holds it, and the value it should have. */
+/** Sets a property of an element. */
 class Current extends Directive {
   override render(_property: string, _value: unknown): typeof noChange {
     return noChange;
@@ -14,7 +14,7 @@ class Current extends Directive {
 }
 
 /**
- * Gives a control a value, and leaves it alone when it has that value: writing the same one again would move the
- * caret in some browsers, and end what an input method has begun.
+ * Gives a control a value, unless it has that value already: writing the same one again would move the caret in some
+ * browsers, and interrupt an input method.
  */
 export const current = directive(Current);

@@ -4,9 +4,9 @@ import type { Refusal } from '../server/refusal.ts';
 import type { Strings } from '../strings/strings.ts';
 import type { CardState } from './state.ts';
 
-/** What a person can set off on a card. */
-export interface Acts {
-  /** The link was pressed; the browser opens it unless the event is stopped. */
+/** What a person can do on a card. */
+export interface CardActions {
+  /** The link was pressed. The browser opens it unless the event is cancelled. */
   open(event: MouseEvent): void;
   submit(): void;
   decline(): void;
@@ -15,27 +15,27 @@ export interface Acts {
   copy(href: string): void;
 }
 
-/** All that a card is drawn from. */
-export interface CardFacts {
-  /** Nothing until it is known what is asked. */
+/** Everything that a card is rendered from. */
+export interface CardProps {
+  /** Undefined until the question is known. */
   readonly view: Elicitation | undefined;
   readonly state: CardState;
   readonly agent: string;
   readonly strings: Strings;
   readonly headingLevel: number;
-  /** Time left in ms; nothing when there is no deadline, or no need to tell. */
-  readonly left: number | undefined;
+  /** Time to the deadline in ms; undefined without one, and for a question that has ended. */
+  readonly leftMs: number | undefined;
   readonly refusal: Refusal | undefined;
   /** Errors of the server that belong to no field. */
-  readonly leftovers: readonly string[];
+  readonly strayErrors: readonly string[];
   readonly fields: TemplateResult;
-  readonly acts: Acts;
+  readonly actions: CardActions;
   readonly isChecking: boolean;
-  /** An answer waits for the connection. */
+  /** An answer is waiting for the connection. */
   readonly isUnsent: boolean;
-  /** The address has been in view for long enough. */
-  readonly isAwake: boolean;
+  /** The URL has been in view for long enough. */
+  readonly isReady: boolean;
 }
 
-/** The same, of a question that is known. */
-export type AskedFacts = CardFacts & { readonly view: Elicitation };
+/** The same for a known question. */
+export type QuestionProps = CardProps & { readonly view: Elicitation };

@@ -1,8 +1,8 @@
 import type { ReactiveControllerHost } from 'lit';
 import { type AllStrings, loadStrings, type Strings } from './strings.ts';
 
-/** The words of an element: English, until those of the language of its place are there. */
-export class Words<Table extends Strings> {
+/** The texts of an element: English until those of its language are loaded. */
+export class LocalizedStrings<Table extends Strings> {
   readonly #host: ReactiveControllerHost & Element;
   readonly #english: Table;
   #loaded: AllStrings | undefined;
@@ -13,13 +13,13 @@ export class Words<Table extends Strings> {
     this.#english = english;
   }
 
-  /** What holds now, with the page's own over it. Renders the host again when another language is there. */
+  /** The current texts, overridden by the page's own. Renders the host again when another language is loaded. */
   with(own: Partial<Table> | undefined): Table {
     const lang = languageOf(this.#host);
     if (lang !== this.#lang) {
       this.#lang = lang;
       this.#loaded = undefined;
-      // Where the file is not to be had, English stays.
+      // Without the file, English stays.
       loadStrings(lang)?.then(
         (table) => {
           if (lang !== this.#lang) return;
@@ -33,7 +33,7 @@ export class Words<Table extends Strings> {
   }
 }
 
-/** The language tag that holds for an element: its own `lang` or the nearest above, shadow roots crossed. */
+/** The language of an element: its own `lang` or that of the nearest ancestor, across shadow roots. */
 function languageOf(element: Element): string | undefined {
   const marked = element.closest('[lang]');
   if (marked !== null) return marked.getAttribute('lang') ?? undefined;

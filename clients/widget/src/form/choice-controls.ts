@@ -1,13 +1,13 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { readableLine } from '../card/text.ts';
-import { current } from './controls-current.ts';
-import { type Control, frame, words } from './controls-frame.ts';
+import { type Control, frame, plainText } from './control-frame.ts';
+import { current } from './control-value.ts';
 import type { Draft, MultiSelect, Select, YesNo } from './fields.ts';
 
-/** More choices than this go into a list that opens. */
+/** More choices than this are shown as a drop-down list. */
 const RADIOS_MAX = 7;
 
-/** One box; or a yes and a no, where leaving a box alone would be an answer that nobody gave. */
+/** A checkbox. A required field without a default gets a yes and a no instead: an untouched checkbox is no answer. */
 export function yesNoControl(control: Control<YesNo>): TemplateResult {
   const { field, id, draft, strings, change } = control;
   if (field.required && field.initial === undefined) {
@@ -17,11 +17,11 @@ export function yesNoControl(control: Control<YesNo>): TemplateResult {
     ]);
   }
   return frame(control, { isNamed: true }, (describedBy) =>
-    tick(control, { id, label: field.label, isTicked: draft === true, describedBy, change }),
+    choiceInput(control, { id, label: field.label, isChecked: draft === true, describedBy, change }),
   );
 }
 
-/** Radio buttons, or a list that opens where they are many. What need not be answered can be taken back. */
+/** Radio buttons, or a drop-down list for many choices. An optional field also offers no answer. */
 export function selectControl(control: Control<Select>): TemplateResult {
   const { choices, required } = control.field;
   if (choices.length > RADIOS_MAX) return list(control);
@@ -29,16 +29,16 @@ export function selectControl(control: Control<Select>): TemplateResult {
   return radios(control, required ? offered : [[undefined, control.strings.noAnswer], ...offered]);
 }
 
-/** Boxes in a group that says how many to tick. */
+/** Checkboxes in a group, with a hint that states how many to choose. */
 export function multiControl(control: Control<MultiSelect>): TemplateResult {
   const { field, draft, strings, change } = control;
   const chosen = Array.isArray(draft) ? (draft as readonly string[]) : [];
   const boxes = field.choices.map(({ value, label }) => {
     const others = chosen.filter((other) => other !== value);
-    const isTicked = chosen.includes(value);
-    return tick(control, {
+    const isChecked = chosen.includes(value);
+    return choiceInput(control, {
       label,
-      isTicked,
+      isChecked,
       change: (isOn) => change(isOn ? [...others, value] : others),
     });
   });
@@ -50,10 +50,10 @@ function radios(
   offered: readonly (readonly [value: Draft, label: string])[],
 ): TemplateResult {
   const buttons = offered.map(([value, label]) =>
-    tick(control, {
+    choiceInput(control, {
       name: control.id,
       label,
-      isTicked: control.draft === value,
+      isChecked: control.draft === value,
       change: () => control.change(value),
     }),
   );
@@ -69,36 +69,36 @@ function group(
   return frame(control, { group: role, hint }, () => html`<div class="choices">${offered}</div>`);
 }
 
-interface Tick {
+interface ChoiceInput {
   readonly id?: string;
-  /** Of a radio button: shared with the others of its group. */
+  /** Only for a radio button: the name of its group. */
   readonly name?: string;
   readonly label: string;
-  readonly isTicked: boolean;
-  /** Not for one of a group, which is explained as a whole. */
+  readonly isChecked: boolean;
+  /** Absent within a group, which has its own description. */
   readonly describedBy?: string | typeof nothing;
-  change(isTicked: boolean): void;
+  change(isChecked: boolean): void;
 }
 
-/** A radio button or a box, with its label. */
-function tick({ error }: Control, tick: Tick): TemplateResult {
+/** A radio button or a checkbox, with its label. */
+function choiceInput({ error }: Control, input: ChoiceInput): TemplateResult {
   return html`<label class="choice">
     <input
-      type=${tick.name ? 'radio' : 'checkbox'}
-      id=${tick.id ?? nothing}
-      name=${tick.name ?? nothing}
-      aria-invalid=${tick.name ? nothing : error !== undefined}
-      aria-describedby=${tick.describedBy ?? nothing}
-      ${current('checked', tick.isTicked)}
-      @change=${(event: Event) => tick.change((event.target as HTMLInputElement).checked)}
+      type=${input.name ? 'radio' : 'checkbox'}
+      id=${input.id ?? nothing}
+      name=${input.name ?? nothing}
+      aria-invalid=${input.name ? nothing : error !== undefined}
+      aria-describedby=${input.describedBy ?? nothing}
+      ${current('checked', input.isChecked)}
+      @change=${(event: Event) => input.change((event.target as HTMLInputElement).checked)}
     />
-    ${words(tick.label)}
+    ${plainText(input.label)}
   </label>`;
 }
 
 function list(control: Control<Select>): TemplateResult {
   const { field, id, draft, strings, error } = control;
-  // By place, because a value may be '' or hold what an attribute would change.
+  // By index, because a value may be '' or contain characters that an attribute would change.
   const change = (event: Event) =>
     control.change(field.choices[(event.target as HTMLSelectElement).selectedIndex - 1]?.value);
   return frame(

@@ -1,0 +1,73 @@
+import { html, nothing, type TemplateResult } from 'lit';
+import { readable } from '../card/text.ts';
+import type { Strings } from '../strings/strings.ts';
+import type { Draft, Field } from './fields.ts';
+
+/** Everything that a control is rendered from, and the function that takes its changes. */
+export interface Control<F extends Field = Field> {
+  readonly field: F;
+  /** Its id within the form; the ids of its parts begin with it. */
+  readonly id: string;
+  readonly draft: Draft;
+  /** The error message, in the person's language. */
+  readonly error: string | undefined;
+  readonly strings: Strings;
+  /** The browser must neither store what is typed nor send it to a spelling checker. */
+  readonly isSensitive: boolean;
+  change(draft: Draft): void;
+}
+
+/** What is shown around a control, besides the field's own texts. */
+interface FrameOptions {
+  /** The role of a group of several controls. */
+  readonly group?: 'group' | 'radiogroup';
+  /** The form's own description of the field. */
+  readonly hint?: string | undefined;
+  /** How many more characters are allowed. */
+  readonly room?: string | undefined;
+  /** The control contains the field's name itself. */
+  readonly isNamed?: boolean;
+}
+
+/** A text without mark-up, isolated so that its direction does not affect the text around it. */
+export function plainText(text: string): TemplateResult {
+  return html`<bdi>${readable(text)}</bdi>`;
+}
+
+/**
+ * A control with the field's name (and whether it is required), the asker's and the form's descriptions, and its error.
+ * `render` gets the ids of the descriptions, that of the error first.
+ */
+export function frame(
+  { field, id, error, strings }: Control,
+  { group, hint, room, isNamed }: FrameOptions,
+  render: (describedBy: string | typeof nothing) => TemplateResult,
+): TemplateResult {
+  const parts = { error, help: field.description, hint, room };
+  const shown = Object.entries(parts).filter(([, text]) => text !== undefined);
+  const describedBy = shown.map(([part]) => `${id}-${part}`).join(' ') || nothing;
+  const help = (part: keyof typeof parts) => {
+    const text = parts[part];
+    return text === undefined
+      ? nothing
+      : html`<p class=${part} part=${part} id="${id}-${part}">${plainText(text)}</p>`;
+  };
+  const name = html`<label class="name" for=${group ? nothing : id} id="${id}-name">${plainText(field.label)}${
+    field.required ? html`<span class="quiet"> (${strings.requiredMark})</span>` : nothing
+  }</label>`;
+  // ARIA allows neither required nor invalid on a plain group; there the texts and each checkbox state it.
+  const isRadioGroup = group === 'radiogroup';
+  return html`<div
+    class="field"
+    part="field"
+    role=${group ?? nothing}
+    aria-labelledby=${group ? `${id}-name` : nothing}
+    aria-required=${isRadioGroup ? field.required : nothing}
+    aria-invalid=${isRadioGroup ? error !== undefined : nothing}
+    aria-describedby=${group ? describedBy : nothing}
+  >
+    ${isNamed ? nothing : name}${isNamed ? nothing : help('help')}${help('hint')}
+    ${render(group ? nothing : describedBy)}
+    ${isNamed ? help('help') : nothing}${help('room')}${help('error')}
+  </div>`;
+}
