@@ -257,9 +257,8 @@ export class ElicitationCard extends LitElement {
    * its question, because any script of that origin could have sent it.
    */
   #onMessage({ origin, data }: MessageEvent<unknown>): void {
-    const { elicitationId, url = '' } = this.#model.view ?? {};
-    if (data === elicitationId && URL.canParse(url) && new URL(url).origin === origin)
-      void this.#model.read();
+    const { elicitationId: id, url = '' } = this.#model.view ?? {};
+    if (data === id && URL.canParse(url) && new URL(url).origin === origin) void this.#model.read();
   }
 
   #words(): Strings {
@@ -280,8 +279,7 @@ export class ElicitationCard extends LitElement {
   #onState(state: CardState, before: CardState | undefined): void {
     const { view, isHere, wasOpen, refusal } = this.#model;
     const words = this.#words();
-    if (view !== undefined && !isOpen(view) && wasOpen && isOver(state))
-      dispatch(this, 'settled', view, { here: isHere });
+    if (view && !isOpen(view) && wasOpen && isOver(state)) dispatch(this, 'settled', view, { here: isHere });
     if (state === 'pending' && before !== 'sending')
       this.#announce(words.arrived(agentOf(view, this.agent, words)));
     else if (state === 'opened') this.#announce(words.waitingThere);
