@@ -1,5 +1,4 @@
 import { afterAll, beforeAll } from 'vitest';
-import { aftermath } from './aftermath.ts';
 import { answerAttacks } from './answers.ts';
 import { askAttacks } from './asks.ts';
 import { bodyAttacks } from './bodies.ts';
@@ -9,10 +8,11 @@ import { injectionAttacks } from './injection.ts';
 import { limitAttacks } from './limits.ts';
 import { ownerAttacks } from './owners.ts';
 import { pollutionAttacks } from './pollution.ts';
+import { postChecks } from './post-checks.ts';
 import { requestAttacks } from './requests.ts';
 import { schemaAttacks } from './schemas.ts';
 import { secretAttacks } from './secrets.ts';
-import { slowAftermath, slowAttacks } from './slow.ts';
+import { slowAttacks, slowPostChecks } from './slow.ts';
 import { tokenAttacks } from './tokens.ts';
 import { urlAttacks } from './urls.ts';
 import { webhookAttacks } from './webhooks.ts';
@@ -29,7 +29,7 @@ const attacks = [
   slowAttacks,
   ...[bodyAttacks, requestAttacks, schemaAttacks, answerAttacks, askAttacks, urlAttacks, webhookAttacks],
   ...[ownerAttacks, tokenAttacks, pollutionAttacks, injectionAttacks, bombAttacks, fuzzAttacks],
-  ...[limitAttacks, slowAftermath, aftermath],
+  ...[limitAttacks, slowPostChecks, postChecks],
   // Last, because it breaks a row on purpose.
   secretAttacks,
 ];

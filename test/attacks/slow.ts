@@ -111,7 +111,7 @@ export function slowAttacks(world: () => World): void {
 }
 
 /** Runs after the other suites, so that the wait costs no time of its own. */
-export function slowAftermath(): void {
+export function slowPostChecks(): void {
   describe('S11 slow callers, later', () => {
     afterAll(() => {
       for (const one of trickles) one.stop();

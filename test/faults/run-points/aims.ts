@@ -9,8 +9,8 @@ import type { Talk } from './person.ts';
 import type { Saying } from './script.ts';
 import type { RunHooks, RunSite } from './site.ts';
 
-/** What a label does at the points that it looks at. */
-export interface Snare {
+/** What a label does at the points of a run that it watches. */
+export interface FaultHooks {
   readonly onCommand?: (pod: string, command: RunCommand) => GateVerdict;
   readonly onCall?: (call: BookingCall) => Promise<void>;
   readonly onSaying?: (saying: Saying) => ModelFault | undefined;
@@ -25,7 +25,7 @@ export interface Label {
   readonly booking?: CallOutcome | undefined;
   /** How many owners the run has then, those that die and nobody among them; 2 when absent. */
   readonly owners?: number;
-  readonly set: (aim: Aim) => Snare;
+  readonly set: (aim: Aim) => FaultHooks;
 }
 
 /** A label set for one conversation. */
@@ -47,24 +47,24 @@ const PATIENCE_MS = 10_000;
 export interface Aims {
   readonly hooks: RunHooks;
   /** Sets a label for a conversation. */
-  set(site: RunSite, talk: Talk, label: Label): Snare & Pick<Aim, 'fired'>;
+  set(site: RunSite, talk: Talk, label: Label): FaultHooks & Pick<Aim, 'fired'>;
 }
 
 /** Makes the place where labels are set; its hooks are for the site that they are set on. */
 export function createAims(): Aims {
-  const snares = new Map<string, Snare>();
+  const faultHooks = new Map<string, FaultHooks>();
   return {
     hooks: {
-      onCommand: (name, pod, command) => snares.get(name)?.onCommand?.(pod, command) ?? 'pass',
-      onCall: async (call) => snares.get(call.name)?.onCall?.(call),
-      onSaying: (saying) => snares.get(saying.name)?.onSaying?.(saying),
-      onWrite: (name, write, accepted) => snares.get(name)?.onWrite?.(write, accepted),
+      onCommand: (name, pod, command) => faultHooks.get(name)?.onCommand?.(pod, command) ?? 'pass',
+      onCall: async (call) => faultHooks.get(call.name)?.onCall?.(call),
+      onSaying: (saying) => faultHooks.get(saying.name)?.onSaying?.(saying),
+      onWrite: (name, write, accepted) => faultHooks.get(name)?.onWrite?.(write, accepted),
     },
     set(site, talk, label) {
       const aim = createAim(site, talk, label.name);
-      const snare = label.set(aim);
-      snares.set(talk.name, snare);
-      return { ...snare, fired: aim.fired };
+      const hooks = label.set(aim);
+      faultHooks.set(talk.name, hooks);
+      return { ...hooks, fired: aim.fired };
     },
   };
 }

@@ -48,9 +48,9 @@ async function through(label: Label): Promise<Aimed[]> {
   async function aimedAt(set?: Label): Promise<Aimed> {
     count += 1;
     const talk = await newTalk(site, `point-${count}`);
-    const snare = set === undefined ? undefined : aims.set(site, talk, set);
-    await converse(site, talk, snare);
-    return { label, talk, fired: snare?.fired() ?? false };
+    const hooks = set === undefined ? undefined : aims.set(site, talk, set);
+    await converse(site, talk, hooks);
+    return { label, talk, fired: hooks?.fired() ?? false };
   }
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { World } from './world.ts';
 
-/** What all that went before must have left: pods that run, and know of no fault of their own. */
-export function aftermath(world: () => World): void {
+/** Post-checks of all attacks: the pods still run, and have logged no fault of their own. */
+export function postChecks(world: () => World): void {
   describe('after the attacks', () => {
     it('no request failed unexpectedly, and nothing was written to stderr', () => {
       for (const { lines, stderr } of world().pods) {
