@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 /** What a pod does to a run, or to a question of one, as a command to Redis says it. `userId` tells whose it is. */
 export type RunCommand =
   | { readonly type: 'begin'; readonly userId: string; readonly run: string; readonly owner: string }
@@ -63,21 +65,27 @@ export function runCommandOf(args: readonly string[]): RunCommand | undefined {
   return { type: 'commit', userId: third.userId, revision: Number(given[0]), status: given[3] ?? '' };
 }
 
-// Where the notes of a write begin among what its script is given.
-const NOTES_AT = 18;
+const WRITE_SCRIPT = readFileSync(
+  new URL('../../../shared/src/redis/runs/write.lua', import.meta.url),
+  'utf8',
+);
+// The script itself names its arguments in order, so that this reader follows when they change.
+const WRITE_ARGUMENTS = /local ([\w\s,]+?) =\s*unpack\(ARGV,/.exec(WRITE_SCRIPT)?.[1]?.split(/,\s*/) ?? [];
+const FIRST_NOTE = Number(/local firstNote = (\d+)/.exec(WRITE_SCRIPT)?.[1]) - 1;
 
 function writeOf(userId: string, run: string, given: readonly string[]): RunCommand {
-  const [noteCount = 0, eventCount = 0] = [Number(given[11]), Number(given[12])];
-  const eventsAt = NOTES_AT + 2 * noteCount;
-  const ends = given[7] ?? '';
+  const argument = (name: string) => given[WRITE_ARGUMENTS.indexOf(name)] ?? '';
+  const [noteCount, eventCount] = [Number(argument('noteCount')), Number(argument('eventCount'))];
+  const eventsAt = FIRST_NOTE + 2 * noteCount;
+  const ends = argument('endStatus');
   return {
     type: 'write',
     userId,
     run,
-    term: Number(given[1]),
+    term: Number(argument('term')),
     notes: Array.from({ length: noteCount }, (_, at) => ({
-      field: given[NOTES_AT + 2 * at] ?? '',
-      value: JSON.parse(given[NOTES_AT + 2 * at + 1] ?? '{}') as Record<string, unknown>,
+      field: given[FIRST_NOTE + 2 * at] ?? '',
+      value: JSON.parse(given[FIRST_NOTE + 2 * at + 1] ?? '{}') as Record<string, unknown>,
     })),
     events: Array.from({ length: eventCount }, (_, at) => given[eventsAt + 2 * at] ?? ''),
     ...(ends !== '' && { ends }),
