@@ -1,11 +1,11 @@
 import type { WebhookReply } from '../ports/delivery/webhook-sender.ts';
 
-/** Where a delivery to a receiver goes: it has a place, to be left with what came of it; or it has to come back later. */
+/** A place for one delivery, which `leave` frees with its result; or the time after which to ask again. */
 export type Entry =
   | { readonly type: 'place'; readonly leave: (reply: WebhookReply) => void }
   | { readonly type: 'full'; readonly deferInMs: number };
 
-/** The receivers of webhooks as this process knows them. */
+/** Limits the concurrent deliveries of this process to each receiver. */
 export interface Receivers {
   /** Asks for a place for a delivery to the host of a URL. */
   enter(url: string): Entry;
@@ -14,23 +14,24 @@ export interface Receivers {
 interface Known {
   underWay: number;
   slowUntil: number;
-  /** How many were sent away since it was last quick. */
+  /** Deliveries that were refused a place since the receiver was last quick. */
   refused: number;
 }
 
 const SLOW_MS = 5_000;
-// Few enough that dozens of hosts may be slow, enough to notice one that is quick again.
+// Few enough that dozens of hosts may be slow, and enough to notice that one is quick again.
 const SLOW_AT_ONCE = 2;
 const STAYS_SLOW_MS = 60_000;
 const LATER_MS = 5_000;
 const LATER_MS_MAX = 300_000;
-// Whoever is sent away comes back one after the other, however many they are.
+// Refused deliveries come back one after the other.
 const APART_MS = 100;
 const KNOWN_MAX = 1_000;
 
 /**
- * A bulkhead per host: one that took five seconds (`slowMs`) over a delivery within the last minute, whatever came of
- * it, has two places, so that it does not keep the others' deliveries waiting. One that is quick is not limited.
+ * A bulkhead for each host. A host is slow when a delivery within the last minute took five seconds (`slowMs`) or longer,
+ * whatever its result. A slow host has two places, so that it does not delay deliveries to others. A quick host has no
+ * limit.
  */
 export function createReceivers({ slowMs = SLOW_MS }: { readonly slowMs?: number } = {}): Receivers {
   const hosts = new Map<string, Known>();

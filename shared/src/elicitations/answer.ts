@@ -1,5 +1,5 @@
 import type { ResponseInput } from '../domain/elicitations/response-input.ts';
-import { type Caller, look, notFound, type Seen } from './caller.ts';
+import { type Caller, notFound, readFor, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { settle } from './settle.ts';
 
@@ -22,7 +22,7 @@ export interface AnswerInput {
  */
 export async function answer(deps: EngineDeps, input: AnswerInput): Promise<Seen> {
   const { action, content, responseId } = input.response;
-  const reading = look(deps, input.caller, input.id);
+  const reading = readFor(deps, input.caller, input.id);
   // Leave first: whoever has none is told so, whatever the read finds.
   reading.catch(() => undefined);
   await input.admitted;

@@ -4,8 +4,8 @@ import { bucketOfElicitationId, type Owner } from '../domain/ids.ts';
 import type { EngineDeps } from './deps.ts';
 
 /**
- * Who calls, from a verified token only. A service speaks for its tenant and is nobody's user; `keyId` tells its keys
- * apart without giving one away, and is absent where Parley itself acts.
+ * Who calls, as a verified token says. A service acts for its tenant and is no user. `keyId` identifies its key without
+ * revealing it, and is absent where Parley itself acts.
  */
 export type Caller =
   | { readonly kind: 'service'; readonly tenant: string; readonly keyId?: string }
@@ -24,14 +24,14 @@ export function maySee(caller: Caller, row: Row): boolean {
 }
 
 /** Reads an elicitation for a caller. Missing, malformed and foreign ids are all the same `not_found`. */
-export async function look(deps: EngineDeps, caller: Caller, id: string): Promise<Seen> {
+export async function readFor(deps: EngineDeps, caller: Caller, id: string): Promise<Seen> {
   if (bucketOfElicitationId(id) === undefined) throw notFound();
   const { row, now } = await deps.elicitations.read(id);
   if (row === undefined || !maySee(caller, row)) throw notFound();
   return { row, now };
 }
 
-/** The one error for what does not exist and for what is not yours. */
+/** The same error for what does not exist and for what belongs to someone else. */
 export function notFound(): ParleyError {
   return new ParleyError('not_found', 'There is nothing here, or it is not yours.');
 }

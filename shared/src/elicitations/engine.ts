@@ -2,7 +2,7 @@ import type { StreamRef } from '../domain/ids.ts';
 import type { PageRequest } from '../ports/elicitations/elicitations.ts';
 import { type AnswerInput, answer } from './answer.ts';
 import { type AskRequest, ask } from './ask.ts';
-import { type Caller, look } from './caller.ts';
+import { type Caller, readFor } from './caller.ts';
 import { type CompleteInput, complete } from './complete.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
@@ -23,7 +23,7 @@ export function createEngine(deps: EngineDeps) {
     complete: (input: CompleteInput) => complete(deps, input),
     withdraw: (request: WithdrawRequest) => withdraw(deps, request),
     expire: (id: string) => expire(deps, id),
-    read: (caller: Caller, id: string) => look(deps, caller, id),
+    read: (caller: Caller, id: string) => readFor(deps, caller, id),
     list: (request: PageRequest) => deps.elicitations.page(request),
     wait: (input: WaitInput) => wait(deps, input),
     replay: (stream: StreamRef) => replay(deps, stream),

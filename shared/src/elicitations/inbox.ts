@@ -7,7 +7,7 @@ import type { EngineDeps } from './deps.ts';
 import { ifAvailable, retryPauseMs } from './retry-while-unavailable.ts';
 import { WakeSignal } from './wake-signal.ts';
 
-/** One thing to tell a reader of an inbox. */
+/** One item for a reader of an inbox. */
 export type InboxItem =
   | { readonly type: 'snapshot'; readonly elicitations: readonly Elicitation[] }
   | {
@@ -23,7 +23,7 @@ export interface InboxInput {
 
 const PAGE = 200;
 
-/** Follows what waits for one person: a snapshot first, newest first, then every change of it, from any pod. */
+/** Follows the open elicitations of one person: first a snapshot, newest first, then every change, on any pod. */
 export async function* watchInbox(
   deps: EngineDeps,
   { owner, signal }: InboxInput,
@@ -31,12 +31,12 @@ export async function* watchInbox(
   const wakeSignal = new WakeSignal(signal);
   const touched = new Set<string>();
   let stale = false;
-  const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (told) => {
-    if (told.type === 'event') touched.add(told.event.elicitationId);
+  const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (signal) => {
+    if (signal.type === 'event') touched.add(signal.event.elicitationId);
     else stale = true;
     wakeSignal.notify();
   });
-  /** Revision last told, by elicitation id. */
+  /** The last revision that the reader got, by elicitation id. */
   let known: Map<string, number> | undefined;
   try {
     for (;;) {
@@ -55,10 +55,10 @@ export async function* watchInbox(
       } else {
         yield* changes(known, read);
       }
-      const heard = await wakeSignal.wait(
+      const reason = await wakeSignal.wait(
         performance.now() + (read === undefined ? retryPauseMs() : deps.settings.recheckMs),
       );
-      if (heard === 'time') stale = true;
+      if (reason === 'time') stale = true;
     }
   } finally {
     subscription.unsubscribe();
@@ -71,7 +71,7 @@ interface InboxReading {
   readonly now: number;
 }
 
-/** The named rows; or, when none are named, all that are open and all that were known. */
+/** The rows with these ids; without `ids` all open rows and all rows that the reader knows. */
 async function readInbox(
   deps: EngineDeps,
   owner: Owner,
@@ -110,25 +110,25 @@ async function readOpen(deps: EngineDeps, owner: Owner): Promise<InboxReading> {
   }
 }
 
-/** Tells each row that is newer than what was told of it, oldest first, and keeps `known` in step. */
+/** Yields each row with a newer revision than the reader got, oldest first, and updates `known`. */
 function* changes(known: Map<string, number>, { rows, now }: InboxReading): Generator<InboxItem> {
   for (const row of [...rows].sort((a, b) => a.createdAt - b.createdAt)) {
-    const told = known.get(row.id);
-    if (told !== undefined && told >= row.revision) continue;
+    const sent = known.get(row.id);
+    if (sent !== undefined && sent >= row.revision) continue;
     if (isTerminal(row.status)) known.delete(row.id);
     else known.set(row.id, row.revision);
-    if (told === undefined && isTerminal(row.status)) continue;
+    if (sent === undefined && isTerminal(row.status)) continue;
     yield {
       type: 'change',
-      event: eventOf(row, told),
+      event: eventOf(row, sent),
       elicitation: wire(row, now),
     };
   }
 }
 
-function eventOf(row: Row, told: number | undefined): ElicitationEventName {
+function eventOf(row: Row, sent: number | undefined): ElicitationEventName {
   if (isTerminal(row.status)) return 'elicitation-resolved';
-  return told === undefined ? 'elicitation-request' : 'elicitation-updated';
+  return sent === undefined ? 'elicitation-request' : 'elicitation-updated';
 }
 
 function wire(row: Row, now: number): Elicitation {

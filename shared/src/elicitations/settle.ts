@@ -5,12 +5,12 @@ import { ParleyError } from '../domain/errors.ts';
 import { type Caller, maySee, notFound, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 
-// Each lost race means that somebody else moved the row, and a row moves at most three times in its life.
+// Each lost race means that another commit moved the row, and a row moves at most three times.
 const ROUNDS_MAX = 8;
 
 /**
- * The only door to a row's next state: decide on the row as read, commit, and decide again when someone else was faster.
- * Returns the row as it stands after the command; throws the refusal otherwise.
+ * The only way to move a row: decides on the row as read, commits, and decides again when another commit was faster.
+ * Returns the row after the command; throws the refusal otherwise.
  */
 export async function settle(deps: EngineDeps, caller: Caller, read: Seen, command: Command): Promise<Seen> {
   let seen = read;

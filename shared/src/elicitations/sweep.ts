@@ -3,17 +3,17 @@ import { BUCKET_COUNT } from '../domain/ids.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
 
-// Every bucket at once and few of each: a burst after an outage leaves gaps for the calls of people.
+// All buckets at the same time and few ids of each, so that a sweep after an outage does not block requests.
 const BATCH = 8;
 
 export interface SweepResult {
   readonly expired: number;
-  /** Index entries that led to no row. */
+  /** Index entries without an open row. */
   readonly forgotten: number;
 }
 
 /**
- * Expires whatever is overdue in the deadline index: the layer that holds when timers, pods or workers were lost.
+ * Expires whatever is overdue in the deadline index. This is the last layer, for when timers, pods or workers were lost.
  * Safe to run on every pod at once. `signal` stops it between batches. Throws `unavailable` when part of the index could
  * not be swept, once the rest has been.
  */
@@ -29,7 +29,7 @@ export async function sweep(deps: EngineDeps, signal?: AbortSignal): Promise<Swe
   return count;
 }
 
-type Swept = 'expired' | 'forgotten' | 'left';
+type Swept = 'expired' | 'forgotten' | 'skipped';
 
 async function sweepBucket(
   deps: EngineDeps,
@@ -37,12 +37,12 @@ async function sweepBucket(
   count: { expired: number; forgotten: number },
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  let left = 0;
+  let skipped = 0;
   while (signal?.aborted !== true) {
-    // What could not be ended stays at the head; it is passed over, or it would keep all that follows from ending.
-    const ids = await deps.elicitations.due(bucket, BATCH, left);
+    // An id that could not be expired stays at the head of the index. It is skipped, so that the following ids are reached.
+    const ids = await deps.elicitations.due(bucket, BATCH, skipped);
     for (const swept of await Promise.all(ids.map((id) => expireOrForget(deps, id)))) {
-      if (swept === 'left') left += 1;
+      if (swept === 'skipped') skipped += 1;
       else count[swept] += 1;
     }
     if (ids.length < BATCH) return;
@@ -53,13 +53,13 @@ async function expireOrForget(deps: EngineDeps, id: string): Promise<Swept> {
   try {
     const result = await expire(deps, id);
     if (result.type === 'expired') return 'expired';
-    if (result.type !== 'gone' && result.type !== 'ended') return 'left';
+    if (result.type !== 'gone' && result.type !== 'ended') return 'skipped';
     await deps.elicitations.forget(id);
     return 'forgotten';
   } catch (error) {
     if (isParleyError(error, 'unavailable')) throw error;
-    // One row that cannot be read must not keep the others from ending.
+    // One damaged row must not prevent the others from being expired.
     deps.observer.sweepFailed(id, error);
-    return 'left';
+    return 'skipped';
   }
 }

@@ -4,7 +4,7 @@ import type { ElicitationWake } from '../domain/elicitations/wake.ts';
 import { ParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { WakeSource } from '../ports/elicitations/observer.ts';
-import { type Caller, look, type Seen } from './caller.ts';
+import { type Caller, readFor, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
 import { ifAvailable, retryPauseMs } from './retry-while-unavailable.ts';
@@ -19,21 +19,21 @@ export interface WaitInput {
 }
 
 /**
- * Sleeps until the elicitation ends, or `timeoutMs` passes. Subscribes, then reads, then sleeps, so that no answer
- * falls between; rides out an outage of Redis until its own time. Throws `unavailable` only when Redis is still away
- * at the deadline plus grace, and the signal's reason when aborted.
+ * Sleeps until the elicitation ends, or `timeoutMs` passes. Subscribes, then reads, then sleeps, so that no answer is
+ * missed. Retries during an outage of Redis until its own time is over. Throws `unavailable` only when Redis is still
+ * unreachable at the deadline plus grace, and the signal's reason when aborted.
  */
 export async function wait(deps: EngineDeps, input: WaitInput): Promise<Seen> {
-  const first = await look(deps, input.caller, input.id);
+  const first = await readFor(deps, input.caller, input.id);
   if (isTerminal(first.row.status) || input.timeoutMs === 0) return first;
-  return sleep(deps, input, asleep(first));
+  return sleep(deps, input, toWaitingRow(first));
 }
 
 /**
- * What a sleeper keeps of an open row. It may sleep for days among many thousands, so the definition, which never
- * changes, sleeps as text: a fraction of its size as objects.
+ * What a waiter keeps of an open row. A pod may hold many thousands of waiters for days, so the definition, which never
+ * changes, is kept as text: that takes a fraction of the memory of its objects.
  */
-interface Asleep {
+interface WaitingRow {
   readonly definition: string;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -42,16 +42,19 @@ interface Asleep {
   now: number;
 }
 
-function asleep({ row: { definition, status, revision, createdAt, expiresAt }, now }: Seen): Asleep {
+function toWaitingRow({
+  row: { definition, status, revision, createdAt, expiresAt },
+  now,
+}: Seen): WaitingRow {
   return { definition: JSON.stringify(definition), createdAt, expiresAt, status, revision, now };
 }
 
-/** The row as it was last seen, with what has come to be known since. */
-function awake(id: string, { definition, now, ...row }: Asleep, ending: Partial<Row> = {}): Seen {
+/** The row as it was last read, with `ending` applied. */
+function toRow(id: string, { definition, now, ...row }: WaitingRow, ending: Partial<Row> = {}): Seen {
   return { row: { id, definition: JSON.parse(definition) as Definition, ...row, ...ending }, now };
 }
 
-async function sleep(deps: EngineDeps, input: WaitInput, seen: Asleep): Promise<Seen> {
+async function sleep(deps: EngineDeps, input: WaitInput, seen: WaitingRow): Promise<Seen> {
   const wakeSignal = new WakeSignal(input.signal);
   let wake: ElicitationWake | undefined;
   const subscription = deps.wakes.subscribe(streamOf(seen), (signal) => {
@@ -70,13 +73,13 @@ async function sleep(deps: EngineDeps, input: WaitInput, seen: Asleep): Promise<
   const giveUpAt = times.deadline + deps.settings.graceMs;
   try {
     for (;;) {
-      const heard = await wakeSignal.wait(Math.min(until, times.deadline, times.recheck));
-      const told = wake && toldBy(wake, seen, input.id);
-      if (told !== undefined) return resumed(deps, told, 'push');
+      const reason = await wakeSignal.wait(Math.min(until, times.deadline, times.recheck));
+      const ended = wake && readWake(wake, seen, input.id);
+      if (ended !== undefined) return resumed(deps, ended, 'push');
 
-      const found = await lookAgain(deps, input, times, seen);
-      if (typeof found === 'object') return resumed(deps, found, heard === 'notified' ? 'read' : 'sweep');
-      if (performance.now() >= until) return awake(input.id, seen);
+      const found = await recheck(deps, input, times, seen);
+      if (typeof found === 'object') return resumed(deps, found, reason === 'notified' ? 'read' : 'sweep');
+      if (performance.now() >= until) return toRow(input.id, seen);
       if (found === 'away' && performance.now() >= giveUpAt) throw stillAway();
     }
   } finally {
@@ -85,19 +88,22 @@ async function sleep(deps: EngineDeps, input: WaitInput, seen: Asleep): Promise<
   }
 }
 
-/** Expires what is due, then reads; says when to look next. The ended row, or that it is open, or Redis away. */
-async function lookAgain(
+/**
+ * Expires the row if it is due, reads it, and sets the times of the next check. Returns the ended row, or `open`, or
+ * `away` when Redis cannot be reached.
+ */
+async function recheck(
   deps: EngineDeps,
   input: WaitInput,
   times: { deadline: number; recheck: number },
-  seen: Asleep,
+  seen: WaitingRow,
 ): Promise<Seen | 'open' | 'away'> {
   if (performance.now() >= times.deadline) {
     const result = await ifAvailable(() => expire(deps, input.id));
     const retryInMs = result?.type === 'early' ? result.remainingMs : retryPauseMs();
     times.deadline = performance.now() + retryInMs;
   }
-  const read = await ifAvailable(() => look(deps, input.caller, input.id));
+  const read = await ifAvailable(() => readFor(deps, input.caller, input.id));
   times.recheck = performance.now() + (read === undefined ? retryPauseMs() : deps.settings.recheckMs);
   if (read === undefined) return 'away';
   if (isTerminal(read.row.status)) return read;
@@ -117,14 +123,14 @@ function stillAway(): ParleyError {
   );
 }
 
-/** The row as its wake tells it, when the wake tells enough; a missing or older revision tells nothing. */
-function toldBy(wake: ElicitationWake, seen: Asleep, id: string): Seen | undefined {
+/** The ended row, where the wake carries its settlement and a newer revision; otherwise nothing. */
+function readWake(wake: ElicitationWake, seen: WaitingRow, id: string): Seen | undefined {
   const { status, revision, settlement, at } = wake;
   if (revision <= seen.revision || !isTerminal(status) || settlement === undefined) return undefined;
-  return awake(id, { ...seen, status, revision, now: at }, { settlement, settledAt: at });
+  return toRow(id, { ...seen, status, revision, now: at }, { settlement, settledAt: at });
 }
 
-function streamOf({ definition }: Asleep): StreamRef {
+function streamOf({ definition }: WaitingRow): StreamRef {
   const { tenant, userId, streamRequestId } = JSON.parse(definition) as Definition;
   return { tenant, userId, streamRequestId };
 }

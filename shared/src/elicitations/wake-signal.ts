@@ -1,8 +1,8 @@
-// setTimeout fires at once beyond 2^31-1 ms; waking early only costs one more look.
+// setTimeout fires at once beyond 2^31-1 ms; waking early only costs one more read.
 const SLEEP_MS_MAX = 0x7fffffff;
 
 /**
- * Rouses one sleeper, and is cut short by `signal`. Notifications that come while it is awake are kept for its next sleep.
+ * Wakes one sleeper, also when `signal` aborts. A notification that arrives while it does not sleep ends its next sleep at once.
  * A class, because a pod holds one per sleeper and methods on a prototype cost each of them nothing.
  */
 export class WakeSignal {

@@ -19,12 +19,12 @@ export interface WatchInput {
   readonly stream: StreamRef;
   /** Replay what came after this position; from the start when absent. */
   readonly after?: FeedPosition;
-  /** True: a stream that nobody asked on is open and silent. False: it is `not_found`. */
+  /** True: a stream without any elicitation is open and silent. False: it is `not_found`. */
   readonly evenIfSilent: boolean;
   readonly signal?: AbortSignal;
 }
 
-/** One thing to tell a reader of a stream request. `id` resumes after it. */
+/** One item for a reader of a stream request. A reader that sends `id` continues after this item. */
 export type StreamItem =
   | {
       readonly type: 'elicitation';
@@ -37,15 +37,15 @@ export type StreamItem =
       readonly id: string;
       readonly event: UnknownEvent;
     }
-  /** The feed was lost, or the position is not of it: forget what you have, the replay starts over. */
+  /** The feed was lost, or the position belongs to another feed: drop what you have, the replay starts from the beginning. */
   | { readonly type: 'reset' };
 
-// A slow reader holds one page of questions in memory, and a question may take 50 kB.
+// A slow reader keeps one page in memory, and a question may take 50 kB.
 const PAGE = 25;
 
 /**
  * Follows a stream request: the events after `after`, then each new one, in order and without a gap, from any pod.
- * Ends when the feed's retention ends. Elicitations that have themselves left by retention are passed over.
+ * Ends when the feed's retention ends. Elicitations whose own retention has ended are left out.
  */
 export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncGenerator<StreamItem, void>> {
   if (!input.evenIfSilent) {
@@ -69,13 +69,13 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Stre
         position = undefined;
         continue;
       }
-      if (page?.type === 'told') seen = true;
-      const told = page?.type === 'told' ? page.told : [];
-      for (const { item, at } of told) {
+      if (page?.type === 'joined') seen = true;
+      const joined = page?.type === 'joined' ? page.joined : [];
+      for (const { item, at } of joined) {
         position = at;
         if (item !== undefined) yield item;
       }
-      if (told.length < PAGE) await wakeSignal.wait(nextLook(deps, page !== undefined));
+      if (joined.length < PAGE) await wakeSignal.wait(nextCheckAt(deps, page !== undefined));
     }
   } finally {
     subscription.unsubscribe();
@@ -83,25 +83,25 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Stre
   }
 }
 
-function nextLook(deps: EngineDeps, read: boolean): number {
+function nextCheckAt(deps: EngineDeps, read: boolean): number {
   return performance.now() + (read ? deps.settings.recheckMs : retryPauseMs());
 }
 
-interface Told {
+interface JoinedEntry {
   readonly at: FeedPosition;
   readonly item: StreamItem | undefined;
 }
 
-type ToldPage =
+type JoinedPage =
   | Exclude<FeedPage, { type: 'entries' }>
-  | { readonly type: 'told'; readonly told: readonly Told[] };
+  | { readonly type: 'joined'; readonly joined: readonly JoinedEntry[] };
 
-/** The next page of a feed, its entries joined with the definitions of the rows they tell of. */
+/** The next page of a feed, its entries joined with the rows that they are about. */
 async function readPage(
   deps: EngineDeps,
   stream: StreamRef,
   after: FeedPosition | undefined,
-): Promise<ToldPage> {
+): Promise<JoinedPage> {
   const page = await deps.feed.read(stream, after, PAGE);
   if (page.type !== 'entries') return page;
   const ids = [
@@ -110,8 +110,8 @@ async function readPage(
   const read = ids.length === 0 ? { rows: [], now: 0 } : await deps.elicitations.readMany(ids);
   const rows = new Map(ids.map((id, index) => [id, read.rows[index]]));
   return {
-    type: 'told',
-    told: page.entries.map((entry) => ({ at: entry.position, item: itemOf(entry, rows, read.now) })),
+    type: 'joined',
+    joined: page.entries.map((entry) => ({ at: entry.position, item: itemOf(entry, rows, read.now) })),
   };
 }
 
@@ -132,7 +132,7 @@ function itemOf(
   };
 }
 
-/** The row as it stood when the event was written. */
+/** The row as it was when the event was written. */
 function asOf(row: Row, event: StreamEvent & { type: string }, at: number): Row {
   if (!isElicitationEvent(event)) return row;
   const { status, revision, action, reason, surface } = event;

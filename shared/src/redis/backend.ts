@@ -27,11 +27,11 @@ export interface RedisBackendOptions {
   readonly settings: BackendSettings;
   /** How many BullMQ queues the deadlines are spread over. */
   readonly timerQueues: number;
-  /** Told of every command that failed. */
+  /** Called with every failed command. */
   readonly onError?: (error: unknown) => void;
 }
 
-/** All ports on Redis: one server, Sentinel or Cluster. Connects at once; `health` says when it is usable. */
+/** All ports on Redis: one server, Sentinel or Cluster. Connects at once; `health` reports when it is usable. */
 export function createRedisBackend({
   location,
   vaultLocation,

@@ -1,13 +1,13 @@
 import type { WebhookFault } from '../../domain/webhooks/webhook.ts';
 
-/** A webhook that could not be delivered. It names neither URL nor what was to be sent. */
+/** A webhook that could not be delivered. It contains neither the URL nor the body. */
 export interface DeadLetter {
   readonly deliveryId: string;
   readonly elicitationId: string;
-  /** How often it was tried. */
+  /** Number of attempts. */
   readonly attempts: number;
   readonly lastError: WebhookFault;
-  /** What the receiver replied with last, if it did. */
+  /** HTTP status of the receiver's last reply, if it replied. */
   readonly lastStatus?: number;
   /** Ms on the store's clock. */
   readonly diedAt: number;
@@ -25,14 +25,14 @@ export interface DeadLetterPage {
   readonly nextCursor?: string;
 }
 
-/** The dead letters of every tenant, over all pods; they leave by themselves. Every call throws `unavailable`. */
+/** The dead letters of all tenants, shared by all pods. They expire. Every call throws `unavailable`. */
 export interface DeadLetters {
-  /** Keeps a letter, over one of the same delivery, and stamps `diedAt`, later than the one of before had. */
+  /** Stores a letter in place of an earlier one of the same delivery, and stamps a later `diedAt` than that one had. */
   add(tenant: string, letter: Omit<DeadLetter, 'diedAt'>): Promise<void>;
-  /** Nothing when there is none, or its time is over. */
+  /** Nothing when there is none, or it has expired. */
   read(tenant: string, deliveryId: string): Promise<DeadLetter | undefined>;
   /** A tenant's letters, newest first. */
   page(request: DeadLetterPageRequest): Promise<DeadLetterPage>;
-  /** Removes a letter; with `diedAt` only that one, and not one which came since. Says whether it was there. */
+  /** Removes a letter; with `diedAt` only the one that died then, and not a newer one. True when it was there. */
   remove(tenant: string, deliveryId: string, diedAt?: number): Promise<boolean>;
 }

@@ -7,7 +7,7 @@ import type { WebhookFault } from '../../domain/webhooks/webhook.ts';
 export const WEBHOOK_OUTCOMES = ['delivered', 'again', 'dead', 'dropped'] as const;
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 
-/** One attempt, as it may be told: neither URL nor what was sent. */
+/** One attempt, without its URL and body. */
 export interface WebhookAttempt {
   readonly elicitationId: string;
   readonly outcome: WebhookOutcome;
@@ -15,13 +15,13 @@ export interface WebhookAttempt {
   readonly attempt: number;
   readonly tenant?: string;
   readonly fault?: WebhookFault;
-  /** What the receiver replied with, if it did. */
+  /** HTTP status of the reply, if there was one. */
   readonly status?: number;
-  /** When it is tried again. */
+  /** Time until the next attempt, in ms. */
   readonly retryInMs?: number;
 }
 
-/** Told of every attempt at a webhook: logs and metrics hang here. Never throws. */
+/** Called for every attempt at a webhook, for logs and metrics. Never throws. */
 export interface WebhookObserver {
   attempted(attempt: WebhookAttempt): void;
 }

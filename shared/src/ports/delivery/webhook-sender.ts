@@ -4,11 +4,11 @@ export interface WebhookRequest {
   readonly url: string;
   /** The same for every attempt at the same webhook. */
   readonly webhookId: string;
-  /** JSON; what is signed is what is sent. */
+  /** JSON, signed and sent as it is. */
   readonly body: string;
-  /** Each of them signs. Never empty. */
+  /** The body is signed with each of them. Never empty. */
   readonly secrets: readonly Uint8Array[];
-  /** Ms on the store's clock; becomes the timestamp that receivers hold against their own. */
+  /** Ms on the store's clock. Becomes the timestamp that receivers compare with their own clock. */
   readonly now: number;
 }
 
@@ -21,5 +21,5 @@ export type WebhookReply =
     }
   | { readonly type: 'failed'; readonly fault: WebhookFault };
 
-/** One attempt: signs, posts and says what came of it. Never rejects, and never follows a redirect. */
+/** Makes one attempt: signs and posts. Never rejects, and never follows a redirect. */
 export type SendWebhook = (request: WebhookRequest) => Promise<WebhookReply>;

@@ -7,7 +7,7 @@ export interface RedisAuditOptions {
   readonly redis: Commands;
   /** How long ended rows stay, in ms. */
   readonly retentionMs: number;
-  /** Told of every command that failed. */
+  /** Called with every failed command. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -16,17 +16,17 @@ export interface AuditDeps {
   readonly redis: Commands;
   readonly rows: RowAudit;
   readonly retentionMs: number;
-  /** Runs commands; Redis being away becomes `unavailable`. */
+  /** Runs commands; throws `unavailable` when Redis cannot be reached. */
   readonly run: <T>(commands: () => Promise<T>) => Promise<T>;
-  /** Mends one thing. One that refuses (a key of another type, say) must not keep the rest from being mended. */
+  /** Repairs one key. A key that cannot be repaired (of another type, for example) counts as 0 and does not stop the rest. */
   readonly mend: (one: () => Promise<number>) => Promise<number>;
-  /** True when an ended row leaves in time. */
+  /** True when an ended row expires in time. */
   readonly leaves: (row: SurveyedRow) => boolean;
 }
 
 const AT_A_TIME = 50;
 
-/** The sum of what `one` gives for each item; some at a time, so that others find a gap. */
+/** Sums what `one` returns for each item, 50 at a time, so that other commands run in between. */
 export async function sumOver<T>(items: readonly T[], one: (item: T) => Promise<number>): Promise<number> {
   let sum = 0;
   for (let from = 0; from < items.length; from += AT_A_TIME) {

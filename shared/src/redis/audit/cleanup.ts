@@ -8,51 +8,51 @@ const LONGEST_TIMEOUT_MS = TIMEOUT_SECONDS_MAX * 1_000;
 // Longer than any window or lease, which last seconds.
 const LIMIT_MS = 60_000;
 
-/** Sends off whatever would stay; when there was anything, looks at everything again for what is left. */
+/** Makes every key that would stay expire. When there was one, counts in a second pass how many are left. */
 export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<CleanupReport> {
   let seen = 0;
   let removed = 0;
   for await (const names of scanNames(deps, signal)) {
-    const staying = await stayingOf(deps, names);
+    const staying = await findStaying(deps, names);
     seen += staying.length;
-    removed += await sumOver(staying, (name) => deps.mend(() => sendOff(deps, name)));
+    removed += await sumOver(staying, (name) => deps.mend(() => makeExpire(deps, name)));
     const histories = names.filter(({ family }) => family === 'history');
     await sumOver(histories, ({ key }) => deps.mend(() => trimHistory(deps, key, signal)));
   }
   let left = 0;
   if (seen > 0) {
-    for await (const names of scanNames(deps, signal)) left += (await stayingOf(deps, names)).length;
+    for await (const names of scanNames(deps, signal)) left += (await findStaying(deps, names)).length;
   }
   return { removed, left };
 }
 
 /** Ended rows that stay too long, and keys without the time to live that their family has. */
-async function stayingOf(deps: AuditDeps, names: readonly KeyName[]): Promise<readonly KeyName[]> {
+async function findStaying(deps: AuditDeps, names: readonly KeyName[]): Promise<readonly KeyName[]> {
   const rowNames = names.filter(({ family }) => family === 'elicitation');
   const { rows } = await deps.rows.survey(rowNames.map(({ rest }) => rest));
   const staying = new Set(
     rows.filter((row) => row.state === 'ended' && !deps.leaves(row)).map(({ id }) => id),
   );
-  const mortal = names.filter((name) => lifeOf(deps, name) !== undefined);
-  const lives = await deps.run(() => Promise.all(mortal.map(({ key }) => deps.redis.pttl(key))));
+  const expiring = names.filter((name) => lifeOf(deps, name) !== undefined);
+  const lives = await deps.run(() => Promise.all(expiring.map(({ key }) => deps.redis.pttl(key))));
   return [
     ...rowNames.filter(({ rest }) => staying.has(rest)),
-    ...mortal.filter((_, index) => lives[index] === -1),
+    ...expiring.filter((_, index) => lives[index] === -1),
   ];
 }
 
-/** Lets it live as long as it should have, unless it has got a time by now. Returns 1 when that was needed. */
-async function sendOff(deps: AuditDeps, name: KeyName): Promise<number> {
+/** Gives a key its time to live, unless it has one by now. Returns 1 when that was needed. */
+async function makeExpire(deps: AuditDeps, name: KeyName): Promise<number> {
   const life = lifeOf(deps, name);
   if (life === undefined) return (await deps.rows.repair(name.rest, [])) > 0 ? 1 : 0;
   return deps.run(() => deps.redis.pexpire(name.key, life, 'NX'));
 }
 
-/** For how long, in ms, anything of a family may be wanted at most; nothing for families that may stay. */
+/** The longest time to live of a family's keys, in ms; nothing for families whose keys may stay. */
 function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undefined {
   switch (family) {
     case 'feed':
-      // Somebody may have asked on it just now.
+      // An elicitation may have been created on it a moment ago.
       return retentionMs + LONGEST_TIMEOUT_MS;
     case 'history':
       return retentionMs;
@@ -65,7 +65,7 @@ function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undef
   }
 }
 
-/** Forgets rows that have left. That is no fault: a history outlives them while its owner goes on answering. */
+/** Removes ids of expired rows from a history. This is normal: a history outlives its rows while its owner is active. */
 async function trimHistory(deps: AuditDeps, key: string, signal: AbortSignal | undefined): Promise<number> {
   let forgotten = 0;
   for await (const ids of scanMembers(deps, key, signal)) {

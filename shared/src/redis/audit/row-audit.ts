@@ -4,7 +4,7 @@ import type { Commands } from '../client/connect.ts';
 import { elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 
-/** A row as a survey saw it; it may have moved on since. */
+/** A row at the time of a survey; it may have changed since. */
 export interface SurveyedRow {
   readonly id: string;
   readonly state: 'open' | 'ended' | 'none';
@@ -20,7 +20,7 @@ export interface SurveyedRow {
 
 export interface Survey {
   readonly rows: readonly SurveyedRow[];
-  /** Redis clock in ms; 0 when no row was looked at. */
+  /** Redis clock in ms; 0 when no row was read. */
   readonly now: number;
 }
 
@@ -31,7 +31,7 @@ export interface RowSet {
 }
 
 export interface RowAudit {
-  /** Looks at many rows; ids that are none of ours are passed over. */
+  /** Reads the state of many rows; text that is no elicitation id is left out. */
   survey(ids: readonly string[]): Promise<Survey>;
   /** Makes a row and the sets that list it agree, atomically. Returns how many things were wrong. */
   repair(id: string, sets: readonly RowSet[]): Promise<number>;
@@ -50,7 +50,7 @@ type RowReply =
       keptMs: string,
     ];
 
-/** Looks at rows in batches and repairs them one by one. */
+/** Surveys rows in batches and repairs them one by one. */
 export function createRowAudit(
   redis: Commands,
   retentionMs: number,
@@ -81,7 +81,7 @@ export function createRowAudit(
   };
 }
 
-/** The ids that one script may look at together: all of them, but on a Cluster those of one bucket. */
+/** The ids that one script call may read: all of them, and on a Cluster those of one bucket. */
 function groupsOf(redis: Commands, ids: readonly string[]): readonly (readonly string[])[] {
   if (!redis.isCluster) return [ids];
   const groups = new Map<number | undefined, string[]>();

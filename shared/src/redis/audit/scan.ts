@@ -5,12 +5,12 @@ import type { AuditDeps } from './audit-deps.ts';
 
 const KEYS = 500;
 const MEMBERS = 200;
-const REST_MS_MAX = 1_000;
+const PAUSE_MS_MAX = 1_000;
 
 /**
  * Every key that lies in a bucket, in pages, from every master. A key that is there all the time comes at least once.
- * Rests after each page for as long as that took, so that Redis has more to do with people than with audits. Stops
- * with the signal's reason.
+ * Pauses after each page for as long as the page took, so that an audit uses at most half of the time of Redis. Throws the
+ * signal's reason when aborted.
  */
 export async function* scanNames(deps: AuditDeps, signal?: AbortSignal): AsyncGenerator<readonly KeyName[]> {
   for (const server of mastersOf(deps)) {
@@ -18,7 +18,7 @@ export async function* scanNames(deps: AuditDeps, signal?: AbortSignal): AsyncGe
     for await (const page of pages) {
       const startedAt = performance.now();
       yield page.map(parseKey).filter((name) => name !== undefined);
-      await rest(performance.now() - startedAt, signal);
+      await pause(performance.now() - startedAt, signal);
     }
   }
 }
@@ -48,10 +48,10 @@ async function* pagesOf(
   } while (cursor !== '0');
 }
 
-/** Ends early when told to stop, for whoever reads the next page to find out. */
-async function rest(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Ends early when the signal aborts; reading the next page then throws. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const options = signal === undefined ? {} : { signal };
-  await sleep(Math.min(ms, REST_MS_MAX), undefined, options).catch(() => undefined);
+  await sleep(Math.min(ms, PAUSE_MS_MAX), undefined, options).catch(() => undefined);
 }
 
 function mastersOf({ redis }: AuditDeps): readonly Redis[] {

@@ -93,17 +93,17 @@ export function runKey(stream: StreamRef): string {
   return ownedBy(stream, 'run', `/${encode(stream.streamRequestId)}`);
 }
 
-/** Hash: what runs in a conversation. */
+/** Hash: the running and the last turn of a conversation. */
 export function conversationKey(conversation: ConversationRef): string {
   return ownedBy(conversation, 'conversation', `/${encode(conversation.conversationId)}`);
 }
 
-/** List: what was said in a conversation, oldest first. */
+/** List: the messages of a conversation, oldest first. */
 export function messagesKey(conversation: ConversationRef): string {
   return ownedBy(conversation, 'messages', `/${encode(conversation.conversationId)}`);
 }
 
-/** String: who came first for a name within a tenant. */
+/** String: the value that holds a name within a tenant. */
 export function claimKey({ family, tenant, name }: ClaimName): string {
   return `${ROOT}:{${tagOf(bucketOfName(tenant, name))}}:claim:${family}:${encode(tenant)}/${encode(name)}`;
 }
@@ -150,12 +150,12 @@ export function commitNames(elicitationId: string, stream: StreamRef, kinds: Ite
   return { keys, streamChannel: `${root}stream:${turn}`, inboxChannel: `${root}inbox:${owner}` };
 }
 
-/** String: the sign of life of a pod that runs turns. */
+/** String: the heartbeat of a pod that runs turns. */
 export function podKey(pod: string): string {
   return `${ROOT}:{${tagOf(0)}}:pod:${encode(pod)}`;
 }
 
-/** Set: all pods that gave a sign of life, until they are forgotten. */
+/** Set: all pods that sent a heartbeat, until they are forgotten. */
 export function podsKey(): string {
   return `${ROOT}:{${tagOf(0)}}:pods`;
 }

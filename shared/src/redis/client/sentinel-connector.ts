@@ -1,9 +1,9 @@
 import { type SentinelConnectionOptions, SentinelConnector } from 'ioredis';
 
 /**
- * Finds the master through Sentinels, again and again. ioredis goes on listening for failovers while it looks for the
- * new master; one that it hears of just then makes it give up for good (status `end`), as if it had been told to
- * leave. So whatever listens for the last connection is let go before the next is looked for.
+ * Finds the master through Sentinels, for every connection. ioredis keeps listening for failovers while it searches for
+ * the new master, and a failover that is reported during the search ends the connection for good (status `end`). So the
+ * listeners of the last connection are closed before the next search begins.
  */
 export class PersistentSentinelConnector extends SentinelConnector {
   // ioredis hands its connectors the options of the connection and calls them unknown.

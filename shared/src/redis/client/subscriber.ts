@@ -1,24 +1,27 @@
 import type { Redis } from 'ioredis';
 import { reconnectPauseMs } from './reconnect.ts';
 
-/** A message, or word that messages may have been missed since the last one. */
+/** A message, or `resync`: messages may have been missed since the last one. */
 export type ChannelSignal =
   | { readonly type: 'message'; readonly message: string }
   | { readonly type: 'resync' };
 export type ChannelListener = (signal: ChannelSignal) => void;
 
 export interface Subscriber {
-  /** Hears `resync` once the subscription is acknowledged and after every reconnect, and every message between. */
+  /**
+   * Calls the listener with `resync` when the subscription is acknowledged and after every reconnect, and with every
+   * message in between. Returns the function that unsubscribes.
+   */
   subscribe(channel: string, listener: ChannelListener): () => void;
-  /** True while connected and subscribed; channels that were just asked for may still await their acknowledgement. */
+  /** True while connected and subscribed. Channels that were just added may not be acknowledged yet. */
   healthy(): boolean;
   close(): Promise<void>;
 }
 
 export interface SubscriberOptions {
-  /** Opens a fresh connection that does not reconnect by itself; told how many were opened before. */
+  /** Opens a new connection that does not reconnect by itself; `attempt` is the number of earlier ones. */
   readonly open: (attempt: number) => Redis;
-  /** A channel of this pod's own, to prove that what is published arrives. */
+  /** A channel that only this pod uses, to test that published messages arrive. */
   readonly probeChannel: string;
   /** Publishes to the probe channel the way wakes are published. */
   readonly publishProbe: () => Promise<unknown>;
@@ -32,19 +35,19 @@ const BATCH = 512;
 const DEFAULTS = { pingEveryMs: 2_000, probeEveryMs: 10_000, lingerMs: 2_000 };
 
 /**
- * One connection for all subscriptions of a pod. It never trusts a connection to have kept them: every (re)connect
- * subscribes to all wanted channels in batches, waits for the acknowledgement, then tells each listener to resync.
- * Pings notice a dead link; a probe through the publishing side notices a live link to the wrong server.
+ * One connection for all subscriptions of a pod. Every new connection subscribes to all channels in batches, waits for
+ * the acknowledgement, and then calls each listener with `resync`. Pings detect a dead connection. A probe that is
+ * published and must come back detects a live connection to the wrong server.
  */
 export function createSubscriber(options: SubscriberOptions): Subscriber {
   const { pingEveryMs, probeEveryMs, lingerMs } = { ...DEFAULTS, ...options };
   const listeners = new Map<string, Set<ChannelListener>>([
-    [options.probeChannel, new Set([() => heardProbe()])],
+    [options.probeChannel, new Set([() => onProbe()])],
   ]);
   const acknowledged = new Set<string>();
   const pending = new Set<string>();
   const idle = new Set<string>();
-  const beats: NodeJS.Timeout[] = [];
+  const intervals: NodeJS.Timeout[] = [];
   let connection: Redis | undefined;
   let opened = 0;
   let attempt = 0;
@@ -59,7 +62,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     connection = redis;
     attempt += 1;
     redis.on('error', () => undefined);
-    redis.on('message', (channel: string, message: string) => tell(channel, { type: 'message', message }));
+    redis.on('message', (channel: string, message: string) => notify(channel, { type: 'message', message }));
     redis.once('ready', () => onReady(redis));
     redis.once('end', () => onEnd(redis));
     redis.connect().catch(() => undefined);
@@ -73,7 +76,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   }
 
   function onEnd(redis: Redis): void {
-    // What ended by itself still holds on to its Sentinels.
+    // A connection that ended by itself still holds its connections to Sentinels.
     redis.disconnect(false);
     if (redis !== connection || closed) return;
     acknowledged.clear();
@@ -82,7 +85,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     reopening = setTimeout(connect, reconnectPauseMs(attempt));
   }
 
-  /** Leaves this connection; `end` opens the next. */
+  /** Closes this connection; its `end` event opens the next one. */
   function abandon(): void {
     connection?.disconnect(false);
   }
@@ -91,7 +94,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     if (flushing) return;
     flushing = true;
     try {
-      // Let every subscribe of this turn join the batch.
+      // All subscriptions of this turn of the event loop join one batch.
       await new Promise(setImmediate);
       while (pending.size > 0 && connection?.status === 'ready' && (await subscribeBatch(connection)));
     } finally {
@@ -99,14 +102,14 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     }
   }
 
-  /** False when the connection turned out to be of no use. */
+  /** False when the connection cannot subscribe. */
   async function subscribeBatch(redis: Redis): Promise<boolean> {
     const batch = [...pending].slice(0, BATCH);
     try {
       await redis.subscribe(...batch);
     } catch {
-      // A connection that cannot subscribe is of no use; the next one subscribes to everything again.
-      // It calls itself ready until its end is known, and trying again at once would keep that from being known.
+      // The next connection subscribes to everything again. This one reports ready until its end is noticed, and an
+      // immediate retry would keep the event loop from noticing it.
       if (redis !== connection) return true;
       abandon();
       return false;
@@ -115,16 +118,16 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     for (const channel of batch) {
       pending.delete(channel);
       acknowledged.add(channel);
-      tell(channel, { type: 'resync' });
+      notify(channel, { type: 'resync' });
     }
     return true;
   }
 
-  function tell(channel: string, signal: ChannelSignal): void {
+  function notify(channel: string, signal: ChannelSignal): void {
     for (const listener of [...(listeners.get(channel) ?? [])]) listener(signal);
   }
 
-  function heardProbe(): void {
+  function onProbe(): void {
     probeSentAt = undefined;
   }
 
@@ -145,16 +148,16 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
       abandon();
       return;
     }
-    // When the publishing side is away, silence says nothing about this connection.
+    // When publishing fails, a missing probe proves nothing about this connection.
     options.publishProbe().then(
       () => undefined,
-      () => heardProbe(),
+      () => onProbe(),
     );
     probeSentAt = performance.now();
   }
 
   function dropIdle(): void {
-    // One that is just being subscribed waits for the next round: its acknowledgement is still to come.
+    // A channel whose acknowledgement is outstanding is left for the next round.
     const settled = [...idle].filter((channel) => !pending.has(channel));
     const unwanted = settled.filter((channel) => listeners.get(channel)?.size === 0);
     for (const channel of settled) idle.delete(channel);
@@ -168,7 +171,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   }
 
   function every(ms: number, run: () => void): void {
-    beats.push(setInterval(run, ms).unref());
+    intervals.push(setInterval(run, ms).unref());
   }
 
   connect();
@@ -196,7 +199,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     healthy: () => connection?.status === 'ready' && acknowledged.has(options.probeChannel),
     async close() {
       closed = true;
-      for (const beat of beats) clearInterval(beat);
+      for (const interval of intervals) clearInterval(interval);
       clearTimeout(reopening);
       connection?.disconnect(false);
     },

@@ -1,11 +1,11 @@
 import { ReplyError } from 'ioredis';
 import { isParleyError, ParleyError } from '../../domain/errors.ts';
 
-// Replies that say "not now" about the server rather than "no" about the command.
+// Replies about the state of the server, which passes, rather than about the command.
 const PASSING_REPLIES =
   /^(OOM|READONLY|LOADING|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS|MISCONF|BUSY|MOVED|ASK|UNBLOCKED)\b/;
 
-/** Runs Redis commands; whatever means that Redis is away or not ready becomes `unavailable`. */
+/** Runs Redis commands. A fault that means that Redis cannot be reached or is not ready becomes `unavailable`. */
 export async function orUnavailable<T>(
   run: () => Promise<T>,
   onError?: (error: unknown) => void,

@@ -4,7 +4,7 @@ import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { connectKey } from './keys.ts';
 
-/** What hosted pages keep, as hashes that lapse. */
+/** The entries of the hosted pages, as hashes that expire. */
 export function createRedisConnectStore(redis: Commands, onError?: (error: unknown) => void): ConnectStore {
   const putScript = loadScript(redis, 'connect/put', onError);
   const takeScript = loadScript(redis, 'connect/take', onError);

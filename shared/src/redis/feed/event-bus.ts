@@ -10,7 +10,7 @@ export interface RedisEventBusOptions<T> {
   /** Names the channels of this family, e.g. `stream` or `inbox`. */
   readonly family: string;
   readonly encode: (event: T) => string;
-  /** Nothing for a message that this version does not understand; it is passed over. */
+  /** Nothing for a message that this version cannot read; it is dropped. */
   readonly decode: (message: string) => T | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface RedisEventBusOptions<T> {
 export class RedisEventBus<T> implements EventBus<T> {
   readonly #options: RedisEventBusOptions<T>;
   readonly #publish: Script;
-  /** The message decoded last: every listener of a channel is told of the same one in turn. */
+  /** The message decoded last: all listeners of a channel get the same message one after the other. */
   #decoded: { readonly message: string; readonly event: T | undefined } | undefined;
 
   constructor(options: RedisEventBusOptions<T>) {

@@ -13,7 +13,7 @@ export function encodeWakeTail(event: ElicitationEvent, settlement: Settlement |
     : JSON.stringify({ elicitationId, revision, status });
 }
 
-/** The tail of a wake that tells of a turn. */
+/** The tail of a wake for a write of a turn. */
 export const TURN_WAKE_TAIL = JSON.stringify({ turn: true });
 
 /** Reads `<epoch>-<seq> <ms> <json>`; nothing when it is not a wake this version understands. */
@@ -21,7 +21,7 @@ export function decodeWake(message: string): Wake | undefined {
   return decoded(message, Wake);
 }
 
-/** The same on channels that tell of elicitations only. */
+/** The same, on channels that carry the wakes of elicitations only. */
 export function decodeElicitationWake(message: string): ElicitationWake | undefined {
   return decoded(message, ElicitationWake);
 }

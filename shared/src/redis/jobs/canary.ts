@@ -2,10 +2,10 @@ import type { Commands } from '../client/connect.ts';
 import { canaryKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-// Long, so that a dead canary shows as an age that grows, and not as silence.
+// Long, so that a dead canary shows as a growing age and not as a missing value.
 const KEPT_MS = 24 * 3_600_000;
 
-/** Makes the beat that proves that jobs come through: it leaves the Redis clock, in ms, where `health` looks. */
+/** The canary job, which proves that jobs run: it stores the Redis clock (ms) for `health` to read. */
 export function createCanary(redis: Commands, onError?: (error: unknown) => void): () => Promise<void> {
   return () =>
     orUnavailable(async () => {

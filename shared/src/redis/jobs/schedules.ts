@@ -8,7 +8,7 @@ export interface SchedulesOptions {
   readonly location: RedisLocation;
   /** Pause between two rounds of each kind of maintenance, in ms. The same on every worker. */
   readonly everyMs: Readonly<Record<MaintenanceJob, number>>;
-  /** Told of every schedule that could not be renewed; it is tried again. */
+  /** Called with every schedule that could not be renewed; it is tried again. */
   readonly onError: (error: unknown) => void;
   /** How often the schedules are renewed although nothing seems wrong, in ms. */
   readonly renewEveryMs?: number;
@@ -17,19 +17,19 @@ export interface SchedulesOptions {
 export interface Schedules {
   /** Resolves once all schedules stand. */
   ready(): Promise<void>;
-  /** Stops renewing. The schedules stay: other workers go on with them. Safe to repeat. */
+  /** Stops renewing. The schedules stay, and other workers keep them. Safe to repeat. */
   close(): void;
 }
 
 const RENEW_EVERY_MS = 10_000;
 const RETRY_MS = 1_000;
 
-// The next round comes soon, so a failed one is not tried again; a few are kept for whoever looks into it.
+// The next round comes soon, so a failed one is not retried; a few failed jobs are kept for inspection.
 const JOB = { attempts: 1, removeOnComplete: true, removeOnFail: { age: 24 * 3600, count: 100 } };
 
 /**
- * Keeps the maintenance coming round: each kind as one BullMQ job scheduler that all workers share. Renews them at
- * start, after every reconnect and every now and then, for Redis may have lost them. Any number of workers may do so.
+ * Keeps the schedules of all maintenance: for each kind one BullMQ job scheduler that all workers share. Renews them at
+ * the start, after every reconnect and periodically, because Redis may have lost them. Any number of workers may do so.
  */
 export function schedule({ location, everyMs, onError, renewEveryMs }: SchedulesOptions): Schedules {
   const connection = connectWorker(location);

@@ -14,7 +14,7 @@ export function timerPrefix(index: number): string {
   return `parley:{timers-${index}}`;
 }
 
-// Finished jobs tell nothing that the rows do not; failed ones stay a day for whoever looks into it.
+// Finished jobs hold nothing that the rows do not; failed ones stay a day for inspection.
 export const JOB_OPTIONS = {
   removeOnComplete: true,
   removeOnFail: { age: 24 * 3600, count: 1_000 },

@@ -11,9 +11,9 @@ export interface WorkersOptions {
   readonly processors: Processors;
   /** Expiries that one queue runs at a time. */
   readonly concurrency: number;
-  /** Told of every fault, with the kind of job when it was a job that failed. */
+  /** Called with every fault, and with the name of the job when a job failed. */
   readonly onError: (error: unknown, job?: string) => void;
-  /** How long a job may go without a sign of life before another worker takes it, and how often that is looked for. */
+  /** How long a job may go without a heartbeat before another worker takes it, and how often that is checked; ms. */
   readonly lockMs?: number;
   readonly stalledCheckMs?: number;
 }
@@ -27,7 +27,7 @@ export interface Workers {
 
 const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 10_000;
-// A job may lose this many workers under it; then it is given up, and the sweep does what it was for.
+// A job that lost this many workers is given up, and the sweep does its work.
 const STALLS_MAX = 3;
 // BullMQ would sit out 15 s after a lost connection, however soon it is back.
 const RETRY_MS = 500;

@@ -4,10 +4,10 @@ import { limitKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-// Large budgets are taken from Redis in batches, so that counting every call costs no round trip. A pod takes one
-// batch at a time; what is left of it when the window ends is lost to the others: at most this share per pod.
+// Large budgets are taken from Redis in batches, so that counting a call costs no round trip. A pod holds one batch at a
+// time; the unused rest of it is lost when the window ends. Each pod can lose at most this share of a budget.
 const BATCHES_PER_BUDGET = 500;
-// A budget that is asked for once leaves its credit behind; above so many the oldest make room.
+// A budget that is used once leaves a credit in memory; beyond this many the oldest are dropped.
 const CREDITS_MAX = 10_000;
 
 interface Credit {
@@ -51,7 +51,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     return { granted, leftMs };
   }
 
-  /** Draws a batch, of which the caller has the first point and whoever comes next the others. */
+  /** Takes a batch: its first point is the caller's, the others are kept for the next calls. */
   function refill(key: string, rate: Rate, batch: number): Promise<Grant> {
     const refilling = draw(key, rate, batch)
       .then((grant) => {

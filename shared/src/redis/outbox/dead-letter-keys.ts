@@ -1,12 +1,12 @@
 import { bucketOfName } from '../../domain/ids.ts';
 import { tagOf } from '../client/keys.ts';
 
-/** Sorted set: a tenant's dead letters by when they died. */
+/** Sorted set: a tenant's dead letters by the time at which they died. */
 export function deadLettersKey(tenant: string): string {
   return keyOf('dead-letters', tenant);
 }
 
-/** Hash: what is known of each of them (JSON), in the same slot. */
+/** Hash: the details of each of them (JSON), in the same slot. */
 export function deadLetterDetailsKey(tenant: string): string {
   return keyOf('dead-letter-details', tenant);
 }

@@ -16,16 +16,16 @@ export interface RedisDeadLettersDeps {
 }
 
 const CHUNK = 100;
-// So few at once that no call is slow; what is left over is not shown, and goes next time.
+// Few at once, so that no call is slow. Expired letters that remain are not listed and are removed by later calls.
 const FORGET_MAX = 100;
 
-/** Where a letter stands in its list: newest first, ties by id. */
+/** Position of a letter in its list: newest first, ties by id. */
 interface Place {
   readonly diedAt: number;
   readonly deliveryId: string;
 }
 
-/** The dead letters of a tenant, as a sorted set by when they died and a hash of what is known of them. */
+/** The dead letters of a tenant: a sorted set by the time at which they died, and a hash with their details. */
 export function createRedisDeadLetters({ redis, keepMs, onError }: RedisDeadLettersDeps): DeadLetters {
   const addScript = loadScript(redis, 'outbox/dead-letter-add', onError);
   const readScript = loadScript(redis, 'outbox/dead-letter-read', onError);

@@ -4,7 +4,7 @@ import type { Commands } from '../client/connect.ts';
 import { conversationKey, messagesKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-/** What was said, as lists of JSON; written by write-run.lua. */
+/** The messages of conversations as lists of JSON, written by runs/write.lua. */
 export function createRedisConversations(redis: Commands, onError?: (error: unknown) => void): Conversations {
   return {
     async read(conversation) {

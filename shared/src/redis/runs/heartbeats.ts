@@ -3,7 +3,7 @@ import type { Commands } from '../client/connect.ts';
 import { podKey, podsKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-/** Signs of life as keys that lapse, and a set of all who gave one. */
+/** Heartbeats as keys that expire, and a set of all pods that sent one. */
 export function createRedisHeartbeats(redis: Commands, onError?: (error: unknown) => void): Heartbeats {
   const alive = async (pod: string) => (await orUnavailable(() => redis.exists(podKey(pod)), onError)) === 1;
   return {
@@ -21,7 +21,7 @@ export function createRedisHeartbeats(redis: Commands, onError?: (error: unknown
     },
     async forget(pod) {
       await orUnavailable(() => redis.srem(podsKey(), pod), onError);
-      // It may have beaten in between, and begun something.
+      // It may have sent a heartbeat in between and begun a turn.
       if (await alive(pod)) await orUnavailable(() => redis.sadd(podsKey(), pod), onError);
     },
   };

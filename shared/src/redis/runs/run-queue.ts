@@ -11,7 +11,7 @@ export const RUNS_QUEUE = 'runs';
 const TAKE_JOB = 'take';
 const QUEUE_INDEX = 0;
 
-// Taking a run costs two round trips; a pod that cannot do that within seconds is to lose its turn.
+// Claiming a run costs two round trips; another pod takes the job of a pod that needs seconds for that.
 const LOCK_MS = 3_000;
 const STALLED_CHECK_MS = 1_000;
 const STALLS_MAX = 5;
@@ -46,7 +46,6 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
   return {
     async offer({ tenant, userId, streamRequestId }, term) {
       const data = { tenant, userId, streamRequestId };
-      // What cannot be queued now, whatever the reason, may be in a moment.
       // A failed job that stayed would keep its id, and the run could not be offered again.
       const options = { jobId: `${streamRequestId}.${term}`, removeOnFail: true };
       await orUnavailable(() => opened().add(TAKE_JOB, data, options), onError);
