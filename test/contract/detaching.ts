@@ -75,7 +75,7 @@ export function detachingContract(contract: Contract): void {
   };
 
   describe('a detached run', () => {
-    it('belongs to no pod, is in no index, and is fenced off from whoever had it', async () => {
+    it('belongs to no pod, is in no index, and fences its last owner', async () => {
       const turn = newTurn();
       expect(await detached(turn, [await asking(turn)])).toBe('written');
       const { runs } = contract.pods.second;
@@ -113,7 +113,7 @@ export function detachingContract(contract: Contract): void {
       });
     });
 
-    it('counts a take-over from a pod that had not let go, and no other change of owner', async () => {
+    it('counts a take-over from a pod that had not released it, and no other change of owner', async () => {
       const { runs } = contract.pods.second;
       const turn = newTurn();
       await detached(turn, [await asking(turn)]);

@@ -6,7 +6,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import type { Contract } from './contract.ts';
 import { entriesOf } from './observe.ts';
 import { newOwner } from './questions.ts';
-import { told, turnOf } from './turns.ts';
+import { textWrite, turnOf } from './turns.ts';
 
 const SAID: Message = { role: 'assistant', content: 'Done' };
 const END = { status: 'failed', messages: [SAID] } as const;
@@ -16,7 +16,7 @@ function callNote(state: CallRecord['state']): RunNote {
 }
 
 function write(number: number, firstSeq: number, state: CallRecord['state']): RunWrite {
-  return told(firstSeq, firstSeq, { number, notes: [callNote(state)] });
+  return textWrite(firstSeq, firstSeq, { number, notes: [callNote(state)] });
 }
 
 /** Commands that arrive once more, over a link that broke, after what was sent later over the next one. */
@@ -28,7 +28,7 @@ export function lateCopyContract(contract: Contract): void {
       const { backend, second } = contract.pods;
       const turn = turnOf(newOwner());
       await backend.runs.begin(turn);
-      await second.runs.write(turn, told(2, 2, { end: END }));
+      await second.runs.write(turn, textWrite(2, 2, { end: END }));
       expect(await backend.runs.begin(turn)).toEqual({ type: 'known', conversationId: 'talk' });
       expect(await second.runs.standing(turn)).toMatchObject({ status: 'failed', term: 1 });
       expect((await second.conversations.read(turn)).running).toBeUndefined();
@@ -61,7 +61,7 @@ export function lateCopyContract(contract: Contract): void {
       expect(await entriesOf(second.feed, turn)).toHaveLength(3);
     });
 
-    it('of a write is told from the first write of whoever took the turn over', async () => {
+    it('of a write is not confused with the first write of the next owner', async () => {
       const { backend, second } = contract.pods;
       const turn = turnOf(newOwner());
       await backend.runs.begin(turn);
@@ -83,7 +83,7 @@ export function lateCopyContract(contract: Contract): void {
     await backend.runs.begin(root);
     await backend.runs.begin({ ...delegate, parent });
     for (const turn of [root, delegate])
-      await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [] } }));
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [] } }));
     await waitUntil(async () => (await second.conversations.read(delegate)).last === undefined, {
       what: 'the end of its conversation',
     });

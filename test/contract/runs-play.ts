@@ -22,7 +22,7 @@ import {
   TURN_BYTES_MAX,
 } from './runs-model.ts';
 import { runCell } from './runs-table.ts';
-import { told, turnOf } from './turns.ts';
+import { textWrite, turnOf } from './turns.ts';
 
 const PLAYS = process.env.PARLEY_PROOF_SIZE === 'full' ? 500 : 50;
 
@@ -163,7 +163,7 @@ class Play {
       output: number,
     } as const;
     const write: RunWrite = {
-      ...told(from, from, { number, notes: [{ type: 'call', call: note }] }),
+      ...textWrite(from, from, { number, notes: [{ type: 'call', call: note }] }),
       term: variant === 'old term' ? term - 1 : term,
     };
     if (variant === 'empty') return { term, number, firstSeq: seq + 1, events: [] };

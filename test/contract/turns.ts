@@ -40,7 +40,7 @@ function deltas(from: number, to: number): TurnEvent[] {
 }
 
 /** Events numbered `from` to `to`; the first event of a run, 1, is its start. */
-export function told(from: number, to: number, more: Partial<RunWrite> = {}): RunWrite {
+export function textWrite(from: number, to: number, more: Partial<RunWrite> = {}): RunWrite {
   return { term: 1, firstSeq: from, events: deltas(from, to), ...more };
 }
 
@@ -72,7 +72,7 @@ export function turnContract(contract: Contract): void {
       expect((await second.conversations.read(turn)).running).toBe(streamRequestId);
       expect((await second.runs.read(other)).run).toBeUndefined();
       const end = { status: 'finished', messages: [HELLO] } as const;
-      expect(await backend.runs.write(turn, told(2, 2, { end }))).toBe('written');
+      expect(await backend.runs.write(turn, textWrite(2, 2, { end }))).toBe('written');
       expect(await second.conversations.read(turn)).toEqual({
         messages: [HELLO],
         last: { streamRequestId, wasDetached: false },
@@ -102,7 +102,7 @@ export function turnContract(contract: Contract): void {
       ]) {
         expect(await backend.runs.begin(other)).toMatchObject({ type: 'begun' });
         const end = { status: 'finished', messages: [HELLO] } as const;
-        await backend.runs.write(other, told(2, 2, { end }));
+        await backend.runs.write(other, textWrite(2, 2, { end }));
       }
       expect((await backend.runs.read(turn)).run?.status).toBe('running');
       expect(await backend.conversations.read(turn)).toEqual({
@@ -114,18 +114,18 @@ export function turnContract(contract: Contract): void {
     it('begun twice by the same pod is begun once', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
-      await backend.runs.write(turn, told(2, 4));
+      await backend.runs.write(turn, textWrite(2, 4));
       expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 4 });
       expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
     });
 
-    it('asked for under a key is begun by one call: others find it, whoever has it and however it stands', async () => {
+    it('requested under a key is begun by one call: other calls find it, with any owner and in any state', async () => {
       const { backend, second } = contract.pods;
       const turn = asking('a', turnOf(newOwner()));
       const again = () => asking('a', { ...turn, conversationId: 'minted', owner: 'pod-b' });
       const known = { type: 'known', conversationId: 'talk' };
       expect(await backend.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 1 });
-      await backend.runs.write(turn, told(2, 3));
+      await backend.runs.write(turn, textWrite(2, 3));
       expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 3 });
       expect(await second.runs.begin(again())).toEqual(known);
       expect(await backend.runs.begin({ ...again(), owner: turn.owner })).toEqual(known);
@@ -133,7 +133,7 @@ export function turnContract(contract: Contract): void {
       expect(await backend.runs.begin(turn)).toEqual(known);
       expect(await second.runs.begin(again())).toEqual(known);
       const end = { status: 'failed', messages: [HELLO] } as const;
-      expect(await backend.runs.write(turn, told(4, 4, { term: 2, end }))).toBe('written');
+      expect(await backend.runs.write(turn, textWrite(4, 4, { term: 2, end }))).toBe('written');
       expect(await backend.runs.begin(turn)).toEqual(known);
       expect(await second.runs.begin(again())).toEqual(known);
       expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
@@ -149,7 +149,7 @@ export function turnContract(contract: Contract): void {
       await backend.runs.begin(turn);
       expect(await second.runs.begin(other)).toEqual({ type: 'mismatch' });
       expect(await second.runs.begin(asking('b', turn))).toEqual({ type: 'mismatch' });
-      await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
       expect(await second.runs.begin(other)).toEqual({ type: 'mismatch' });
       expect(await second.conversations.read(other)).toEqual({ messages: [] });
       expect((await second.runs.read(turn)).run).toMatchObject({
@@ -164,7 +164,7 @@ export function turnContract(contract: Contract): void {
       const next = asking('b', { ...first, streamRequestId: mintStreamRequestId() });
       await backend.runs.begin(first);
       expect(await second.runs.begin(next)).toMatchObject({ type: 'running' });
-      await backend.runs.write(first, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      await backend.runs.write(first, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
       expect(await second.runs.begin(next)).toMatchObject({ type: 'begun' });
       expect(await backend.runs.begin(asking('a', first))).toMatchObject({ type: 'known' });
     });
@@ -204,7 +204,7 @@ export function turnContract(contract: Contract): void {
       const { backend } = await contract.openWith({ retentionMs: 3_000 });
       const turn = asking('a', turnOf(newOwner()));
       await backend.runs.begin(turn);
-      await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
       expect(await backend.runs.begin(asking('a', turn))).toMatchObject({ type: 'known' });
       await waitUntil(async () => (await backend.runs.begin(asking('b', turn))).type === 'begun', {
         what: 'the end of its retention',
@@ -221,7 +221,7 @@ export function turnContract(contract: Contract): void {
         [3, 6],
         [9, 9],
       ] as const) {
-        expect(await backend.runs.write(turn, told(from, to))).toBe('written');
+        expect(await backend.runs.write(turn, textWrite(from, to))).toBe('written');
       }
       expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4', '5', '6', '7', '8', '9']);
       expect((await second.runs.read(turn)).run?.writerSeq).toBe(9);
@@ -245,14 +245,14 @@ export function turnContract(contract: Contract): void {
         }
       })().catch(() => undefined);
       await waitUntil(() => seen.length === 1, { what: 'the start', everyMs: 5 });
-      await pods.backend.runs.write(turn, told(2, 2));
+      await pods.backend.runs.write(turn, textWrite(2, 2));
       const { row } = await first.ask({
         tenant,
         input: { ...inputFor({ tenant, userId }), streamRequestId },
       });
       await waitUntil(() => seen.length === 3, { what: 'the question', everyMs: 5 });
       await answerOf(contract.second, { tenant, userId }, row.id, 'accept', { colour: 'red' });
-      await pods.backend.runs.write(turn, told(3, 3));
+      await pods.backend.runs.write(turn, textWrite(3, 3));
       await waitUntil(() => seen.length === 5, { what: 'the rest', everyMs: 5 });
       aborting.abort();
       await reading;
@@ -285,7 +285,7 @@ export function turnContract(contract: Contract): void {
       expect(run?.pauses).toEqual([{ ...pause, resumedAt: 9, outcome: 'accepted' }]);
     });
 
-    it('keeps for which call it is, and all that it answers; tells how it stands without the rest', async () => {
+    it('keeps the call it works for and its whole input; its standing is read without the rest', async () => {
       const { backend, second } = contract.pods;
       const parent = { streamRequestId: mintStreamRequestId(), toolCallId: 'call 1' };
       const turn = { ...turnOf(newOwner()), parent };
@@ -307,7 +307,7 @@ export function turnContract(contract: Contract): void {
     it('answers no more than was asked where the conversation is known: what its client tells of it is left out', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
-      await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
       const next = { ...turn, streamRequestId: mintStreamRequestId() };
       await second.runs.begin({ ...next, before: [{ role: 'user', content: 'Before' }] });
       expect((await backend.runs.read(next)).run?.input).toEqual([HELLO]);
@@ -319,19 +319,19 @@ export function turnContract(contract: Contract): void {
       const callOf = (at: number) =>
         ({ toolCallId: `call_${at}`, toolName: 'book', step: 0, state: 'intended' }) as const;
       const notes = Array.from({ length: 5_000 }, (_, at) => ({ type: 'call', call: callOf(at) }) as const);
-      expect(await backend.runs.write(turn, told(2, 2, { notes }))).toBe('written');
+      expect(await backend.runs.write(turn, textWrite(2, 2, { notes }))).toBe('written');
       expect((await second.runs.read(turn)).run?.calls).toHaveLength(notes.length);
     });
 
-    it('is asked how it stands by a write of nothing', async () => {
+    it('returns its state to an empty write', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
-      await backend.runs.write(turn, told(2, 3));
+      await backend.runs.write(turn, textWrite(2, 3));
       const nothing: RunWrite = { term: 1, firstSeq: 4, events: [] };
       expect(await backend.runs.write(turn, nothing)).toBe('written');
       await second.runs.stop(turn);
       expect(await backend.runs.write(turn, nothing)).toBe('stopping');
-      expect(await backend.runs.write(turn, told(4, 4))).toBe('stopping');
+      expect(await backend.runs.write(turn, textWrite(4, 4))).toBe('stopping');
       await second.runs.takeOver(turn, 1, 'pod-b');
       expect(await backend.runs.write(turn, nothing)).toBe('fenced');
       expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
@@ -340,7 +340,7 @@ export function turnContract(contract: Contract): void {
     it('is written by one owner: after a take-over the old one is fenced', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
-      await backend.runs.write(turn, told(2, 3));
+      await backend.runs.write(turn, textWrite(2, 3));
       const terms = await Promise.all([
         backend.runs.takeOver(turn, 1, 'pod-b'),
         second.runs.takeOver(turn, 1, 'pod-c'),
@@ -352,13 +352,13 @@ export function turnContract(contract: Contract): void {
         pause: { elicitationId: 'el_1', trigger: 'agent', pausedAt: 1 },
       } as const;
       const end = { status: 'finished', messages: [HELLO] } as const;
-      expect(await backend.runs.write(turn, told(4, 4, { notes: [note], end }))).toBe('fenced');
+      expect(await backend.runs.write(turn, textWrite(4, 4, { notes: [note], end }))).toBe('fenced');
       expect((await second.runs.read(turn)).run).toMatchObject({
         status: 'running',
         pauses: [],
         writerSeq: 3,
       });
-      expect(await second.runs.write(turn, told(4, 4, { term: 2 }))).toBe('written');
+      expect(await second.runs.write(turn, textWrite(4, 4, { term: 2 }))).toBe('written');
       expect(await textsOf(backend, turn)).toEqual(['turn-started', '2', '3', '4']);
     });
 
@@ -367,30 +367,30 @@ export function turnContract(contract: Contract): void {
       const turn = await begun(backend);
       const end = { status: 'finished', messages: [HELLO, { role: 'assistant', content: 'Hi' }] } as const;
       for (const { runs } of [backend, second, backend]) {
-        expect(await runs.write(turn, told(2, 3, { end: { ...end, messages: [...end.messages] } }))).toBe(
-          'written',
-        );
+        expect(
+          await runs.write(turn, textWrite(2, 3, { end: { ...end, messages: [...end.messages] } })),
+        ).toBe('written');
       }
       expect((await second.conversations.read(turn)).messages).toEqual(end.messages);
       expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3']);
-      expect(await backend.runs.write(turn, told(4, 4))).toBe('fenced');
-      expect(await backend.runs.write(turn, told(4, 4, { end: { status: 'failed', messages: [] } }))).toBe(
-        'fenced',
-      );
+      expect(await backend.runs.write(turn, textWrite(4, 4))).toBe('fenced');
+      expect(
+        await backend.runs.write(turn, textWrite(4, 4, { end: { status: 'failed', messages: [] } })),
+      ).toBe('fenced');
       expect(await backend.runs.takeOver(turn, 1, 'pod-b')).toBeUndefined();
       const { run } = await second.runs.read(turn);
       expect(run?.status).toBe('finished');
       expect(run?.endedAt).toBeGreaterThanOrEqual(run?.startedAt ?? Number.NaN);
     });
 
-    it('that is asked to stop hears it with its next write, and ends as it likes', async () => {
+    it('that is requested to stop learns of it from its next write, and chooses its own end', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
-      expect(await backend.runs.write(turn, told(2, 2))).toBe('written');
+      expect(await backend.runs.write(turn, textWrite(2, 2))).toBe('written');
       expect(await second.runs.stop(turn)).toBe(true);
-      expect(await backend.runs.write(turn, told(3, 3))).toBe('stopping');
+      expect(await backend.runs.write(turn, textWrite(3, 3))).toBe('stopping');
       const end = { status: 'stopped', messages: [HELLO] } as const;
-      expect(await backend.runs.write(turn, told(4, 4, { end: { ...end, messages: [HELLO] } }))).toBe(
+      expect(await backend.runs.write(turn, textWrite(4, 4, { end: { ...end, messages: [HELLO] } }))).toBe(
         'written',
       );
       expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
@@ -407,13 +407,13 @@ export function turnContract(contract: Contract): void {
           { role: 'user', content: `q${index}` },
           { role: 'assistant', content: `a${index}` },
         ];
-        await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages } }));
+        await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages } }));
       }
       const { messages } = await backend.conversations.read({ ...owner, conversationId: 'talk' });
       expect(messages.map(({ content }) => content)).toEqual(['q1', 'a1', 'q2', 'a2']);
     });
 
-    it('that has told too much is told so, and can still end', async () => {
+    it('that has reached its size limit is refused further events, and can still end', async () => {
       const { backend } = await contract.openWith({ turnBytesMax: 2_000 });
       const turn = await begun(backend);
       const much = { type: 'text-delta', block: 'b', text: 'x'.repeat(1_500) } as const;
@@ -439,13 +439,13 @@ export function turnContract(contract: Contract): void {
       expect(await textsOf(backend, turn)).toEqual(['turn-started', 'x'.repeat(1_500), 'turn-failed']);
     });
 
-    it('keeps all it told while it runs, however many questions come with it', async () => {
+    it('keeps all its events while it runs, however many questions its feed has', async () => {
       const { backend } = await contract.openWith({ feedEventsMax: 10 });
       const engine = engineOn(backend);
       const turn = await begun(backend);
       const { tenant, userId, streamRequestId } = turn;
       for (let from = 2; from < 302; from += 100) {
-        await backend.runs.write(turn, told(from, from + 99));
+        await backend.runs.write(turn, textWrite(from, from + 99));
         await engine.ask({ tenant, input: { ...inputFor({ tenant, userId }), streamRequestId } });
       }
       expect(await entriesOf(backend.feed, turn)).toHaveLength(304);
@@ -455,16 +455,16 @@ export function turnContract(contract: Contract): void {
       const { pods, second } = contract;
       const turn = await begun(pods.backend);
       for (let from = 2; from < 1_202; from += 200)
-        await pods.backend.runs.write(turn, told(from, from + 199));
+        await pods.backend.runs.write(turn, textWrite(from, from + 199));
       const seqs: number[] = [];
       for await (const { position } of second.replay(turn)) seqs.push(position.seq);
       expect(seqs).toEqual(Array.from({ length: 1_201 }, (_, index) => index + 1));
     });
 
-    it('is gone where nobody began it', async () => {
+    it('is gone where it was never begun', async () => {
       const { backend } = contract.pods;
       const turn = turnOf(newOwner());
-      expect(await backend.runs.write(turn, told(2, 2))).toBe('gone');
+      expect(await backend.runs.write(turn, textWrite(2, 2))).toBe('gone');
       expect(await backend.runs.takeOver(turn, 1, 'pod-b')).toBeUndefined();
       expect((await backend.runs.read(turn)).run).toBeUndefined();
       expect(await backend.conversations.read(turn)).toEqual({ messages: [] });
@@ -485,21 +485,21 @@ export function turnContract(contract: Contract): void {
       const idle = await begun(backend);
       const first = await begun(backend);
       const next = { ...first, streamRequestId: `${first.streamRequestId}-next` };
-      await backend.runs.write(first, told(2, 2, over));
+      await backend.runs.write(first, textWrite(2, 2, over));
       await backend.runs.begin(next);
-      await backend.runs.write(idle, told(2, 2, over));
+      await backend.runs.write(idle, textWrite(2, 2, over));
       const isGone = async () => (await backend.conversations.read(idle)).messages.length === 0;
       await waitUntil(isGone, { what: 'a conversation in which nothing runs' });
       const stands = { running: next.streamRequestId, messages: [HELLO] };
       expect(await backend.conversations.read(next)).toMatchObject(stands);
-      await backend.runs.write(next, { ...told(2, 2), detach: { questions: [], runs: [] } });
+      await backend.runs.write(next, { ...textWrite(2, 2), detach: { questions: [], runs: [] } });
       expect(await backend.conversations.read(next)).toMatchObject(stands);
     });
 
     it('leaves with its retention, and its conversation with its own', async () => {
       const { backend } = await contract.openWith({ retentionMs: 300, conversationTtlMs: 900 });
       const turn = await begun(backend);
-      await backend.runs.write(turn, told(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
       await waitUntil(async () => (await backend.runs.read(turn)).run === undefined, { what: 'the run' });
       expect((await backend.feed.read(turn, undefined, 10)).type).toBe('none');
       await waitUntil(async () => (await backend.conversations.read(turn)).messages.length === 0, {

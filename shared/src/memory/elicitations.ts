@@ -22,7 +22,7 @@ export interface MemoryElicitationsDeps {
   readonly settings: BackendSettings;
 }
 
-/** The rows, with the door by which runs of the same process wait for them. */
+/** The rows, and what the runs of the same process need to wait for them. */
 export interface MemoryElicitations extends Elicitations {
   isOpen(id: string): boolean;
   /** Has the commit that ends the row note this task, in place of an earlier one with the same kind and subject. */

@@ -12,19 +12,19 @@ export interface RunRef extends StreamRef {
 }
 
 /**
- * One message of a conversation as the model reads it. Only who speaks is looked at here; what is said is the agents'
- * business and passes untouched.
+ * One message of a conversation as the model reads it. Only the role is checked here; the content belongs to the agents
+ * and passes unchanged.
  */
 export const Message = z.looseObject({ role: z.enum(['user', 'assistant', 'tool']) });
 export type Message = z.infer<typeof Message>;
 
-/** What one step of the loop came to: the assistant's message, then the results of its tool calls. */
+/** The outcome of one step of the loop: the assistant's message, then the results of its tool calls. */
 export const StepRecord = z.looseObject({
   messages: z.array(Message),
   finishReason: z.string(),
   inputTokens: z.int().optional(),
   outputTokens: z.int().optional(),
-  /** What the run had used by then, with all that it delegated, and how long it had worked, in ms. */
+  /** Tokens that the run and its delegates had used by then, and how long it had worked, in ms. */
   used: z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() }).optional(),
   workedMs: z.number().optional(),
 });
@@ -39,9 +39,9 @@ export const CallRecord = z.looseObject({
   toolCallId: z.string(),
   toolName: z.string(),
   step: z.int().nonnegative(),
-  /** The how-manieth call of its step it is. */
+  /** Ordinal of the call within its step, from 0. */
   at: z.int().nonnegative().optional(),
-  /** As the model named it; not always unique. */
+  /** The id that the model gave it; not always unique. */
   modelCallId: z.string().optional(),
   /** Why it cannot be made. */
   fault: z.string().optional(),
@@ -78,24 +78,24 @@ export const Support = z.looseObject({
 });
 export type Support = z.infer<typeof Support>;
 
-/** What a delegate needs of the turn that it works for: with it any pod can do the work. */
+/** What a delegate needs of the turn that it works for, so that any pod can do the work. */
 export const DelegateRequest = z.looseObject({
   /** The turn's own run: its stream request and its conversation take every question. */
   turn: z.looseObject({ streamRequestId: z.string(), conversationId: z.string() }),
-  /** How many agents stand between whoever delegated and the person. */
+  /** Number of agents between the delegating agent and the person. */
   depth: z.int().nonnegative(),
-  /** Tokens that are left to whoever delegated. */
+  /** Tokens that the delegating agent may still use. */
   tokens: z.int().nonnegative(),
 });
 export type DelegateRequest = z.infer<typeof DelegateRequest>;
 
-/** The owner of a run that waits for a pod: one that never beats. */
+/** The owner of a run that any pod may claim. No pod has this name. */
 export const UNOWNED = 'unowned';
 
-/** The owner of a run that no pod holds, because it waits for its person; the answer has it taken over. */
+/** The owner of a run that waits for questions or delegates' runs and occupies no pod. Their end has it resumed. */
 export const DETACHED = 'detached';
 
-/** What becomes of a turn that waits for its person: its pod holds it for a while, or lets go of it at once. */
+/** How a turn waits for its person: its pod holds it for a while, or detaches it at once. */
 export const DELIVERIES = ['hold', 'detach'] as const;
 export type Delivery = (typeof DELIVERIES)[number];
 
@@ -113,20 +113,21 @@ export interface RunRequest {
   readonly nonce: string;
 }
 
-/** How a run stands: enough to tell whether anybody works on it. */
+/** State and owner of a run: enough to decide whether a pod works on it. */
 export interface RunStanding {
   readonly conversationId: string;
   readonly status: RunStatus;
-  /** The pod that writes it, and the how-manieth owner that is. Writes under an older term are refused. */
+  /** The pod that writes it, `UNOWNED` or `DETACHED`. */
   readonly owner: string;
+  /** Fencing token: rises by one with every change of owner. Writes under another term are refused. */
   readonly term: number;
-  /** How often it was taken over from a pod that had not let go of it. */
+  /** How often a pod took it over from a pod that had not released or detached it. */
   readonly takeoverCount: number;
-  /** The call of another run that it is for; absent for a turn of a person's. */
+  /** The call of another run that it works for; absent for a person's turn. */
   readonly parent?: ParentCall;
 }
 
-/** One turn of an agent, kept so that any pod can tell how it stands and go on with it. */
+/** One turn of an agent, kept so that any pod can continue it. */
 export interface Run extends RunRef, RunStanding {
   readonly agent: string;
   /** Of a delegate's run. */
@@ -138,7 +139,7 @@ export interface Run extends RunRef, RunStanding {
   readonly startedAt: number;
   readonly endedAt?: number;
   /**
-   * What the turn answers: the new messages of its request; with what its client told of the time before, where Parley
+   * What the turn answers: the new messages of its request, after the earlier ones as the client knows them where Parley
    * did not know the conversation.
    */
   readonly input: readonly Message[];

@@ -14,9 +14,9 @@ const TurnStarted = z.looseObject({
 });
 const StepStarted = z.looseObject({ type: z.literal('step-started'), step: z.int().nonnegative() });
 const StepFinished = z.looseObject({ type: z.literal('step-finished'), step: z.int().nonnegative() });
-/** All that the named step has told so far is void: another pod tells it again from its beginning. */
+/** The events of the named step so far are superseded: another pod repeats the step. */
 const StepRestarted = z.looseObject({ type: z.literal('step-restarted'), step: z.int().nonnegative() });
-/** Some more text of a block; the first one begins it. Blocks of a turn have ids of their own. */
+/** More text of a block; the first delta begins it. Each block of a turn has its own id. */
 const TextDelta = z.looseObject({ type: z.literal('text-delta'), block: z.string(), text: z.string() });
 const TextFinished = z.looseObject({ type: z.literal('text-finished'), block: z.string() });
 const ToolCalled = z.looseObject({
@@ -49,12 +49,12 @@ const ToolAuthRequired = z.looseObject({
   service: z.string(),
   message: z.string(),
 });
-/** A delegate's run waits for its person, so often at once; the clocks of whoever delegated stand still until none is left. */
+/** A delegate's run waits for its person; `waits` counts its open waits. The clocks of the delegating run stop until it is 0. */
 const RunPaused = z.looseObject({ type: z.literal('run-paused'), waits: z.int().positive() });
 const RunResumed = z.looseObject({ type: z.literal('run-resumed'), waits: z.int().nonnegative() });
-/** No pod holds the turn any more: it waits for its person. Readers end here; the answer has a pod go on. */
+/** The turn waits for its person and occupies no pod. Readers end here; the answer has a pod continue it. */
 const TurnDetached = z.looseObject({ type: z.literal('turn-detached') });
-/** A pod goes on with a turn that was detached. */
+/** A pod continues a turn that was detached. */
 const TurnAttached = z.looseObject({ type: z.literal('turn-attached') });
 const Usage = z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() });
 const TurnFinished = z.looseObject({
@@ -71,7 +71,7 @@ const TurnFailed = z.looseObject({
 });
 
 /**
- * What a turn tells in its stream request's feed, whatever format its readers want. A turn ends with exactly one
+ * An event of a turn in the feed of its stream request, independent of the formats of its readers. A turn ends with exactly one
  * `turn-finished` or `turn-failed`.
  */
 export const TurnEvent = z.discriminatedUnion('type', [

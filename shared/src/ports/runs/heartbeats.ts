@@ -1,11 +1,11 @@
-/** Signs of life of the pods that run turns. */
+/** Leases of the pods that run turns, kept up by heartbeats. */
 export interface Heartbeats {
-  /** Says that this pod lives, for the next `ttlMs`. */
+  /** Extends the lease of this pod to `ttlMs` from now. */
   beat(pod: string, ttlMs: number): Promise<void>;
-  /** Pods whose last beat holds no more, and that were not forgotten since. */
+  /** Pods whose lease has lapsed, and that were not forgotten since. */
   lapsed(): Promise<readonly string[]>;
-  /** Forgets a pod whose last beat holds no more; when it beats again it is known again. */
+  /** Forgets a pod whose lease has lapsed; its next heartbeat makes it known again. */
   forget(pod: string): Promise<void>;
-  /** True while the last beat of that pod holds. */
+  /** True while the lease of that pod lasts. */
   alive(pod: string): Promise<boolean>;
 }

@@ -1,21 +1,21 @@
 import type { StreamRef } from '../../domain/ids.ts';
 
-/** Stops a pod from being handed runs. */
+/** Delivery of runs to a pod. */
 export interface RunConsumer {
-  /** Takes no more. Safe to repeat. */
+  /** Ends the delivery. Safe to repeat. */
   close(): Promise<void>;
 }
 
 /**
- * Runs that wait for a pod to work on them. Each is handed over at least once; who then has it is decided by
- * `Runs.takeOver`, so that being handed one twice is harmless.
+ * Runs that wait for a pod. Each is delivered at least once; `Runs.takeOver` decides which pod owns it, so that a second
+ * delivery is harmless.
  */
 export interface RunQueue {
-  /** Queues a run as it stands under `term`; again, and it is queued once. Throws `unavailable`. */
+  /** Queues a run under its current term; a repeated offer of the same term queues it once. Throws `unavailable`. */
   offer(stream: StreamRef, term: number): Promise<void>;
   /**
-   * Lets this pod be handed runs. `take` resolves once the pod has the run or knows that nobody needs to; where it
-   * rejects, the run is handed out again, to this pod or another one.
+   * Delivers runs to this pod. `take` resolves once the pod owns the run or knows that no pod needs to; where it rejects,
+   * the run is delivered again, to this pod or another one.
    */
   consume(take: (stream: StreamRef) => Promise<void>): RunConsumer;
 }
