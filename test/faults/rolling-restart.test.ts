@@ -6,7 +6,7 @@ import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-mo
 import { person, questionsIn } from '../e2e/chat/client.ts';
 import { type ChatSite, openChatSite } from '../e2e/chat/transport-site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { PlainChat } from '../unit/sdk/sdk-chat-chat.ts';
+import { PlainChat } from '../unit/sdk/plain-chat.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 

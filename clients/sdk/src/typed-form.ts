@@ -9,10 +9,10 @@ type ReadonlyDeep<T> = T extends readonly (infer Item)[]
 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 
-/** What a form asks for: a flat JSON Schema object of string, number, integer, boolean and select fields. */
+/** The schema of a form: a flat JSON Schema object of string, number, integer, boolean and select fields. */
 export type FormSchemaInput = ReadonlyDeep<FormSchema>;
 
-/** What one field of an answer holds. */
+/** The value of one field. */
 type ValueOf<Field> = Field extends { readonly type: 'number' | 'integer' }
   ? number
   : Field extends { readonly type: 'boolean' }
@@ -21,7 +21,7 @@ type ValueOf<Field> = Field extends { readonly type: 'number' | 'integer' }
       ? ChoiceOf<Items>[]
       : ChoiceOf<Field>;
 
-/** One of the offered values, or any text when nothing is offered. */
+/** One of the offered values; any string when the field offers none. */
 type ChoiceOf<Field> = Field extends { readonly enum: readonly (infer Value)[] }
   ? Value
   : Field extends { readonly [Key in 'oneOf' | 'anyOf']?: readonly { readonly const: infer Value }[] }
@@ -29,15 +29,15 @@ type ChoiceOf<Field> = Field extends { readonly enum: readonly (infer Value)[] }
     : string;
 
 type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Name)[] }
-  ? // A list whose names the compiler does not know requires nothing that could be relied on.
+  ? // If the compiler does not know the names, it cannot know which fields are required.
     string extends Name
     ? never
     : Name
   : never;
 
 /**
- * The answer to a form, by its schema: a field is there when `required` names it, a select gives its own values. A
- * schema that is not known until run time gives `Record<string, string | number | boolean | string[]>`.
+ * The content of an answer, derived from the form's schema. A field is required if `required` names it; a select has its
+ * own values. A schema that is only known at run time gives `Record<string, string | number | boolean | string[]>`.
  *
  * @example
  * type Answer = ContentOf<{

@@ -2,7 +2,7 @@ import { expect, it, test, vi } from 'vitest';
 import { keptIn, say, textsOf } from '../../e2e/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type Move, nothingRuns, refuse, stream, textOfLines } from '../../unit/sdk/sdk-chat-server.ts';
+import { type Move, nothingRuns, refuse, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
 import { forEachTest, repliedIn, type ScriptedPage, textIn, told, turnOf, waits } from './site.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });

@@ -13,7 +13,7 @@ import {
   startChatServer,
   stream,
   textOfLines,
-} from '../../unit/sdk/sdk-chat-server.ts';
+} from '../../unit/sdk/chat-server.ts';
 
 /** The chat page before a server that does as it is told. */
 export interface ScriptedPages extends Pick<ChatPages, 'open'> {

@@ -2,7 +2,7 @@ import { expect, it, test, vi } from 'vitest';
 import { say } from '../../e2e/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { loseReply, type Move, refuse, reply, stream, textOfLines } from '../../unit/sdk/sdk-chat-server.ts';
+import { loseReply, type Move, refuse, reply, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
 import { busy, forEachTest, repliedIn, type ScriptedPage, textIn, told, turnOf, waits } from './site.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });

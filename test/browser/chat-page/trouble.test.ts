@@ -2,7 +2,7 @@ import { expect, it, test, vi } from 'vitest';
 import { keptIn, say, textsOf } from '../../e2e/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { loseReply, type Move, refuse, stream, textOfLines } from '../../unit/sdk/sdk-chat-server.ts';
+import { loseReply, type Move, refuse, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
 import {
   busy,
   forEachTest,

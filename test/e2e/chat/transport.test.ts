@@ -4,7 +4,7 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { PlainChat } from '../../unit/sdk/sdk-chat-chat.ts';
+import { PlainChat } from '../../unit/sdk/plain-chat.ts';
 import { person, questionsIn } from './client.ts';
 import { type ChatSite, openChatSite } from './transport-site.ts';
 

@@ -12,8 +12,8 @@ function read(pieces: readonly string[]): Event[] {
   return events;
 }
 
-/** What another reader of the format makes of it. */
-function readElsewhere(text: string): Event[] {
+/** The events according to another parser of the format. */
+function readWithLibrary(text: string): Event[] {
   const events: Event[] = [];
   const parser = createParser({ onEvent: ({ event, data }) => void events.push([event ?? 'message', data]) });
   parser.feed(text);
@@ -41,7 +41,7 @@ describe('an event stream', () => {
     expect(read(pieces)).toEqual(events);
   });
 
-  it('reads the same in pieces of any size, and as another reader does', () => {
+  it('is parsed in pieces of any size, with the same result as eventsource-parser', () => {
     const line = fc.oneof(
       fc.constantFrom(
         '',
@@ -70,7 +70,7 @@ describe('an event stream', () => {
         ];
         const pieces = at.slice(1).map((end, index) => text.slice(at[index], end));
         expect(read(pieces)).toEqual(read([text]));
-        expect(read([text])).toEqual(readElsewhere(text));
+        expect(read([text])).toEqual(readWithLibrary(text));
       }),
       { numRuns: 1_000 },
     );

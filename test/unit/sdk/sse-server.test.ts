@@ -11,7 +11,7 @@ const collect = runInNewContext('gc') as () => void;
 
 const EVENTS = 2_000;
 
-it('a stream lets go of what it has sent', async () => {
+it('a stream does not retain the events that it has sent', async () => {
   const sent: WeakRef<object>[] = [];
   async function* events(): AsyncGenerator<SseEvent, void> {
     for (let index = 0; index < EVENTS; index += 1) {
@@ -39,7 +39,7 @@ it('a stream lets go of what it has sent', async () => {
       collect();
       return sent.filter((event) => event.deref() !== undefined).length < EVENTS / 100;
     },
-    { what: 'the events to be let go', timeoutMs: 20_000 },
+    { what: 'the events to be collected', timeoutMs: 20_000 },
   );
   draining.abort();
   // A clean end would read as the end of the stream.

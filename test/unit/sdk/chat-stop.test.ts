@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { PlainChat } from './sdk-chat-chat.ts';
-import { loseReply, type Move, refuse, reply, stream, textOfLines } from './sdk-chat-server.ts';
+import { loseReply, type Move, refuse, reply, stream, textOfLines } from './chat-server.ts';
 import {
   callsAfter,
   chunksIn,
@@ -13,18 +12,19 @@ import {
   sent,
   serveChats,
   whole,
-} from './sdk-chat-turn.ts';
+} from './chat-turn.ts';
+import { PlainChat } from './plain-chat.ts';
 
 const { server, transportWith } = await serveChats();
 
 const STOP = ['POST', '/run/api/chat/c1/stop', undefined];
 const told = stream(textOfLines(whole));
-/** The second try is a matter of seconds. */
+/** The second try comes after seconds. */
 const SLOW = { firstDelayMs: 10_000, delayMsMax: 10_000 };
 
 const arrived = (count: number, what: string) => waitUntil(() => server.calls.length >= count, { what });
 
-/** Takes a request and lets its reply wait. */
+/** Accepts a request and delays its reply. */
 class Hanging {
   isClosed = false;
   response: ServerResponse | undefined;
@@ -38,7 +38,7 @@ class Hanging {
 }
 
 describe('stopTurn', () => {
-  it('stops the turn on the server, and says whether one ran', async () => {
+  it('stops the turn on the server, and reports whether one was running', async () => {
     server.will(reply({ stopped: true }), reply({ stopped: false }));
     expect(await transportWith().stopTurn('c1')).toBe(true);
     expect(server.calls.at(-1)).toMatchObject({ method: 'POST', path: '/run/api/chat/c1/stop' });
@@ -56,7 +56,7 @@ describe('stopTurn', () => {
     expect(callsAfter(server, calls)).toEqual([STOP, STOP]);
   });
 
-  it('does not try for as long as a turn is looked for', async () => {
+  it('gives up sooner than the search for a turn', async () => {
     server.will(refuse(503, 'unavailable', '40'));
     const stopping = transportWith({ retry: { giveUpMs: 300_000 } }).stopTurn('c1');
     expect(await failureOf(stopping)).toMatchObject({ code: 'unavailable', status: 503 });
@@ -74,8 +74,8 @@ describe('stopTurn', () => {
   });
 });
 
-describe('stopTurn takes back a message', () => {
-  it('that is sent again and again: it begins no turn afterwards', async () => {
+describe('stopTurn aborts a message', () => {
+  it('that is being retried: it begins no turn afterwards', async () => {
     const calls = server.calls.length;
     let isStopAsked = false;
     server.will();
@@ -95,7 +95,7 @@ describe('stopTurn takes back a message', () => {
     expect(server.calls.at(-1)?.path).toBe('/run/api/chat/c1/stop');
   });
 
-  it('that waits for its reply: it may have begun a turn, which the server is asked to stop', async () => {
+  it('that waits for its reply: the turn that it may have begun is stopped on the server', async () => {
     const calls = server.calls.length;
     const post = new Hanging();
     server.will(post.move, reply({ stopped: true }));
@@ -126,7 +126,7 @@ describe('stopTurn takes back a message', () => {
 });
 
 describe('a message that is sent while stopTurn tries', () => {
-  it('ends its tries: the next one would stop the turn of this message', async () => {
+  it('ends the retries: another try would stop the turn of this message', async () => {
     const calls = server.calls.length;
     server.will(refuse(503, 'unavailable'), told, reply({ stopped: true }));
     const transport = transportWith({ retry: SLOW });
@@ -137,7 +137,7 @@ describe('a message that is sent while stopTurn tries', () => {
     expect(callsAfter(server, calls)).toEqual([STOP, POST]);
   });
 
-  it('waits for the try that is under way, and other chats do not', async () => {
+  it('waits for the current try, and other chats do not', async () => {
     const calls = server.calls.length;
     const asked = new Hanging();
     server.will(asked.move, told, told);
@@ -154,7 +154,7 @@ describe('a message that is sent while stopTurn tries', () => {
     expect(callsAfter(server, calls)).toEqual([STOP, POST, POST]);
   });
 
-  it('is taken back by the next stopTurn while it waits, or by its own signal', async () => {
+  it('is aborted by the next stopTurn while it waits, or by its own signal', async () => {
     const calls = server.calls.length;
     const asked = new Hanging();
     server.will(asked.move, reply({ stopped: false }));

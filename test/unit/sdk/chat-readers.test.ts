@@ -9,8 +9,7 @@ import {
 } from '@parley/sdk/chat';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { PlainChat } from './sdk-chat-chat.ts';
-import { type Line, type Move, nothingRuns, refuse, stream, textOfLines } from './sdk-chat-server.ts';
+import { type Line, type Move, nothingRuns, refuse, stream, textOfLines } from './chat-server.ts';
 import {
   callsAfter,
   chunksIn,
@@ -27,11 +26,12 @@ import {
   start,
   startStep,
   whole,
-} from './sdk-chat-turn.ts';
+} from './chat-turn.ts';
+import { PlainChat } from './plain-chat.ts';
 
 const { server, transportWith } = await serveChats();
 
-/** A connection that stays open for more to be written to it. */
+/** A connection that stays open, so that the test can write more to it. */
 class Held {
   isClosed = false;
   #response: ServerResponse | undefined;
@@ -67,8 +67,8 @@ const anew: readonly Line[] = [
   ...end.map((line): Line => ({ ...line, id: line.data === '[DONE]' ? '9-9' : '9-8' })),
 ];
 
-describe('a turn that is told anew', () => {
-  it('takes the place of what an attached chat shows of it', async () => {
+describe('a turn that starts again', () => {
+  it('replaces what an attached chat shows of it', async () => {
     const calls = server.calls.length;
     server.will(stream(half, 'cut'), stream(textOfLines(anew)));
     const transport = transportWith();
@@ -84,7 +84,7 @@ describe('a turn that is told anew', () => {
     detach();
   });
 
-  it('is an error of a chat that is not attached, or no more; resuming mends it, also when it is over by then', async () => {
+  it('is an error in a chat that is not attached; resuming repairs it, even after the end of the turn', async () => {
     const calls = server.calls.length;
     server.will(stream(half, 'cut'), stream(textOfLines(anew)));
     const transport = transportWith();
@@ -97,7 +97,7 @@ describe('a turn that is told anew', () => {
     expect(callsAfter(server, calls)).toEqual([POST, get('9-3')]);
   });
 
-  it('is told by what is handed on when nothing was shown', async () => {
+  it('continues without a reset when nothing was shown', async () => {
     server.will(stream(textOfLines([start]), 'cut'), stream(textOfLines(anew)));
     const chat = new PlainChat({ id: 'c1', transport: transportWith() });
     await chat.sendMessage({ text: 'hello' });
@@ -121,7 +121,7 @@ describe('a turn that is told anew', () => {
   });
 });
 
-it('the time that a turn waits for its next reader keeps no process alive by itself', async () => {
+it('a turn that waits for its next reader does not keep the process alive', async () => {
   server.will(stream(half, 'cut'), stream(textOfLines(anew)));
   const script = `
     import { createChatTransport } from '@parley/sdk/chat';
@@ -151,7 +151,7 @@ describe('a chat that stops', () => {
     expect(callsAfter(server, calls)).toEqual([POST, get('9-3')]);
   });
 
-  it('gives up the reconnect that is under way', async () => {
+  it('aborts a reconnect that is in progress', async () => {
     const calls = server.calls.length;
     let response: ServerResponse | undefined;
     let isClosed = false;
@@ -171,7 +171,7 @@ describe('a chat that stops', () => {
     expect([chat.status, ...callsAfter(server, calls)]).toEqual(['ready', POST, get('9-3')]);
   });
 
-  it('asks no more while it waits to reconnect', async () => {
+  it('sends no request when it stops during a back-off', async () => {
     const calls = server.calls.length;
     const retry = { firstDelayMs: 200, delayMsMax: 200 };
     server.will(stream(half, 'cut'));
@@ -181,7 +181,7 @@ describe('a chat that stops', () => {
     await waitUntil(() => chat.reply === 'Hello', { what: 'the first text' });
     await chat.stop();
     await sending;
-    // Pauses last from 100 to 200 ms: in three of another chat the first one of this would have ended.
+    // A delay lasts 100 to 200 ms: within three of another chat, the first one of this chat would have ended.
     const other = new PlainChat({ id: 'c2', transport: transportWith({ retry }) });
     void other.resumeStream();
     const asks = () => server.calls.filter(({ path }) => path.includes('/c2/')).length;
@@ -196,7 +196,7 @@ describe('a chat has one reader', () => {
   const oneMoment = [start, startStep, { id: '9-2', data: { type: 'text-start', id: 't' } } as const];
   const asked = [...oneMoment, say('9-3', 'One moment. ')];
 
-  /** A chat whose message is still being told, while its question waits. */
+  /** A chat whose reply is still being read, while its question is open. */
   async function heldChat() {
     const post = new Held(asked);
     const transport = transportWith();
@@ -208,7 +208,7 @@ describe('a chat has one reader', () => {
     return { chat, post, sending };
   }
 
-  it('and one that resumes while its message is told reads by the new connection alone', async () => {
+  it('and reads from the new connection only when it resumes during a reply', async () => {
     const { chat, post, sending } = await heldChat();
     post.write([say('9-4', 'Thank you. ')]);
     await waitUntil(() => chat.reply.endsWith('Thank you. '), { what: 'the thanks' });
@@ -217,7 +217,7 @@ describe('a chat has one reader', () => {
     const resuming = chat.resumeStream();
     await waitUntil(() => post.isClosed, { what: 'the end of the first connection' });
     await sending;
-    // The end of the first reading is not taken for that of the second.
+    // The end of the first reader is not mistaken for that of the second.
     await waitUntil(() => chat.status === 'submitted', { what: 'the second reading' });
     again.write([...asked.slice(1), say('9-4', 'Thank you. '), say('9-5', 'Seated.')]);
     await waitUntil(() => chat.reply.endsWith('Seated.'), { what: 'the end' });
@@ -228,7 +228,7 @@ describe('a chat has one reader', () => {
     expect([chat.status, chat.errors, chat.messages.length]).toEqual(['ready', [], 2]);
   });
 
-  it('and one that finds nothing to resume keeps reading', async () => {
+  it('and keeps it when there is nothing to resume', async () => {
     const { chat, post, sending } = await heldChat();
     server.will(nothingRuns);
     await chat.resumeStream();
@@ -237,7 +237,7 @@ describe('a chat has one reader', () => {
     expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', 'One moment. Seated.', []]);
   });
 
-  it('and the older of two ends as aborted, also when it has not read all that came', async () => {
+  it('and the older of two ends as aborted, even with unread chunks', async () => {
     const transport = transportWith();
     server.will(stream(textOfLines(whole)), stream(textOfLines(whole)));
     const older = await transport.sendMessages(sent);
@@ -267,7 +267,7 @@ describe('a turn that waits for its person', () => {
     { id: '9-5', data: '[DONE]' },
   ];
 
-  /** Goes on once the question has ended, as docs/chat-transport.md does it. */
+  /** Resumes once the question has ended, as docs/chat-transport.md describes. */
   function createResuming(chat: PlainChat) {
     let isSettled = false;
     const goOn = async () => {
@@ -313,7 +313,7 @@ describe('a turn that waits for its person', () => {
     expect(callsAfter(server, calls)).toEqual([POST, get()]);
   });
 
-  it('is not resumed while its stream is held: the stream tells how it goes on', async () => {
+  it('is not resumed while its stream is open: that continues by itself', async () => {
     const calls = server.calls.length;
     const held = new Held(whole.slice(0, 5));
     server.will(held.move);
@@ -331,7 +331,7 @@ describe('a turn that waits for its person', () => {
 });
 
 describe('a chat that resumes', () => {
-  it('reads a running turn from its start, and nothing where none runs', async () => {
+  it('reads a running turn from its start, and nothing when none is running', async () => {
     const calls = server.calls.length;
     server.will(nothingRuns, stream(textOfLines(whole)));
     const transport = transportWith();
@@ -340,7 +340,7 @@ describe('a chat that resumes', () => {
     expect(callsAfter(server, calls)).toEqual([get(), get()]);
   });
 
-  it('says so when no pod can be reached, and when the turn ended before any of it was told', async () => {
+  it('fails when no pod can be reached, and when the turn ended before its first event', async () => {
     server.will(refuse(502, 'unavailable'), stream('', 'cut'), nothingRuns);
     const resumeWith = (more: Partial<ChatTransportOptions> = {}) =>
       failureOf(transportWith(more).reconnectToStream({ chatId: 'c1' }).then(chunksIn));

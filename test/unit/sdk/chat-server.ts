@@ -3,7 +3,7 @@ import { json } from 'node:stream/consumers';
 import type { UIMessageChunk } from 'ai';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 
-/** A request as the scripted server got it. */
+/** A request that the scripted server received. */
 export interface ChatCall {
   readonly method: string;
   readonly path: string;
@@ -14,13 +14,13 @@ export interface ChatCall {
 /** What the server does with a request. */
 export type Move = (res: ServerResponse, call: ChatCall) => void;
 
-/** Stands in for a pod: each request gets the next move of a script. */
+/** A scripted pod: each request gets the next move of the script. */
 export interface ChatServer {
   readonly url: string;
   readonly calls: readonly ChatCall[];
-  /** The script from now on. */
+  /** Sets the script. */
   will(...moves: Move[]): void;
-  /** What every request gets once the script is at its end. */
+  /** Sets the move for every request after the end of the script. */
   always(move: Move): void;
   stop(): Promise<void>;
 }
@@ -77,7 +77,7 @@ const STREAM = { 'content-type': 'text/event-stream' };
 export function stream(text: string | Uint8Array, then: 'end' | 'cut' | 'open' = 'end'): Move {
   return (res) => {
     res.writeHead(200, STREAM);
-    // Headers of a stream that is cut at once are to arrive all the same.
+    // The headers must arrive even if the stream is cut at once.
     res.write(': \n\n');
     res.write(text, () => {
       if (then === 'end') res.end();
@@ -86,12 +86,12 @@ export function stream(text: string | Uint8Array, then: 'end' | 'cut' | 'open' =
   };
 }
 
-/** Takes the request, and the connection is gone before its reply. */
+/** Drops the connection before the reply. */
 export const loseReply: Move = (res) => res.destroy();
 
 export const nothingRuns: Move = (res) => res.writeHead(204).end();
 
-/** Refuses as Parley does. */
+/** Refuses like Parley, with a problem document. */
 export function refuse(status: number, code: string, retryAfter?: string): Move {
   return (res) => {
     const more = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
@@ -100,25 +100,25 @@ export function refuse(status: number, code: string, retryAfter?: string): Move 
   };
 }
 
-/** What becomes of a message's reply once its turn has begun. */
-export type Telling = 'whole' | 'lost' | 'no event';
+/** What happens to the reply of a message whose turn has begun. */
+export type ReplyFate = 'whole' | 'lost' | 'no event';
 
-/** The turns of a server that keeps what it was sent. */
+/** The turns of a server that stores its messages. */
 export interface KeptTurns {
-  /** How many messages began one. */
+  /** How many turns were begun. */
   readonly begun: number;
-  /** Another tab's turn runs: nothing begins meanwhile. */
+  /** Another tab's turn is running, so no turn can begin. */
   isBusy: boolean;
   /**
-   * Takes a message as the server does: the same key leads to the same turn, told whole from its first event, also when
-   * it has ended; another body under the same key is refused.
+   * Handles a message like the server: the same key leads to the same turn, replayed from its first event, even after its
+   * end; another body with the same key is refused.
    */
-  take(telling: Telling): Move;
+  take(fate: ReplyFate): Move;
 }
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Keeps turns by their idempotency key; each is told by what `linesOf` gives for its number. */
+/** Stores turns by idempotency key. `linesOf` returns the events of a turn by its number. */
 export function keepTurns(linesOf: (turn: number) => readonly Line[]): KeptTurns {
   const kept = new Map<string, { readonly body: string; readonly turn: number }>();
 
@@ -134,7 +134,7 @@ export function keepTurns(linesOf: (turn: number) => readonly Line[]): KeptTurns
       return kept.size;
     },
     isBusy: false,
-    take: (telling) => (res, call) => {
+    take: (fate) => (res, call) => {
       const key = String(call.headers['idempotency-key'] ?? '');
       const body = JSON.stringify(call.body);
       const refused = refusalOf(key, body);
@@ -142,8 +142,8 @@ export function keepTurns(linesOf: (turn: number) => readonly Line[]): KeptTurns
       if (kept.has(key)) res.setHeader('idempotent-replayed', 'true');
       const { turn } = kept.get(key) ?? { turn: kept.size + 1 };
       kept.set(key, { body, turn });
-      if (telling === 'lost') return loseReply(res, call);
-      if (telling === 'no event') return stream('', 'cut')(res, call);
+      if (fate === 'lost') return loseReply(res, call);
+      if (fate === 'no event') return stream('', 'cut')(res, call);
       stream(textOfLines(linesOf(turn)))(res, call);
     },
   };

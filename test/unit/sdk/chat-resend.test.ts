@@ -1,13 +1,13 @@
 import { isChatStreamError, type ParleyChatTransport } from '@parley/sdk/chat';
 import { describe, expect, it } from 'vitest';
-import { PlainChat } from './sdk-chat-chat.ts';
-import { keepTurns, loseReply, refuse, reply } from './sdk-chat-server.ts';
-import { IMPATIENT, serveChats, transportTo, whole } from './sdk-chat-turn.ts';
+import { keepTurns, loseReply, refuse, reply } from './chat-server.ts';
+import { IMPATIENT, serveChats, transportTo, whole } from './chat-turn.ts';
+import { PlainChat } from './plain-chat.ts';
 
 const { server } = await serveChats();
 
 describe('a message of unknown outcome', () => {
-  /** A chat whose message was not heard of again, with the server's turns. */
+  /** A chat whose message got no reply, with the server's turns. */
   async function unheard() {
     const turns = keepTurns(() => whole);
     server.will(turns.take('lost'));
@@ -19,7 +19,7 @@ describe('a message of unknown outcome', () => {
     return { chat, turns, transport };
   }
 
-  it('counts once when it is sent again by hand, and anew when its reply was told', async () => {
+  it('counts once when the person sends it again, and again only after a complete reply', async () => {
     const { chat, turns } = await unheard();
     await chat.regenerate();
     expect([chat.status, chat.reply, turns.begun]).toEqual(['ready', 'Hello world', 1]);
@@ -27,7 +27,7 @@ describe('a message of unknown outcome', () => {
     expect([chat.status, chat.reply, turns.begun]).toEqual(['ready', 'Hello world', 2]);
   });
 
-  it('keeps its key while sending it again fails, too', async () => {
+  it('keeps its key while further tries fail, too', async () => {
     const { chat, turns } = await unheard();
     server.will(refuse(401, 'unauthenticated'), loseReply);
     await chat.regenerate();

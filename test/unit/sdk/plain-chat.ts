@@ -42,7 +42,7 @@ export interface Finish {
   readonly isDisconnect: boolean;
 }
 
-/** A chat of the AI SDK without a framework, with what its user was shown and told. */
+/** A chat of the AI SDK without a framework. It records what it showed and how its turns ended. */
 export class PlainChat extends AbstractChat<UIMessage> {
   /** Text of the last message at each change, without repeats in a row. */
   readonly shown: string[];
@@ -73,7 +73,7 @@ export class PlainChat extends AbstractChat<UIMessage> {
     return replyIn(this.messages);
   }
 
-  /** Until it has read a turn to its end, or shows an error. */
+  /** Resolves when it has read a turn to its end, or shows an error. */
   async untilSettled(): Promise<void> {
     const ended = () =>
       this.status === 'error' || (this.status === 'ready' && this.finishes.at(-1)?.isAbort === false);

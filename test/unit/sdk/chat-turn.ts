@@ -1,8 +1,8 @@
-/** One turn as the server tells it, for the tests of the chat transport. */
+/** One turn as the server sends it, for the tests of the chat transport. */
 import { type ChatTransportOptions, createChatTransport, isChatStreamError } from '@parley/sdk/chat';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { afterAll } from 'vitest';
-import { type ChatServer, type Line, startChatServer, textOfLines } from './sdk-chat-server.ts';
+import { type ChatServer, type Line, startChatServer, textOfLines } from './chat-server.ts';
 
 export const start: Line = { id: '9-1', data: { type: 'start', messageId: 'm1' } };
 export const startStep: Line = { id: '9-2', data: { type: 'start-step' } };
@@ -60,7 +60,7 @@ export async function chunksIn(chunks: ReadableStream<UIMessageChunk> | null): P
 export const chunksOf = (lines: readonly Line[]) =>
   lines.map(({ data }) => data).filter((data) => data !== '[DONE]');
 
-/** The requests since there were `before`: method, path and Last-Event-ID of each. */
+/** Method, path and Last-Event-ID of the requests after the first `before`. */
 export function callsAfter({ calls }: ChatServer, before: number) {
   return calls.slice(before).map(({ method, path, headers }) => [method, path, headers['last-event-id']]);
 }
@@ -68,7 +68,7 @@ export function callsAfter({ calls }: ChatServer, before: number) {
 export const POST = ['POST', '/run/api/chat', undefined];
 export const get = (id?: string) => ['GET', '/run/api/chat/c1/stream', id];
 
-/** Why a call fails: the reason of a ChatStreamError, and any other error itself. */
+/** Why a call fails: the reason of a ChatStreamError, or any other error itself. */
 export async function failureOf(call: Promise<unknown>): Promise<unknown> {
   const error = await errorOf(call);
   return isChatStreamError(error) ? error.reason : error;

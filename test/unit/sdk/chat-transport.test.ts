@@ -12,7 +12,7 @@ import {
   reply,
   stream,
   textOfLines,
-} from './sdk-chat-server.ts';
+} from './chat-server.ts';
 import {
   callsAfter,
   chunksIn,
@@ -33,7 +33,7 @@ import {
   startStep,
   whole,
   world,
-} from './sdk-chat-turn.ts';
+} from './chat-turn.ts';
 
 const { server, transportWith } = await serveChats();
 
@@ -63,14 +63,14 @@ describe('a stream that is cut', () => {
     expect(callsAfter(server, calls)).toEqual([POST, get(lastEventId)]);
   });
 
-  it('between its finish and its end is over all the same', async () => {
+  it('between its finish and its end is complete', async () => {
     const calls = server.calls.length;
     server.will(stream(firstOf(whole.length - 1), 'cut'));
     expect(await replyWith()).toEqual(chunksOf(whole));
     expect(callsAfter(server, calls)).toEqual([POST]);
   });
 
-  it('does not take a clean end for the end of the turn, nor events that it has', async () => {
+  it('does not mistake a clean end for the end of the turn, and skips events that it has', async () => {
     server.will(
       stream(firstOf(5), 'end'),
       stream(textOfLines([start, ...hello.slice(1), ...whole.slice(5)])),
@@ -78,7 +78,7 @@ describe('a stream that is cut', () => {
     expect(await replyWith()).toEqual(chunksOf(whole));
   });
 
-  it('comes back through 503, 429, 502 and a lost connection, to its end', async () => {
+  it('reconnects through 503, 429, 502 and a lost connection, to the end of the turn', async () => {
     server.will(
       stream(firstOf(5), 'cut'),
       refuse(503, 'unavailable', '0'),
@@ -90,7 +90,7 @@ describe('a stream that is cut', () => {
     expect(await replyWith()).toEqual(chunksOf(whole));
   });
 
-  it('comes back when the server says, and gives up when it says too late', async () => {
+  it('obeys Retry-After, and fails when that exceeds its budget', async () => {
     server.will(stream(`retry: 1\n\n${firstOf(5)}`, 'cut'), stream(textOfLines(whole.slice(5))));
     expect(await replyWith({ retry: IMPATIENT })).toEqual(chunksOf(whole));
     server.will(stream(firstOf(5), 'cut'), refuse(503, 'unavailable', '3600'));
@@ -98,7 +98,7 @@ describe('a stream that is cut', () => {
     expect(error).toMatchObject({ reason: 'unreachable', cause: { status: 503 } });
   });
 
-  it('is given up when it falls silent', async () => {
+  it('counts as lost when it is idle for too long', async () => {
     server.will(stream(firstOf(5), 'open'), stream(textOfLines(whole.slice(5))));
     expect(await replyWith({ heartbeatTimeoutMs: 1_000 })).toEqual(chunksOf(whole));
   });
@@ -112,7 +112,7 @@ describe('a stream that is cut', () => {
     expect(await errorOf(replyWith())).toMatchObject({ reason, cause: { code: 'internal', status: 500 } });
   });
 
-  it('says so when a reader has lost its right to it', async () => {
+  it('fails when its reader is no longer authorized', async () => {
     server.will(stream(firstOf(5), 'cut'), refuse(401, 'unauthenticated'));
     expect(await failureOf(replyWith())).toMatchObject({ code: 'unauthenticated', status: 401 });
   });
@@ -121,7 +121,7 @@ describe('a stream that is cut', () => {
 describe('a message', () => {
   const unfinished: Line = { data: { type: 'start', messageId: 'm1' } };
 
-  /** The server keeps one turn for each message. */
+  /** The server stores one turn for each message. */
   const keep = () => keepTurns(() => whole);
 
   const keysAfter = (before: number) =>
@@ -141,7 +141,7 @@ describe('a message', () => {
     expect([new Set(keysAfter(calls)).size, turns.begun]).toEqual([1, 1]);
   });
 
-  it('is sent again when it never left', async () => {
+  it('is sent again when the connection could not be made', async () => {
     const failures = [Object.assign(new Error('refused'), { code: 'ECONNREFUSED' })];
     const fetch: typeof globalThis.fetch = async (input, init) => {
       const cause = failures.shift();
@@ -154,7 +154,7 @@ describe('a message', () => {
     expect(callsAfter(server, calls)).toEqual([POST]);
   });
 
-  it('leads to its one turn, told once and whole, when replies and streams were lost', async () => {
+  it('leads to exactly one turn, read once and completely, when replies and streams were lost', async () => {
     const calls = server.calls.length;
     const turns = keep();
     server.will(turns.take('lost'), turns.take('no event'), turns.take('lost'), turns.take('whole'));
@@ -162,7 +162,7 @@ describe('a message', () => {
     expect([turns.begun, ...callsAfter(server, calls)]).toEqual([1, POST, POST, POST, POST]);
   });
 
-  it('that is cut within its first event is sent again: nothing of it was told', async () => {
+  it('whose reply is cut within its first event is sent again', async () => {
     const turns = keepTurns(() => [unfinished, ...whole]);
     const first = textOfLines(whole).slice(0, 20);
     const calls = server.calls.length;
@@ -171,7 +171,7 @@ describe('a message', () => {
     expect(callsAfter(server, calls)).toEqual([POST, POST]);
   });
 
-  it('that was lost reads nothing of the turn that another tab runs', async () => {
+  it("that was lost reads nothing of another tab's turn", async () => {
     const calls = server.calls.length;
     const turns = keep();
     turns.isBusy = true;
@@ -181,7 +181,7 @@ describe('a message', () => {
     expect([turns.begun, ...callsAfter(server, calls)]).toEqual([0, POST, POST]);
   });
 
-  it('that arrived before another tab could begin a turn gets its own', async () => {
+  it("that arrived before another tab's gets its own turn", async () => {
     const turns = keep();
     const thenBusy: Move = (res, call) => {
       turns.take('lost')(res, call);
@@ -192,7 +192,7 @@ describe('a message', () => {
     expect(turns.begun).toBe(1);
   });
 
-  it('goes out as it was, whatever its chat changes meanwhile, and the next has a key of its own', async () => {
+  it('is sent unchanged, even if its chat changes meanwhile, and the next has a new key', async () => {
     const calls = server.calls.length;
     const turns = keep();
     const changed: UIMessage = structuredClone(said);
@@ -248,7 +248,7 @@ describe('a message', () => {
     expect(callsAfter(server, calls)).toEqual([POST]);
   });
 
-  it('goes out with what it was given, and so does each reconnect', async () => {
+  it('carries the given headers and body, and so does each reconnect', async () => {
     const calls = server.calls.length;
     let tokens = 0;
     const transport = transportWith({
@@ -268,7 +268,7 @@ describe('a message', () => {
     expect(resume?.headers).not.toHaveProperty('idempotency-key');
   });
 
-  it('says that its chat shows questions unless told otherwise', async () => {
+  it('declares support for questions by default', async () => {
     server.will(stream(textOfLines(whole)));
     await replyWith();
     expect(server.calls.at(-1)?.headers).toMatchObject({ 'x-supports-elicitation': 'true' });
@@ -296,7 +296,7 @@ describe('an answer to a question', () => {
   const answer: UIMessage = { id: 'u2', role: 'user', parts: [{ type: 'data-elicitation-response', data }] };
   const answering = () => transportWith().sendMessages({ ...sent, messages: [said, answer] });
 
-  it('begins no turn, goes out whole, and may be sent twice', async () => {
+  it('begins no turn, is sent completely, and is safe to repeat', async () => {
     const calls = server.calls.length;
     server.will(loseReply, reply({ elicitationId: 'el_1', status: 'declined' }));
     expect(await chunksIn(await answering())).toEqual([]);
@@ -313,7 +313,7 @@ describe('an answer to a question', () => {
     expect(await failureOf(answering())).toMatchObject({ code: 'internal' });
   });
 
-  it('that the server refuses fails as the server says', async () => {
+  it("that the server refuses fails with the server's error", async () => {
     server.will(refuse(409, 'already_settled'));
     expect(await failureOf(answering())).toMatchObject({ code: 'already_settled', status: 409 });
   });

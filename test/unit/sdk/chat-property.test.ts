@@ -7,13 +7,13 @@ import { expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
 import { chunksOf, encodeAll, scanned } from '../encoders/read.ts';
 import { stories } from '../encoders/turns.ts';
-import { PlainChat } from './sdk-chat-chat.ts';
-import { type Move, stream } from './sdk-chat-server.ts';
-import { serveChats } from './sdk-chat-turn.ts';
+import { type Move, stream } from './chat-server.ts';
+import { serveChats } from './chat-turn.ts';
+import { PlainChat } from './plain-chat.ts';
 
 const { server } = await serveChats();
 
-/** Where a connection is cut: how far the turn was known when it was made, and after which part of its bytes. */
+/** How one connection is cut: how much of the turn existed when it was opened, and after which part of its bytes. */
 interface Cut {
   readonly known: number;
   readonly part: number;
@@ -28,7 +28,7 @@ const cuts: fc.Arbitrary<Cut[]> = fc
 
 const sent = new Set<unknown>();
 
-/** A connection as a pod serves it: a replay leaves out what was void when it began. A message's first reply is none. */
+/** A connection as a pod serves it. A replay omits what was superseded when it began; the first reply to a message is no replay. */
 function served(items: readonly StreamItem[], { known, part }: Cut, isCut: boolean): Move {
   return (res, call) => {
     const after = parseFeedPosition(String(call.headers['last-event-id'] ?? ''));
@@ -44,7 +44,7 @@ function served(items: readonly StreamItem[], { known, part }: Cut, isCut: boole
   };
 }
 
-/** The same turn by one connection that nothing cuts, without our transport. */
+/** The same turn over one connection that is not cut, without this transport. */
 async function uncut(items: readonly StreamItem[]): Promise<PlainChat> {
   const { frames } = encodeAll(createAiSdkEncoder({ superseded: scanned(items) }), items);
   const chunks = chunksOf({ frames }) as UIMessageChunk[];
@@ -92,7 +92,7 @@ it.each([
     fc.asyncProperty(stories({ restarts: true }), cuts, async ({ items }, at) => {
       const { chat, calls } = await cutChat(items, at, attached);
       expect(endOf(chat)).toEqual(endOf(await uncut(items)));
-      // The message is repeated until something of its turn is told, and never after.
+      // The message is repeated until an event of its turn arrives, and never after that.
       const posts = calls.findLastIndex(({ method }) => method === 'POST') + 1;
       expect(calls.slice(0, posts).map(({ method }) => method)).toEqual(Array(posts).fill('POST'));
       expect(new Set(calls.slice(0, posts).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);

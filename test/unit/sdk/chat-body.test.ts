@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import { expect, it } from 'vitest';
-import { stream, textOfLines } from './sdk-chat-server.ts';
-import { chunksIn, sent, serveChats, transportTo, whole } from './sdk-chat-turn.ts';
+import { stream, textOfLines } from './chat-server.ts';
+import { chunksIn, sent, serveChats, transportTo, whole } from './chat-turn.ts';
 
 /** The server's limits. */
 const BYTES_MAX = 262_144;
@@ -18,7 +18,7 @@ function message(
   return { id, role, parts: [...more, { type: 'text', text }] };
 }
 
-/** What the server gets of a chat. */
+/** The body that the server receives. */
 async function postedOf(messages: UIMessage[]) {
   server.will(stream(textOfLines(whole)));
   await chunksIn(await transportTo(server).sendMessages({ ...sent, messages }));
@@ -30,7 +30,7 @@ async function postedOf(messages: UIMessage[]) {
 const textsOf = (posted: readonly Pick<UIMessage, 'parts'>[]) =>
   posted.map(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : '')).join(''));
 
-it('tells of earlier messages what was said, and nothing of the tools: six turns of 48 kB output fit', async () => {
+it('contains the text of earlier messages without tool outputs: six turns with 48 kB of output fit', async () => {
   const output = 'x'.repeat(48_000);
   const tool: UIMessage['parts'] = [
     {
@@ -55,13 +55,13 @@ it('tells of earlier messages what was said, and nothing of the tools: six turns
   expect(posted.at(-1)).toEqual(last);
 });
 
-it('leaves out what was said by nobody, and what says nothing', async () => {
+it('omits system messages and messages without text', async () => {
   const empty: UIMessage = { id: 'e', role: 'assistant', parts: [] };
   const { posted } = await postedOf([message('s', 'system', 'Be brief.'), empty, ...sent.messages]);
   expect(posted).toEqual(sent.messages);
 });
 
-it('keeps the newest of much that was said, in order', async () => {
+it('keeps the newest of many long messages, in order', async () => {
   // Two bytes a letter.
   const long = Array.from({ length: 40 }, (_, n) => message(`u${n}`, 'user', `${n} ${'é'.repeat(3_000)}`));
   const { posted, bytes } = await postedOf([...long, ...sent.messages]);
