@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
@@ -14,20 +14,15 @@ import {
   type AuthorizationServer,
   startAuthorizationServer,
 } from '../../../infra/demo/stand-ins/authorization-server/authorization-server.ts';
-import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { createCallLimits } from '../../../services/api/src/http/limits.ts';
-import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createOAuth2Connector } from '../../../services/api/src/surfaces/connect/connectors/oauth2.ts';
 import type { ConnectEvent } from '../../../services/api/src/surfaces/connect/events.ts';
 import { sweepFlows } from '../../../services/api/src/surfaces/connect/flows/sweep.ts';
-import {
-  type ConnectDeps,
-  createConnectHandler,
-} from '../../../services/api/src/surfaces/connect/handler.ts';
 import type { Identity } from '../../../services/api/src/surfaces/connect/identity/identity.ts';
 import { createOidcIdentity } from '../../../services/api/src/surfaces/connect/identity/oidc.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
+import type { ConnectDeps } from '../../../services/api/src/surfaces/connect/routes.ts';
 import type { ConnectTargets } from '../../../services/api/src/surfaces/connect/targets.ts';
 import { engineOn } from '../../contract/engines.ts';
 import { ROOMY } from '../../contract/settings.ts';
@@ -36,6 +31,7 @@ import { listenOnFreePort } from '../../harness/free-port.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { newKeys } from '../../vault/stores.ts';
+import { createPages } from './pages-server.ts';
 
 export const ADA: Owner = { tenant: 'acme', userId: 'ada' };
 export const TOKEN_SECRET = 'a secret of tests, and of nothing else';
@@ -73,9 +69,8 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
  * address: each request goes to either. All of it ends with the test.
  */
 export async function startWorld(options: WorldOptions) {
-  let serve: (req: Parameters<ReturnType<typeof createConnectHandler>>[0], res: never) => void = () =>
-    undefined;
-  const server = createServer((req, res) => serve(req, res as never));
+  let serve: RequestListener = () => undefined;
+  const server = createServer((req, res) => serve(req, res));
   const publicUrl = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   onTestFinished(() => {
     server.closeAllConnections();
@@ -100,10 +95,6 @@ export async function startWorld(options: WorldOptions) {
     keys,
     identity,
     targets,
-    authenticate: createAuthenticate({
-      serviceKeys: ['acme:a-service-key'],
-      verify: createTokenVerifier({ secret: TOKEN_SECRET, tenants: [], userClaim: 'sub' }),
-    }),
     tellOrigins: [],
     proxyHops: 0,
     failuresMax: 30,
@@ -114,11 +105,16 @@ export async function startWorld(options: WorldOptions) {
       onNext = () => undefined;
       log.info({ ...event, requestId }, 'connect');
     },
-    onFault: (error: unknown, at: object) => log.error({ err: error, ...at }, 'fault'),
     ...options.deps,
   };
   const pods = [await openPod(options, shared), await openPod(options, shared)] as const;
-  const handlers = pods.map(({ deps }) => createConnectHandler(deps));
+  const handlers = pods.map(({ deps }) =>
+    createPages(deps, {
+      serviceKeys: ['acme:a-service-key'],
+      tokenSecret: TOKEN_SECRET,
+      onFault: (error, at) => log.error({ err: error, ...at }, 'fault'),
+    }),
+  );
   serve = (req, res) => void handlers[randomInt(handlers.length)]?.(req, res);
   const [{ engine, vault, backend, deps }] = pods;
 

@@ -3,7 +3,8 @@ import { AbstractChat, type ChatState, type ChatStatus, DefaultChatTransport, ty
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
 import { createBufferedTurn } from '../../../services/api/src/turns/buffered.ts';
-import { encodeAll, scanned } from '../../unit/encoders/read.ts';
+import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
+import { encodeAll, replaying } from '../../unit/encoders/read.ts';
 import {
   asked,
   feed,
@@ -75,14 +76,15 @@ it('is cut off by a restart, and resumes to what holds', async () => {
   expect(chat.status).toBe('error');
   expect(chat.lastMessage?.parts).toContainEqual(expect.objectContaining({ text: 'void' }));
 
-  const replay = encodeAll(createAiSdkEncoder({ superseded: scanned(items) }), items);
+  const replay = encodeAll(createAiSdkEncoder(), items, replaying(items));
   expect(replay.next).toBe('end');
   site.serve(replay.bytes);
   await chat.resumeStream();
   expect(chat.status).toBe('ready');
   expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   const turn = createBufferedTurn();
-  for (const item of items) turn.take(item);
+  const read = createTurnReader();
+  for (const event of items.flatMap((item) => read(item))) turn.take(event);
   expect(plain(chat.lastMessage)).toEqual(plain(turn.message()));
 });
 

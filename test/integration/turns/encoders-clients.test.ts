@@ -10,11 +10,12 @@ import {
 } from '../../../services/api/src/surfaces/openai/encoder.ts';
 import {
   type BufferedMessage,
-  completionOf,
   createBufferedTurn,
   type Finished,
 } from '../../../services/api/src/turns/buffered.ts';
-import { encodeAll, scanned } from '../../unit/encoders/read.ts';
+import { completionOf } from '../../../services/api/src/turns/completion.ts';
+import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
+import { encodeAll, replaying } from '../../unit/encoders/read.ts';
 import {
   asked,
   feed,
@@ -42,7 +43,8 @@ const request = { model: 'helper', messages: [{ role: 'user' as const, content: 
 
 function collected(items: readonly StreamItem[]) {
   const turn = createBufferedTurn();
-  for (const item of items) if (turn.take(item)) break;
+  const read = createTurnReader();
+  for (const item of items) if (read(item).some((event) => turn.take(event))) break;
   return turn;
 }
 
@@ -71,7 +73,7 @@ describe('the AI SDK', () => {
   it('makes of every turn the message that a buffered caller gets', async () => {
     await fc.assert(
       fc.asyncProperty(stories({ restarts: true }), splits, async ({ items, ending }, places) => {
-        const sent = encodeAll(createAiSdkEncoder({ superseded: scanned(items) }), items);
+        const sent = encodeAll(createAiSdkEncoder(), items, replaying(items));
         site.serve(sent.bytes, { splits: places });
         const { message, errors } = await readMessage(site.url);
         expect(errors).toEqual(ending.type === 'turn-failed' ? [ending.message.toWellFormed()] : []);

@@ -17,10 +17,7 @@ import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-t
 import { type Secrets, withSecretsRedeemed } from '../../../services/api/src/agents/tools/secrets.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
-import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { createCallLimits } from '../../../services/api/src/http/limits.ts';
-import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
-import { createConnectHandler } from '../../../services/api/src/surfaces/connect/handler.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import { createSecrets } from '../../../services/api/src/surfaces/connect/secrets.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
@@ -34,6 +31,7 @@ import { listenOnFreePort } from '../../harness/free-port.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { newKeys } from '../../vault/stores.ts';
 import { createTestBrowser } from '../connect/browser.ts';
+import { createPages } from '../connect/pages-server.ts';
 
 /** Asks for a secret for the tool that the person names, then gives the reference to `echo` as often as told. */
 function line({ userText, results }: Turn): ScriptedReply {
@@ -81,28 +79,26 @@ mcpServers:
   const keys = newKeys();
   const vault = createVault({ store: backend.vault, keys });
   const owner = newOwner();
-  const pages = createConnectHandler({
-    publicUrl,
-    engine,
-    elicitations: backend.elicitations,
-    store: backend.connect,
-    limits: backend.limits,
-    vault,
-    keys,
-    identity: createTypedIdentity(owner.tenant),
-    targets: targetsOf(loaded, { publicUrl, allowLoopbackHttp: true }),
-    authenticate: createAuthenticate({
-      serviceKeys: [],
-      verify: createTokenVerifier({ secret: 's'.repeat(32), tenants: [], userClaim: 'sub' }),
-    }),
-    callLimits: createCallLimits(backend.limits, callLimits, () => undefined),
-    tellOrigins: [],
-    proxyHops: 0,
-    failuresMax: 30,
-    postsMax: 120,
-    onEvent: () => undefined,
-    onFault: () => undefined,
-  });
+  const pages = createPages(
+    {
+      publicUrl,
+      engine,
+      elicitations: backend.elicitations,
+      store: backend.connect,
+      limits: backend.limits,
+      vault,
+      keys,
+      identity: createTypedIdentity(owner.tenant),
+      targets: targetsOf(loaded, { publicUrl, allowLoopbackHttp: true }),
+      callLimits: createCallLimits(backend.limits, callLimits, () => undefined),
+      tellOrigins: [],
+      proxyHops: 0,
+      failuresMax: 30,
+      postsMax: 120,
+      onEvent: () => undefined,
+    },
+    { serviceKeys: [], tokenSecret: 's'.repeat(32) },
+  );
   const secrets = createSecrets({ ...backend, vault, takenMs: 60_000 });
   const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
   const credentials = {

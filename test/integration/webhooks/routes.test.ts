@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { openApiOf } from '../../../services/api/src/http/docs/openapi.ts';
 import { createCallLimits } from '../../../services/api/src/http/limits.ts';
+import { createRouter } from '../../../services/api/src/http/router.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { elicitationRoutes } from '../../../services/api/src/surfaces/rest/elicitations.ts';
@@ -56,17 +57,7 @@ const routes = webhookRoutes(
     outbox: { add: async ({ subject }) => void outbox.push(subject) },
   }),
 );
-/** Finds the route of a path, as Express would. */
-const server = createServer((req, res) => {
-  const path = (req.url ?? '').split('?')[0] ?? '';
-  for (const route of routes) {
-    const match = new RegExp(`^${route.path.replace(/:\w+/, '(?<deliveryId>[^/]+)')}$`).exec(path);
-    if (match === null || route.method !== req.method) continue;
-    const deliveryId = decodeURIComponent(match.groups?.deliveryId ?? '');
-    return void serve(route, { deliveryId }, req, res);
-  }
-  res.writeHead(501).end();
-});
+const server = createServer(createRouter({ surfaces: [{ routes }], serve, corsOrigins: [] }));
 beforeAll(async () => {
   base = `http://127.0.0.1:${await listenOnFreePort(server)}`;
 });
@@ -179,7 +170,7 @@ describe('POST /v1/webhooks/dead-letters/:deliveryId/redrive', () => {
 });
 
 it('openapi.json describes the calls and the webhook', () => {
-  const all = [...elicitationRoutes(engine, () => false), ...routes];
+  const all = [...elicitationRoutes({ engine, limits, hasConnectPage: () => false }), ...routes];
   const { paths, webhooks, components } = openApiOf(all, '1') as ReturnType<typeof openApiOf> & {
     webhooks: Record<string, unknown>;
     components: { schemas: Record<string, { properties: Record<string, unknown> }> };

@@ -40,7 +40,7 @@ describe('docs/connect.md', () => {
     [...text.matchAll(pattern)].map(([, method, path]) => `${method} ${path}`).sort();
 
   it('lists the routes of the hosted pages, and no others', () => {
-    const routes = read('services/api/src/surfaces/connect/handler.ts');
+    const routes = read('services/api/src/surfaces/connect/routes.ts');
     const served = methodAndPath(routes, /method: '(GET|POST)', path: '([^']+)'/g);
     expect(served.length).toBeGreaterThan(0);
     expect(methodAndPath(read('docs/connect.md'), /^\| `(GET|POST) (\/auth[^`]*)` \|/gm)).toEqual(served);

@@ -1,12 +1,9 @@
 import type { StreamItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  completionOf,
-  createBufferedTurn,
-  type Finished,
-  textOfMessage,
-} from '../../../services/api/src/turns/buffered.ts';
+import { createBufferedTurn, type Finished } from '../../../services/api/src/turns/buffered.ts';
+import { completionOf, textOfMessage } from '../../../services/api/src/turns/completion.ts';
+import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
 import {
   asked,
   CANARY,
@@ -24,7 +21,8 @@ import {
 
 function collected(items: readonly StreamItem[]) {
   const turn = createBufferedTurn();
-  for (const item of items) if (turn.take(item)) break;
+  const read = createTurnReader();
+  for (const item of items) if (read(item).some((event) => turn.take(event))) break;
   return turn;
 }
 
@@ -105,8 +103,7 @@ it('tells how a turn failed, and keeps what it had said', () => {
 });
 
 it('has no outcome before the end', () => {
-  const turn = createBufferedTurn();
-  expect(feed([started, say('a', 'x')]).map((item) => turn.take(item))).toEqual([false, false]);
+  const turn = collected(feed([started, say('a', 'x')]));
   expect(turn.outcome).toBeUndefined();
 });
 

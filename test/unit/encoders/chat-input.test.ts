@@ -1,5 +1,6 @@
 import { expect, it, test } from 'vitest';
-import { answerIn, type ChatMessage } from '../../../services/api/src/surfaces/ai-sdk/chat-input.ts';
+import { answerIn } from '../../../services/api/src/surfaces/ai-sdk/chat-input.ts';
+import type { ChatMessage } from '../../../services/api/src/turns/messages.ts';
 
 const data = { elicitationId: 'el_1', action: 'accept' as const, content: { answer: '12A' } };
 const answer = { type: 'data-elicitation-response', data };

@@ -3,7 +3,9 @@ import type { StreamItem } from '@parley/shared/elicitations/watch';
 import { describe, expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
 import { createOpenAiEncoder } from '../../../services/api/src/surfaces/openai/encoder.ts';
-import { createDetachmentScan, type Detachment } from '../../../services/api/src/turns/detachment.ts';
+import { createDetachmentScan } from '../../../services/api/src/turns/detachment.ts';
+import type { ReplayFacts } from '../../../services/api/src/turns/replay.ts';
+import { createSupersededScan } from '../../../services/api/src/turns/superseded.ts';
 import { chunksOf, encodeAll } from './read.ts';
 import { asked, feed, finished, question, say, started, step } from './turns.ts';
 
@@ -20,7 +22,7 @@ const ended = asked(question('q', 'accepted'));
 const BEFORE = [started, step(0), say('b', 'Well. '), open, detached];
 
 /** What a reader knows that comes when the feed is as long as this, and the turn waits or does not. */
-function facts(items: readonly StreamItem[], waits: boolean): { readonly detachment?: Detachment } {
+function facts(items: readonly StreamItem[], waits: boolean): ReplayFacts {
   const scan = createDetachmentScan();
   for (const item of items) {
     const position = item.type === 'reset' ? undefined : parseFeedPosition(item.id);
@@ -29,16 +31,15 @@ function facts(items: readonly StreamItem[], waits: boolean): { readonly detachm
     scan.see({ position, event: event as UnknownEvent });
   }
   const { until, mayWait } = scan;
-  return until === undefined ? {} : { detachment: { until, isWaiting: mayWait && waits } };
+  const superseded = createSupersededScan();
+  return { superseded, ...(until !== undefined && { detachment: { until, isWaiting: mayWait && waits } }) };
 }
 
 /** The last chunk of a reader that comes when the feed has `count` items, and how its stream ends. */
 function read(items: readonly StreamItem[], count: number, waits = false, after?: number) {
-  const given = {
-    ...facts(items.slice(0, count), waits),
-    ...(after !== undefined && { after: at(items, after) }),
-  };
-  const sent = encodeAll(createAiSdkEncoder(given), items);
+  const position = after === undefined ? undefined : at(items, after);
+  const reader = { facts: facts(items.slice(0, count), waits), after: position };
+  const sent = encodeAll(createAiSdkEncoder(position), items, reader);
   const chunks = chunksOf(sent);
   return { last: chunks.at(-1), count: chunks.length, next: sent.next };
 }

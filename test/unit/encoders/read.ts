@@ -4,6 +4,8 @@ import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { StreamItem } from '@parley/shared/elicitations/watch';
 import { type Frame, frameText } from '../../../services/api/src/http/sse.ts';
 import type { Encoder } from '../../../services/api/src/turns/encoder.ts';
+import { createTurnReader, type FollowOptions } from '../../../services/api/src/turns/follow.ts';
+import type { ReplayFacts } from '../../../services/api/src/turns/replay.ts';
 import { createSupersededScan, type SupersededScan } from '../../../services/api/src/turns/superseded.ts';
 
 export interface Sent {
@@ -12,12 +14,16 @@ export interface Sent {
   readonly next: 'more' | 'end' | 'cut';
 }
 
-/** Encodes until the encoder says that nothing more follows. */
-export function encodeAll(encoder: Encoder, items: readonly StreamItem[]): Sent {
+/** What a reader knows of a turn before it follows it. */
+export type Reader = Omit<FollowOptions, 'signal'>;
+
+/** Encodes what one reader follows, until the encoder ends its stream. */
+export function encodeAll(encoder: Encoder<Frame>, items: readonly StreamItem[], reader: Reader = {}): Sent {
   const frames: Frame[] = [];
   let next: Sent['next'] = 'more';
-  for (const item of items) {
-    const encoded = encoder.encode(item);
+  const read = createTurnReader(reader);
+  for (const event of items.flatMap((item) => read(item))) {
+    const encoded = encoder.encode(event);
     frames.push(...encoded.frames);
     next = encoded.next;
     if (next !== 'more') break;
@@ -25,8 +31,12 @@ export function encodeAll(encoder: Encoder, items: readonly StreamItem[]): Sent 
   return { frames, bytes: frames.map(frameText).join(''), next };
 }
 
-/** What a replay of these items must leave out. */
-export function scanned(items: readonly StreamItem[]): SupersededScan {
+/** What a reader of a replay of these items knows. */
+export function replaying(items: readonly StreamItem[]): { readonly facts: ReplayFacts } {
+  return { facts: { superseded: scanned(items) } };
+}
+
+function scanned(items: readonly StreamItem[]): SupersededScan {
   const scan = createSupersededScan();
   for (const item of items) {
     if (item.type !== 'other') continue;

@@ -5,7 +5,7 @@ import type { UIMessageChunk } from 'ai';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
-import { chunksOf, encodeAll, scanned } from '../encoders/read.ts';
+import { chunksOf, encodeAll, replaying } from '../encoders/read.ts';
 import { stories } from '../encoders/turns.ts';
 import { type Move, stream } from './chat-server.ts';
 import { serveChats } from './chat-turn.ts';
@@ -32,12 +32,12 @@ const sent = new Set<unknown>();
 function served(items: readonly StreamItem[], { known, part }: Cut, isCut: boolean): Move {
   return (res, call) => {
     const after = parseFeedPosition(String(call.headers['last-event-id'] ?? ''));
-    const superseded = scanned(items.slice(0, Math.ceil(known * items.length)));
+    const replay = replaying(items.slice(0, Math.ceil(known * items.length)));
     const key = call.headers['idempotency-key'];
     const isFirst = call.method === 'POST' && !sent.has(key);
     sent.add(key);
-    const options = isFirst ? {} : { superseded, ...(after !== undefined && { after }) };
-    const { bytes, next } = encodeAll(createAiSdkEncoder(options), items);
+    const reader = isFirst ? { after: undefined } : { ...replay, after };
+    const { bytes, next } = encodeAll(createAiSdkEncoder(reader.after), items, reader);
     const text = Buffer.from(bytes);
     if (isCut) stream(text.subarray(0, Math.floor(part * text.length)), 'cut')(res, call);
     else stream(text, next === 'end' ? 'end' : 'cut')(res, call);
@@ -46,7 +46,7 @@ function served(items: readonly StreamItem[], { known, part }: Cut, isCut: boole
 
 /** The same turn over one connection that is not cut, without this transport. */
 async function uncut(items: readonly StreamItem[]): Promise<PlainChat> {
-  const { frames } = encodeAll(createAiSdkEncoder({ superseded: scanned(items) }), items);
+  const { frames } = encodeAll(createAiSdkEncoder(), items, replaying(items));
   const chunks = chunksOf({ frames }) as UIMessageChunk[];
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {

@@ -1,23 +1,29 @@
-import type { ServerResponse } from 'node:http';
 import type { BackendHealth } from '@parley/shared/ports/backend';
-import { sendJson } from './serve.ts';
+import { ANYBODY, json, type Reply, route, type Surface } from './route.ts';
 
 export interface HealthDeps {
   readonly health: () => Promise<BackendHealth>;
   readonly draining: AbortSignal;
 }
 
-/** Alive: the process answers. Says nothing about Redis, so that an outage of it restarts no pod. */
-export function sendAlive(res: ServerResponse): void {
-  sendJson(res, 200, { status: 'ok' });
+/** The probes of the pod. */
+export function healthRoutes(deps: HealthDeps): Surface {
+  const probe = { method: 'GET', proof: ANYBODY, readsOnly: true } as const;
+  return {
+    routes: [
+      // Tells nothing of Redis, so that an outage of it restarts no pod.
+      route({ ...probe, path: '/healthz', handle: async () => json(200, { status: 'ok' }) }),
+      route({ ...probe, path: '/readyz', handle: () => readiness(deps) }),
+    ],
+  };
 }
 
 /** Ready: commands answer, the subscription is acknowledged, and the pod is not draining. The canary only informs. */
-export async function sendReady(res: ServerResponse, { health, draining }: HealthDeps): Promise<void> {
-  if (draining.aborted) return sendJson(res, 503, { status: 'draining' }, { 'retry-after': '1' });
+async function readiness({ health, draining }: HealthDeps): Promise<Reply> {
+  if (draining.aborted) return json(503, { status: 'draining' }, { 'retry-after': '1' });
   const { commands, subscription, timerCanaryAgeMs } = await health();
   const ready = commands && subscription;
-  sendJson(res, ready ? 200 : 503, {
+  return json(ready ? 200 : 503, {
     status: ready ? 'ready' : 'not ready',
     commands,
     subscription,

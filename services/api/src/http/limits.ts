@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
+import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
+import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
 import type { Limits } from '@parley/shared/ports/limits';
 import type { LimitName } from '@parley/shared/runtime/metrics';
+import type { Call } from './route.ts';
 
 /** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
 export interface CallLimits {
@@ -10,7 +13,7 @@ export interface CallLimits {
   call(caller: Caller, writes: boolean): Promise<void>;
   /** One answer of one caller to one elicitation. */
   answer(owner: Owner, elicitationId: string): Promise<void>;
-  /** Takes and keeps a place for one event stream of a user; the returned function gives it back. */
+  /** Takes and keeps a place for one event stream of a user; the returned function releases it. */
   stream(caller: Caller, place: string): Promise<() => void>;
 }
 
@@ -27,6 +30,7 @@ const RENEW_MS = 15_000;
 /** A service key has its budget under a name that no user can have. */
 const SERVICE_USER = '\u0000service';
 
+/** Makes the budgets. `onRefused` is called with the limit that a caller has reached. */
 export function createCallLimits(
   limits: Limits,
   settings: CallLimitSettings,
@@ -68,4 +72,33 @@ export function createCallLimits(
       };
     },
   };
+}
+
+/** Resolves when a caller may answer: the budget of the call, and that of the elicitation. Throws `rate_limited`. */
+export async function admitAnswer(
+  limits: Pick<CallLimits, 'answer'>,
+  { caller, admitted }: Pick<Call, 'caller' | 'admitted'>,
+  elicitationId: string,
+): Promise<void> {
+  // An id that cannot exist has no budget: its name, however long, must not reach Redis.
+  const exists = bucketOfElicitationId(elicitationId) !== undefined;
+  await Promise.all([admitted, exists && caller.kind === 'user' && limits.answer(caller, elicitationId)]);
+}
+
+/**
+ * Takes a place for an event stream, and opens it. Releases the place when `open` fails, when the stream calls
+ * `release`, and when the caller disconnects, also before the first event.
+ */
+export async function inStreamPlace<Opened>(
+  limits: Pick<CallLimits, 'stream'>,
+  { caller, signal }: Pick<Call, 'caller' | 'signal'>,
+  open: (release: () => void) => Promise<Opened>,
+): Promise<Opened> {
+  const release = releaseOnAbort(signal, await limits.stream(caller, randomUUID()));
+  try {
+    return await open(release);
+  } catch (error) {
+    release();
+    throw error;
+  }
 }

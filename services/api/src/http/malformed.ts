@@ -2,7 +2,7 @@ import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } 
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, ParleyError } from '@parley/shared/domain/errors';
 import { problemOf } from './problem.ts';
-import { sendJson } from './serve.ts';
+import { sendJson } from './send.ts';
 
 interface Refusal {
   readonly status: number;

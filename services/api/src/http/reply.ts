@@ -2,10 +2,10 @@ import { toWire } from '@parley/shared/domain/elicitations/row';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import { type Caller, notFound, type Seen } from '@parley/shared/elicitations/caller';
-import { type Call, json, type Reply } from './route.ts';
+import { json, type Reply } from './route.ts';
 
-/** Leave to answer: the call's own, and that of the elicitation's budget. */
-export type AdmitAnswer = (call: Pick<Call, 'caller' | 'admitted'>, elicitationId: string) => Promise<void>;
+/** Marks the reply of an earlier call with the same key. */
+export const REPLAYED = { 'idempotent-replayed': 'true' } as const;
 
 /** The reply of every call that leads to one elicitation; asker and owner may see its content. */
 export function seenReply(

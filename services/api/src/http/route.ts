@@ -1,49 +1,95 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { z } from 'zod';
 import type { SseSource } from './sse.ts';
 
+/** The head of a request. */
+export interface RequestHead {
+  /** Path and query, as they were sent. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Address of the peer: the client, or the last proxy. */
+  readonly remoteAddress: string;
+  /** The id that the reply names in `x-request-id`. */
+  readonly requestId: string;
+}
+
+/** Checks a signature over the exact bytes of a body; returns what it proves. Throws `unauthenticated`. */
+export type VerifySignature<Signer> = (body: Buffer, head: RequestHead) => Signer | Promise<Signer>;
+
+/** How the caller of a route proves who they are. `Who` is what the handler gets as `caller`. */
+export type Proof<Who> =
+  /** A user's token or a service key in `Authorization`. Callers of other kinds get `forbidden`. */
+  | { readonly by: 'bearer'; readonly kinds: readonly Caller['kind'][] }
+  /** A cookie. Routes with one are never open to other origins. */
+  | { readonly by: 'session'; readonly read: (head: RequestHead) => Who }
+  /** A vendor's signature over the raw body. `verifierOf` returns nothing where no vendor signs: `not_found`. */
+  | {
+      readonly by: 'signature';
+      readonly verifierOf: (params: PathParams) => VerifySignature<Who> | undefined;
+    }
+  /** Anybody may call. */
+  | { readonly by: 'none' };
+
+export type PathParams = Readonly<Record<string, string>>;
+
+/** How a body is read. `Body` is what the handler gets as `body`. */
+export type BodyReader<Body> =
+  | {
+      readonly as: 'json';
+      readonly schema: z.ZodType<Body>;
+      /** True when an empty body counts as `{}`. */
+      readonly optional: boolean;
+      /** The deployment's limit when absent. */
+      readonly bytesMax?: number;
+    }
+  /** Fields of an HTML form; nothing when the body is larger, or no form. */
+  | { readonly as: 'form'; readonly bytesMax: number }
+  /** The bytes as sent, as a signature needs them. Throws `too_large`. */
+  | { readonly as: 'raw'; readonly bytesMax: number };
+
 /** What a handler gets: everything already verified and checked. */
-export interface Call<Query = unknown, Body = unknown> {
-  readonly caller: Caller;
-  readonly params: Readonly<Record<string, string>>;
+export interface Call<Query = unknown, Body = unknown, Who = Caller> {
+  readonly caller: Who;
+  readonly params: PathParams;
   readonly query: Query;
   readonly body: Body;
+  readonly head: RequestHead;
   readonly header: (name: string) => string | undefined;
-  /** Aborted when the caller left or the pod drains; made when first asked for. */
+  /** Aborted when the caller disconnects or the pod drains; created at its first use. */
   readonly signal: AbortSignal;
   /** True once the pod drains. */
   readonly draining: boolean;
-  /** Leave to go on, asked for meanwhile; handlers that write await it before they do. */
+  /** Resolves when the caller's budget admits the call; handlers that write await it first. */
   readonly admitted: Promise<void>;
 }
+
+type ReplyHeaders = Readonly<Record<string, string>>;
 
 export type Reply =
   | {
       readonly type: 'json';
       readonly status: number;
       readonly body: unknown;
-      readonly headers?: Readonly<Record<string, string>>;
+      readonly headers?: ReplyHeaders;
     }
-  | { readonly type: 'empty'; readonly status: 204 }
+  | { readonly type: 'empty'; readonly status: number; readonly headers?: ReplyHeaders }
+  /** Text with all of its headers but the length. */
+  | { readonly type: 'text'; readonly status: number; readonly body: string; readonly headers: ReplyHeaders }
+  /** Server-sent events. */
+  | { readonly type: 'events'; readonly events: SseSource; readonly headers?: ReplyHeaders }
+  /** Text in pieces, each sent as it comes. A source that throws or returns `cut` destroys the connection. */
   | {
-      readonly type: 'events';
-      readonly events: SseSource;
-      readonly headers?: Readonly<Record<string, string>>;
+      readonly type: 'pieces';
+      readonly pieces: AsyncIterator<string, unknown>;
+      readonly headers: ReplyHeaders;
     };
 
-/** One route of the API: enough to serve it, and to describe it in OpenAPI. */
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Express path, e.g. `/v1/elicitations/:id`. */
-  readonly path: string;
-  /** Who may call; others get `forbidden` before anything is looked up. */
-  readonly who: readonly Caller['kind'][];
+/** What OpenAPI tells of a route. */
+export interface RouteDocs {
   readonly summary: string;
   readonly description?: string;
-  readonly query?: z.ZodType;
-  readonly body?: z.ZodType;
-  /** True when an empty body counts as `{}`. */
-  readonly bodyOptional?: boolean;
+  /** Request headers, by name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Successful replies by status. */
   readonly replies: Readonly<
@@ -51,20 +97,76 @@ export interface Route {
   >;
   /** Error codes beyond those every route has. */
   readonly errors?: readonly string[];
-  readonly handle: (call: Call) => Promise<Reply>;
 }
 
-/** Types a handler by the schemas of its route. */
-export function route<Query extends z.ZodType = z.ZodUndefined, Body extends z.ZodType = z.ZodUndefined>(
-  definition: Omit<Route, 'handle' | 'query' | 'body'> & {
-    readonly query?: Query;
-    readonly body?: Body;
-    readonly handle: (call: Call<z.output<Query>, z.output<Body>>) => Promise<Reply>;
-  },
+interface RouteOf<Query, Body, Who> {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Segments that begin with a colon are parameters, e.g. `/v1/elicitations/:id`. */
+  readonly path: string;
+  readonly proof: Proof<Who>;
+  readonly body?: BodyReader<Body>;
+  readonly query?: z.ZodType<Query>;
+  /** `never`: no other origin may call. Always so for routes with a session. By default the listed origins may. */
+  readonly cors?: 'never';
+  /** True: the route is for reading only. HEAD is GET without its body, and no other method exists. */
+  readonly readsOnly?: true;
+  /** True: parameters are handed over as sent. By default they are percent-decoded. */
+  readonly rawParams?: true;
+  /** `own`: the handler takes what the call costs. By default a call with a bearer token counts against its budget. */
+  readonly limits?: 'own';
+  /** Absent: the route is not part of the documented API, and its calls are not measured. */
+  readonly docs?: RouteDocs;
+  readonly handle: (call: Call<Query, Body, Who>) => Promise<Reply>;
+  /** The reply for an error; problem+json where it is absent or returns nothing. `caller` is absent before the proof. */
+  readonly refuse?: (
+    error: unknown,
+    at: { readonly head: RequestHead; readonly caller?: Who },
+  ) => Reply | undefined;
+}
+
+/** One route of a surface: enough to serve it, and to describe it in OpenAPI. */
+export type Route = RouteOf<unknown, unknown, unknown>;
+
+/** Types a handler by the proof, the query and the body of its route. */
+export function route<Query = undefined, Body = undefined, Who = undefined>(
+  definition: RouteOf<Query, Body, Who>,
 ): Route {
   return definition as unknown as Route;
 }
 
-export function json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Reply {
+/** A group of routes that is mounted as one. */
+export interface Surface {
+  readonly routes: readonly Route[];
+  /**
+   * A path under which everything is this surface's: what it does not serve gets `missing`, and no other origin may
+   * call anything. Paths are matched as sent, without decoding, and parameters are ids of `[A-Za-z0-9._-]{1,128}`.
+   */
+  readonly below?: { readonly path: string; readonly missing: (head: RequestHead) => Reply };
+}
+
+/** Callers with a token of one of these kinds. */
+export function bearer(...kinds: readonly Caller['kind'][]): Proof<Caller> {
+  return { by: 'bearer', kinds };
+}
+
+/** Anybody. */
+export const ANYBODY: Proof<undefined> = { by: 'none' };
+
+export function jsonBody<Body>(
+  schema: z.ZodType<Body>,
+  options: { readonly optional?: boolean; readonly bytesMax?: number } = {},
+): BodyReader<Body> {
+  return { as: 'json', schema, optional: false, ...options };
+}
+
+export function formBody(bytesMax: number): BodyReader<URLSearchParams | undefined> {
+  return { as: 'form', bytesMax };
+}
+
+export function rawBody(bytesMax: number): BodyReader<Buffer> {
+  return { as: 'raw', bytesMax };
+}
+
+export function json(status: number, body: unknown, headers?: ReplyHeaders): Reply {
   return { type: 'json', status, body, ...(headers !== undefined && { headers }) };
 }

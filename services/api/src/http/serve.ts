@@ -1,67 +1,118 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Authenticate } from './auth.ts';
-import { check, readJson } from './input.ts';
+import { readBody } from './body.ts';
+import { check } from './check.ts';
 import type { CallLimits } from './limits.ts';
-import { problemOf } from './problem.ts';
-import type { Reply, Route } from './route.ts';
+import type { Call, PathParams, Reply, RequestHead, Route } from './route.ts';
+import { sendEmpty, sendJson, sendPieces, sendProblem, sendText } from './send.ts';
 import { type SseOptions, sendEvents } from './sse.ts';
-
-const LINGER_BYTES = 8 * 1024 * 1024;
-const LINGER_MS = 2_000;
+import { unauthenticated } from './token.ts';
 
 export interface ServeDeps {
   readonly authenticate: Authenticate;
-  readonly limits: CallLimits;
+  readonly limits: Pick<CallLimits, 'call'>;
+  /** Limit of a JSON body whose route sets none. */
   readonly bodyBytesMax: number;
   readonly sse: SseOptions;
-  /** Told once a request is done, for metrics. `route` is the pattern, never the URL. */
+  /** Called once a request is done, for metrics. `route` is the pattern, never the URL. */
   readonly onDone: (done: { route: string; method: string; status: number; durationMs: number }) => void;
-  /** Told of what nobody expected. `requestId` is the one the caller was given. */
+  /** Called with every error that is not a ParleyError. `requestId` is the one that the caller was given. */
   readonly onFault: (error: unknown, at: { route: string; requestId: string }) => void;
   readonly onStream: (change: 1 | -1, resumed: boolean) => void;
 }
 
 export type Serve = (
   route: Route,
-  params: Readonly<Record<string, string>>,
+  params: PathParams,
   req: IncomingMessage,
   res: ServerResponse,
 ) => Promise<void>;
 
-/** The steps of every request, in order: who, may they, is it well formed, do it, tell it. */
+const ADMITTED = Promise.resolve();
+
+/** Serves a request in this order: proof, budget, body, query, handler, reply. Never rejects. */
 export function createServe(deps: ServeDeps): Serve {
   return async (route, params, req, res) => {
     const startedAt = performance.now();
-    const life = lifeOf(res, deps.sse.draining);
+    const life = createLife(res, deps.sse.draining);
+    const head = headOf(req, res);
+    const at: { head: RequestHead; caller?: unknown } = { head };
     try {
-      const caller = await deps.authenticate(req);
-      if (!route.who.includes(caller.kind)) throw forbidden(route);
-      const admitted = deps.limits.call(caller, route.method !== 'GET');
-      // What is malformed is refused without asking for leave.
+      if (route.proof.by !== 'signature') at.caller = await proveByHead(deps, route, req, head);
+      const admitted = admit(deps, route, at.caller);
+      // A malformed request is refused without waiting for its budget.
       admitted.catch(() => undefined);
-      const body = await bodyOf(deps, route, req);
-      const url = new URL(req.url ?? '/', 'http://parley');
-      const query = route.query === undefined ? undefined : check(route.query, queryOf(url), 'query');
+      const body =
+        route.proof.by === 'signature'
+          ? await proveByBody(deps, route, params, req, at)
+          : await readBody(req, route.body, deps.bodyBytesMax);
+      const query = route.query === undefined ? undefined : check(route.query, readQuery(req), 'query');
       const header = (name: string) => headerOf(req, name);
-      const handled = route.handle(Object.assign(life, { caller, params, query, body, header, admitted }));
-      // A caller beyond its budget hears that, whatever its call would have come to.
+      const { caller } = at;
+      const call: Call<unknown, unknown, unknown> = Object.assign(life, {
+        caller,
+        params,
+        query,
+        body,
+        head,
+        header,
+        admitted,
+      });
+      const handled = route.handle(call as Call);
+      // A caller over its budget gets that error, whatever else is wrong with its call.
       handled.catch(() => undefined);
       await admitted;
-      const reply = await handled;
-      await send(deps, req, res, reply);
+      await send(deps, req, res, await handled);
     } catch (error) {
-      fail(deps, route, res, error);
+      await fail(deps, route, req, res, at, error);
     } finally {
       life.end();
       const durationMs = performance.now() - startedAt;
-      deps.onDone({ route: route.path, method: route.method, status: res.statusCode, durationMs });
+      if (route.docs !== undefined)
+        deps.onDone({ route: route.path, method: route.method, status: res.statusCode, durationMs });
     }
   };
 }
 
-/** The signal of one request, made only for handlers that sleep: most never need one. */
-function lifeOf(res: ServerResponse, drain: AbortSignal) {
+/** The caller by what the head of the request holds. Throws `unauthenticated` and `forbidden`. */
+async function proveByHead(
+  { authenticate }: ServeDeps,
+  { proof }: Route,
+  req: IncomingMessage,
+  head: RequestHead,
+): Promise<unknown> {
+  if (proof.by === 'session') return proof.read(head);
+  if (proof.by !== 'bearer') return undefined;
+  const caller = await authenticate(req);
+  if (!proof.kinds.includes(caller.kind)) throw forbidden(proof.kinds);
+  return caller;
+}
+
+/** The caller by the signature over the body; returns the body. Throws `not_found`, `too_large`, `unauthenticated`. */
+async function proveByBody(
+  deps: ServeDeps,
+  { proof, body: reader }: Route,
+  params: PathParams,
+  req: IncomingMessage,
+  at: { readonly head: RequestHead; caller?: unknown },
+): Promise<unknown> {
+  const verify = proof.by === 'signature' ? proof.verifierOf(params) : undefined;
+  if (verify === undefined) throw new ParleyError('not_found', 'Nobody signs calls to this address.');
+  const body = await readBody(req, reader, deps.bodyBytesMax);
+  if (!Buffer.isBuffer(body)) throw unauthenticated();
+  at.caller = await verify(body, at.head);
+  return body;
+}
+
+function admit({ limits }: ServeDeps, route: Route, caller: unknown): Promise<void> {
+  if (route.proof.by !== 'bearer' || route.limits === 'own') return ADMITTED;
+  return limits.call(caller as Caller, route.method !== 'GET');
+}
+
+/** The abort signal of one request, created at its first use: most handlers never sleep. */
+function createLife(res: ServerResponse, drain: AbortSignal) {
   let controller: AbortController | undefined;
   const abort = () => controller?.abort();
   return {
@@ -82,16 +133,20 @@ function lifeOf(res: ServerResponse, drain: AbortSignal) {
   };
 }
 
-async function bodyOf(deps: ServeDeps, route: Route, req: IncomingMessage): Promise<unknown> {
-  if (route.body === undefined) return undefined;
-  const body = await readJson(req, deps.bodyBytesMax);
-  return check(route.body, body === undefined && route.bodyOptional === true ? {} : body, 'body');
+function headOf(req: IncomingMessage, res: ServerResponse): RequestHead {
+  return {
+    url: req.url ?? '/',
+    headers: req.headers,
+    remoteAddress: req.socket.remoteAddress ?? '',
+    requestId: String(res.getHeader('x-request-id')),
+  };
 }
 
-function queryOf(url: URL): Record<string, string | string[]> {
+function readQuery(req: IncomingMessage): Record<string, string | string[]> {
+  const { searchParams } = new URL(req.url ?? '/', 'http://parley');
   const query: Record<string, string | string[]> = {};
-  for (const name of new Set(url.searchParams.keys())) {
-    const values = url.searchParams.getAll(name);
+  for (const name of new Set(searchParams.keys())) {
+    const values = searchParams.getAll(name);
     Object.defineProperty(query, name, { value: values.length === 1 ? values[0] : values, enumerable: true });
   }
   return query;
@@ -103,87 +158,46 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
 }
 
 async function send(deps: ServeDeps, req: IncomingMessage, res: ServerResponse, reply: Reply): Promise<void> {
-  if (reply.type === 'json') return sendJson(res, reply.status, reply.body, reply.headers);
-  if (reply.type === 'empty') {
-    res.writeHead(reply.status, { 'cache-control': 'no-store' }).end();
-    return;
-  }
-  const resumed = req.headers['last-event-id'] !== undefined;
-  deps.onStream(1, resumed);
-  try {
-    await sendEvents(res, reply.events, deps.sse, reply.headers);
-  } finally {
-    deps.onStream(-1, resumed);
+  switch (reply.type) {
+    case 'json':
+      return sendJson(res, reply.status, reply.body, reply.headers);
+    case 'empty':
+      return sendEmpty(res, reply.status, reply.headers);
+    case 'text':
+      return sendText(res, reply.status, reply.body, reply.headers);
+    case 'pieces':
+      return sendPieces(res, reply.pieces, deps.sse, reply.headers);
+    case 'events': {
+      const resumed = req.headers['last-event-id'] !== undefined;
+      deps.onStream(1, resumed);
+      try {
+        await sendEvents(res, reply.events, deps.sse, reply.headers);
+      } finally {
+        deps.onStream(-1, resumed);
+      }
+    }
   }
 }
 
-/** Writes a JSON reply that no cache keeps. */
-export function sendJson(
+async function fail(
+  deps: ServeDeps,
+  route: Route,
+  req: IncomingMessage,
   res: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  res.end(writeJsonHead(res, status, body, headers));
-}
-
-function writeJsonHead(
-  res: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>>,
-): Buffer {
-  const text = Buffer.from(JSON.stringify(body));
-  res.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': text.length,
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    ...headers,
-  });
-  return text;
-}
-
-/** Answers with problem+json; a request whose body was not read to its end loses its connection. */
-export function sendProblem(res: ServerResponse, error: unknown): void {
-  const { status, headers, body } = problemOf(error);
-  if (res.req.complete) {
-    sendJson(res, status, body, headers);
-    return;
-  }
-  res.write(writeJsonHead(res, status, body, { ...headers, connection: 'close' }));
-  readOn(res.req, () => res.end());
-}
-
-/**
- * Reads and forgets the rest of a body, for a moment. A connection that is closed with bytes unread is reset, and the
- * reply is lost on a caller that is still sending. One that sends too much is read no further but kept open for the rest of
- * that moment: held back, it gets round to the reply.
- */
-function readOn(req: IncomingMessage, done: () => void): void {
-  let left = LINGER_BYTES;
-  const timer = setTimeout(done, LINGER_MS);
-  req.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) req.pause();
-  });
-  for (const event of ['end', 'close', 'error']) req.once(event, done);
-  req.once('close', () => clearTimeout(timer));
-  req.resume();
-}
-
-function fail(deps: ServeDeps, route: Route, res: ServerResponse, error: unknown): void {
+  at: { readonly head: RequestHead; readonly caller?: unknown },
+  error: unknown,
+): Promise<void> {
   if (res.closed) return;
-  if (!isParleyError(error)) {
-    deps.onFault(error, { route: route.path, requestId: String(res.getHeader('x-request-id')) });
-  }
-  if (res.headersSent) res.destroy();
-  else sendProblem(res, error);
+  if (!isParleyError(error)) deps.onFault(error, { route: route.path, requestId: at.head.requestId });
+  if (res.headersSent) return void res.destroy();
+  const reply = route.refuse?.(error, at);
+  if (reply === undefined) sendProblem(res, error);
+  else await send(deps, req, res, reply);
 }
 
-function forbidden(route: Route): ParleyError {
+function forbidden(kinds: readonly Caller['kind'][]): ParleyError {
   const detail =
-    route.who[0] === 'user'
+    kinds[0] === 'user'
       ? "This call needs a user's token; a service key is nobody's user."
       : 'This call needs a service key.';
   return new ParleyError('forbidden', detail);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { type StreamOptions, writeAll } from './stream.ts';
 
 /** One server-sent event. `data` is sent as JSON, so nothing in it can end the field. */
 export interface SseEvent {
@@ -9,20 +10,16 @@ export interface SseEvent {
 
 /** An event without a name: `data: ` and `text`, which is a single line, sent as it is. */
 export interface Frame {
-  /** Whoever comes back with it misses nothing that came after this frame. */
+  /** A reader that reconnects with it misses nothing that came after this frame. */
   readonly id?: string;
   readonly text: string;
 }
 
-/** Events of a reply. What returns `cut` is not at its end: the connection breaks, and the reader comes back. */
+/** Events of a reply. A source that returns `cut` is not complete: the connection is destroyed, and the reader reconnects. */
 export type SseSource = AsyncIterator<SseEvent | Frame, unknown>;
 
-export interface SseOptions {
+export interface SseOptions extends StreamOptions {
   readonly heartbeatMs: number;
-  /** How long a reader may leave its buffer full before it is cut off. */
-  readonly slowReaderMs: number;
-  /** Aborted when the pod drains: the reader is told to come back soon, to another pod. */
-  readonly draining: AbortSignal;
 }
 
 const HEADERS = {
@@ -35,10 +32,9 @@ const HEADERS = {
 const RETRY_MS = 1_000;
 
 /**
- * Writes events until they end, the reader leaves or the pod drains. Sends the first bytes at once and heartbeats
- * between; a reader that does not keep up holds its source back, and is cut off when it stays behind. Only where the
- * events end does the reply end; in any other case the connection is cut, so that the reader comes back for the rest.
- * WHATWG HTML, section server-sent events.
+ * Writes events until they end, the reader disconnects or the pod drains. Sends the first bytes at once, and heartbeats
+ * in between. The reply ends only where the events end; in any other case the connection is destroyed, so that the
+ * reader reconnects for the rest. WHATWG HTML, section server-sent events.
  */
 export async function sendEvents(
   res: ServerResponse,
@@ -52,21 +48,12 @@ export async function sendEvents(
     () => res.writableNeedDrain || res.write(': heartbeat\n\n'),
     options.heartbeatMs,
   );
-  const ending = endingOf(res, options.draining);
-  let done = false;
+  let isComplete = false;
   try {
-    for (;;) {
-      const next = await ending.orNext(events);
-      done = next?.done === true && next.value !== 'cut';
-      if (next === undefined || next.done === true) break;
-      if (!res.write(frameText(next.value)) && !(await caughtUp(res, options.slowReaderMs))) break;
-    }
+    isComplete = await writeAll(res, events, frameText, options);
   } finally {
     clearInterval(heartbeat);
-    ending.forget();
-    // Ends the source without waiting for it: it may be asleep until its signal is aborted.
-    events.return?.(undefined)?.catch(() => undefined);
-    if (done) res.end();
+    if (isComplete) res.end();
     else cut(res, options.slowReaderMs);
   }
 }
@@ -78,62 +65,25 @@ function cut(res: ServerResponse, slowReaderMs: number): void {
   res.write(`retry: ${RETRY_MS}\n\n`, () => res.destroy());
 }
 
-interface Ending {
-  /** The next of these events, or nothing once the reader left or the pod drains. */
-  orNext(events: SseSource): Promise<IteratorResult<SseEvent | Frame, unknown> | undefined>;
-  forget(): void;
-}
+/** Ends a stream of frames, for the clients that expect it. */
+export const DONE = '[DONE]';
 
 /**
- * Whatever ends a stream from outside. One promise per event, not a race with two that last as long as the stream:
- * those would hold on to every event they were ever raced with.
+ * Frames for the texts that one event became. Only the last one carries the event's id, the others the id before it: a
+ * reader that is cut off between them gets the whole event again instead of missing its rest.
  */
-function endingOf(res: ServerResponse, draining: AbortSignal): Ending {
-  let ended = draining.aborted || res.closed;
-  let tell = (): void => undefined;
-  const end = () => {
-    ended = true;
-    tell();
-  };
-  res.once('close', end);
-  draining.addEventListener('abort', end);
-  return {
-    orNext: (events) =>
-      new Promise((resolve, reject) => {
-        tell = () => resolve(undefined);
-        if (ended) tell();
-        else events.next().then(resolve, reject);
-      }),
-    forget() {
-      tell = () => undefined;
-      res.off('close', end);
-      draining.removeEventListener('abort', end);
-    },
-  };
-}
-
-/** Waits for the buffer to empty; false, and the connection cut, when the reader is gone or too slow. */
-async function caughtUp(res: ServerResponse, slowReaderMs: number): Promise<boolean> {
-  if (!res.writableNeedDrain) return true;
-  const drained = await new Promise<boolean>((resolve) => {
-    const settle = (caught: boolean) => {
-      clearTimeout(timer);
-      res.off('drain', onDrain);
-      res.off('close', onClose);
-      resolve(caught);
-    };
-    const onDrain = () => settle(true);
-    const onClose = () => settle(false);
-    const timer = setTimeout(onClose, slowReaderMs);
-    res.once('drain', onDrain);
-    res.once('close', onClose);
-    if (res.closed) onClose();
+export function framesOf(
+  texts: readonly string[],
+  id: string | undefined,
+  before: string | undefined,
+): Frame[] {
+  return texts.map((text, index) => {
+    const own = index === texts.length - 1 ? id : before;
+    return own === undefined ? { text } : { id: own, text };
   });
-  if (!drained) res.destroy();
-  return drained;
 }
 
-/** An event as text. Ids and names are Parley's own; a line break in one would be a fault of ours. */
+/** An event as text. Ids and names are Parley's own; a line break in one would be a defect of ours. */
 export function frameText(event: SseEvent | Frame): string {
   const head = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
   return 'text' in event

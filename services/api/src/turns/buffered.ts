@@ -1,9 +1,7 @@
-import { endsTurn, type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import { endsTurn, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { FollowedEvent } from './follow.ts';
 import { createMessageParts, type UiMessagePart } from './message-parts.ts';
-import { type ChatCompletion, completionId, OPENAI_FINISH, openAiUsage } from './openai-shapes.ts';
 import { jsonLine } from './plain.ts';
-import { BLOCK_GAP } from './text.ts';
 
 export type Finished = Extract<TurnEvent, { type: 'turn-finished' }>;
 export type Failed = Extract<TurnEvent, { type: 'turn-failed' }>;
@@ -17,14 +15,14 @@ export interface BufferedMessage {
 
 /** A whole turn, collected for callers that do not stream. */
 export interface BufferedTurn {
-  /** Takes the next item of the stream request; true once the turn has ended. */
-  take(item: StreamItem): boolean;
-  /** How it ended; nothing as long as it runs. */
+  /** Takes the next event of the turn; true once it has ended. */
+  take(event: FollowedEvent): boolean;
+  /** How it ended; nothing while it runs. */
   readonly outcome: Finished | Failed | undefined;
   message(): BufferedMessage;
 }
 
-/** Collects a turn. What a restart or the loss of the feed makes void is taken back: nobody has seen it. */
+/** Collects a turn. Drops what a restarted step or the loss of the feed makes void: nobody has seen it. */
 export function createBufferedTurn(): BufferedTurn {
   let parts = createMessageParts();
   let id = '';
@@ -33,48 +31,18 @@ export function createBufferedTurn(): BufferedTurn {
     get outcome() {
       return outcome;
     },
-    take(item) {
+    take(followed) {
       if (outcome !== undefined) return true;
-      if (item.type === 'reset') parts = createMessageParts();
-      if (item.type === 'elicitation') parts.elicitation(item.elicitation);
-      const event = item.type === 'other' ? turnEventOf(item.event) : undefined;
-      if (event === undefined) return false;
+      if (followed.type === 'lost') parts = createMessageParts();
+      if (followed.type === 'question') parts.elicitation(followed.elicitation);
+      if (followed.type !== 'turn') return false;
+      const { event } = followed;
       if (event.type === 'turn-started') id = event.messageId;
       parts.turn(event);
       if (endsTurn(event)) outcome = event as Finished | Failed;
       return outcome !== undefined;
     },
     message: () => harmless({ id, role: 'assistant', parts: parts.list() }),
-  };
-}
-
-/** The text of a message, its blocks as paragraphs. */
-export function textOfMessage(message: BufferedMessage): string {
-  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(BLOCK_GAP);
-}
-
-/** The message of a finished turn as `chat.completion`. `created` is in seconds since 1970. */
-export function completionOf(
-  message: BufferedMessage,
-  { reason, usage }: Finished,
-  head: { readonly model: string; readonly created: number },
-): ChatCompletion {
-  const used = openAiUsage(usage);
-  const content = textOfMessage(message);
-  return {
-    id: completionId(message.id),
-    object: 'chat.completion',
-    created: head.created,
-    model: head.model,
-    choices: [
-      {
-        index: 0,
-        message: { role: 'assistant', content, refusal: null },
-        logprobs: null,
-        finish_reason: OPENAI_FINISH[reason],
-      },
-    ],
-    ...(used !== undefined && { usage: used }),
   };
 }
 

@@ -1,58 +1,54 @@
-import type { StreamItem } from '@parley/shared/elicitations/watch';
-import type { Frame } from '../http/sse.ts';
+import type { FollowedEvent } from './follow.ts';
 
 /**
- * What to send for an item, and what to do after it: go on, end the reply (the turn has ended and its reader was told),
- * or cut the connection, because the reader holds text that is void and must come back for a replay.
+ * What to send for an event, and what to do after it: send more, end the reply (the turn has ended and its reader knows),
+ * or cut the connection, because the reader holds superseded text and must reconnect for a replay.
  */
-export interface Encoded {
+export interface Encoded<Frame> {
   readonly frames: readonly Frame[];
   readonly next: 'more' | 'end' | 'cut';
 }
 
 /**
- * One reader's stream in one format. Wants every item of the stream request from its first, in order; holds what has
- * been told so far, so an encoder serves one connection. Items after the last are passed over.
+ * One reader's stream in one format. `Frame` is the unit of the format's own framing: a server-sent event, a line, a
+ * message. Takes every event of a turn from its first, in order; keeps state, so an encoder serves one connection. Events
+ * after the last are ignored.
  */
-export interface Encoder {
-  encode(item: StreamItem): Encoded;
+export interface Encoder<Frame> {
+  encode(event: FollowedEvent): Encoded<Frame>;
+}
+
+export interface EncodeOptions {
+  /** Aborted when the reader disconnects or the pod drains. */
+  readonly signal: AbortSignal;
+  /** Called at the end, whatever ends the stream. */
+  readonly release: () => void;
 }
 
 /**
- * The frames of a turn, as its items come. Returns how its connection is to end: items that run out before the turn has
- * ended are no end of it, because a clean end reads as a finished turn to stock clients.
+ * The frames of a turn, as its events come. Returns how the connection must end: events that run out before the turn has
+ * ended cut it, because a clean end reads as a finished turn to stock clients.
  */
-export async function* encodeTurn(
-  items: AsyncIterable<StreamItem>,
-  encoder: Encoder,
+export async function* encodeTurn<Frame>(
+  events: AsyncIterable<FollowedEvent>,
+  encoder: Encoder<Frame>,
+  { signal, release }: EncodeOptions,
 ): AsyncGenerator<Frame, 'end' | 'cut'> {
-  for await (const item of items) {
-    const { frames, next } = encoder.encode(item);
-    yield* frames;
-    if (next !== 'more') return next;
+  try {
+    for await (const event of events) {
+      const { frames, next } = encoder.encode(event);
+      yield* frames;
+      if (next !== 'more') return next;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    release();
   }
   return 'cut';
 }
 
-/** Ends a stream in every format. */
-export const DONE = '[DONE]';
-
-/** Nothing to send, for this outcome. */
-export function silent(next: Encoded['next']): Encoded {
+/** Nothing to send. */
+export function silent(next: Encoded<never>['next']): Encoded<never> {
   return { frames: [], next };
-}
-
-/**
- * Frames for what one item became. Only the last one carries the item's id, the others the one before it: a reader that
- * is cut off between them gets the whole item again instead of missing its rest.
- */
-export function framesOf(
-  texts: readonly string[],
-  id: string | undefined,
-  before: string | undefined,
-): Frame[] {
-  return texts.map((text, index) => {
-    const own = index === texts.length - 1 ? id : before;
-    return own === undefined ? { text } : { id: own, text };
-  });
 }

@@ -1,106 +1,132 @@
-import { randomUUID } from 'node:crypto';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
+import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
 import type { StreamItem } from '@parley/shared/elicitations/watch';
-import { onLeaving } from '../http/leaving.ts';
-import type { CallLimits } from '../http/limits.ts';
-import type { Call, Reply } from '../http/route.ts';
-import type { Frame } from '../http/sse.ts';
-import { createDetachmentScan, type Detachment } from './detachment.ts';
-import { type Encoder, encodeTurn } from './encoder.ts';
-import { createSupersededScan, type Superseded } from './superseded.ts';
+import type { ReplayFacts } from './replay.ts';
 import type { Turns } from './turns.ts';
 
-export interface TurnStreamDeps {
-  readonly engine: Engine;
-  readonly limits: CallLimits;
-  readonly turns: Pick<Turns, 'attend'>;
+/** Where an event lies in its turn, for the reader that gets it. */
+export interface EventPlace {
+  /** Resumes after this event. */
+  readonly id: string;
+  /** True when the reader has the event already, because it resumed after it. */
+  readonly isKnown: boolean;
+  /** True at the last event so far of a turn that waits for its person: a reader that came back may end here. */
+  readonly isWaiting: boolean;
 }
 
-/** A turn to stream, and how. */
-export interface TurnView {
-  readonly stream: StreamRef;
-  readonly encoder: Encoder;
-  readonly headers: Readonly<Record<string, string>>;
+/** An event of a turn, in no format. Events of superseded steps are left out, their questions are not. */
+export type FollowedEvent =
+  | (EventPlace & { readonly type: 'turn'; readonly event: TurnEvent })
+  | (EventPlace & {
+      readonly type: 'question';
+      /** `elicitation-request`, `elicitation-updated` or `elicitation-resolved`. */
+      readonly change: string;
+      readonly elicitation: Elicitation;
+      /** True when it lies among superseded events: a reader must not resume after it. */
+      readonly isSuperseded: boolean;
+    })
+  /** The turn was detached here before the reader came, and the stream goes on. */
+  | (EventPlace & { readonly type: 'detachment-passed' })
+  /** An event of a kind that this version does not know. */
+  | (EventPlace & { readonly type: 'unknown' })
+  /** The reader resumed after a superseded event, or in another feed: it must discard what it has. */
+  | { readonly type: 'stale' }
+  /** The feed was lost: the replay starts over. */
+  | { readonly type: 'lost' };
+
+export interface FollowOptions {
+  /** Ends the following. */
+  readonly signal: AbortSignal;
+  /** For a reader of a turn that was begun before; nothing for the one that began it. */
+  readonly facts?: ReplayFacts | undefined;
+  /** The last event that the reader has; it resumes after it. */
+  readonly after?: FeedPosition | undefined;
 }
 
 /**
- * Streams a turn to one reader, from any pod: its feed from the first event on, in the encoder's format. Takes the
- * reader's place before `open` begins or finds the turn.
+ * Follows a turn from its first event to its end, from any pod. While it is followed, its run is taken over within
+ * seconds should its pod die.
  */
-export async function streamTurn(
-  { engine, limits, turns }: TurnStreamDeps,
-  { caller, signal }: Pick<Call, 'caller' | 'signal'>,
-  open: () => Promise<TurnView>,
-): Promise<Reply> {
-  const leave = onLeaving(signal, await limits.stream(caller, randomUUID()));
+export async function followTurn(
+  { engine, turns }: { readonly engine: Pick<Engine, 'watch'>; readonly turns: Pick<Turns, 'attend'> },
+  stream: StreamRef,
+  { signal, ...reader }: FollowOptions,
+): Promise<AsyncGenerator<FollowedEvent, void>> {
+  const stopAttending = releaseOnAbort(signal, turns.attend(stream));
   try {
-    const { stream, encoder, headers } = await open();
-    const unattend = onLeaving(signal, turns.attend(stream));
     const items = await engine.watch({ stream, evenIfSilent: true, signal });
-    const left = () => {
-      unattend();
-      leave();
-    };
-    return { type: 'events', headers, events: framesOf(items, encoder, left, signal) };
+    return readAll(items, createTurnReader(reader), stopAttending);
   } catch (error) {
-    leave();
+    stopAttending();
     throw error;
   }
 }
 
-async function* framesOf(
+async function* readAll(
   items: AsyncIterable<StreamItem>,
-  encoder: Encoder,
-  leave: () => void,
-  signal: AbortSignal,
-): AsyncGenerator<Frame, 'end' | 'cut'> {
+  read: TurnReader,
+  stopAttending: () => void,
+): AsyncGenerator<FollowedEvent, void> {
   try {
-    return yield* encodeTurn(items, encoder);
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return 'cut';
+    for await (const item of items) yield* read(item);
   } finally {
-    leave();
+    stopAttending();
   }
 }
 
-/** What a replay of a turn has to know before the first of it is sent. */
-export interface ReplayFacts {
-  readonly superseded: Superseded;
-  readonly detachment?: Detachment;
-}
+/** What the next item of a feed is to one reader. */
+export type TurnReader = (item: StreamItem) => readonly FollowedEvent[];
 
-/** Reads a turn's feed as far as it goes; and then, where that may be, whether the turn waits. */
-export async function scanOf(
-  { engine, turns }: { readonly engine: Engine; readonly turns: Pick<Turns, 'isWaiting'> },
-  stream: StreamRef,
-): Promise<ReplayFacts> {
-  const superseded = createSupersededScan();
-  const scan = createDetachmentScan();
-  for await (const entry of engine.replay(stream)) {
-    superseded.see(entry);
-    scan.see(entry);
+/** Reads the items of a turn for one reader, from the first item on. Pure but for what it remembers of them. */
+export function createTurnReader({ facts, after }: Omit<FollowOptions, 'signal'> = {}): TurnReader {
+  const until = facts?.detachment?.until;
+  const isWaiting = facts?.detachment?.isWaiting === true;
+  let resumedAfter = after;
+
+  function isSuperseded(position: FeedPosition | undefined): boolean {
+    return position !== undefined && facts?.superseded.covers(position) === true;
   }
-  const { until, mayWait } = scan;
-  if (until === undefined) return { superseded };
-  // In this order: what has ended since was not told yet, and the reader stays for it.
-  return { superseded, detachment: { until, isWaiting: mayWait && (await turns.isWaiting(stream)) } };
-}
 
-/** The items of a turn for a caller that waits for all of it. */
-export async function wholeTurn(
-  { engine, turns }: Pick<TurnStreamDeps, 'engine' | 'turns'>,
-  stream: StreamRef,
-  signal: AbortSignal,
-  take: (item: StreamItem) => boolean,
-): Promise<void> {
-  const unattend = turns.attend(stream);
-  try {
-    for await (const item of await engine.watch({ stream, evenIfSilent: true, signal })) {
-      if (take(item)) return;
+  /** True up to the event that was the last when the reader came. */
+  function isPassed(position: FeedPosition | undefined): boolean {
+    return position !== undefined && position.epoch === until?.epoch && position.seq <= until.seq;
+  }
+
+  function isStale(position: FeedPosition | undefined): boolean {
+    if (resumedAfter === undefined || position === undefined) return false;
+    return position.epoch !== resumedAfter.epoch || isSuperseded(resumedAfter);
+  }
+
+  function read(
+    item: Exclude<StreamItem, { type: 'reset' }>,
+    position: FeedPosition | undefined,
+  ): FollowedEvent[] {
+    const place: EventPlace = {
+      id: item.id,
+      isKnown: resumedAfter !== undefined && position !== undefined && position.seq <= resumedAfter.seq,
+      isWaiting: isWaiting && isPassed(position) && position?.seq === until?.seq,
+    };
+    if (item.type === 'elicitation') {
+      const { event: change, elicitation } = item;
+      return [{ ...place, type: 'question', change, elicitation, isSuperseded: isSuperseded(position) }];
     }
-  } finally {
-    unattend();
+    if (isSuperseded(position)) return [];
+    const event = turnEventOf(item.event);
+    if (event === undefined) return [{ ...place, type: 'unknown' }];
+    if (event.type === 'turn-detached' && isPassed(position))
+      return [{ ...place, type: 'detachment-passed' }];
+    return [{ ...place, type: 'turn', event }];
   }
+
+  return (item) => {
+    if (item.type === 'reset') return [{ type: 'lost' }];
+    const position = parseFeedPosition(item.id);
+    if (!isStale(position)) return read(item, position);
+    resumedAfter = undefined;
+    return [{ type: 'stale' }, ...read(item, position)];
+  };
 }

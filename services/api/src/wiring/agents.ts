@@ -5,7 +5,7 @@ import { createAgents } from '../agents/loop/agents.ts';
 import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
 import type { Credentials } from '../agents/tools/credentials.ts';
 import { createToolbox } from '../agents/tools/toolbox.ts';
-import type { ConnectHandler } from '../surfaces/connect/handler.ts';
+import type { Surface } from '../http/route.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createTurns, type Turns } from '../turns/turns.ts';
 import { wireConnect } from './connect.ts';
@@ -27,7 +27,7 @@ export interface AgentsParts extends PodParts {
 export interface WiredAgents {
   readonly turns: Turns;
   /** The hosted pages; absent where no tool acts for its person. */
-  readonly connect?: { readonly connectPages: ConnectHandler; readonly hasConnectPage: HasConnectPage };
+  readonly connect?: { readonly pages: Surface; readonly hasConnectPage: HasConnectPage };
   /** Ends this pod's turns and lets go of the tools' servers. */
   readonly close: () => Promise<void>;
 }
@@ -76,7 +76,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   return {
     turns,
     ...(connect !== undefined && {
-      connect: { connectPages: connect.pages, hasConnectPage: connect.hasPage },
+      connect: { pages: connect.pages, hasConnectPage: connect.hasPage },
     }),
     async close() {
       await turns.close();

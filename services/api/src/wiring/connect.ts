@@ -7,15 +7,16 @@ import type { AgentsConfig } from '../agents/config/file.ts';
 import type { LoadedAgentsConfig } from '../agents/config/load.ts';
 import type { Credentials } from '../agents/tools/credentials.ts';
 import type { Secrets } from '../agents/tools/secrets.ts';
+import type { Surface } from '../http/route.ts';
 import { createCredentials } from '../surfaces/connect/credentials.ts';
 import type { ConnectEvent } from '../surfaces/connect/events.ts';
 import { SECRET_MS } from '../surfaces/connect/flows/ending.ts';
 import { sweepFlows } from '../surfaces/connect/flows/sweep.ts';
-import { type ConnectHandler, createConnectHandler } from '../surfaces/connect/handler.ts';
 import { createBoundIdentity } from '../surfaces/connect/identity/bound.ts';
 import type { Identity } from '../surfaces/connect/identity/identity.ts';
 import { createOidcIdentity } from '../surfaces/connect/identity/oidc.ts';
 import { createTypedIdentity } from '../surfaces/connect/identity/typed.ts';
+import { connectRoutes } from '../surfaces/connect/routes.ts';
 import { createSecrets } from '../surfaces/connect/secrets.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { targetsOf } from './connect-targets.ts';
@@ -29,7 +30,7 @@ export interface ConnectParts extends PodParts {
 export interface WiredConnect {
   readonly credentials: Credentials;
   readonly secrets: Secrets;
-  readonly pages: ConnectHandler;
+  readonly pages: Surface;
   readonly hasPage: HasConnectPage;
   readonly close: () => Promise<void>;
 }
@@ -92,7 +93,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       vault,
       takenMs: SECRET_MS,
     }),
-    pages: createConnectHandler({
+    pages: connectRoutes({
       publicUrl,
       engine,
       elicitations: backend.elicitations,
@@ -102,14 +103,12 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       keys,
       identity,
       targets,
-      authenticate: parts.authenticate,
       callLimits: parts.limits,
       tellOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
       proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
       failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
       postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
       onEvent,
-      onFault: (error, at) => log.error({ err: error, ...at }, 'connect page failed unexpectedly'),
     }),
     hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',
     close: stopSweeping,

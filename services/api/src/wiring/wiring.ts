@@ -22,16 +22,22 @@ import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import { type Authenticate, createAuthenticate } from '../http/auth.ts';
+import { healthRoutes } from '../http/health.ts';
 import { type CallLimits, createCallLimits } from '../http/limits.ts';
+import type { Surface } from '../http/route.ts';
+import type { Router } from '../http/router.ts';
 import { createServe } from '../http/serve.ts';
 import { createTokenVerifier } from '../http/token.ts';
+import { aiSdkRoutes } from '../surfaces/ai-sdk/routes.ts';
+import { openAiRoutes } from '../surfaces/openai/routes.ts';
+import { restRoutes } from '../surfaces/rest/routes.ts';
 import { type WiredAgents, wireAgents } from './agents.ts';
-import { type App, createApp } from './app.ts';
+import { createApp } from './app.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 
 export interface Pod {
-  readonly app: App;
+  readonly app: Router;
   readonly metrics: RequestListener;
   readonly log: Log;
   readonly backendKind: 'memory' | 'redis';
@@ -185,8 +191,8 @@ interface AppParts extends PodParts {
   readonly agents?: WiredAgents;
 }
 
-function createPodApp(parts: AppParts): App {
-  const { env, version, backend, engine, log, metrics, draining, authenticate, limits, agents } = parts;
+function createPodApp(parts: AppParts): Router {
+  const { env, version, log, metrics, draining, authenticate, limits } = parts;
   const serve = createServe({
     authenticate,
     limits,
@@ -202,19 +208,22 @@ function createPodApp(parts: AppParts): App {
       if (change === 1 && resumed) metrics.sseResumes.add(1);
     },
   });
-  return createApp({
-    engine,
-    limits,
-    serve,
-    corsOrigins: env.PARLEY_CORS_ORIGINS,
-    version,
-    webhooks: createWebhooks({ ...backend, ...backendSettings(env) }),
-    health: () => backend.health(),
-    draining,
-    openAiSteps: env.PARLEY_OPENAI_STEPS,
-    ...(agents !== undefined && { turns: agents.turns }),
-    ...agents?.connect,
-  });
+  return createApp({ serve, surfaces: surfacesOf(parts), corsOrigins: env.PARLEY_CORS_ORIGINS, version });
+}
+
+/** Every surface of the pod, one line each. */
+function surfacesOf({ env, backend, engine, limits, draining, agents }: AppParts): Surface[] {
+  const turns = agents?.turns;
+  const pages = agents?.connect;
+  const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
+  const hasConnectPage = pages?.hasConnectPage ?? (() => false);
+  return [
+    healthRoutes({ health: () => backend.health(), draining }),
+    restRoutes({ engine, limits, webhooks, hasConnectPage }),
+    aiSdkRoutes({ engine, limits, turns }),
+    ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
+    ...(pages === undefined ? [] : [pages.pages]),
+  ];
 }
 
 function secondsOf(milliseconds: number | undefined): number | undefined {

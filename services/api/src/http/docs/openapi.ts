@@ -1,7 +1,7 @@
 import { WebhookEvent } from '@parley/shared/domain/webhooks/webhook';
 import { z } from 'zod';
 import { STATUS_OF } from '../problem.ts';
-import type { Route } from '../route.ts';
+import type { Route, RouteDocs } from '../route.ts';
 
 export type OpenApi = Readonly<Record<string, unknown>> & {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -25,8 +25,9 @@ const Problem = z
 export function openApiOf(routes: readonly Route[], version: string): OpenApi {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
+    if (route.docs === undefined) continue;
     const path = route.path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, route.docs) };
   }
   return {
     openapi: '3.1.0',
@@ -65,20 +66,24 @@ function webhookOperation(): Record<string, unknown> {
   };
 }
 
-function operationOf(route: Route): Record<string, unknown> {
-  const errors = [...new Set([...EVERY_ROUTE_ERRORS, ...inputErrors(route), ...(route.errors ?? [])])];
+function operationOf(route: Route, docs: RouteDocs): Record<string, unknown> {
+  const errors = [...new Set([...EVERY_ROUTE_ERRORS, ...inputErrors(route), ...(docs.errors ?? [])])];
   return {
-    summary: route.summary,
-    description: [route.description, `For: ${route.who.join(' or ')}.`].filter(Boolean).join(' '),
-    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
-    ...(route.body !== undefined && {
+    summary: docs.summary,
+    description: [docs.description, audience(route)].filter(Boolean).join(' '),
+    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(docs)],
+    ...(route.body?.as === 'json' && {
       requestBody: {
-        required: route.bodyOptional !== true,
-        content: { 'application/json': { schema: referenceTo(route.body) } },
+        required: !route.body.optional,
+        content: { 'application/json': { schema: referenceTo(route.body.schema) } },
       },
     }),
-    responses: { ...successes(route), ...problems(errors) },
+    responses: { ...successes(docs), ...problems(errors) },
   };
+}
+
+function audience({ proof }: Route): string | undefined {
+  return proof.by === 'bearer' ? `For: ${proof.kinds.join(' or ')}.` : undefined;
 }
 
 function inputErrors(route: Route): string[] {
@@ -112,8 +117,8 @@ function queryParameters(route: Route) {
   }));
 }
 
-function headerParameters(route: Route) {
-  return Object.entries(route.headers ?? {}).map(([name, description]) => ({
+function headerParameters(docs: RouteDocs) {
+  return Object.entries(docs.headers ?? {}).map(([name, description]) => ({
     name,
     in: 'header',
     required: false,
@@ -122,9 +127,9 @@ function headerParameters(route: Route) {
   }));
 }
 
-function successes(route: Route): Record<string, unknown> {
+function successes(docs: RouteDocs): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(route.replies).map(([status, { description, schema, events }]) => {
+    Object.entries(docs.replies).map(([status, { description, schema, events }]) => {
       if (events === true)
         return [status, { description, content: { 'text/event-stream': { schema: { type: 'string' } } } }];
       if (schema === undefined) return [status, { description }];

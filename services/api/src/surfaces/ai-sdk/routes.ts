@@ -1,260 +1,206 @@
-import { randomUUID } from 'node:crypto';
+import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { ChatResponseInput } from '@parley/shared/domain/elicitations/response-input';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { parseFeedPosition } from '@parley/shared/domain/events';
-import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
-import type { ConversationRef } from '@parley/shared/domain/runs/run';
-import { type Caller, notFound } from '@parley/shared/elicitations/caller';
+import { notFound } from '@parley/shared/elicitations/caller';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
-import { type AdmitAnswer, userOf } from '../../http/reply.ts';
-import { type Call, json, type Reply, type Route, route } from '../../http/route.ts';
+import { admitAnswer, type CallLimits, inStreamPlace } from '../../http/limits.ts';
+import { seenReply, userOf } from '../../http/reply.ts';
+import {
+  bearer,
+  type Call,
+  json,
+  jsonBody,
+  type Reply,
+  type Route,
+  route,
+  type Surface,
+} from '../../http/route.ts';
+import { TURN_KEY_DOCS, turnHeaders, turnOptions } from '../../http/turn-headers.ts';
 import { answerFromChat } from '../../turns/answer.ts';
-import { completionOf, createBufferedTurn, type Failed } from '../../turns/buffered.ts';
-import { type ReplayFacts, scanOf, streamTurn, type TurnStreamDeps, wholeTurn } from '../../turns/follow.ts';
-import { deliveryOf, supportOf } from '../../turns/negotiate.ts';
-import type { BegunTurn, Turns } from '../../turns/turns.ts';
-import { createOpenAiEncoder, type OpenAiOptions } from '../openai/encoder.ts';
-import { answerIn, beforeOf, ChatInput, type ChatMessage, CompletionInput, inputOf } from './chat-input.ts';
+import { completionOf, secondsNow } from '../../turns/completion.ts';
+import { encodeTurn } from '../../turns/encoder.ts';
+import { followTurn } from '../../turns/follow.ts';
+import { conversationOf } from '../../turns/principal.ts';
+import { readReplayFacts } from '../../turns/replay.ts';
+import { startTurn } from '../../turns/start.ts';
+import type { Turns } from '../../turns/turns.ts';
+import { readWholeTurn } from '../../turns/whole-turn.ts';
+import { answerIn, ChatInput } from './chat-input.ts';
 import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoder.ts';
-import { CONVERSATION_HEADER, encoderForReturn, repeatableOf, turnHeaders } from './repeats.ts';
 
-export interface TurnRoutesDeps extends TurnStreamDeps {
-  readonly turns: Turns;
-  readonly admitAnswer: AdmitAnswer;
-  /** How text is told in the OpenAI format. */
-  readonly openAiSteps: OpenAiOptions['steps'];
+export interface AiSdkDeps {
+  readonly engine: Engine;
+  readonly limits: CallLimits;
+  /** The turns of agents; absent where no agents are configured. */
+  readonly turns?: Turns | undefined;
 }
 
-/** No user has this name: turns of a service key belong to the key's tenant and to nobody. */
-const SERVICE_PRINCIPAL = '\u0000service';
-const SUPPORT_HEADER = 'x-supports-elicitation';
-const DELIVERY_HEADER = 'x-parley-delivery';
-const KEY_HEADER = {
-  'Idempotency-Key':
-    'The same key with the same message leads to the same turn: a repeat gets it from its first event, with `Idempotent-Replayed: true`.',
-} as const;
+interface TurnDeps extends AiSdkDeps {
+  readonly turns: Turns;
+}
+
 const Events = { description: 'Server-sent events', events: true } as const;
 
-/** The chat API under /run: one turn in, one stream out, in two formats; resume and stop. */
-export function turnRoutes(deps: TurnRoutesDeps): Route[] {
-  return [chatRoute(deps), resumeRoute(deps), stopRoute(deps), completionsRoute(deps)];
+/** The chat API for clients of the AI SDK: answer, and where there are agents, chat, resume and stop. */
+export function aiSdkRoutes(deps: AiSdkDeps): Surface {
+  const { turns } = deps;
+  const ofTurns =
+    turns === undefined
+      ? []
+      : [chatRoute({ ...deps, turns }), resumeRoute({ ...deps, turns }), stopRoute(turns)];
+  return { routes: [answerRoute(deps), ...ofTurns] };
 }
 
-function chatRoute(deps: TurnRoutesDeps): Route {
+function answerRoute(deps: AiSdkDeps): Route {
+  return route({
+    method: 'POST',
+    path: '/run/api/elicitation-responses',
+    proof: bearer('user'),
+    body: jsonBody(ChatResponseInput),
+    docs: {
+      summary: 'Answer from a chat',
+      replies: { 200: { description: 'Recorded', schema: Elicitation } },
+      errors: ['not_found', 'invalid_answer', 'already_settled', 'expired'],
+    },
+    handle: (call) => answerReply(deps, call, call.body),
+  });
+}
+
+function chatRoute(deps: TurnDeps): Route {
   return route({
     method: 'POST',
     path: '/run/api/chat',
-    who: ['user', 'service'],
-    summary: 'One turn of a chat',
-    description:
-      'An AI SDK UI message stream, for `useChat` and others. A part `data-elicitation-response` in the last message answers a question instead.',
-    headers: {
-      ...KEY_HEADER,
-      'X-Supports-Elicitation': '`true`, `form`, `url` or `form,url`: questions the client can show.',
-      'X-Parley-Delivery':
-        '`detach` ends the stream once all of the turn waits for the person; the answer has it go on, and the client resumes. `hold` (the default) keeps the stream for a while first.',
+    proof: bearer('user', 'service'),
+    body: jsonBody(ChatInput),
+    docs: {
+      summary: 'One turn of a chat',
+      description:
+        'An AI SDK UI message stream, for `useChat` and others. A part `data-elicitation-response` in the last message answers a question instead.',
+      headers: {
+        ...TURN_KEY_DOCS,
+        'X-Supports-Elicitation': '`true`, `form`, `url` or `form,url`: questions the client can show.',
+        'X-Parley-Delivery':
+          '`detach` ends the stream once all of the turn waits for the person; the answer has it go on, and the client resumes. `hold` (the default) keeps the stream for a while first.',
+      },
+      replies: { 200: Events },
+      errors: [
+        'not_found',
+        'invalid_answer',
+        'already_settled',
+        'expired',
+        'turn_running',
+        'idempotency_mismatch',
+      ],
     },
-    body: ChatInput,
-    replies: { 200: Events },
-    errors: [
-      'not_found',
-      'invalid_answer',
-      'already_settled',
-      'expired',
-      'turn_running',
-      'idempotency_mismatch',
-    ],
     async handle(call) {
       const { messages, stream, agent, ...ids } = call.body;
       const conversationId = ids.conversationId ?? ids.id;
       const answer = answerIn(messages);
       if (answer !== undefined) {
         if (conversationId === undefined) throw notFound();
-        return answerFromChat(deps.engine, deps.admitAnswer, call, { ...answer, conversationId });
+        return answerReply(deps, call, { ...answer, conversationId });
       }
-      const asked = { conversationId, messages, agent, streams: stream };
-      if (!stream) return buffered(deps, call, asked);
-      return streamTurn(deps, call, async () => {
-        const { run } = await begin(deps, call, asked);
-        return {
-          stream: run,
-          encoder: createAiSdkEncoder(await factsOf(deps, run)),
-          headers: { ...AI_SDK_HEADERS, ...turnHeaders(run) },
-        };
-      });
+      const { caller, draining, admitted } = call;
+      const options = turnOptions(call.header);
+      const asked = { caller, conversationId, messages, agent, streams: stream, options, draining, admitted };
+      return stream
+        ? chatEvents(deps, call, () => startTurn(deps.turns, asked))
+        : wholeReply(deps, call, await startTurn(deps.turns, asked), agent);
     },
   });
 }
 
-function completionsRoute(deps: TurnRoutesDeps): Route {
-  return route({
-    method: 'POST',
-    path: '/run/v1/chat/completions',
-    who: ['user', 'service'],
-    summary: 'The same turn for clients of OpenAI',
-    description: '`model` names the agent. Questions come as JSON envelopes in `delta.content`.',
-    headers: KEY_HEADER,
-    body: CompletionInput,
-    replies: { 200: Events },
-    errors: ['turn_running', 'idempotency_mismatch'],
-    async handle(call) {
-      const { messages, model, conversationId, stream_options: options } = call.body;
-      const streams = call.body.stream === true;
-      const asked = { conversationId, messages, agent: model, streams };
-      if (!streams) return buffered(deps, call, asked);
-      return streamTurn(deps, call, async () => {
-        const { run, support, delivery } = await begin(deps, call, asked);
-        const facts = await factsOf(deps, run);
-        const encoder = createOpenAiEncoder({
-          model,
-          created: secondsNow(),
-          envelopes: support.form || support.url,
-          detaches: delivery === 'detach',
-          usage: options?.include_usage === true,
-          steps: deps.openAiSteps,
-        });
-        return {
-          stream: run,
-          encoder: facts === undefined ? encoder : encoderForReturn(encoder, facts),
-          headers: turnHeaders(run),
-        };
-      });
-    },
+function chatEvents(
+  deps: TurnDeps,
+  { caller, signal }: Pick<Call, 'caller' | 'signal'>,
+  start: () => ReturnType<typeof startTurn>,
+): Promise<Reply> {
+  return inStreamPlace(deps.limits, { caller, signal }, async (release) => {
+    const { run } = await start();
+    const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
+    const events = await followTurn(deps, run, { signal, facts });
+    return {
+      type: 'events',
+      headers: { ...AI_SDK_HEADERS, ...turnHeaders(run) },
+      events: encodeTurn(events, createAiSdkEncoder(), { signal, release }),
+    };
   });
 }
 
-function resumeRoute(deps: TurnRoutesDeps): Route {
-  const { turns } = deps;
+async function wholeReply(
+  deps: TurnDeps,
+  call: Call,
+  started: Awaited<ReturnType<typeof startTurn>>,
+  agent: string | undefined,
+): Promise<Reply> {
+  const { message, finished } = await readWholeTurn(deps, started, call);
+  const head = { model: agent ?? 'default', created: secondsNow() };
+  return json(200, completionOf(message, finished, head), turnHeaders(started.run));
+}
+
+function resumeRoute(deps: TurnDeps): Route {
   return route({
     method: 'GET',
     path: '/run/api/chat/:conversationId/stream',
-    who: ['user'],
-    summary: 'Resume the running turn of a conversation',
-    description:
-      'From its start, or after Last-Event-ID, on any pod; also the end of a turn that has ended since, and all of one that was detached. 204 when there is nothing to tell.',
-    headers: { 'Last-Event-ID': 'Nothing up to this event is sent again.' },
-    replies: { 200: Events, 204: { description: 'Nothing to tell' } },
-    async handle(call) {
-      const conversation = conversationOf(call.caller, call.params.conversationId);
-      const lastEventId = call.header('last-event-id') ?? '';
+    proof: bearer('user'),
+    docs: {
+      summary: 'Resume the running turn of a conversation',
+      description:
+        'From its start, or after Last-Event-ID, on any pod; also the end of a turn that has ended since, and all of one that was detached. 204 when there is nothing to tell.',
+      headers: { 'Last-Event-ID': 'Nothing up to this event is sent again.' },
+      replies: { 200: Events, 204: { description: 'Nothing to tell' } },
+    },
+    async handle({ caller, params, header, signal, admitted }) {
+      const conversation = conversationOf(userOf(caller), params.conversationId);
+      const lastEventId = header('last-event-id') ?? '';
       const after = parseFeedPosition(lastEventId);
       if (lastEventId !== '' && after === undefined) {
         throw new ParleyError('invalid_request', 'Last-Event-ID must be the id of an event of this stream.');
       }
-      await call.admitted;
-      const stream = await turns.resumable(conversation, after);
+      await admitted;
+      const stream = await deps.turns.resumable(conversation, after);
       if (stream === undefined) return { type: 'empty', status: 204 };
-      return streamTurn(deps, call, async () => {
-        const facts = await scanOf(deps, stream);
+      return inStreamPlace(deps.limits, { caller, signal }, async (release) => {
+        const facts = await readReplayFacts(deps, stream);
+        const events = await followTurn(deps, stream, { signal, facts, after });
         return {
-          stream,
-          encoder: createAiSdkEncoder({ ...facts, ...(after !== undefined && { after }) }),
-          headers: { ...AI_SDK_HEADERS, [CONVERSATION_HEADER]: conversation.conversationId },
+          type: 'events',
+          headers: { ...AI_SDK_HEADERS, ...turnHeaders(conversation) },
+          events: encodeTurn(events, createAiSdkEncoder(after), { signal, release }),
         };
       });
     },
   });
 }
 
-function stopRoute({ turns }: TurnRoutesDeps): Route {
+function stopRoute(turns: Turns): Route {
   return route({
     method: 'POST',
     path: '/run/api/chat/:conversationId/stop',
-    who: ['user'],
-    summary: 'Stop the running turn of a conversation',
-    description: 'On whichever pod it runs. Its open questions are withdrawn.',
-    replies: {
-      200: { description: 'Whether a turn ran', schema: z.object({ stopped: z.boolean() }) },
+    proof: bearer('user'),
+    docs: {
+      summary: 'Stop the running turn of a conversation',
+      description: 'On whichever pod it runs. Its open questions are withdrawn.',
+      replies: {
+        200: { description: 'Whether a turn ran', schema: z.object({ stopped: z.boolean() }) },
+      },
     },
-    async handle(call) {
-      const conversation = conversationOf(call.caller, call.params.conversationId);
-      await call.admitted;
+    async handle({ caller, params, admitted }) {
+      const conversation = conversationOf(userOf(caller), params.conversationId);
+      await admitted;
       return json(200, { stopped: await turns.stop(conversation) });
     },
   });
 }
 
-interface Asked {
-  readonly conversationId: string | undefined;
-  readonly messages: readonly ChatMessage[];
-  readonly agent: string | undefined;
-  readonly streams: boolean;
-}
-
-async function begin({ turns }: TurnRoutesDeps, call: Call, asked: Asked) {
-  if (call.draining) throw goingAway();
-  const input = inputOf(asked.messages);
-  if (input.length === 0) {
-    throw new ParleyError('invalid_request', "The last message must be the user's, and hold text.", {
-      issues: [
-        { path: `messages.${asked.messages.length - 1}`, message: 'must be a user message with text' },
-      ],
-    });
-  }
-  const before = beforeOf(asked.messages);
-  const repeatable = repeatableOf(call.header, { ...asked, before, input });
-  await call.admitted;
-  const conversationId = asked.conversationId ?? `conv_${randomUUID()}`;
-  const support = supportOf(call.header(SUPPORT_HEADER), call.caller, asked.streams);
-  const delivery = deliveryOf(call.header(DELIVERY_HEADER));
-  const run = await turns.begin({
-    conversation: { ...principalOf(call.caller), conversationId },
-    ...(asked.agent !== undefined && { agent: asked.agent }),
-    input,
-    before,
-    support,
-    delivery,
-    ...(repeatable !== undefined && { repeatable }),
-  });
-  return { run, support, delivery, isRepeatable: repeatable !== undefined };
-}
-
-/** What a reader of a turn that was begun before has to know of it. */
-async function factsOf(deps: TurnRoutesDeps, run: BegunTurn): Promise<ReplayFacts | undefined> {
-  return run.isRepeat ? scanOf(deps, run) : undefined;
-}
-
-async function buffered(deps: TurnRoutesDeps, call: Call, asked: Asked): Promise<Reply> {
-  const { run, isRepeatable } = await begin(deps, call, asked);
-  const turn = createBufferedTurn();
-  await wholeTurn(deps, run, call.signal, (item) => turn.take(item)).catch((error: unknown) => {
-    throw call.draining ? goingAway() : error;
-  });
-  const { outcome } = turn;
-  if (outcome?.type !== 'turn-finished') throw failureOf(outcome, isRepeatable);
-  const head = { model: asked.agent ?? 'default', created: secondsNow() };
-  return json(200, completionOf(turn.message(), outcome, head), turnHeaders(run));
-}
-
-// How a turn may end that goes well when it is asked for again.
-const PASSING_CODES: readonly string[] = ['interrupted', 'lost', 'model_unavailable'];
-
-/** A failed turn as the error of its call. What would fail again is not to be tried again by itself. */
-function failureOf(failed: Failed | undefined, isRepeatable: boolean): ParleyError {
-  const { code, message } = failed ?? { code: 'lost', message: 'The turn was lost; please ask again.' };
-  // Asked again under its key, a turn that has ended stays as it is; one that was only lost from view may still go on.
-  return failed === undefined || (PASSING_CODES.includes(code) && !isRepeatable)
-    ? new ParleyError('unavailable', message, { retryAfterSeconds: 1 })
-    : new ParleyError('internal', message, { retry: false });
-}
-
-function goingAway(): ParleyError {
-  return new ParleyError('unavailable', 'This pod is going away; ask again.', { retryAfterSeconds: 1 });
-}
-
-function conversationOf(caller: Caller, conversationId: string | undefined): ConversationRef {
-  if (conversationId === undefined || !isReferenceId(conversationId)) throw notFound();
-  const { tenant, userId } = userOf(caller);
-  return { tenant, userId, conversationId };
-}
-
-function principalOf(caller: Caller): Owner {
-  const { tenant } = caller;
-  return {
-    tenant,
-    userId: caller.kind === 'user' ? caller.userId : `${SERVICE_PRINCIPAL}:${caller.keyId ?? ''}`,
-  };
-}
-
-function secondsNow(): number {
-  return Math.floor(Date.now() / 1000);
+async function answerReply(
+  { engine, limits }: AiSdkDeps,
+  call: Pick<Call, 'caller' | 'admitted'>,
+  answer: ChatResponseInput,
+): Promise<Reply> {
+  const caller = userOf(call.caller);
+  const admitted = admitAnswer(limits, call, answer.elicitationId);
+  return seenReply(200, await answerFromChat(engine, { caller, answer, admitted }));
 }

@@ -1,17 +1,12 @@
-import { endsTurn, type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
-import { DONE, type Encoded, type Encoder, framesOf, silent } from '../../turns/encoder.ts';
-import {
-  type ChatCompletionChunk,
-  completionId,
-  OPENAI_FINISH,
-  type OpenAiError,
-  openAiError,
-  openAiUsage,
-} from '../../turns/openai-shapes.ts';
+import { endsTurn, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import { DONE, type Frame, framesOf } from '../../http/sse.ts';
+import { completionId, OPENAI_FINISH, openAiUsage } from '../../turns/completion.ts';
+import { type Encoded, type Encoder, silent } from '../../turns/encoder.ts';
+import type { FollowedEvent } from '../../turns/follow.ts';
 import { jsonLine } from '../../turns/plain.ts';
 import { shownElicitation } from '../../turns/shown.ts';
 import { envelopeOf } from './envelopes.ts';
+import { type ChatCompletionChunk, type OpenAiError, openAiError } from './shapes.ts';
 import { createOpenAiStep } from './step.ts';
 
 export interface OpenAiOptions {
@@ -21,13 +16,13 @@ export interface OpenAiOptions {
   readonly created: number;
   /** The caller understands envelopes: questions, notices and tool activity as JSON in `delta.content`. */
   readonly envelopes: boolean;
-  /** The caller wants the reply to end when the turn is detached; else it stays, for this format has no other way back. */
+  /** True: the reply ends when the turn is detached. By default it stays open, as this format cannot resume. */
   readonly detaches?: boolean;
   /** The caller asked for a last chunk with the tokens used (`stream_options.include_usage`). */
   readonly usage: boolean;
   /**
-   * `live` tells text as it comes, and ends in the error `step_restarted` when a step must be told again. `buffered`
-   * keeps all of a step but its questions until it has ended, so that a restart goes unseen.
+   * `live` sends text as it comes, and ends in the error `step_restarted` when a step with text is repeated. `buffered`
+   * holds all of a step but its questions until it has ended, so that a restart goes unseen.
    */
   readonly steps: 'live' | 'buffered';
 }
@@ -42,10 +37,10 @@ const LOST = 'The stream of this answer was lost. Please ask again.';
 
 /**
  * Encodes a turn as OpenAI chat completion chunks. Everything a stock client sees is text of the assistant; what it
- * could mistake for text it gets only when it asked for it. Tools run on this side, so their calls are never
+ * could mistake for text it gets only when it asked for it. Tools run in Parley, so their calls are never
  * `tool_calls`, which would ask the client to run them. An envelope is one whole `delta.content`.
  */
-export function createOpenAiEncoder(options: OpenAiOptions): Encoder {
+export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
   const buffered = options.steps === 'buffered';
   let step = createOpenAiStep(buffered);
   let id: string | undefined;
@@ -126,31 +121,49 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder {
     }
   }
 
-  function encodeOther(item: Extract<StreamItem, { type: 'other' }>): Encoded {
-    const event = turnEventOf(item.event);
-    if (event === undefined) return silent('more');
+  function encodeTurnEvent(event: TurnEvent, id: string): Encoded<Frame> {
     over = endsTurn(event) || (event.type === 'turn-detached' && options.detaches === true);
-    return send(linesOf(event), item.id);
+    return send(linesOf(event), id);
   }
 
-  function send(lines: readonly Line[], itemId: string): Encoded {
-    const frames = framesOf([...lines.map(jsonLine), ...(over ? [DONE] : [])], itemId, lastId);
-    if (frames.length > 0) lastId = itemId;
+  function send(lines: readonly Line[], id: string): Encoded<Frame> {
+    const frames = framesOf([...lines.map(jsonLine), ...(over ? [DONE] : [])], id, lastId);
+    if (frames.length > 0) lastId = id;
     return { frames, next: over ? 'end' : 'more' };
   }
 
-  return {
-    encode(item) {
-      if (over) return silent('end');
-      if (item.type === 'other') return encodeOther(item);
-      if (item.type === 'reset') {
-        if (lastId !== undefined) return send(failed('stream_lost', LOST), lastId);
-        step = createOpenAiStep(buffered);
-        return silent('more');
+  function restart(): Encoded<Frame> {
+    if (lastId !== undefined) return send(failed('stream_lost', LOST), lastId);
+    step = createOpenAiStep(buffered);
+    return silent('more');
+  }
+
+  function encode(event: FollowedEvent): Encoded<Frame> {
+    switch (event.type) {
+      case 'turn':
+        return encodeTurnEvent(event.event, event.id);
+      case 'question': {
+        if (!options.envelopes) return silent('more');
+        const shown = shownElicitation(event.elicitation);
+        return send(saying([jsonLine({ type: event.change, ...shown })]), event.id);
       }
-      if (!options.envelopes) return silent('more');
-      const shown = shownElicitation(item.elicitation);
-      return send(saying([jsonLine({ type: item.event, ...shown })]), item.id);
+      case 'lost':
+        return restart();
+      case 'detachment-passed':
+      case 'unknown':
+      case 'stale':
+        return silent('more');
+    }
+  }
+
+  return {
+    encode(event) {
+      if (over) return silent('end');
+      const encoded = encode(event);
+      const waits = 'isWaiting' in event && event.isWaiting && encoded.next === 'more';
+      if (!waits) return encoded;
+      const end = encodeTurnEvent({ type: 'turn-detached' }, event.id);
+      return { ...end, frames: [...encoded.frames, ...end.frames] };
     },
   };
 }

@@ -4,11 +4,12 @@ import { ResponseInput, WithdrawInput } from '@parley/shared/domain/elicitations
 import { toWire } from '@parley/shared/domain/elicitations/row';
 import { STATUSES } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
+import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
-import { idempotencyKeyIn, REPLAYED } from '../../http/idempotency.ts';
-import { type AdmitAnswer, ownerOf, seenReply, userOf } from '../../http/reply.ts';
-import { type Call, json, type Reply, type Route, route } from '../../http/route.ts';
+import { admitAnswer, type CallLimits } from '../../http/limits.ts';
+import { ownerOf, REPLAYED, seenReply, userOf } from '../../http/reply.ts';
+import { bearer, type Call, json, jsonBody, type Reply, type Route, route } from '../../http/route.ts';
 
 const SURFACE = 'api';
 const PAGE_MAX = 100;
@@ -48,8 +49,14 @@ const ListQuery = z.strictObject({
 /** Whether Parley has a connect page for a `context.toolId` that a service may ask for. */
 export type HasConnectPage = (toolId: string) => boolean;
 
-/** The elicitation calls of the hub API but the answer, in reading order. */
-export function elicitationRoutes(engine: Engine, hasConnectPage: HasConnectPage): Route[] {
+export interface ElicitationRoutesDeps {
+  readonly engine: Engine;
+  readonly limits: Pick<CallLimits, 'answer'>;
+  readonly hasConnectPage: HasConnectPage;
+}
+
+/** The elicitation calls of the hub API. */
+export function elicitationRoutes({ engine, limits, hasConnectPage }: ElicitationRoutesDeps): Route[] {
   return [
     askRoute(engine, hasConnectPage),
     listRoute(engine),
@@ -57,6 +64,7 @@ export function elicitationRoutes(engine: Engine, hasConnectPage: HasConnectPage
     waitRoute(engine),
     completeRoute(engine),
     withdrawRoute(engine),
+    responseRoute(engine, limits),
   ];
 }
 
@@ -64,18 +72,20 @@ function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
   return route({
     method: 'POST',
     path: '/v1/elicitations',
-    who: ['service'],
-    summary: 'Ask a person',
-    description: `Creates an elicitation. It expires after timeoutSeconds (1 to ${TIMEOUT_SECONDS_MAX}).`,
-    headers: { 'Idempotency-Key': 'The same key with the same body always leads to the same elicitation.' },
-    body: AskInput,
-    replies: {
-      201: { description: 'Asked; a repeat carries Idempotent-Replayed: true.', schema: Elicitation },
+    proof: bearer('service'),
+    body: jsonBody(AskInput),
+    docs: {
+      summary: 'Ask a person',
+      description: `Creates an elicitation. It expires after timeoutSeconds (1 to ${TIMEOUT_SECONDS_MAX}).`,
+      headers: { 'Idempotency-Key': 'The same key with the same body always leads to the same elicitation.' },
+      replies: {
+        201: { description: 'Asked; a repeat carries Idempotent-Replayed: true.', schema: Elicitation },
+      },
+      errors: ['idempotency_mismatch', 'stream_owner_mismatch'],
     },
-    errors: ['idempotency_mismatch', 'stream_owner_mismatch'],
     async handle({ caller, body, header, admitted }) {
-      const key = idempotencyKeyIn(header);
-      refuseDeadLink(body, hasConnectPage);
+      const key = parseIdempotencyKey(header('idempotency-key'));
+      refuseMissingPage(body, hasConnectPage);
       await admitted;
       const asked = await engine.ask({
         tenant: caller.tenant,
@@ -87,8 +97,8 @@ function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
   });
 }
 
-/** A question without a url is for a page of Parley's own, which must be there, and for its own uses is nobody else's. */
-function refuseDeadLink({ mode, url, context }: AskInput, hasConnectPage: HasConnectPage): void {
+/** Throws where a question without a url names a tool that Parley has no connect page for. */
+function refuseMissingPage({ mode, url, context }: AskInput, hasConnectPage: HasConnectPage): void {
   const toolId = context?.toolId;
   if (mode !== 'url' || url !== undefined || toolId === undefined || hasConnectPage(toolId)) return;
   throw new ParleyError('invalid_request', 'The question is not well formed; see errors.', {
@@ -105,11 +115,13 @@ function listRoute(engine: Engine): Route {
   return route({
     method: 'GET',
     path: '/v1/elicitations',
-    who: ['user', 'service'],
-    summary: "List a person's elicitations, newest first",
+    proof: bearer('user', 'service'),
     query: ListQuery,
-    replies: { 200: { description: 'A page', schema: ElicitationPage } },
-    errors: ['not_found'],
+    docs: {
+      summary: "List a person's elicitations, newest first",
+      replies: { 200: { description: 'A page', schema: ElicitationPage } },
+      errors: ['not_found'],
+    },
     async handle({ caller, query }) {
       const page = await engine.list({
         owner: ownerOf(caller, query.userId),
@@ -130,9 +142,11 @@ function readRoute(engine: Engine): Route {
   return route({
     method: 'GET',
     path: '/v1/elicitations/:id',
-    who: ['user', 'service'],
-    summary: 'Read an elicitation',
-    replies: { 200: { description: 'As it stands', schema: Elicitation } },
+    proof: bearer('user', 'service'),
+    docs: {
+      summary: 'Read an elicitation',
+      replies: { 200: { description: 'As it stands', schema: Elicitation } },
+    },
     async handle({ caller, params }) {
       return seenReply(200, await engine.read(caller, idOf(params)));
     },
@@ -143,13 +157,15 @@ function waitRoute(engine: Engine): Route {
   return route({
     method: 'GET',
     path: '/v1/elicitations/:id/wait',
-    who: ['service'],
-    summary: 'Wait for the outcome',
-    description: 'Long poll: replies as soon as it ends, else after timeoutSeconds with the open one.',
+    proof: bearer('service'),
     query: z.strictObject({
       timeoutSeconds: wholeNumber(30, 0, WAIT_SECONDS_MAX, 'How long to wait, in seconds.'),
     }),
-    replies: { 200: { description: 'Ended, or still open after the time', schema: Elicitation } },
+    docs: {
+      summary: 'Wait for the outcome',
+      description: 'Long poll: replies as soon as it ends, else after timeoutSeconds with the open one.',
+      replies: { 200: { description: 'Ended, or still open after the time', schema: Elicitation } },
+    },
     handle: (call) => waitReply(engine, call),
   });
 }
@@ -158,10 +174,12 @@ function completeRoute(engine: Engine): Route {
   return route({
     method: 'POST',
     path: '/v1/elicitations/:id/complete',
-    who: ['service'],
-    summary: 'Finish a url elicitation with server completion',
-    replies: { 200: { description: 'Accepted', schema: Elicitation } },
-    errors: ['already_settled', 'expired'],
+    proof: bearer('service'),
+    docs: {
+      summary: 'Finish a url elicitation with server completion',
+      replies: { 200: { description: 'Accepted', schema: Elicitation } },
+      errors: ['already_settled', 'expired'],
+    },
     async handle({ caller, params, admitted }) {
       await admitted;
       return seenReply(200, await engine.complete({ caller, id: idOf(params), surface: SURFACE }));
@@ -173,12 +191,13 @@ function withdrawRoute(engine: Engine): Route {
   return route({
     method: 'DELETE',
     path: '/v1/elicitations/:id',
-    who: ['service'],
-    summary: 'Take a question back',
-    body: WithdrawInput,
-    bodyOptional: true,
-    replies: { 200: { description: 'Withdrawn', schema: Elicitation } },
-    errors: ['already_settled', 'expired'],
+    proof: bearer('service'),
+    body: jsonBody(WithdrawInput, { optional: true }),
+    docs: {
+      summary: 'Take a question back',
+      replies: { 200: { description: 'Withdrawn', schema: Elicitation } },
+      errors: ['already_settled', 'expired'],
+    },
     async handle({ caller, params, body, admitted }) {
       await admitted;
       return seenReply(200, await engine.withdraw({ caller, id: idOf(params), reason: body.reason }));
@@ -186,18 +205,21 @@ function withdrawRoute(engine: Engine): Route {
   });
 }
 
-/** The answer call: the hot path, served without going through Express. */
-export function responseRoute(engine: Engine, admitAnswer: AdmitAnswer): Route {
+/** The answer call. Its id is taken as sent, as it always was: a percent-encoded one is `not_found`. */
+function responseRoute(engine: Engine, limits: Pick<CallLimits, 'answer'>): Route {
   return route({
     method: 'POST',
     path: '/v1/elicitations/:id/response',
-    who: ['user'],
-    summary: 'Answer',
-    description:
-      'Records the answer of the person it is for. The same answer sent again gets the same reply.',
-    body: ResponseInput,
-    replies: { 200: { description: 'Recorded', schema: Elicitation } },
-    errors: ['invalid_answer', 'already_settled', 'expired'],
+    rawParams: true,
+    proof: bearer('user'),
+    body: jsonBody(ResponseInput),
+    docs: {
+      summary: 'Answer',
+      description:
+        'Records the answer of the person it is for. The same answer sent again gets the same reply.',
+      replies: { 200: { description: 'Recorded', schema: Elicitation } },
+      errors: ['invalid_answer', 'already_settled', 'expired'],
+    },
     async handle(call) {
       const id = idOf(call.params);
       const answered = await engine.answer({
@@ -205,7 +227,7 @@ export function responseRoute(engine: Engine, admitAnswer: AdmitAnswer): Route {
         id,
         response: call.body,
         surface: SURFACE,
-        admitted: admitAnswer(call, id),
+        admitted: admitAnswer(limits, call, id),
       });
       return seenReply(200, answered);
     },
@@ -218,7 +240,7 @@ async function waitReply(engine: Engine, call: Call<{ timeoutSeconds: number }>)
   try {
     return seenReply(200, await engine.wait({ caller, id, timeoutMs: query.timeoutSeconds * 1000, signal }));
   } catch (error) {
-    // A draining pod answers at once with what it knows; the caller waits on at another pod.
+    // A draining pod replies at once with the open elicitation; the caller waits at another pod.
     if (!call.draining) throw error;
     return seenReply(200, await engine.read(caller, id));
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { UserId } from '@parley/shared/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
@@ -8,10 +7,9 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import type { StreamItem } from '@parley/shared/elicitations/watch';
 import { z } from 'zod';
-import { onLeaving } from '../../http/leaving.ts';
-import type { CallLimits } from '../../http/limits.ts';
+import { type CallLimits, inStreamPlace } from '../../http/limits.ts';
 import { ownerOf } from '../../http/reply.ts';
-import { type Route, route } from '../../http/route.ts';
+import { bearer, type Route, route } from '../../http/route.ts';
 import type { SseEvent } from '../../http/sse.ts';
 
 const Events = { description: 'Server-sent events; data is JSON', events: true } as const;
@@ -22,13 +20,15 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
     route({
       method: 'GET',
       path: '/v1/streams/:streamRequestId/events',
-      who: ['user', 'service'],
-      summary: 'Follow a stream request',
-      description:
-        'Events elicitation-request, elicitation-updated, elicitation-resolved and stream-reset, in order, without the answer. Resumes after Last-Event-ID on any pod.',
-      headers: { 'Last-Event-ID': 'Replay what came after this event.' },
+      proof: bearer('user', 'service'),
       query: z.strictObject({ userId: UserId.optional().describe('Required for a service.') }),
-      replies: { 200: Events },
+      docs: {
+        summary: 'Follow a stream request',
+        description:
+          'Events elicitation-request, elicitation-updated, elicitation-resolved and stream-reset, in order, without the answer. Resumes after Last-Event-ID on any pod.',
+        headers: { 'Last-Event-ID': 'Replay what came after this event.' },
+        replies: { 200: Events },
+      },
       async handle({ caller, params, query, header, signal, admitted }) {
         const stream = {
           ...ownerOf(caller, query.userId),
@@ -36,36 +36,33 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
         };
         const after = positionOf(header('last-event-id'));
         await admitted;
-        const leave = onLeaving(signal, await limits.stream(caller, randomUUID()));
-        try {
+        return inStreamPlace(limits, { caller, signal }, async (release) => {
           const items = await engine.watch({
             stream,
             evenIfSilent: caller.kind === 'service',
             signal,
             ...(after !== undefined && { after }),
           });
-          return { type: 'events', events: mapped(items, streamEvent, leave, signal) };
-        } catch (error) {
-          leave();
-          throw error;
-        }
+          return { type: 'events', events: mapped(items, streamEvent, release, signal) };
+        });
       },
     }),
     route({
       method: 'GET',
       path: '/v1/inbox/events',
-      who: ['user'],
-      summary: 'Follow what waits for you',
-      description:
-        'An inbox-snapshot first, then elicitation-request, elicitation-updated and elicitation-resolved.',
-      replies: { 200: Events },
+      proof: bearer('user'),
+      docs: {
+        summary: 'Follow what waits for you',
+        description:
+          'An inbox-snapshot first, then elicitation-request, elicitation-updated and elicitation-resolved.',
+        replies: { 200: Events },
+      },
       async handle({ caller, signal }) {
         const owner = ownerOf(caller, undefined);
-        const leave = onLeaving(signal, await limits.stream(caller, randomUUID()));
-        return {
+        return inStreamPlace(limits, { caller, signal }, async (release) => ({
           type: 'events',
-          events: mapped(engine.watchInbox({ owner, signal }), inboxEvent, leave, signal),
-        };
+          events: mapped(engine.watchInbox({ owner, signal }), inboxEvent, release, signal),
+        }));
       },
     }),
   ];
@@ -88,11 +85,11 @@ function inboxEvent(item: InboxItem): SseEvent {
     : { event: item.event, data: item.elicitation };
 }
 
-/** Turns items into events; gives the place back when the reader is done, however that came. */
+/** The items as events. Releases the place of the stream at its end, whatever ends it. */
 async function* mapped<Item>(
   items: AsyncIterable<Item>,
   toEvent: (item: Item) => SseEvent,
-  leave: () => void,
+  release: () => void,
   signal: AbortSignal,
 ): AsyncGenerator<SseEvent, void> {
   try {
@@ -100,7 +97,7 @@ async function* mapped<Item>(
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    leave();
+    release();
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Webhooks } from '@parley/shared/delivery/webhooks';
 import { WEBHOOK_FAULTS } from '@parley/shared/domain/webhooks/webhook';
 import { z } from 'zod';
-import { json, type Route, route } from '../../http/route.ts';
+import { bearer, json, type Route, route } from '../../http/route.ts';
 
 const PAGE = 100;
 
@@ -28,16 +28,18 @@ const PageQuery = z.strictObject({
     .describe('`nextCursor` of the page before.'),
 });
 
-/** What became of the webhooks of a tenant, and another try at them. */
+/** The webhooks of a tenant that could not be delivered, and the call that delivers one again. */
 export function webhookRoutes(webhooks: Webhooks): Route[] {
   return [
     route({
       method: 'GET',
       path: '/v1/webhooks/dead-letters',
-      who: ['service'],
-      summary: 'List webhooks that could not be delivered, newest first',
+      proof: bearer('service'),
       query: PageQuery,
-      replies: { 200: { description: 'A page', schema: DeadLetterPage } },
+      docs: {
+        summary: 'List webhooks that could not be delivered, newest first',
+        replies: { 200: { description: 'A page', schema: DeadLetterPage } },
+      },
       async handle({ caller: { tenant }, query: { cursor } }) {
         const page = await webhooks.deadLetters({
           tenant,
@@ -50,9 +52,11 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
     route({
       method: 'POST',
       path: '/v1/webhooks/dead-letters/:deliveryId/redrive',
-      who: ['service'],
-      summary: 'Deliver a webhook again, from its first attempt on',
-      replies: { 200: { description: 'On its way; as it stood in the list', schema: DeadLetter } },
+      proof: bearer('service'),
+      docs: {
+        summary: 'Deliver a webhook again, from its first attempt on',
+        replies: { 200: { description: 'On its way; as it stood in the list', schema: DeadLetter } },
+      },
       async handle({ caller: { tenant }, params, admitted }) {
         await admitted;
         return json(200, wireOf(await webhooks.redrive({ tenant, deliveryId: params.deliveryId ?? '' })));

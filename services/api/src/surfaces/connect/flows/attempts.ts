@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { ConnectStore } from '@parley/shared/ports/connect-store';
 import type { Limits } from '@parley/shared/ports/limits';
+import type { RequestHead } from '../../../http/route.ts';
 
 /** What comes from an address, counted over all pods. */
 export interface Attempts {
@@ -55,10 +55,10 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
  * The address of a request, behind so many proxies of ours that each add to X-Forwarded-For. Of IPv6 the network alone,
  * for everybody has a great many addresses of one.
  */
-export function addressOf(req: IncomingMessage, proxyHops: number): string {
-  const forwarded = [req.headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+export function addressOf({ headers, remoteAddress }: RequestHead, proxyHops: number): string {
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
   const told = proxyHops === 0 ? undefined : forwarded.at(-proxyHops)?.trim();
-  const address = told === undefined || told === '' ? (req.socket.remoteAddress ?? '') : told;
+  const address = told === undefined || told === '' ? remoteAddress : told;
   return isIPv6(address) && !address.includes('.') ? networkOf(address) : address.slice(0, 64);
 }
 

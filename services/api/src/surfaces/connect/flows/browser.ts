@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { RequestHead } from '../../../http/route.ts';
 import { equalSecrets } from '../connectors/secret-text.ts';
 
 /** One browser, by the opaque id in its cookie. Whoever knows the id is that browser. */
@@ -16,7 +16,7 @@ const MAX_AGE_SECONDS = 3600;
 /** The cookie of the hosted pages, and what follows from its value. */
 export interface BrowserCookie {
   /** The browser of a request. One that sends no cookie of ours, or two, is new. */
-  read(req: IncomingMessage): Browser;
+  read(head: Pick<RequestHead, 'headers'>): Browser;
   /** The `set-cookie` that gives a browser its id. */
   header(id: string): string;
 }
@@ -26,8 +26,8 @@ export function createBrowserCookie({ https }: { readonly https: boolean }): Bro
   const name = https ? '__Host-parley-connect' : 'parley-connect';
   const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${MAX_AGE_SECONDS}${https ? '; Secure' : ''}`;
   return {
-    read(req) {
-      const values = (req.headers.cookie ?? '').split(';').flatMap((pair) => {
+    read({ headers }) {
+      const values = (headers.cookie ?? '').split(';').flatMap((pair) => {
         const [key, value] = pair.trim().split('=', 2);
         return key === name && value !== undefined ? [value] : [];
       });

@@ -7,8 +7,6 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { FlowRef } from '@parley/shared/ports/vault';
 import { z } from 'zod';
-import { check, readJson } from '../../../http/input.ts';
-import { userOf } from '../../../http/reply.ts';
 import { conclude, type Ending, earlierEnding, endFlow, STAGED_MS } from '../flows/ending.ts';
 import { knownFlowId } from '../flows/flow-id.ts';
 import type { Flow } from '../flows/flows.ts';
@@ -18,9 +16,7 @@ import { bindingUrlOf } from '../identity/bound.ts';
 import type { BoundIdentity } from '../identity/identity.ts';
 import { isSame } from './access.ts';
 import type { Parts } from './parts.ts';
-import { type Answer, page, type Visit } from './visit.ts';
-
-const BODY_BYTES_MAX = 16 * 1024;
+import { type Answer, type ProgramAnswer, page } from './visit.ts';
 
 const Binding = z.object({
   elicitationId: z.string(),
@@ -31,7 +27,8 @@ const Binding = z.object({
 });
 type Binding = z.infer<typeof Binding>;
 
-const CompleteInput = z.strictObject({ session: z.string().min(1).max(128) });
+export const CompleteInput = z.strictObject({ session: z.string().min(1).max(128) });
+export type CompleteInput = z.infer<typeof CompleteInput>;
 
 /** Holds back what a browser got, and sends it to where it is known. */
 export async function bindConnection(
@@ -70,11 +67,11 @@ async function bind(parts: Parts, identity: BoundIdentity, binding: Binding): Pr
  * `POST /auth/complete` with the person's own token: says whose browser that was. Ends what it began if the question is
  * that person's, else nothing. The same call again gets the same answer.
  */
-export async function complete(parts: Parts, { req }: Visit): Promise<Answer> {
-  const caller = await parts.authenticate(req);
-  const user = userOf(caller);
-  await parts.callLimits.call(caller, true);
-  const { session } = check(CompleteInput, await readJson(req, BODY_BYTES_MAX), 'body');
+export async function complete(
+  parts: Parts,
+  user: Caller & { readonly kind: 'user' },
+  { session }: CompleteInput,
+): Promise<ProgramAnswer> {
   const entry = await parts.store.read({ family: 'binding', id: session });
   const binding = entry === undefined ? undefined : parsed(Binding, entry.value);
   if (parts.identity.type !== 'bound' || binding === undefined) throw notFound();
@@ -121,13 +118,13 @@ async function declineAs(
   parts: Parts,
   caller: Caller & { kind: 'user' },
   { elicitationId, tenant }: Binding,
-): Promise<Answer> {
+): Promise<ProgramAnswer> {
   const response = { action: 'decline' } as const;
   const { row, now } = await parts.engine.answer({ caller, id: elicitationId, response, surface: 'connect' });
   parts.onEvent({ type: 'declined', elicitationId, tenant });
   return wire(row, now);
 }
 
-function wire(row: Row, now: number): Answer {
+function wire(row: Row, now: number): ProgramAnswer {
   return { type: 'json', status: 200, body: toWire(row, { now, content: true }) };
 }

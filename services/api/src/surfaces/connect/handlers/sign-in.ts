@@ -38,7 +38,7 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<Answer> {
   const { elicitationId } = found.flow;
   const keep = await flows.take(name);
   if (keep === undefined) return failed(parts, visit, elicitationId, 'the sign-in was over');
-  const result = await identity.finish(`${parts.publicUrl}${visit.req.url ?? ''}`, keep);
+  const result = await identity.finish(`${parts.publicUrl}${visit.head.url}`, keep);
   if (result.type === 'signed-in') return arrive(parts, visit, elicitationId, result.person);
   // Counted here alone: every site can have a browser ask for an address, but not by a way that this browser began.
   const tooMany = await counted(parts, visit);

@@ -25,7 +25,7 @@ export async function callback(parts: Parts, visit: Visit): Promise<Answer> {
   const keep =
     flow.connectorId === connectorId && fits(flow, admitted) ? await parts.flows.take(name) : undefined;
   if (keep === undefined) return stateOf(parts, visit, flow);
-  const url = `${parts.publicUrl}${visit.req.url ?? ''}`;
+  const url = `${parts.publicUrl}${visit.head.url}`;
   const result = await admitted.target.connector.finish({ type: 'callback', url }, keep);
   return result.type === 'connected'
     ? finishFlow(parts, { flow, target: admitted.target }, result)

@@ -1,19 +1,21 @@
-import type { IncomingMessage } from 'node:http';
+import type { RequestHead } from '../../../http/route.ts';
 import { type Browser, csrfOf } from '../flows/browser.ts';
 import type { ConnectView, Door } from '../pages/view.ts';
 
 /** One request to a hosted page. */
 export interface Visit {
-  readonly req: IncomingMessage;
+  readonly head: RequestHead;
   readonly browser: Browser;
   /** The part of the path that the route leaves open, checked for its form. */
   readonly param: string;
   readonly query: URLSearchParams;
   readonly address: string;
   readonly requestId: string;
+  /** The fields that were posted; nothing when no form, or a larger one than any of ours, was. */
+  readonly form: URLSearchParams | undefined;
 }
 
-/** What a route answers. */
+/** What a handler answers to a person. */
 export type Answer =
   | {
       readonly type: 'page';
@@ -22,7 +24,10 @@ export type Answer =
       readonly browserId?: string;
     }
   /** To another page of ours, by its path. */
-  | { readonly type: 'moved'; readonly path: string; readonly browserId?: string }
+  | { readonly type: 'moved'; readonly path: string; readonly browserId?: string };
+
+/** What a handler answers to a program. */
+export type ProgramAnswer =
   | { readonly type: 'json'; readonly status: number; readonly body: unknown }
   | { readonly type: 'empty'; readonly status: number };
 

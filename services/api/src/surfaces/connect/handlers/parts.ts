@@ -5,7 +5,6 @@ import type { Elicitations } from '@parley/shared/ports/elicitations/elicitation
 import type { Limits } from '@parley/shared/ports/limits';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
 import type { Vault } from '@parley/shared/vault/vault';
-import type { Authenticate } from '../../../http/auth.ts';
 import type { CallLimits } from '../../../http/limits.ts';
 import type { ConnectEvent } from '../events.ts';
 import { type Attempts, createAttempts } from '../flows/attempts.ts';
@@ -26,8 +25,6 @@ export interface ConnectDeps {
   readonly keys: KeyRing;
   readonly identity: Identity;
   readonly targets: ConnectTargets;
-  /** For `POST /auth/complete`, as on /v1. */
-  readonly authenticate: Authenticate;
   /** What people do on the pages counts as if they answered over /v1. */
   readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
   /** Origins of pages that may be told by postMessage that they need wait no longer. */
@@ -40,8 +37,6 @@ export interface ConnectDeps {
   readonly postsMax: number;
   /** `requestId` is the one that pages show to people; absent for what happens by itself. */
   readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
-  /** Told of what nobody expected. `route` is the pattern, never the URL. */
-  readonly onFault: (error: unknown, at: { route: string; requestId: string }) => void;
 }
 
 /** What the routes share. */

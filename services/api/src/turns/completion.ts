@@ -1,4 +1,6 @@
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { BufferedMessage, Finished } from './buffered.ts';
+import { BLOCK_GAP } from './text.ts';
 
 /** How a turn ended, in the words of the OpenAI API. A turn that ran out of steps was cut short, like an answer. */
 export const OPENAI_FINISH: Readonly<Record<FinishReason, OpenAiFinish>> = {
@@ -16,30 +18,11 @@ export interface OpenAiUsage {
   readonly total_tokens: number;
 }
 
-export interface OpenAiError {
-  readonly error: {
-    readonly message: string;
-    readonly type: 'server_error';
-    readonly param: null;
-    readonly code: string;
-  };
-}
-
 /** What a `chat.completion` and its chunks have in common. */
 export interface CompletionHead {
   readonly id: string;
   readonly created: number;
   readonly model: string;
-}
-
-export interface ChatCompletionChunk extends CompletionHead {
-  readonly object: 'chat.completion.chunk';
-  readonly choices: readonly {
-    readonly index: 0;
-    readonly delta: { readonly role?: 'assistant'; readonly content?: string };
-    readonly finish_reason: OpenAiFinish | null;
-  }[];
-  readonly usage?: OpenAiUsage | null;
 }
 
 export interface ChatCompletion extends CompletionHead {
@@ -58,7 +41,7 @@ export function completionId(messageId: string): string {
   return `chatcmpl-${messageId}`;
 }
 
-/** The tokens a turn took, when its models told; a side that was not told counts as none. */
+/** The tokens a turn took, where its models reported them; a side that was not reported counts as none. */
 export function openAiUsage(
   usage: Extract<TurnEvent, { type: 'turn-finished' }>['usage'],
 ): OpenAiUsage | undefined {
@@ -71,7 +54,37 @@ export function openAiUsage(
   };
 }
 
-/** An error of a turn as OpenAI's clients read it. `message` is fit for people. */
-export function openAiError(code: string, message: string): OpenAiError {
-  return { error: { message, type: 'server_error', param: null, code } };
+/** The text of a message, its blocks as paragraphs. */
+export function textOfMessage(message: BufferedMessage): string {
+  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(BLOCK_GAP);
+}
+
+/** The message of a finished turn as `chat.completion`. `created` is in seconds since 1970. */
+export function completionOf(
+  message: BufferedMessage,
+  { reason, usage }: Finished,
+  head: { readonly model: string; readonly created: number },
+): ChatCompletion {
+  const used = openAiUsage(usage);
+  const content = textOfMessage(message);
+  return {
+    id: completionId(message.id),
+    object: 'chat.completion',
+    created: head.created,
+    model: head.model,
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content, refusal: null },
+        logprobs: null,
+        finish_reason: OPENAI_FINISH[reason],
+      },
+    ],
+    ...(used !== undefined && { usage: used }),
+  };
+}
+
+/** Now, in seconds since 1970, as completions are stamped. */
+export function secondsNow(): number {
+  return Math.floor(Date.now() / 1000);
 }

@@ -1,52 +1,11 @@
-import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { addIssue, type Issue, shownName } from '@parley/shared/domain/issue';
 import type { z } from 'zod';
-import { parseJson } from './json.ts';
 
 const MESSAGE_MAX = 500;
 
-/** Reads a JSON body of at most `bytesMax`, chunked or not. Nothing when the request has no body. */
-export async function readJson(req: IncomingMessage, bytesMax: number): Promise<unknown> {
-  const declared = Number(req.headers['content-length'] ?? Number.NaN);
-  if (declared > bytesMax) throw tooLarge(bytesMax);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // What is refused is still read to its end, as far as that is reasonable: see sendProblem.
-  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > bytesMax) throw tooLarge(bytesMax);
-    chunks.push(chunk);
-  }
-  if (size === 0) return undefined;
-  requireJson(req);
-  return parseJson(
-    decodeUtf8(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
-  );
-}
-
-function requireJson(req: IncomingMessage): void {
-  const type = req.headers['content-type'] ?? '';
-  if (/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
-  throw new ParleyError('invalid_request', 'Send the body as JSON with content-type application/json.');
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function decodeUtf8(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new ParleyError('invalid_request', 'The body is not valid UTF-8.');
-  }
-}
-
 function clipped(message: string): string {
   return message.length > MESSAGE_MAX ? `${message.slice(0, MESSAGE_MAX).toWellFormed()} …` : message;
-}
-
-function tooLarge(bytesMax: number): ParleyError {
-  return new ParleyError('too_large', `The body is larger than ${bytesMax} bytes.`);
 }
 
 const TYPE_WORDS: Readonly<Record<string, string>> = {

@@ -1,0 +1,92 @@
+import type { IncomingMessage } from 'node:http';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { check } from './check.ts';
+import { parseJson } from './json.ts';
+import type { BodyReader } from './route.ts';
+
+// Pages and vendors read no reply while they send: a body over its limit is read this far before it is refused.
+const READ_BYTES_MAX = 1024 * 1024;
+
+/**
+ * Reads a body in the way that its route declares, chunked or not. `jsonBytesMax` is the deployment's limit for JSON.
+ * Throws `too_large` and `invalid_request`.
+ */
+export async function readBody(
+  req: IncomingMessage,
+  reader: BodyReader<unknown> | undefined,
+  jsonBytesMax: number,
+): Promise<unknown> {
+  switch (reader?.as) {
+    case undefined:
+      return undefined;
+    case 'json': {
+      const body = await readJson(req, reader.bytesMax ?? jsonBytesMax);
+      return check(reader.schema, body === undefined && reader.optional ? {} : body, 'body');
+    }
+    case 'form': {
+      const bytes = await readBytes(req, reader.bytesMax);
+      const isForm = /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(req.headers['content-type'] ?? '');
+      return bytes !== undefined && isForm ? new URLSearchParams(bytes.toString('utf8')) : undefined;
+    }
+    case 'raw': {
+      const bytes = await readBytes(req, reader.bytesMax);
+      if (bytes === undefined) throw tooLarge(reader.bytesMax);
+      return bytes;
+    }
+  }
+}
+
+/** A JSON body of at most `bytesMax`; nothing when the request has no body. */
+async function readJson(req: IncomingMessage, bytesMax: number): Promise<unknown> {
+  const declared = Number(req.headers['content-length'] ?? Number.NaN);
+  if (declared > bytesMax) throw tooLarge(bytesMax);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // sendProblem reads on after a refusal.
+  for await (const chunk of chunksOf(req)) {
+    size += chunk.length;
+    if (size > bytesMax) throw tooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  if (size === 0) return undefined;
+  requireJson(req);
+  return parseJson(
+    decodeUtf8(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+  );
+}
+
+/** All bytes of a body; nothing when it has more than `bytesMax`. */
+async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunksOf(req)) {
+    size += chunk.length;
+    if (size <= bytesMax) chunks.push(chunk);
+    else if (size > READ_BYTES_MAX) break;
+  }
+  return size > bytesMax ? undefined : Buffer.concat(chunks);
+}
+
+function chunksOf(req: IncomingMessage): AsyncIterable<Buffer> {
+  return req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+}
+
+function requireJson(req: IncomingMessage): void {
+  const type = req.headers['content-type'] ?? '';
+  if (/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) return;
+  throw new ParleyError('invalid_request', 'Send the body as JSON with content-type application/json.');
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new ParleyError('invalid_request', 'The body is not valid UTF-8.');
+  }
+}
+
+function tooLarge(bytesMax: number): ParleyError {
+  return new ParleyError('too_large', `The body is larger than ${bytesMax} bytes.`);
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { applyCors } from './cors.ts';
+import { createExpressRoutes, noSuchCall } from './express-routes.ts';
+import { applyRequestId } from './request-id.ts';
+import { ANYBODY, type Route, route, type Surface } from './route.ts';
+import { createRouteTable, type RouteTable } from './route-table.ts';
+import { sendProblem } from './send.ts';
+import type { Serve } from './serve.ts';
+
+/** What a parameter below an enclosed path may be: an id that needs no encoding, so that nothing can hide in it. */
+const ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+export interface RouterDeps {
+  readonly surfaces: readonly Surface[];
+  readonly serve: Serve;
+  /** Origins of pages that may call with a bearer token from a browser. */
+  readonly corsOrigins: readonly string[];
+}
+
+/** Handles every request of the pod. */
+export type Router = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Everything below one path: the routes that are there, and the one for the rest. */
+interface Enclosure {
+  readonly pattern: RegExp;
+  readonly table: RouteTable;
+  readonly missing: Route;
+}
+
+/**
+ * Makes the one router of all surfaces. Plain paths are looked up in a table, in front of Express, which alone would
+ * cost more than answering an elicitation. Express serves the rest: percent-encoded parameters, trailing slashes, and
+ * the replies 404 and 405. Routes that no other origin may call are in a table alone, so that each has one path.
+ */
+export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Router {
+  const enclosures = surfaces.flatMap(enclosuresOf);
+  const routes = surfaces.flatMap((surface) => (surface.below === undefined ? surface.routes : []));
+  const table = createRouteTable(routes);
+  const hasClosed = routes.some(isClosed);
+  const isClosedPath = (path: string) => hasClosed && table.at(path).some(isClosed);
+  const open = routes.filter((one) => !isClosed(one));
+  const fallback = createExpressRoutes(open, serve);
+  const origins = new Set(corsOrigins);
+
+  return (req, res) => {
+    applyRequestId(req, res);
+    const sent = req.url ?? '/';
+    const enclosure = enclosures.find(({ pattern }) => pattern.test(sent));
+    if (enclosure !== undefined) {
+      const match = find(enclosure.table, req.method, pathOf(sent));
+      const isThere = match !== undefined && Object.values(match.params).every((id) => ID.test(id));
+      void serve(isThere ? match.route : enclosure.missing, isThere ? match.params : {}, req, res);
+      return;
+    }
+    const url = originForm(sent);
+    const path = url === undefined ? '' : pathOf(url);
+    if (!isClosedPath(path) && applyCors(req, res, origins)) return;
+    if (url === undefined) return sendProblem(res, noSuchCall());
+    req.url = url;
+    const match = find(table, req.method, path);
+    if (match !== undefined) void serve(match.route, match.params, req, res);
+    else fallback(req, res);
+  };
+}
+
+function isClosed({ cors, proof }: Route): boolean {
+  return cors === 'never' || proof.by === 'session';
+}
+
+function enclosuresOf({ routes, below }: Surface): Enclosure[] {
+  if (below === undefined) return [];
+  const { path, missing } = below;
+  return [
+    {
+      pattern: new RegExp(`^${path}(?:[/?]|$)`),
+      table: createRouteTable(routes.map((one) => ({ ...one, rawParams: true }))),
+      missing: route({ method: 'GET', path, proof: ANYBODY, handle: async ({ head }) => missing(head) }),
+    },
+  ];
+}
+
+function find(table: RouteTable, method = 'GET', path: string) {
+  const match = table.find(method === 'HEAD' ? 'GET' : method, path);
+  return method === 'HEAD' && match?.route.readsOnly !== true ? undefined : match;
+}
+
+function pathOf(url: string): string {
+  const mark = url.indexOf('?');
+  return mark < 0 ? url : url.slice(0, mark);
+}
+
+/** The path of a request that may name the whole URL, as to a proxy (RFC 9112, 3.2.2); nothing when there is none. */
+function originForm(target: string): string | undefined {
+  if (target.startsWith('/')) return target;
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path.startsWith('/') ? path : undefined;
+}

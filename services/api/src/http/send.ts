@@ -1,0 +1,101 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { problemOf } from './problem.ts';
+import { type StreamOptions, writeAll } from './stream.ts';
+
+const LINGER_BYTES = 8 * 1024 * 1024;
+const LINGER_MS = 2_000;
+
+/** Writes a JSON reply that no cache keeps. */
+export function sendJson(
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  res.end(writeJsonHead(res, status, body, headers));
+}
+
+function writeJsonHead(
+  res: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>>,
+): Buffer {
+  const text = Buffer.from(JSON.stringify(body));
+  res.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': text.length,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+  });
+  return text;
+}
+
+/** A reply without a body, that no cache keeps. */
+export function sendEmpty(
+  res: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  res.writeHead(status, { 'cache-control': 'no-store', ...headers }).end();
+}
+
+/** A reply of text, with `headers` and its length. */
+export function sendText(
+  res: ServerResponse,
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  const bytes = Buffer.from(body);
+  res.writeHead(status, { ...headers, 'content-length': bytes.length }).end(bytes);
+}
+
+/**
+ * A reply of text in pieces, each sent as it comes. Destroys the connection unless the source came to its end, so that
+ * no reader takes the reply for complete.
+ */
+export async function sendPieces(
+  res: ServerResponse,
+  pieces: AsyncIterator<string, unknown>,
+  options: StreamOptions,
+  headers: Readonly<Record<string, string>>,
+): Promise<void> {
+  res.writeHead(200, headers).flushHeaders();
+  let isComplete = false;
+  try {
+    isComplete = await writeAll(res, pieces, (text) => text, options);
+  } finally {
+    if (isComplete) res.end();
+    else res.destroy();
+  }
+}
+
+/** Replies with problem+json. Closes the connection of a request whose body was not read to its end. */
+export function sendProblem(res: ServerResponse, error: unknown): void {
+  const { status, headers, body } = problemOf(error);
+  if (res.req.complete) {
+    sendJson(res, status, body, headers);
+    return;
+  }
+  res.write(writeJsonHead(res, status, body, { ...headers, connection: 'close' }));
+  discardRest(res.req, () => res.end());
+}
+
+/**
+ * Reads and discards the rest of a body for at most `LINGER_MS`. Closing a connection with unread bytes resets it, and a
+ * caller that is still sending loses the reply. Past `LINGER_BYTES` nothing more is read, but the connection stays open
+ * for the rest of that time: with its sending blocked, the caller reads the reply.
+ */
+function discardRest(req: IncomingMessage, done: () => void): void {
+  let remaining = LINGER_BYTES;
+  const timer = setTimeout(done, LINGER_MS);
+  req.on('data', (chunk: Buffer) => {
+    remaining -= chunk.length;
+    if (remaining < 0) req.pause();
+  });
+  for (const event of ['end', 'close', 'error']) req.once(event, done);
+  req.once('close', () => clearTimeout(timer));
+  req.resume();
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { json, type PathParams, type Reply, type RequestHead } from '../../../http/route.ts';
+import { addressOf } from '../flows/attempts.ts';
+import type { Browser } from '../flows/browser.ts';
+import { languageOf } from '../pages/language.ts';
+import { renderPage } from '../pages/page.ts';
+import type { Parts } from './parts.ts';
+import { type Answer, type ProgramAnswer, page, type Visit } from './visit.ts';
+
+const NONCE_BYTES = 16;
+
+interface PageCall {
+  readonly head: RequestHead;
+  readonly caller: Browser;
+  readonly params?: PathParams;
+  readonly form?: URLSearchParams | undefined;
+}
+
+/** One request to a hosted page, as its handlers read it. */
+export function readVisit(parts: Parts, { head, caller, params, form }: PageCall): Visit {
+  const mark = head.url.indexOf('?');
+  return {
+    head,
+    browser: caller,
+    param: params?.id ?? '',
+    query: new URLSearchParams(mark < 0 ? '' : head.url.slice(mark + 1)),
+    address: addressOf(head, parts.proxyHops),
+    requestId: head.requestId,
+    form,
+  };
+}
+
+/** The reply of an answer to a person. A new browser is given its cookie. */
+export function replyOf(parts: Parts, visit: Visit, answer: Answer): Reply {
+  const newId = answer.browserId ?? (visit.browser.isNew ? visit.browser.id : undefined);
+  const cookie = newId === undefined ? {} : { 'set-cookie': parts.cookie.header(newId) };
+  if (answer.type === 'moved') {
+    const headers = { 'referrer-policy': 'no-referrer', location: answer.path, ...cookie };
+    return { type: 'empty', status: 303, headers };
+  }
+  const { status, headers, html } = renderPage(answer.view, {
+    language: languageOf(visit.head.headers['accept-language']),
+    nonce: randomBytes(NONCE_BYTES).toString('base64url'),
+    https: parts.https,
+  });
+  return { type: 'text', status, body: html, headers: { ...headers, ...cookie } };
+}
+
+/** The reply of an answer to a program. */
+export function programReply(answer: ProgramAnswer): Reply {
+  if (answer.type === 'json') return json(answer.status, answer.body);
+  const { status } = answer;
+  return { type: 'empty', status, ...(status === 503 && { headers: { 'retry-after': '1' } }) };
+}
+
+/** The page for an error. `requestId` is for support. */
+export function errorAnswer(error: unknown, requestId: string): Answer {
+  if (isParleyError(error, 'not_found')) return page({ page: 'not-found' });
+  if (isParleyError(error, 'rate_limited'))
+    return page({ page: 'too-many', retryAfterSeconds: error.retryAfterSeconds ?? 1 });
+  return page({ page: 'unavailable', requestId });
+}

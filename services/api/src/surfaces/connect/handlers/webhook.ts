@@ -1,0 +1,72 @@
+import { type ErrorCode, isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import type { VerifySignature } from '../../../http/route.ts';
+import type { WebhookVerdict } from '../connectors/connector.ts';
+import { endFlow } from '../flows/ending.ts';
+import { reportName } from '../flows/flows.ts';
+import { findAsked } from './access.ts';
+import type { Parts } from './parts.ts';
+import type { ProgramAnswer } from './visit.ts';
+
+const TAKEN: ProgramAnswer = { type: 'empty', status: 204 };
+const LATER: ProgramAnswer = { type: 'empty', status: 503 };
+
+type Report = Exclude<WebhookVerdict, { type: 'refused' }>;
+
+/** How a connector's provider signs its reports; nothing for one that sends none. Throws what `refusalOf` knows. */
+export function verifierOf({ targets }: Parts, connectorId: string): VerifySignature<Report> | undefined {
+  const connector = targets.connector(connectorId);
+  if (connector?.webhook === undefined) return undefined;
+  const read = connector.webhook.bind(connector);
+  return (raw, { headers }) => {
+    const verdict = read(raw, headers);
+    if (verdict.type !== 'refused') return verdict;
+    const code = verdict.reason === 'signature' ? 'unauthenticated' : 'invalid_request';
+    throw new ParleyError(code, 'The report is not one of the provider.');
+  };
+}
+
+/** Providers get a status and no body. */
+const STATUSES: Readonly<Partial<Record<ErrorCode, number>>> = {
+  not_found: 404,
+  too_large: 413,
+  unauthenticated: 401,
+  invalid_request: 400,
+};
+
+/** The reply for a report that is not taken; nothing for other errors. */
+export function refusalOf(error: unknown): ProgramAnswer | undefined {
+  const status = isParleyError(error) ? STATUSES[error.code] : undefined;
+  return status === undefined ? undefined : { type: 'empty', status };
+}
+
+/**
+ * `POST /auth/webhooks/:connectorId`: a provider reports by itself. What it says is believed when it is signed, belongs
+ * to a flow of ours, and is so when asked again. A repeat changes nothing; only what may succeed later is refused.
+ */
+export async function webhook(parts: Parts, connectorId: string, report: Report): Promise<ProgramAnswer> {
+  const connector = parts.targets.connector(connectorId);
+  if (connector === undefined || report.type === 'ignored') return TAKEN;
+  const { event } = report;
+  const name = reportName({ connectorId, flowId: event.flowId });
+  const [found, keep] = await Promise.all([parts.flows.find(name), parts.flows.keepOf(name)]);
+  // Not begun here, ended before, or of a browser that is yet to be known: that one looks by itself.
+  if (found === undefined || keep === undefined || parts.identity.type === 'bound') return TAKEN;
+  const { flow } = found;
+  const asked = await findAsked(parts, flow.elicitationId);
+  if (asked?.target.connector.id !== connectorId) return TAKEN;
+  if (asked.row.status === 'accepted') return TAKEN;
+  const result = await connector.finish({ type: 'event', event }, keep);
+  if (result.type === 'failed') {
+    const { code, detail } = result;
+    parts.onEvent({ type: 'failed', code, elicitationId: flow.elicitationId, connectorId, detail });
+    return code === 'unavailable' ? LATER : TAKEN;
+  }
+  try {
+    await endFlow(parts, flow, flow.elicitationId, result.credential);
+    await parts.flows.end(name);
+  } catch (error) {
+    if (!isParleyError(error, 'unavailable')) throw error;
+    return LATER;
+  }
+  return TAKEN;
+}

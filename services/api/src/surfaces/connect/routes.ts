@@ -1,0 +1,106 @@
+import { userOf } from '../../http/reply.ts';
+import {
+  bearer,
+  formBody,
+  jsonBody,
+  type RequestHead,
+  type Route,
+  rawBody,
+  route,
+  type Surface,
+} from '../../http/route.ts';
+import type { Browser } from './flows/browser.ts';
+import { decline, start, takeSecret } from './handlers/act.ts';
+import { CompleteInput, complete } from './handlers/binding.ts';
+import { callback } from './handlers/callback.ts';
+import { type ConnectDeps, createParts, type Parts } from './handlers/parts.ts';
+import { errorAnswer, programReply, readVisit, replyOf } from './handlers/reply.ts';
+import { showAlias, showConnect } from './handlers/show.ts';
+import { signedIn, signIn, signOut } from './handlers/sign-in.ts';
+import { type Answer, page, type Visit } from './handlers/visit.ts';
+import { waiting } from './handlers/waiting.ts';
+import { refusalOf, verifierOf, webhook } from './handlers/webhook.ts';
+
+export type { ConnectDeps } from './handlers/parts.ts';
+
+const FORM_BYTES_MAX = 16 * 1024;
+const COMPLETE_BYTES_MAX = 16 * 1024;
+const WEBHOOK_BYTES_MAX = 256 * 1024;
+
+interface Page {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly handle: (parts: Parts, visit: Visit) => Promise<Answer>;
+  readonly readsOnly?: true;
+}
+
+const PAGES: readonly Page[] = [
+  { method: 'GET', path: '/auth/connect', handle: showAlias, readsOnly: true },
+  { method: 'GET', path: '/auth/connect/:id', handle: showConnect, readsOnly: true },
+  { method: 'POST', path: '/auth/connect/:id/sign-in', handle: signIn },
+  { method: 'GET', path: '/auth/signed-in', handle: signedIn },
+  { method: 'POST', path: '/auth/sign-out', handle: signOut },
+  { method: 'POST', path: '/auth/connect/:id/start', handle: start },
+  { method: 'POST', path: '/auth/connect/:id/secret', handle: takeSecret },
+  { method: 'POST', path: '/auth/connect/:id/decline', handle: decline },
+  { method: 'GET', path: '/auth/connect/:id/waiting', handle: waiting },
+  { method: 'GET', path: '/auth/callback/:id', handle: callback },
+];
+const WEBHOOKS = { method: 'POST', path: '/auth/webhooks/:id' } as const;
+const COMPLETE = { method: 'POST', path: '/auth/complete' } as const;
+
+/** All of `/auth`: the hosted pages, from the link in a chat to a usable credential, and what reports to them. */
+export function connectRoutes(deps: ConnectDeps): Surface {
+  const parts = createParts(deps);
+  const missing = (head: RequestHead) =>
+    replyOf(parts, readVisit(parts, { head, caller: parts.cookie.read(head) }), page({ page: 'not-found' }));
+  return {
+    routes: [...PAGES.map((one) => pageRoute(parts, one)), webhookRoute(parts), completeRoute(parts)],
+    below: { path: '/auth', missing },
+  };
+}
+
+function pageRoute(parts: Parts, { handle, ...where }: Page): Route {
+  return route<undefined, URLSearchParams | undefined, Browser>({
+    ...where,
+    proof: { by: 'session', read: (head) => parts.cookie.read(head) },
+    ...(where.method === 'POST' && { body: formBody(FORM_BYTES_MAX) }),
+    async handle({ head, caller, params, body }) {
+      const visit = readVisit(parts, { head, caller, params, form: body });
+      return replyOf(parts, visit, await handle(withRequestId(parts, head), visit));
+    },
+    refuse: (error, { head, caller = parts.cookie.read(head) }) =>
+      replyOf(parts, readVisit(parts, { head, caller }), errorAnswer(error, head.requestId)),
+  });
+}
+
+function webhookRoute(parts: Parts): Route {
+  return route({
+    ...WEBHOOKS,
+    proof: { by: 'signature', verifierOf: ({ id = '' }) => verifierOf(parts, id) },
+    body: rawBody(WEBHOOK_BYTES_MAX),
+    handle: async ({ params, caller, head }) =>
+      programReply(await webhook(withRequestId(parts, head), params.id ?? '', caller)),
+    refuse: (error) => {
+      const refusal = refusalOf(error);
+      return refusal && programReply(refusal);
+    },
+  });
+}
+
+function completeRoute(parts: Parts): Route {
+  return route({
+    ...COMPLETE,
+    proof: bearer('user'),
+    body: jsonBody(CompleteInput, { bytesMax: COMPLETE_BYTES_MAX }),
+    async handle({ caller, body, head, admitted }) {
+      await admitted;
+      return programReply(await complete(withRequestId(parts, head), userOf(caller), body));
+    },
+  });
+}
+
+/** The parts for one request: what happens in it is noted under its id. */
+function withRequestId(parts: Parts, { requestId }: RequestHead): Parts {
+  return { ...parts, onEvent: (event) => parts.onEvent(event, requestId) };
+}

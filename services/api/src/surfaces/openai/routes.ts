@@ -1,0 +1,95 @@
+import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { z } from 'zod';
+import { type CallLimits, inStreamPlace } from '../../http/limits.ts';
+import { bearer, type Call, json, jsonBody, type Reply, route, type Surface } from '../../http/route.ts';
+import { TURN_KEY_DOCS, turnHeaders, turnOptions } from '../../http/turn-headers.ts';
+import { completionOf, secondsNow } from '../../turns/completion.ts';
+import { encodeTurn } from '../../turns/encoder.ts';
+import { followTurn } from '../../turns/follow.ts';
+import { ChatMessages } from '../../turns/messages.ts';
+import { readReplayFacts } from '../../turns/replay.ts';
+import { startTurn } from '../../turns/start.ts';
+import type { Turns } from '../../turns/turns.ts';
+import { readWholeTurn } from '../../turns/whole-turn.ts';
+import { createOpenAiEncoder, type OpenAiOptions } from './encoder.ts';
+
+export interface OpenAiDeps {
+  readonly engine: Engine;
+  readonly limits: CallLimits;
+  readonly turns: Turns;
+  /** When the text of a step is sent. */
+  readonly steps: OpenAiOptions['steps'];
+}
+
+/** A turn as clients of OpenAI ask for it. `model` names the agent. */
+const CompletionInput = z
+  .looseObject({
+    model: z.string().min(1).max(128),
+    messages: ChatMessages,
+    conversationId: CallerId.optional().describe('Goes on with this conversation; a new one when absent.'),
+    stream: z.boolean().nullish(),
+    stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
+  })
+  .meta({ id: 'CompletionInput' });
+type CompletionInput = z.infer<typeof CompletionInput>;
+
+/** The same turns as in the chat API, for clients of OpenAI. */
+export function openAiRoutes(deps: OpenAiDeps): Surface {
+  return {
+    routes: [
+      route({
+        method: 'POST',
+        path: '/run/v1/chat/completions',
+        proof: bearer('user', 'service'),
+        body: jsonBody(CompletionInput),
+        docs: {
+          summary: 'The same turn for clients of OpenAI',
+          description: '`model` names the agent. Questions come as JSON envelopes in `delta.content`.',
+          headers: TURN_KEY_DOCS,
+          replies: { 200: { description: 'Server-sent events', events: true } },
+          errors: ['turn_running', 'idempotency_mismatch'],
+        },
+        handle: (call) => (call.body.stream === true ? chunksReply(deps, call) : wholeReply(deps, call)),
+      }),
+    ],
+  };
+}
+
+type CompletionCall = Call<undefined, CompletionInput>;
+
+function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
+  const { caller, signal, body } = call;
+  return inStreamPlace(deps.limits, { caller, signal }, async (release) => {
+    const { run, support, delivery } = await start(deps, call, true);
+    const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
+    const encoder = createOpenAiEncoder({
+      model: body.model,
+      created: secondsNow(),
+      envelopes: support.form || support.url,
+      detaches: delivery === 'detach',
+      usage: body.stream_options?.include_usage === true,
+      steps: deps.steps,
+    });
+    const events = await followTurn(deps, run, { signal, facts });
+    return {
+      type: 'events',
+      headers: turnHeaders(run),
+      events: encodeTurn(events, encoder, { signal, release }),
+    };
+  });
+}
+
+async function wholeReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
+  const started = await start(deps, call, false);
+  const { message, finished } = await readWholeTurn(deps, started, call);
+  const head = { model: call.body.model, created: secondsNow() };
+  return json(200, completionOf(message, finished, head), turnHeaders(started.run));
+}
+
+function start({ turns }: OpenAiDeps, call: CompletionCall, streams: boolean) {
+  const { caller, body, draining, admitted } = call;
+  const { conversationId, messages, model: agent } = body;
+  const options = turnOptions(call.header);
+  return startTurn(turns, { caller, conversationId, messages, agent, streams, options, draining, admitted });
+}

@@ -1,0 +1,25 @@
+import type { CompletionHead, OpenAiFinish, OpenAiUsage } from '../../turns/completion.ts';
+
+export interface OpenAiError {
+  readonly error: {
+    readonly message: string;
+    readonly type: 'server_error';
+    readonly param: null;
+    readonly code: string;
+  };
+}
+
+export interface ChatCompletionChunk extends CompletionHead {
+  readonly object: 'chat.completion.chunk';
+  readonly choices: readonly {
+    readonly index: 0;
+    readonly delta: { readonly role?: 'assistant'; readonly content?: string };
+    readonly finish_reason: OpenAiFinish | null;
+  }[];
+  readonly usage?: OpenAiUsage | null;
+}
+
+/** An error of a turn as OpenAI's clients read it. `message` is fit for people. */
+export function openAiError(code: string, message: string): OpenAiError {
+  return { error: { message, type: 'server_error', param: null, code } };
+}

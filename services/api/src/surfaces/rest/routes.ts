@@ -1,0 +1,22 @@
+import type { Webhooks } from '@parley/shared/delivery/webhooks';
+import type { CallLimits } from '../../http/limits.ts';
+import type { Surface } from '../../http/route.ts';
+import { type ElicitationRoutesDeps, elicitationRoutes } from './elicitations.ts';
+import { streamRoutes } from './streams.ts';
+import { webhookRoutes } from './webhooks.ts';
+
+export interface RestDeps extends ElicitationRoutesDeps {
+  readonly limits: CallLimits;
+  readonly webhooks: Webhooks;
+}
+
+/** The hub API under /v1. */
+export function restRoutes(deps: RestDeps): Surface {
+  return {
+    routes: [
+      ...elicitationRoutes(deps),
+      ...streamRoutes(deps.engine, deps.limits),
+      ...webhookRoutes(deps.webhooks),
+    ],
+  };
+}

@@ -1,0 +1,57 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Message } from '@parley/shared/domain/runs/run';
+import { z } from 'zod';
+
+const MESSAGES_MAX = 1_000;
+
+/** A message as chat clients send it: its text in `parts`, or in `content` as a string or a list of parts. */
+export const ChatMessage = z.looseObject({
+  role: z.string(),
+  // Parts of unknown kinds pass: clients send back what other servers and versions made.
+  parts: z.array(z.looseObject({ type: z.string() })).optional(),
+  content: z.unknown().optional(),
+});
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+/** The messages of a request, the newest last. */
+export const ChatMessages = z.array(ChatMessage).min(1).max(MESSAGES_MAX);
+
+/** The messages of a request for a turn. */
+export interface TurnMessages {
+  /** The last message, which the turn answers. */
+  readonly input: readonly Message[];
+  /** The messages before it: only their text, of users and assistants, and nothing that could pass for a tool's. */
+  readonly before: readonly Message[];
+}
+
+/** Splits the messages of a request. Throws `invalid_request` unless the last is the user's and holds text. */
+export function readTurnMessages(messages: readonly ChatMessage[]): TurnMessages {
+  const last = messages.at(-1);
+  const input = last?.role === 'user' ? textMessages([last]) : [];
+  if (input.length > 0) return { input, before: textMessages(messages.slice(0, -1)) };
+  throw new ParleyError('invalid_request', "The last message must be the user's, and hold text.", {
+    issues: [{ path: `messages.${messages.length - 1}`, message: 'must be a user message with text' }],
+  });
+}
+
+/** The text of a message; empty when it has none. */
+export function textOf({ parts, content }: Pick<ChatMessage, 'parts' | 'content'>): string {
+  if (parts !== undefined) return parts.map(textOfPart).join('');
+  if (typeof content === 'string') return content;
+  return Array.isArray(content) ? content.map(textOfPart).join('') : '';
+}
+
+function textMessages(messages: readonly ChatMessage[]): Message[] {
+  return messages.flatMap((message) => {
+    const { role } = message;
+    const content = textOf(message);
+    if ((role !== 'user' && role !== 'assistant') || content === '') return [];
+    return [{ role, content }];
+  });
+}
+
+function textOfPart(part: unknown): string {
+  if (typeof part !== 'object' || part === null) return '';
+  const { type, text } = part as { readonly type?: unknown; readonly text?: unknown };
+  return type === 'text' && typeof text === 'string' ? text : '';
+}

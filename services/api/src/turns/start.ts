@@ -1,0 +1,80 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
+import type { Delivery, Support } from '@parley/shared/domain/runs/run';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import { type ChatMessage, readTurnMessages, type TurnMessages } from './messages.ts';
+import { deliveryOf, supportOf } from './negotiate.ts';
+import { principalOf } from './principal.ts';
+import type { BegunTurn, Turns } from './turns.ts';
+
+/** A request for a turn, as a surface reads it from its protocol. */
+export interface StartRequest {
+  readonly caller: Caller;
+  /** The conversation that the client names; a new one when absent. */
+  readonly conversationId: string | undefined;
+  readonly messages: readonly ChatMessage[];
+  /** The agent that the client names; the default one when absent. */
+  readonly agent: string | undefined;
+  /** True when the client reads the turn while it runs. */
+  readonly streams: boolean;
+  /** What the client sent besides, unparsed: see `supportOf`, `deliveryOf` and `parseIdempotencyKey`. */
+  readonly options: {
+    readonly supports?: string | undefined;
+    readonly delivery?: string | undefined;
+    readonly idempotencyKey?: string | undefined;
+  };
+  /** True once the pod drains: no turn begins then. */
+  readonly draining: boolean;
+  /** Resolves when the caller's budget admits the request. */
+  readonly admitted: Promise<void>;
+}
+
+/** A turn that a request began, or that an earlier request with the same key had begun. */
+export interface StartedTurn {
+  readonly run: BegunTurn;
+  readonly support: Support;
+  readonly delivery: Delivery;
+  /** True when the client can send the request again under its key. */
+  readonly isRepeatable: boolean;
+}
+
+/**
+ * Begins the turn that a request asks for. Throws `invalid_request`, `idempotency_mismatch`, `turn_running`,
+ * `rate_limited` and `unavailable`.
+ */
+export async function startTurn(turns: Pick<Turns, 'begin'>, request: StartRequest): Promise<StartedTurn> {
+  const { caller, options } = request;
+  if (request.draining) throw podDraining();
+  const conversation = readTurnMessages(request.messages);
+  const repeatable = repeatableOf(request, conversation);
+  await request.admitted;
+  const conversationId = request.conversationId ?? `conv_${randomUUID()}`;
+  const support = supportOf(options.supports, caller, request.streams);
+  const delivery = deliveryOf(options.delivery);
+  const run = await turns.begin({
+    conversation: { ...principalOf(caller), conversationId },
+    ...(request.agent !== undefined && { agent: request.agent }),
+    ...conversation,
+    support,
+    delivery,
+    ...(repeatable !== undefined && { repeatable }),
+  });
+  return { run, support, delivery, isRepeatable: repeatable !== undefined };
+}
+
+/** The error of a request that reaches a pod which drains; another pod serves it. */
+export function podDraining(): ParleyError {
+  return new ParleyError('unavailable', 'This pod is going away; ask again.', { retryAfterSeconds: 1 });
+}
+
+/** The key of a request with the digest of what it asks for; nothing without a key. */
+function repeatableOf(
+  { options, agent, conversationId }: StartRequest,
+  { before, input }: TurnMessages,
+): Parameters<Turns['begin']>[0]['repeatable'] {
+  const key = parseIdempotencyKey(options.idempotencyKey);
+  if (key === undefined) return undefined;
+  const text = JSON.stringify([agent ?? null, conversationId ?? null, before, input]);
+  return { key, digest: createHash('sha256').update(text).digest('base64url') };
+}

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import { ParleyError } from './errors.ts';
+
+const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/)
+  .optional();
+
+/** The caller's name for a request that may be sent again. Throws `invalid_request` when it is malformed. */
+export function parseIdempotencyKey(given: string | undefined): string | undefined {
+  const key = IdempotencyKey.safeParse(given);
+  if (key.success) return key.data;
+  throw new ParleyError('invalid_request', 'Idempotency-Key must be 1 to 255 printable ASCII characters.');
+}

@@ -1,0 +1,12 @@
+/** Calls `release` once: when the returned function is called, or when the signal is aborted. */
+export function releaseOnAbort(signal: AbortSignal, release: () => void): () => void {
+  let isHeld = true;
+  const once = () => {
+    if (!isHeld) return;
+    isHeld = false;
+    release();
+  };
+  if (signal.aborted) once();
+  else signal.addEventListener('abort', once, { once: true });
+  return once;
+}

@@ -1,0 +1,32 @@
+import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
+import { createRouter, type Router } from '../../../services/api/src/http/router.ts';
+import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
+import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
+import { type ConnectDeps, connectRoutes } from '../../../services/api/src/surfaces/connect/routes.ts';
+
+export interface PagesOptions {
+  readonly serviceKeys: readonly string[];
+  /** Signs users' tokens. */
+  readonly tokenSecret: string;
+  readonly onFault?: ServeDeps['onFault'];
+}
+
+/** The hosted pages alone, as a pod serves them. */
+export function createPages(
+  deps: ConnectDeps,
+  { serviceKeys, tokenSecret, onFault = () => undefined }: PagesOptions,
+): Router {
+  const serve = createServe({
+    authenticate: createAuthenticate({
+      serviceKeys,
+      verify: createTokenVerifier({ secret: tokenSecret, tenants: [], userClaim: 'sub' }),
+    }),
+    limits: deps.callLimits,
+    bodyBytesMax: 262_144,
+    sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
+    onDone: () => undefined,
+    onFault,
+    onStream: () => undefined,
+  });
+  return createRouter({ surfaces: [connectRoutes(deps)], serve, corsOrigins: [] });
+}
