@@ -2,7 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 // Failovers are minutes of waiting for servers to notice.
 const FAILOVERS = 'test/faults/{cluster,sentinel}.test.ts';
-const conditions = ['parley-source', 'node', 'import', 'default'];
+// Without `import`, which is implied where it applies: named, it would have require() load ES modules.
+const conditions = ['parley-source', 'node'];
 
 export default defineConfig({
   resolve: { conditions },
