@@ -1,12 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { applyCors } from './cors.ts';
 import { createExpressRoutes, noSuchCall } from './express-routes.ts';
-import { applyRequestId } from './request-id.ts';
 import { ANYBODY, type Route, route, type Surface } from './route.ts';
 import { createRouteTable, type RouteTable } from './route-table.ts';
 import { sendProblem } from './send.ts';
 import type { Serve } from './serve.ts';
 
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** What a parameter below an enclosed path may be: an id that needs no encoding, so that nothing can hide in it. */
 const ID = /^[A-Za-z0-9._-]{1,128}$/;
 
@@ -94,4 +95,10 @@ function originForm(target: string): string | undefined {
   if (target.startsWith('/')) return target;
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
   return path.startsWith('/') ? path : undefined;
+}
+
+/** Echoes a well-formed X-Request-Id, or mints one, so that a report can be traced to its log line. */
+function applyRequestId(req: IncomingMessage, res: ServerResponse): void {
+  const given = req.headers['x-request-id'];
+  res.setHeader('x-request-id', typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID());
 }
