@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 type Sdk = typeof import('@parley/sdk');
 declare const parley: Sdk;
-/** What a page has noted so far. */
+/** The notes of a page. */
 declare const noted: string[];
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,10 +40,9 @@ async function bundle() {
 }
 
 describe('the bundle', () => {
-  it('holds the client, the words and the SSE parser, and is small', async () => {
+  it('contains the client and the core only, and is small', async () => {
     const { text, inputs } = await bundle();
-    const allowed =
-      /^(clients\/sdk\/src\/|shared\/src\/domain\/status\.ts$|node_modules\/eventsource-parser\/)/;
+    const allowed = /^(clients\/(?:core|sdk)\/src\/|shared\/src\/domain\/elicitations\/status\.ts$)/;
     expect(inputs.filter((path) => !allowed.test(path))).toEqual([]);
     expect(gzipSync(text).length).toBeLessThan(8_192);
   });
@@ -53,7 +52,7 @@ await describeInChromium('a page of another origin', (chromium) => {
   let pages: Server;
   let pagePort: number;
   let pod: Pod;
-  /** Between the page and the pod. */
+  /** The proxy between the page and the pod. */
   let line: ChaosProxy;
   let browser: Browser;
 

@@ -11,7 +11,7 @@ const WEEKEND_MS = 60 * 3_600_000;
 const lost = 'What came of this while the page was away can no longer be told.';
 const begun = stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open');
 
-await describeInChromium('the chat page, after it was away', (path) => {
+await describeInChromium('the chat page, after an absence', (path) => {
   let pages: ScriptedPage['pages'];
   let page: ScriptedPage['page'];
   let sent: ScriptedPage['sent'];
@@ -40,7 +40,7 @@ await describeInChromium('the chat page, after it was away', (path) => {
     expect(sent().length).toBe(1);
   });
 
-  it('for days shows a turn that still runs', async () => {
+  it('shows a turn that is still running after days', async () => {
     pages.will(begun);
     await say(page, 'delete all');
     await page.getByText('I begin.').waitFor();
@@ -50,7 +50,7 @@ await describeInChromium('the chat page, after it was away', (path) => {
     expect(sent().length).toBe(1);
   });
 
-  it('comes back to a turn that waits without sending its message', async () => {
+  it('resumes a waiting turn without sending its message', async () => {
     pages.always(waits('one'));
     await say(page, 'a seat');
     await repliedIn(page, 'waiting');
@@ -67,7 +67,7 @@ await describeInChromium('the chat page, after it was away', (path) => {
     expect(sent().length).toBe(before);
   });
 
-  it('does not take another turn for the one that waited', async () => {
+  it('does not mistake another turn for the one that waited', async () => {
     pages.will(waits('one'));
     await say(page, 'a seat');
     await repliedIn(page, 'waiting');
@@ -76,7 +76,7 @@ await describeInChromium('the chat page, after it was away', (path) => {
     expect(await repliedIn(page, 'lost', 'finished')).toEqual({ state: 'lost', texts: ['Which seat?'] });
   });
 
-  it('keeps its last message when a turn of elsewhere is cut before its first event', async () => {
+  it("keeps its last message when another tab's turn is cut before its first event", async () => {
     pages.will(told('one', 'Here.'));
     await say(page, 'hello');
     await repliedIn(page, 'finished');

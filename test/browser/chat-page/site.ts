@@ -15,23 +15,23 @@ import {
   textOfLines,
 } from '../../unit/sdk/chat-server.ts';
 
-/** The chat page before a server that does as it is told. */
+/** The chat page before a scripted server. */
 export interface ScriptedPages extends Pick<ChatPages, 'open'> {
-  /** What the next messages get, one after the other; whoever comes after them hangs. */
+  /** The replies to the next messages, in order. Later messages get no reply. */
   will(...moves: Move[]): void;
-  /** What every message gets that nothing else was said about. */
+  /** The reply to every message without a scripted one. */
   always(move: Move): void;
-  /** What whoever comes back to a turn gets; until told, that none runs. */
+  /** The reply to a resume request. @default that no turn is running */
   resumes(move: Move): void;
-  /** What whoever asks to stop gets; until told, that a turn was stopped. */
+  /** The reply to a stop request. @default that a turn was stopped */
   stopsWith(move: Move): void;
-  /** All of that is as it was at first. */
+  /** Restores the defaults. */
   reset(): void;
-  /** The messages that came. */
+  /** The messages that arrived. */
   sent(): readonly Sent[];
-  /** How often somebody came back to a turn without its message. */
+  /** The number of resume requests. */
   resumed(): number;
-  /** How often somebody asked to stop. */
+  /** The number of stop requests. */
   stops(): number;
   stop(): Promise<void>;
 }
@@ -43,17 +43,17 @@ export interface Sent {
 
 const hang: Move = () => undefined;
 
-/** What one test has: a page of `ada`'s before a server that does as it is told, and what has come since it began. */
+/** What one test uses: a page of `ada` before the scripted server, and the requests since the test began. */
 export interface ScriptedPage {
   readonly pages: ScriptedPages;
   readonly page: Page;
   /** The messages. */
   sent(): readonly Sent[];
-  /** How often somebody asked to stop. */
+  /** The number of stop requests. */
   stops(): number;
 }
 
-/** Gives each test of a suite its page, in the Chromium of that path; the server is one for all of them. */
+/** Opens a page for each test of a suite, in the Chromium of that path. All tests share one server. */
 export function forEachTest(chromium: string, give: (opened: ScriptedPage) => void): void {
   let pages: ScriptedPages;
   beforeAll(async () => {
@@ -133,11 +133,11 @@ export function turnOf(messageId: string, chunks: readonly UIMessageChunk[], fin
   );
 }
 
-/** Tells such a turn with one text to its end. */
+/** Replies with a complete turn of one text. */
 export const told = (messageId: string, text: string, finish?: string): Move =>
   stream(textOfLines(turnOf(messageId, textIn(text), finish)));
 
-/** As Parley ends the stream of a turn that waits for the person. */
+/** The end of a stream whose turn waits for the person, as Parley sends it. */
 export const waits = (messageId: string): Move =>
   stream(
     textOfLines([
@@ -158,7 +158,7 @@ export function textIn(text: string): UIMessageChunk[] {
   ];
 }
 
-/** Has time pass on a page whose clock was installed, until that is so. */
+/** Advances the page's installed clock until the condition holds. */
 export function passTime(page: Page, what: string, isSo: () => boolean | Promise<boolean>): Promise<boolean> {
   const step = async () => {
     if (await isSo()) return true;
@@ -168,10 +168,10 @@ export function passTime(page: Page, what: string, isSo: () => boolean | Promise
   return waitUntil(step, { what, everyMs: 5 });
 }
 
-/** How much time passes at once. */
+/** The step of the clock, in ms. */
 export const STEP_MS = 250;
 
-/** From now on the page's chance is always a half, and its time can be passed; it flows by itself besides. */
+/** Installs a clock that the test can advance (it also runs by itself), and makes `Math.random` return 0.5. */
 export async function holdTime(page: Page): Promise<void> {
   await page.clock.install();
   await page.addInitScript(() => {
@@ -190,7 +190,7 @@ export async function holdTime(page: Page): Promise<void> {
   await page.getByText('You are ada.').waitFor();
 }
 
-/** Between the messages that a page sent since its time was held, in its ms. */
+/** The times between the messages that a page sent since `holdTime`, in ms of its clock. */
 export function gapsOf(page: Page): Promise<number[]> {
   return page.evaluate(() => {
     const { sentAt } = globalThis as unknown as { readonly sentAt: readonly number[] };
@@ -198,7 +198,7 @@ export function gapsOf(page: Page): Promise<number[]> {
   });
 }
 
-/** The last reply that a page keeps, once it is in one of these states. */
+/** The last reply that a page stores, once it is in one of these states. */
 export async function repliedIn(page: Page, ...states: string[]) {
   const reply = (await keptIn(page, states)).at(-1);
   return { state: reply?.state, texts: textsOf(reply) };

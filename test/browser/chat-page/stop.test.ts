@@ -7,8 +7,8 @@ import { busy, forEachTest, repliedIn, type ScriptedPage, textIn, told, turnOf, 
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
-/** As long as the page listens to a connection that brings nothing. */
-const SILENCE_MS = 45_000;
+/** The page's idle time-out. */
+const IDLE_TIMEOUT_MS = 45_000;
 const hang: Move = () => undefined;
 const begun = stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open');
 
@@ -27,7 +27,7 @@ await describeInChromium('Stop, in the chat page', (path) => {
   const ended = () => repliedIn(page, 'stopped', 'finished', 'failed', 'unreached');
   const notStopped = () => page.locator('article.assistant').getByText(/^Not stopped: /);
 
-  it('ends the sending of a message that is refused', async () => {
+  it('ends the retries of a refused message', async () => {
     pages.always(busy);
     await say(page, 'delete all');
     await sends(2);
@@ -53,10 +53,10 @@ await describeInChromium('Stop, in the chat page', (path) => {
     await pressStop();
     expect(await ended()).toMatchObject({ state: 'stopped' });
     expect(stops()).toBe(1);
-    expect(Date.now() - pressedAt).toBeLessThan(SILENCE_MS);
+    expect(Date.now() - pressedAt).toBeLessThan(IDLE_TIMEOUT_MS);
   });
 
-  it('stops nothing when it is known that nothing was begun', async () => {
+  it('sends no request when certainly no turn was begun', async () => {
     pages.always(refuse(429, 'rate_limited', '5'));
     const refused = page.waitForResponse((response) => response.status() === 429);
     await say(page, 'delete all');
@@ -66,7 +66,7 @@ await describeInChromium('Stop, in the chat page', (path) => {
     expect(stops()).toBe(0);
   });
 
-  it('stops a turn that begins after it was pressed', async () => {
+  it('stops a turn that begins after the press', async () => {
     let runs = false;
     pages.stopsWith((res, call) => {
       reply({ stopped: runs })(res, call);
@@ -79,7 +79,7 @@ await describeInChromium('Stop, in the chat page', (path) => {
     expect(stops()).toBe(2);
   });
 
-  it('is remembered by a page that is left meanwhile: it stops, and sends nothing', async () => {
+  it('survives a reload: the page then stops the turn and sends no message', async () => {
     pages.stopsWith(hang);
     await say(page, 'delete all');
     await sends(1);
@@ -92,7 +92,7 @@ await describeInChromium('Stop, in the chat page', (path) => {
     expect(stops()).toBeGreaterThan(1);
   });
 
-  it('can be tried again when it fails, and the message is not sent', async () => {
+  it('can be retried when it fails, and the message is not sent', async () => {
     pages.stopsWith(loseReply);
     await say(page, 'delete all');
     await sends(1);
@@ -108,7 +108,7 @@ await describeInChromium('Stop, in the chat page', (path) => {
     expect(await notStopped().count()).toBe(0);
   });
 
-  it('says that it failed for as long as the turn goes on, also when that is told anew', async () => {
+  it('shows its failure while the turn continues, also after a replay', async () => {
     let cut = () => {};
     pages.will(
       (res, call) => {
@@ -127,7 +127,7 @@ await describeInChromium('Stop, in the chat page', (path) => {
     expect(await notStopped().count()).toBe(1);
   });
 
-  it('says that it failed in a turn that waits', async () => {
+  it('shows its failure in a waiting turn', async () => {
     pages.will(waits('one'));
     pages.stopsWith(refuse(503, 'unavailable'));
     await say(page, 'a seat');

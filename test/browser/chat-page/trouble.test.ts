@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
 const unreached = 'The agent could not be reached.';
 
-await describeInChromium('the chat page, in trouble', (path) => {
+await describeInChromium('the chat page, with failures', (path) => {
   let pages: ScriptedPage['pages'];
   let page: ScriptedPage['page'];
   let sent: ScriptedPage['sent'];
@@ -48,14 +48,14 @@ await describeInChromium('the chat page, in trouble', (path) => {
     expect(one).not.toBe(two);
   });
 
-  it('sends a message again under its key when its reply is lost or refused', async () => {
+  it('sends a message again with its key when its reply is lost or refused', async () => {
     pages.will(loseReply, busy, refuse(429, 'rate_limited', '0'), told('one', 'Here.'));
     await say(page, 'hello');
     expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
     expect([keys().length, new Set(keys()).size]).toEqual([4, 1]);
   });
 
-  it('leaves a card where it is while the turn is told again', async () => {
+  it('keeps a card in place while the turn is replayed', async () => {
     const data = {
       v: 1,
       elicitationId: 'el_1',
@@ -89,7 +89,7 @@ await describeInChromium('the chat page, in trouble', (path) => {
     expect(await field.inputValue()).toBe('12A');
   });
 
-  it('tries for a minute at growing distances; then says so, and tries again when told to', async () => {
+  it('retries for a minute with back-off, then reports the failure and retries on request', async () => {
     await holdTime(page);
     pages.always(loseReply);
     await say(page, 'hello');
@@ -121,9 +121,9 @@ await describeInChromium('the chat page, in trouble', (path) => {
   });
 
   test.each<[string, Move]>([
-    ['asks for too long a pause', refuse(429, 'rate_limited', '300')],
+    ['asks for too long a delay', refuse(429, 'rate_limited', '300')],
     ['is busy with another turn', refuse(409, 'turn_running')],
-  ])('says what a server said that %s, and lets the person try again', async (_, refused) => {
+  ])('shows the error of a server that %s, and lets the person try again', async (_, refused) => {
     pages.will(refused, told('one', 'Here.'));
     await say(page, 'hello');
     await replied('unreached');
@@ -136,7 +136,7 @@ await describeInChromium('the chat page, in trouble', (path) => {
     expect(await reply.getByText('Refused').count()).toBe(0);
   });
 
-  it('waits for as long as the server asks for', async () => {
+  it('waits for the time of Retry-After', async () => {
     await holdTime(page);
     pages.will(refuse(503, 'unavailable', '20'), told('one', 'Here.'));
     await say(page, 'hello');
@@ -148,7 +148,7 @@ await describeInChromium('the chat page, in trouble', (path) => {
   test.each<[string, Move]>([
     ['before its first byte', () => undefined],
     ['in the middle', stream(textOfLines(turnOf('one', textIn('Let me')).slice(0, 3)), 'open')],
-  ])('leaves a connection that falls silent %s', async (_, silent) => {
+  ])('abandons a connection that becomes idle %s', async (_, silent) => {
     await holdTime(page);
     pages.will(silent, told('one', 'Let me see.'));
     await say(page, 'hello');
@@ -163,7 +163,7 @@ await describeInChromium('the chat page, in trouble', (path) => {
     ['tool-calls', 'out-of-steps', 'The agent took as many steps as it may, and ended before it was done.'],
     ['length', 'too-long', 'This answer became too long, and was cut off.'],
     ['content-filter', 'withheld', 'The rest of this answer was withheld.'],
-  ])('says why a turn has ended: %s', async (finish, state, words) => {
+  ])('shows why a turn has ended: %s', async (finish, state, words) => {
     pages.will(told('one', 'I began', finish));
     await say(page, 'hello');
     expect(await replied(state)).toEqual({ state, texts: ['I began'] });

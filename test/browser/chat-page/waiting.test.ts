@@ -16,7 +16,7 @@ function line({ userText, results }: Turn): ScriptedReply {
   };
 }
 
-await describeInChromium('the chat page, of a turn that is detached while it waits', (path) => {
+await describeInChromium('the chat page, with a turn that is detached while it waits', (path) => {
   let chats: ChatSite;
   let pages: ChatPages;
 
@@ -38,7 +38,7 @@ await describeInChromium('the chat page, of a turn that is detached while it wai
 
   const toldIn = async (page: Page) => textsOf((await keptIn(page, ['finished'])).at(-1));
 
-  it('goes on by itself once the question is answered in its card', async () => {
+  it('continues by itself once the question is answered in its card', async () => {
     const page = await askedIn('ada');
     await page.getByRole('textbox', { name: /answer/i }).fill('12A');
     await page
@@ -49,7 +49,7 @@ await describeInChromium('the chat page, of a turn that is detached while it wai
     await page.context().close();
   });
 
-  it('goes on after a reload, when the answer comes from elsewhere', async () => {
+  it('continues after a reload, when the answer comes from elsewhere', async () => {
     const page = await askedIn('bob');
     await page.reload();
     await keptIn(page, ['waiting']);

@@ -14,7 +14,7 @@ import {
   type World,
 } from './setup.ts';
 
-/** Asking, and every way a question can end. */
+/** Asking, and every way in which a question can end. */
 export function askSuite(world: () => World): void {
   const url = () => world().balancer.url;
   const service = () => serviceAt(url());
@@ -43,18 +43,18 @@ export function askSuite(world: () => World): void {
       expect(await outcome).not.toHaveProperty('content');
     });
 
-    it('tells silence apart', async () => {
+    it('returns expired when nobody answers', async () => {
       expect(await service().ask(colourQuestion({ timeoutSeconds: 1 }))).toMatchObject({ status: 'expired' });
     });
 
-    it('tells a withdrawal apart, with its reason', async () => {
+    it('returns withdrawn with its reason', async () => {
       const { elicitation, outcome } = await service().start(colourQuestion({}));
       await service().withdraw(elicitation.elicitationId, 'superseded');
       expect(await outcome).toMatchObject({ status: 'withdrawn', reason: 'superseded' });
       expect((await service().withdraw(elicitation.elicitationId)).status).toBe('withdrawn');
     });
 
-    it('takes url questions of both completions', async () => {
+    it('accepts url questions with both completions', async () => {
       const question = {
         userId: newUser(),
         mode: 'url',
@@ -73,7 +73,7 @@ export function askSuite(world: () => World): void {
       expect(await byServer.outcome).toMatchObject({ status: 'accepted', content: undefined });
     });
 
-    it('can be taken up again by its id', async () => {
+    it('can be awaited again by its id', async () => {
       const { elicitation } = await service().start(colourQuestion({}));
       const again = serviceAt(url()).outcomeOf(elicitation.elicitationId);
       await userAt(url(), elicitation.userId).answer(elicitation.elicitationId, {
@@ -104,7 +104,7 @@ export function askSuite(world: () => World): void {
       expect(other).toMatchObject({ code: 'idempotency_mismatch', status: 409 });
     });
 
-    it('goes through server errors, proxy errors and limits on its way', async () => {
+    it('retries after server errors, proxy errors and rate limits', async () => {
       const replies = [
         new Response('<html>', { status: 502 }),
         new Response('{}', { status: 500 }),
@@ -121,7 +121,7 @@ export function askSuite(world: () => World): void {
       expect(await outcome).toMatchObject({ status: 'cancelled' });
     });
 
-    it('ends with the reason of its signal and takes nothing back', async () => {
+    it('rejects with the reason of its signal, and withdraws nothing', async () => {
       const stop = new AbortController();
       const { elicitation, outcome } = await service().start(colourQuestion({}), { signal: stop.signal });
       stop.abort(new Error('enough'));
@@ -130,7 +130,7 @@ export function askSuite(world: () => World): void {
       expect((await service().get(elicitation.elicitationId)).status).toBe('pending');
     });
 
-    it('never takes an end it does not know for a yes', async () => {
+    it('never takes an unknown status for an acceptance', async () => {
       const later = async ({ deliver }: Sent) => {
         const elicitation = await (await deliver()).json();
         return Response.json({ ...elicitation, status: 'settled-by-magic' });

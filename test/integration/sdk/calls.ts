@@ -35,7 +35,7 @@ export function callSuite(world: () => World): void {
       expect(sent).toHaveLength(2);
     });
 
-    it('wait as long as Retry-After says', async () => {
+    it('wait for the time of Retry-After', async () => {
       const at: number[] = [];
       const busy = () => {
         at.push(performance.now());
@@ -46,11 +46,11 @@ export function callSuite(world: () => World): void {
       const { elicitation } = await service().start(colourQuestion({}));
       await serviceAt(url(), { fetch: recordingFetch(busy).fetch }).get(elicitation.elicitationId);
       expect(at).toHaveLength(2);
-      // Timers may fire a hair early; without the header it would be 10 ms.
+      // Timers may fire slightly early; without the header it would be 10 ms.
       expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(990);
     });
 
-    it('end at once when Retry-After is longer than the patience', async () => {
+    it('end at once when Retry-After exceeds giveUpMs', async () => {
       const reply = () =>
         Promise.resolve(new Response('', { status: 429, headers: { 'retry-after': '3600' } }));
       const { fetch, sent } = recordingFetch(reply);
@@ -59,7 +59,7 @@ export function callSuite(world: () => World): void {
       expect(sent).toHaveLength(1);
     });
 
-    it('end when the server stays away, even when it only hangs', async () => {
+    it('end when the server stays unreachable or never replies', async () => {
       const retry = { ...QUICK, giveUpMs: 1_000, attemptMs: 50 };
       const hangs = recordingFetch(() => new Promise(() => undefined));
       expect(await failureOf(serviceAt(url(), { fetch: hangs.fetch, retry }).get('el_1'))).toMatchObject({
@@ -71,7 +71,7 @@ export function callSuite(world: () => World): void {
       expect(gone.cause).toBeInstanceOf(Error);
     });
 
-    it('are not made for what is refused for good', async () => {
+    it('are not made after a final refusal', async () => {
       const { fetch, sent } = recordingFetch();
       const error = await failureOf(serviceAt(url(), { fetch }).get('el_none'));
       expect(error).toMatchObject({ code: 'not_found', status: 404 });
@@ -80,7 +80,7 @@ export function callSuite(world: () => World): void {
   });
 
   describe('list', () => {
-    it('goes over all pages, or gives one', async () => {
+    it('iterates over all pages, or reads one', async () => {
       const userId = newUser();
       const asked: string[] = [];
       for (const conversationId of ['one', 'one', 'two', 'one', 'one']) {
@@ -134,7 +134,7 @@ export function callSuite(world: () => World): void {
       expect(settled).toBeInstanceOf(ParleyClientError);
     });
 
-    it('come for an id that is none, without a request', async () => {
+    it('are thrown for an invalid id without a request', async () => {
       const { fetch, sent } = recordingFetch();
       for (const id of ['', '.', '..']) {
         expect(await failureOf(serviceAt(url(), { fetch }).get(id))).toMatchObject({ code: 'not_found' });
@@ -143,7 +143,7 @@ export function callSuite(world: () => World): void {
       expect(await failureOf(service().get('../../healthz?x=1#'))).toMatchObject({ code: 'not_found' });
     });
 
-    it('come for a server that is not Parley', async () => {
+    it('are thrown for a server that is not Parley', async () => {
       const page = recordingFetch(async () => new Response('<html>'));
       expect(await failureOf(serviceAt(url(), { fetch: page.fetch }).get('el_1'))).toMatchObject({
         code: 'internal',
@@ -155,7 +155,7 @@ export function callSuite(world: () => World): void {
       });
     });
 
-    it('never show a token or an answer', async () => {
+    it('never contain a token or an answer', async () => {
       const token = 'a-token-that-nobody-knows';
       const shown: string[] = [];
       const note = async (promise: Promise<unknown>) => {
@@ -182,7 +182,7 @@ export function callSuite(world: () => World): void {
   });
 
   describe('options', () => {
-    it('ask a token function for every request', async () => {
+    it('call the token function for every request', async () => {
       const userId = newUser();
       const tokens = ['expired', await tokenOf(userId)];
       const user = userAt(url(), userId, { token: async () => tokens.shift() ?? '' });

@@ -9,7 +9,7 @@ import { colourQuestion, newUser, recordingFetch, serviceAt, userAt, type World 
 
 /** Streams and inboxes. */
 export function eventSuite(world: () => World): void {
-  /** Between the reader and the balancer. */
+  /** The proxy between the reader and the balancer. */
   let line: ChaosProxy;
   const stops: AbortController[] = [];
   beforeEach(async () => {
@@ -36,7 +36,7 @@ export function eventSuite(world: () => World): void {
     return { items, until, ended, stop };
   }
 
-  /** A stream of one person, asked on past the line. */
+  /** The stream of one person, with a question that is asked without the proxy. */
   function newStream() {
     const userId = newUser();
     const streamRequestId = `turn-${newUser()}`;
@@ -47,7 +47,7 @@ export function eventSuite(world: () => World): void {
   }
 
   describe('events', () => {
-    it('go on through another pod without gap or repeat', async () => {
+    it('continue from another pod without a gap or a repetition', async () => {
       const [first, second] = world().pods.map(({ url }) => url);
       if (first === undefined || second === undefined) throw new Error('two pods are needed');
       const { userId, ask, follow } = newStream();
@@ -74,7 +74,7 @@ export function eventSuite(world: () => World): void {
       expect(items[2]).toMatchObject({ elicitation: { status: 'declined' } });
     });
 
-    it('begin after the event that the caller had last', async () => {
+    it("begin after the caller's last event", async () => {
       const { ask, follow } = newStream();
       await ask();
       await ask();
@@ -88,7 +88,7 @@ export function eventSuite(world: () => World): void {
       expect(again.items[0]).toMatchObject({ type: second?.type, id: expect.stringMatching(/-2$/) });
     });
 
-    it('go on when the connection died without a word', async () => {
+    it('continue when the connection is lost without an error', async () => {
       const { ask, follow } = newStream();
       await ask();
       const { items, until } = follow({ heartbeatTimeoutMs: 1_000 });
@@ -99,7 +99,7 @@ export function eventSuite(world: () => World): void {
       expect(items.map(seqOf)).toEqual([1, 2]);
     });
 
-    it('say that a feed was lost', async () => {
+    it('report that a feed was lost', async () => {
       const { userId, streamRequestId, ask } = newStream();
       const { items, until } = collect((options) =>
         serviceAt(lineUrl()).events(streamRequestId, { ...options, userId }),
@@ -117,7 +117,7 @@ export function eventSuite(world: () => World): void {
       ]);
     });
 
-    it('never hold an answer', async () => {
+    it('never contain an answer', async () => {
       const { userId, ask, follow } = newStream();
       const { items, until } = await ask().then(async ({ elicitation }) => {
         const content = { colour: 'red', note: 'between us' };
@@ -144,7 +144,7 @@ export function eventSuite(world: () => World): void {
       await expect(follow({ lastEventId: 'mine' }).ended).rejects.toMatchObject({ code: 'invalid_request' });
     });
 
-    it('are not asked for again and again where there are none', async () => {
+    it('are not requested in a tight loop when a server sends none', async () => {
       const { fetch, sent } = recordingFetch(async () => new Response('<html>'));
       const page = serviceAt(lineUrl(), { fetch }).events('turn');
       await expect(page.next()).rejects.toMatchObject({ code: 'internal', status: 200 });
@@ -164,7 +164,7 @@ export function eventSuite(world: () => World): void {
       return `http://127.0.0.1:${await listenOnFreePort(server)}`;
     }
 
-    it('pass through, whatever they are, and cut anywhere', async () => {
+    it('pass through, whatever their type, and cut anywhere', async () => {
       const text =
         '\u{feff}retry: 10\n\n: hello\n\nid: 7-1\nevent: tea-served\ndata: {"cups": 2, "kind": "grün"}\n\n' +
         'event: elicitation-request\ndata: not json\n\ndata: 1\r\n\r\nid: 7-2\nevent: half';
@@ -193,7 +193,7 @@ export function eventSuite(world: () => World): void {
       ]);
     });
 
-    it('end quietly, and let go of the connection, when the reader has enough', async () => {
+    it('end without an error, and close the connection, when the loop ends', async () => {
       let open = 0;
       const url = await serve((_req, res) => {
         open += 1;
@@ -214,7 +214,7 @@ export function eventSuite(world: () => World): void {
       await waitUntil(() => open === 0, { what: 'no open connection' });
     });
 
-    it('are waited for as long as the server says', async () => {
+    it("are requested again after the server's retry time", async () => {
       const at: number[] = [];
       const url = await serve((_req, res) => {
         at.push(performance.now());
@@ -228,7 +228,7 @@ export function eventSuite(world: () => World): void {
   });
 
   describe('inbox', () => {
-    it('begins with a snapshot, tells changes, and begins again after a reconnect', async () => {
+    it('begins with a snapshot, delivers changes, and begins again after a reconnect', async () => {
       const { userId, ask } = newStream();
       const { elicitation } = await ask();
       const { items, until } = collect((options) => userAt(lineUrl(), userId).inbox(options));

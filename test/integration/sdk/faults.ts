@@ -15,16 +15,16 @@ import {
   type World,
 } from './setup.ts';
 
-/** Waiting through faults. Pods die here, so this suite comes last. */
+/** Waiting through faults. It kills pods, so it is the last suite. */
 export function faultSuite(world: () => World): void {
-  /** Between the client and the balancer. */
+  /** The proxy between the client and the balancer. */
   let line: ChaosProxy;
   beforeEach(async () => {
     line = await createChaosProxy({ targetPort: world().balancer.port });
   });
   afterEach(() => line.close());
 
-  /** Asks over the line, and returns once the client's long poll has reached a pod. */
+  /** Asks through the proxy, and returns once the client's long poll has reached a pod. */
   async function asked(more: RetryOptions = {}) {
     const { fetch, waits } = recordingFetch();
     const retry = { ...QUICK, ...more };
@@ -36,7 +36,7 @@ export function faultSuite(world: () => World): void {
     return { elicitation, outcome, waits };
   }
 
-  /** Answers past the line. */
+  /** Answers without the proxy. */
   async function answer({ userId, elicitationId }: Elicitation) {
     const user = userAt(world().balancer.url, userId);
     await user.answer(elicitationId, { action: 'accept', content: { colour: 'red' } });
@@ -45,7 +45,7 @@ export function faultSuite(world: () => World): void {
   const ACCEPTED = { status: 'accepted', content: { colour: 'red' } };
 
   describe('a waiter', () => {
-    it('comes back when its connection is reset', async () => {
+    it('reconnects when its connection is reset', async () => {
       const { elicitation, outcome, waits } = await asked();
       line.reset();
       await waitUntil(() => waits() > 1, { what: 'a second poll' });
@@ -63,7 +63,7 @@ export function faultSuite(world: () => World): void {
       expect(await outcome).toMatchObject(ACCEPTED);
     });
 
-    it('gives up a connection that went silent', async () => {
+    it('abandons an idle connection', async () => {
       const { elicitation, outcome, waits } = await asked({ pollSeconds: 1, attemptMs: 300 });
       line.killOld();
       await answer(elicitation);
@@ -71,7 +71,7 @@ export function faultSuite(world: () => World): void {
       expect(waits()).toBeGreaterThan(1);
     });
 
-    it('does not storm a pod that answers before the question ended', async () => {
+    it('backs off from a pod that replies before the question has ended', async () => {
       const { elicitation } = await asked();
       const at: number[] = [];
       const drained: Fault = (request) => {
@@ -88,7 +88,7 @@ export function faultSuite(world: () => World): void {
       expect(await outcome).toMatchObject(ACCEPTED);
     });
 
-    it('fails with unavailable when nobody could be reached until the deadline and the grace passed', async () => {
+    it('fails with unavailable when no pod could be reached until the deadline plus the grace', async () => {
       const closed = `http://127.0.0.1:${await freePort()}`;
       const { fetch, waits } = recordingFetch((request) =>
         isWait(request) ? globalThis.fetch(closed) : undefined,
@@ -101,9 +101,9 @@ export function faultSuite(world: () => World): void {
       expect(await later).toMatchObject({ status: 'expired' });
     });
 
-    it('looks once more when it slept through everything', async () => {
+    it('reads once more when its process slept past the deadline', async () => {
       const { elicitation } = await serviceAt(world().balancer.url).start(colourQuestion({}));
-      // Told of a question that is about to expire, then asleep until its time is over; the answer came before.
+      // The question is about to expire. The process sleeps until its time is over; the answer came before that.
       const sleeps: Fault = (request) => {
         if (isWait(request)) return waits() === 1 ? new Promise(() => undefined) : undefined;
         const expiresAt = new Date(Date.parse(elicitation.serverTime) + 100).toISOString();
@@ -115,7 +115,7 @@ export function faultSuite(world: () => World): void {
       expect(waits()).toBeGreaterThan(1);
     });
 
-    it('goes on at another pod when its own is killed', async () => {
+    it('continues at another pod when its own is killed', async () => {
       const { balancer, pods } = world();
       const [doomed, other] = pods;
       if (doomed === undefined || other === undefined) throw new Error('two pods are needed');
@@ -130,7 +130,7 @@ export function faultSuite(world: () => World): void {
       expect(await outcome).toMatchObject(ACCEPTED);
     });
 
-    it('goes on when the only pod is restarted', async () => {
+    it('continues when the only pod is restarted', async () => {
       const { balancer, pods, startPod } = world();
       const [only] = pods;
       if (only === undefined) throw new Error('a pod is needed');

@@ -5,10 +5,10 @@ import { eventSuite } from './events.ts';
 import { faultSuite } from './faults.ts';
 import { startWorld, type World } from './setup.ts';
 
-// A pod takes its time to start on a busy machine.
+// On a busy machine a pod starts slowly.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-// One world for all suites: starting pods is what takes the time.
+// All suites share the pods, because starting them is slow.
 let world: World;
 beforeAll(async () => {
   world = await startWorld();

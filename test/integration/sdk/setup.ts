@@ -16,7 +16,7 @@ export const SERVICE_KEY = 'sdk-tests-service-key';
 const JWT_SECRET = 'sdk-tests-secret-of-thirty-two-characters';
 const TENANT = 'acme';
 
-/** What every pod of these tests is started with. */
+/** The environment of every pod of these tests. */
 export const POD_ENV = {
   PARLEY_API_KEYS: `${TENANT}:${SERVICE_KEY}`,
   PARLEY_JWT_SECRET: JWT_SECRET,
@@ -27,9 +27,9 @@ export const POD_ENV = {
 export interface World {
   readonly redis: RedisServer;
   readonly balancer: RoundRobin;
-  /** Those that run. */
+  /** The running pods. */
   readonly pods: Pod[];
-  /** Starts a pod, on a port that another had when given. */
+  /** Starts a pod, on a given port if there is one. */
   startPod(port?: number): Promise<Pod>;
   stop(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-/** Quick to try again, so that tests wait for events and not for pauses. */
+/** Short delays, so that tests wait for events and not for the back-off. */
 export const QUICK: RetryOptions = { firstDelayMs: 10, delayMsMax: 100 };
 
 export const COLOUR_FORM = {
@@ -64,7 +64,7 @@ export const COLOUR_FORM = {
   required: ['colour'],
 } as const;
 
-/** A form question to a person nobody asked before. */
+/** A form question to a new person. */
 export function colourQuestion<const More extends object>(more: More) {
   const question = { userId: newUser(), mode: 'form', message: 'Which colour?' } as const;
   return { ...question, requestedSchema: COLOUR_FORM, timeoutSeconds: 60, ...more };
@@ -88,7 +88,7 @@ export function userAt(baseUrl: string, userId: string, more: More = {}): Parley
   return createClient({ baseUrl, token: () => tokenOf(userId), retry: QUICK, ...more });
 }
 
-/** What happens to a request instead of going out and coming back; nothing lets it. */
+/** What happens to a request instead of being sent; undefined sends it. */
 export type Fault = (request: Sent) => Promise<Response> | undefined;
 
 export interface Sent {
@@ -103,7 +103,7 @@ export interface Sent {
 export const isAsk = ({ method, path }: Sent) => method === 'POST' && path === '/v1/elicitations';
 export const isWait = ({ path }: Sent) => path.endsWith('/wait');
 
-/** What a call failed with. */
+/** The error of a failed call. */
 export async function failureOf(call: Promise<unknown>): Promise<ParleyClientError> {
   const result = await call.then(
     (value) => ({ value }),
@@ -113,7 +113,7 @@ export async function failureOf(call: Promise<unknown>): Promise<ParleyClientErr
   throw new Error('the call succeeded, and was to fail');
 }
 
-/** A `fetch` that keeps what was sent, and may be told to break. */
+/** A `fetch` that records requests and can be made to fail. */
 export function recordingFetch(fault: Fault = () => undefined) {
   const sent: Sent[] = [];
   const recording: typeof fetch = async (input, init = {}) => {
@@ -130,7 +130,7 @@ export function recordingFetch(fault: Fault = () => undefined) {
   return { fetch: recording, sent, waits: () => sent.filter(({ path }) => path.endsWith('/wait')).length };
 }
 
-/** The first time a matching request is sent it is delivered, and its reply is lost. */
+/** Delivers the first matching request and loses its reply. */
 export function loseReplyTo(matches: (request: Sent) => boolean): Fault {
   let lost = false;
   return (request) => {

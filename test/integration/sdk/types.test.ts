@@ -1,7 +1,7 @@
 import type { ContentOf, FormContent, FormSchemaInput, Outcome, ParleyClient } from '@parley/sdk';
 import { describe, expectTypeOf, it } from 'vitest';
 
-// Held by the type check: none of these run a client.
+// These are proven by the type check: none of them runs a client.
 declare const client: ParleyClient;
 type AcceptedOf<T> = Extract<T, { status: 'accepted' }>;
 type ContentIn<T> = T extends { content: infer Content } ? Content : never;
