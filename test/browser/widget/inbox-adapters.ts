@@ -75,7 +75,7 @@ async function bundled(script: string, folder: string): Promise<string> {
     bundle: true,
     write: false,
     format: 'esm',
-    nodePaths: [fileURLToPath(new URL('../../node_modules', import.meta.url))],
+    nodePaths: [fileURLToPath(new URL('../../../node_modules', import.meta.url))],
     define: { 'process.env.NODE_ENV': '"production"' },
   });
   return outputFiles[0]?.text ?? '';
