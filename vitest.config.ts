@@ -1,26 +1,35 @@
 import { defineConfig } from 'vitest/config';
 
-// Failovers are minutes of waiting for servers to notice.
-const FAILOVERS = 'test/faults/{cluster,sentinel}.test.ts';
+// At full size every load fills the machine: then one file at a time judges how late something is.
+const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
 // Without `import`, which is implied where it applies: named, it would have require() load ES modules.
 const conditions = ['parley-source', 'node'];
+
+// Each of these keeps both cores busy by itself, or judges how late something is to the second.
+const ALONE = [
+  'test/attacks/attacks.test.ts',
+  'test/e2e/three-pods.test.ts',
+  'test/faults/pubsub-kill.test.ts',
+  'test/faults/streams.test.ts',
+  'test/faults/take-over/{points,take-over,times}.test.ts',
+];
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // A page that shares two cores with everything else may take its time.
     expect: { poll: { timeout: 30_000 } },
     projects: [
-      // These wait more than they work, so two go side by side.
+      // These wait more than they work: for leases, for keys to expire, for each other.
       {
         extends: true,
         test: {
           name: 'parts',
-          include: ['test/{bench,contract,house,infra,integration,unit,vault}/**/*.test.ts', FAILOVERS],
-          maxWorkers: 2,
+          include: ['test/{bench,contract,house,infra,integration,unit,vault}/**/*.test.ts'],
+          maxWorkers: isFull ? 2 : 3,
           sequence: { groupOrder: 0 },
         },
       },
@@ -30,19 +39,29 @@ export default defineConfig({
         test: {
           name: 'pages',
           include: ['test/{browser,e2e}/**/*.test.ts'],
-          maxWorkers: 2,
+          exclude: ALONE,
+          maxWorkers: isFull ? 2 : 3,
           sequence: { groupOrder: 1 },
         },
       },
-      // Each of these puts the whole machine under load.
+      // Pods and servers that are killed or frozen, and the waiting until others have noticed.
+      {
+        extends: true,
+        test: {
+          name: 'faults',
+          include: ['test/{attacks,faults}/**/*.test.ts'],
+          exclude: ALONE,
+          maxWorkers: isFull ? 1 : 3,
+          sequence: { groupOrder: 2 },
+        },
+      },
       {
         extends: true,
         test: {
           name: 'proofs',
-          include: ['test/{attacks,faults}/**/*.test.ts'],
-          exclude: [FAILOVERS],
+          include: ALONE,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -65,6 +65,9 @@ interface VitestResults {
   readonly testResults: readonly {
     readonly name: string;
     readonly status: string;
+    /** Milliseconds of the clock. */
+    readonly startTime: number;
+    readonly endTime: number;
     /** Why a file could not run at all. */
     readonly message: string;
     readonly assertionResults: readonly {
@@ -75,8 +78,9 @@ interface VitestResults {
   }[];
 }
 
-/** Of a failure's message, which goes on with its stack. */
-const TOLD_LINES = 12;
+/** Lines kept of a failure's message; its stack follows. */
+const MESSAGE_LINES = 12;
+const SLOWEST_FILES = 25;
 
 function readResults(): VitestResults | undefined {
   try {
@@ -116,6 +120,7 @@ async function main(): Promise<number> {
   }
   const found = readResults();
   const tookMs = Date.now() - startedAt;
+  process.stdout.write(`\nThe run took ${(tookMs / 60_000).toFixed(1)} minutes.\n`);
   if (soak) writeReport(outcomes, `Redis ${version}`, tookMs, found);
   return summarise(outcomes, redis.how, found);
 }
@@ -129,17 +134,32 @@ function failuresIn({ testResults }: VitestResults): string[] {
   return testResults.flatMap(({ name, status, message, assertionResults }) => {
     const failed = assertionResults.filter((each) => each.status === 'failed');
     const file = relative(root, name);
-    if (failed.length === 0) return status === 'failed' ? [told(file, message)] : [];
-    return failed.map(({ fullName, failureMessages }) => told(`${file}: ${fullName}`, failureMessages[0]));
+    if (failed.length === 0) return status === 'failed' ? [describeFailure(file, message)] : [];
+    return failed.map(({ fullName, failureMessages }) =>
+      describeFailure(`${file}: ${fullName}`, failureMessages[0]),
+    );
   });
 }
 
-function told(what: string, why = ''): string {
+function describeFailure(what: string, why = ''): string {
   const lines = why.split('\n').filter((line) => !line.startsWith('    at '));
-  return ['', what, ...lines.slice(0, TOLD_LINES).map((line) => `  ${line}`), ''].join('\n');
+  return ['', what, ...lines.slice(0, MESSAGE_LINES).map((line) => `  ${line}`), ''].join('\n');
+}
+
+/** The files that took longest, slowest first. Files run side by side, so that the sum is more than the run took. */
+function slowestFiles({ testResults }: VitestResults): string[] {
+  return testResults
+    .map(({ name, startTime, endTime }) => ({
+      file: relative(root, name),
+      seconds: (endTime - startTime) / 1000,
+    }))
+    .sort((one, other) => other.seconds - one.seconds)
+    .slice(0, SLOWEST_FILES)
+    .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}`);
 }
 
 function summarise(outcomes: readonly Outcome[], how: string, found: VitestResults | undefined): number {
+  if (found !== undefined) process.stdout.write(`\nThe slowest files:\n${slowestFiles(found).join('\n')}\n`);
   process.stdout.write(`\n${linesOf(outcomes).join('\n')}\nRedis: ${how}\n`);
   const failed = found?.numFailedTests ?? 0;
   for (const failure of found === undefined ? [] : failuresIn(found)) process.stdout.write(failure);

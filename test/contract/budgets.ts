@@ -40,7 +40,7 @@ export function budgetContract(contract: Contract): void {
         expect(await claims.claim(name, `${at}`, 60_000)).toBe(`${at}`);
     });
 
-    it('lasts longer when its holder claims it again, and never shorter', async () => {
+    contract.itOverTime('lasts longer when its holder claims it again, and never shorter', async () => {
       const { backend, second } = contract.pods;
       const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
       const brief = { ...name, name: 'brief' };
@@ -54,7 +54,7 @@ export function budgetContract(contract: Contract): void {
       expect(await second.claims.claim(name, 'other', 60_000)).toBe('one');
     });
 
-    it('lapses after its time, and is not prolonged by asking', async () => {
+    contract.itOverTime('lapses after its time, and is not prolonged by asking', async () => {
       const { backend, second } = contract.pods;
       const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
       expect(await backend.claims.claim(name, 'one', 3_000)).toBe('one');
@@ -123,7 +123,7 @@ export function budgetContract(contract: Contract): void {
       expect(await take('writes', newOwner())).toBe(true);
     });
 
-    it('is full again in the next window', async () => {
+    contract.itOverTime('is full again in the next window', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
       const rate = { points: 2, windowSeconds: 1 };
@@ -158,7 +158,7 @@ export function budgetContract(contract: Contract): void {
       expect(await second.limits.hold('streams', owner, `${mine}`, 5, TTL)).toBe(false);
     });
 
-    it('is free again when a lease ends, and only that one', async () => {
+    contract.itOverTime('is free again when a lease ends, and only that one', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
       expect(await backend.limits.hold('streams', owner, 'long', 2, TTL)).toBe(true);

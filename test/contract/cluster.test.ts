@@ -17,6 +17,7 @@ if (typeof started === 'string') {
   afterAll(() => started.stop());
   backendContract(NAME, {
     hasLine: true,
+    isTopology: true,
     open: (settings) => openRedisPods({ kind: 'cluster', nodes }, settings),
     lose: async () => {
       await Promise.all(servers.map(({ port }) => redisCommand(port, 'FLUSHALL')));

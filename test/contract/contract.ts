@@ -1,6 +1,7 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { BackendSettings } from '@parley/shared/ports/backend';
-import { afterAll, afterEach, beforeAll } from 'vitest';
+import { afterAll, afterEach, beforeAll, it } from 'vitest';
+import { SIZE } from '../load/size.ts';
 import { engineOn } from './engines.ts';
 import type { Pods, Store } from './pods.ts';
 import { ROOMY } from './settings.ts';
@@ -15,12 +16,14 @@ export interface Contract {
   readonly second: Engine;
   readonly lose: Store['lose'];
   readonly hasLine: boolean;
+  /** A case that waits for time to pass, and shows nothing else that depends on the topology: see `Store`. */
+  readonly itOverTime: (title: string, run: () => Promise<void>, timeoutMs?: number) => void;
   /** Two pods with settings of their own; closed when the test ends. */
   openWith(settings: Partial<BackendSettings>): Promise<Pods>;
 }
 
 /** Opens the pods before the tests of the current suite and closes them after. */
-export function contractOn({ open, lose, hasLine }: Store): Contract {
+export function contractOn({ open, lose, hasLine, isTopology = false }: Store): Contract {
   let shared: { pods: Pods; first: Engine; second: Engine } | undefined;
   const own: Pods[] = [];
   beforeAll(async () => {
@@ -47,6 +50,7 @@ export function contractOn({ open, lose, hasLine }: Store): Contract {
     },
     lose,
     hasLine,
+    itOverTime: it.skipIf(isTopology && !SIZE.full),
     async openWith(settings) {
       const pods = await open({ ...ROOMY, ...settings });
       own.push(pods);

@@ -114,7 +114,7 @@ export function deadLetterContract(contract: Contract): void {
       expect(await walk(first, tenant)).toEqual([]);
     });
 
-    it('leaves after its time, and the others stay', async () => {
+    contract.itOverTime('leaves after its time, and the others stay', async () => {
       const { first, second, tenant } = await lists(3_000);
       const early = letterOf(tenant);
       await first.add(tenant, early);
@@ -136,7 +136,7 @@ export function deadLetterContract(contract: Contract): void {
   });
 
   describe('a list of dead letters', () => {
-    it('shows none whose time is over, also when nothing came since', async () => {
+    contract.itOverTime('shows none whose time is over, also when nothing came since', async () => {
       const { first, second, tenant } = await lists(1_500);
       const [early, late] = [letterOf(tenant), letterOf(tenant)];
       const died = async ({ deliveryId }: Letter) => (await second.read(tenant, deliveryId))?.diedAt ?? 0;

@@ -75,7 +75,7 @@ export function lateCopyContract(contract: Contract): void {
     });
   });
 
-  it('the conversation of a delegate leaves with its run', async () => {
+  contract.itOverTime('the conversation of a delegate leaves with its run', async () => {
     const { backend, second } = await contract.openWith({ retentionMs: 300 });
     const owner = newOwner();
     const [root, delegate] = [turnOf(owner), turnOf(owner, 'sr_its_own')];

@@ -168,7 +168,7 @@ export function leavingContract(contract: Contract): void {
   describe('after the retention', () => {
     const RETENTION = { retentionMs: 400 };
 
-    it('what ended has left: rows, lists and feeds; what is open stays', async () => {
+    contract.itOverTime('what ended has left: rows, lists and feeds; what is open stays', async () => {
       const pods = await contract.openWith(RETENTION);
       const [first, second] = [engineOn(pods.backend), engineOn(pods.second)];
       const ending = newStream();
@@ -193,7 +193,7 @@ export function leavingContract(contract: Contract): void {
       expect((await answerOf(second, staying, open.id, 'cancel')).row.status).toBe('cancelled');
     });
 
-    it('a feed stays whole as long as one of its questions may be open', async () => {
+    contract.itOverTime('a feed stays whole as long as one of its questions may be open', async () => {
       const pods = await contract.openWith(RETENTION);
       const engine = engineOn(pods.backend);
       const stream = newStream();
@@ -206,7 +206,7 @@ export function leavingContract(contract: Contract): void {
       expect(await entriesOf(pods.second.feed, stream)).toHaveLength(3);
     });
 
-    it('a feed that begins anew has another epoch', async () => {
+    contract.itOverTime('a feed that begins anew has another epoch', async () => {
       const pods = await contract.openWith({ retentionMs: 3_000 });
       const engine = engineOn(pods.backend);
       const stream = newStream();
@@ -222,7 +222,7 @@ export function leavingContract(contract: Contract): void {
       expect(await pods.second.feed.read(stream, old?.position, 10)).toEqual({ type: 'reset' });
     });
 
-    it('an idempotency key is free again', async () => {
+    contract.itOverTime('an idempotency key is free again', async () => {
       const pods = await contract.openWith(RETENTION);
       const settings = RETENTION;
       const [first, second] = [engineOn(pods.backend, { settings }), engineOn(pods.second, { settings })];

@@ -153,7 +153,7 @@ export function outboxContract(contract: Contract): void {
       await outbox.done(await taken(one));
     });
 
-    it('says for how long the first task that nobody has begun has been due', async () => {
+    contract.itOverTime('says for how long the first task that nobody has begun has been due', async () => {
       const { backend, second } = contract.pods;
       const one = task();
       await backend.outbox.add(one);

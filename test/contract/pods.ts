@@ -42,6 +42,11 @@ export type OpenPods = (settings: BackendSettings) => Promise<Pods>;
 /** A store as a test file sees it. */
 export interface Store {
   readonly open: OpenPods;
+  /**
+   * Servers of the program that another store is proven on whole, in another topology. Cases about the passing of time
+   * alone are left to that store and to a soak: each server lets keys expire by itself, however requests reach it.
+   */
+  readonly isTopology?: boolean;
   /** Whether its pods hear of each other over a line, which may be cut; not so within one process. */
   readonly hasLine: boolean;
   /** Loses everything, as a store without persistence does; absent where that takes the process along. */

@@ -15,6 +15,7 @@ if (typeof started === 'string') {
   afterAll(() => started.stop());
   backendContract(NAME, {
     hasLine: true,
+    isTopology: true,
     open: (settings) => openRedisPods({ kind: 'sentinel', nodes: sentinels, name }, settings),
     lose: async () => {
       await redisCommand(await masterPort(), 'FLUSHALL');

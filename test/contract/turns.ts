@@ -200,7 +200,7 @@ export function turnContract(contract: Contract): void {
       }
     });
 
-    it('leaves its key free again with its retention', async () => {
+    contract.itOverTime('leaves its key free again with its retention', async () => {
       const { backend } = await contract.openWith({ retentionMs: 3_000 });
       const turn = asking('a', turnOf(newOwner()));
       await backend.runs.begin(turn);
@@ -470,7 +470,7 @@ export function turnContract(contract: Contract): void {
       expect(await backend.conversations.read(turn)).toEqual({ messages: [] });
     });
 
-    it('is known to be of a pod that lives as long as that pod says so', async () => {
+    contract.itOverTime('is known to be of a pod that lives as long as that pod says so', async () => {
       const { backend, second } = contract.pods;
       const pod = `pod-${newOwner().userId}`;
       expect(await second.heartbeats.alive(pod)).toBe(false);
@@ -479,24 +479,27 @@ export function turnContract(contract: Contract): void {
       await waitUntil(async () => !(await second.heartbeats.alive(pod)), { what: 'the beat to lapse' });
     });
 
-    it('keeps its conversation while it runs or waits, however soon that is forgotten after it', async () => {
-      const { backend } = await contract.openWith({ conversationTtlMs: 3_000 });
-      const over = { end: { status: 'finished', messages: [HELLO] } } as const;
-      const idle = await begun(backend);
-      const first = await begun(backend);
-      const next = { ...first, streamRequestId: `${first.streamRequestId}-next` };
-      await backend.runs.write(first, textWrite(2, 2, over));
-      await backend.runs.begin(next);
-      await backend.runs.write(idle, textWrite(2, 2, over));
-      const isGone = async () => (await backend.conversations.read(idle)).messages.length === 0;
-      await waitUntil(isGone, { what: 'a conversation in which nothing runs' });
-      const stands = { running: next.streamRequestId, messages: [HELLO] };
-      expect(await backend.conversations.read(next)).toMatchObject(stands);
-      await backend.runs.write(next, { ...textWrite(2, 2), detach: { questions: [], runs: [] } });
-      expect(await backend.conversations.read(next)).toMatchObject(stands);
-    });
+    contract.itOverTime(
+      'keeps its conversation while it runs or waits, however soon that is forgotten after it',
+      async () => {
+        const { backend } = await contract.openWith({ conversationTtlMs: 3_000 });
+        const over = { end: { status: 'finished', messages: [HELLO] } } as const;
+        const idle = await begun(backend);
+        const first = await begun(backend);
+        const next = { ...first, streamRequestId: `${first.streamRequestId}-next` };
+        await backend.runs.write(first, textWrite(2, 2, over));
+        await backend.runs.begin(next);
+        await backend.runs.write(idle, textWrite(2, 2, over));
+        const isGone = async () => (await backend.conversations.read(idle)).messages.length === 0;
+        await waitUntil(isGone, { what: 'a conversation in which nothing runs' });
+        const stands = { running: next.streamRequestId, messages: [HELLO] };
+        expect(await backend.conversations.read(next)).toMatchObject(stands);
+        await backend.runs.write(next, { ...textWrite(2, 2), detach: { questions: [], runs: [] } });
+        expect(await backend.conversations.read(next)).toMatchObject(stands);
+      },
+    );
 
-    it('leaves with its retention, and its conversation with its own', async () => {
+    contract.itOverTime('leaves with its retention, and its conversation with its own', async () => {
       const { backend } = await contract.openWith({ retentionMs: 300, conversationTtlMs: 900 });
       const turn = await begun(backend);
       await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));

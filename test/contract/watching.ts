@@ -151,7 +151,7 @@ export function watchContract(contract: Contract): void {
       expect(await late.ended()).toBe(reason);
     });
 
-    it('ends when the retention of the feed ends', async () => {
+    contract.itOverTime('ends when the retention of the feed ends', async () => {
       const pods = await contract.openWith({ retentionMs: 3_000 });
       const stream = newStream();
       await askOf(engineOn(pods.backend), stream, { timeoutSeconds: 0.05 });

@@ -6,7 +6,7 @@ const full = process.env.PARLEY_PROOF_SIZE === 'full';
 /** How large the proofs are: small for every day, full for a soak. */
 export const SIZE = full
   ? { full, elicitations: 10_000, settles: 100_000, failover: 1_000, patience: 6 }
-  : { full, elicitations: 1_000, settles: 10_000, failover: 300, patience: 1 };
+  : { full, elicitations: 600, settles: 4_000, failover: 200, patience: 1 };
 
 /** Adds a section to what the run has to tell; a soak puts them into its report. */
 export function prove(title: string, text: string): void {

@@ -21,6 +21,8 @@ export interface FaultHooks {
 /** A point of a run at which its owner is killed. */
 export interface Label {
   readonly name: string;
+  /** Whether the run of every day kills here; a soak does at all points. */
+  readonly isDaily: boolean;
   /** What has to become of the booking where this was all that went wrong; absent where that depends. */
   readonly booking?: CallOutcome | undefined;
   /** How many owners the run has then, those that die and nobody among them; 2 when absent. */

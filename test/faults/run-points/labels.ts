@@ -55,9 +55,13 @@ function isUntouched(what: string, when: (typeof WHEN)[number]): boolean {
   return when === 'before' ? what === 'the beginning' : what === 'the end';
 }
 
+// A death before any other write leaves the same record as the death after the write that precedes it.
+const BOTH_DAILY: readonly string[] = ['the beginning', 'the booking is dispatched', 'the question'];
+
 const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after]) =>
   WHEN.map((when) => ({
     name: `${when} ${what}`,
+    isDaily: when === 'after' || BOTH_DAILY.includes(what),
     booking: when === 'before' ? before : after,
     owners: isUntouched(what, when) ? 1 : 2,
     set: (aim: Aim) => ({
@@ -71,6 +75,7 @@ const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after
 const inTheModel: readonly Label[] = [
   {
     name: 'in the model’s stream, some of it told',
+    isDaily: true,
     booking: 'returned',
     set: ({ site, talk, fire, fired }) => ({
       onSaying: ({ step }) => (step === 0 && !fired() ? { kind: 'hang', afterChunks: 6 } : undefined),
@@ -82,6 +87,7 @@ const inTheModel: readonly Label[] = [
   ...([1, 2] as const).map(
     (round): Label => ({
       name: `in round ${round + 1} of the model, before it says anything`,
+      isDaily: round === 1,
       booking: 'returned',
       set: ({ site, talk, fire, fired }) => ({
         onSaying({ step }) {
@@ -98,6 +104,7 @@ const inCalls: readonly Label[] = [
   ...(['book', 'look'] as const).map(
     (tool): Label => ({
       name: `while the tool works: ${tool}`,
+      isDaily: tool === 'book',
       booking: tool === 'book' ? 'unknown' : undefined,
       set: ({ site, talk, fire, fired }) => ({
         async onCall(call) {
@@ -108,6 +115,7 @@ const inCalls: readonly Label[] = [
   ),
   {
     name: 'while the pod drains, and the tool works',
+    isDaily: true,
     booking: 'unknown',
     set: ({ site, talk, fire, fired }) => ({
       async onCall({ tool }) {
@@ -126,11 +134,13 @@ const inCalls: readonly Label[] = [
 const whileWaiting: readonly Label[] = [
   {
     name: 'F18 while it waits, answered before anybody takes it over',
+    isDaily: true,
     booking: 'returned',
     set: ({ site, talk, fire }) => ({ onQuestion: async () => fire(await onceBooked(site, talk)) }),
   },
   {
     name: 'F18 while it waits, answered once another waits',
+    isDaily: true,
     booking: 'returned',
     set: ({ site, talk, fire }) => ({
       async onQuestion() {
@@ -142,6 +152,7 @@ const whileWaiting: readonly Label[] = [
   },
   {
     name: 'between the settling and the going on',
+    isDaily: true,
     booking: 'returned',
     set: ({ site, talk, fire }) => ({
       async onQuestion(question) {
@@ -161,6 +172,7 @@ const whileWaiting: readonly Label[] = [
 const atTakeOvers: readonly Label[] = WHEN.flatMap((when): Label[] => [
   {
     name: `${when} it is taken over`,
+    isDaily: when === 'after',
     booking: 'returned',
     owners: when === 'before' ? 2 : 3,
     set: ({ site, talk, cut, settled }) => ({
@@ -174,6 +186,7 @@ const atTakeOvers: readonly Label[] = WHEN.flatMap((when): Label[] => [
   },
   {
     name: `${when} it is handed over`,
+    isDaily: true,
     booking: 'returned',
     owners: when === 'before' ? 2 : 3,
     set: ({ site, talk, cut, settled }) => ({
@@ -190,6 +203,7 @@ const atTakeOvers: readonly Label[] = WHEN.flatMap((when): Label[] => [
 /** The second owner dies too, as it writes down that the outcome of the first one's booking is not known. */
 const atUnknowns: readonly Label[] = WHEN.map((when) => ({
   name: `${when} the unknown outcome`,
+  isDaily: when === 'after',
   booking: 'unknown',
   owners: 3,
   set: ({ site, talk, cut }) => ({

@@ -19,6 +19,8 @@ const PODS = 4;
 const LANES = 3;
 const TRIES = 4;
 
+const POINTS = LABELS.filter(({ isDaily }) => isFull || isDaily);
+
 const aims = createAims();
 let site: RunSite;
 
@@ -35,10 +37,10 @@ interface Aimed {
 
 let count = 0;
 
-/** Has conversations until the label has fired for one of them. */
+/** Has conversations until the label has fired for one of them, with nothing else in the way that would excuse it. */
 async function through(label: Label): Promise<Aimed[]> {
   const aimed: Aimed[] = [];
-  for (let attempt = 0; attempt < TRIES && !aimed.some(({ fired }) => fired); attempt += 1) {
+  for (let attempt = 0; attempt < TRIES && hits(aimed, label).length === 0; attempt += 1) {
     const companions = Array.from({ length: COMPANIONS }, () => aimedAt());
     const [own, ...others] = await Promise.all([aimedAt(label), ...companions]);
     aimed.push(own, ...others);
@@ -55,7 +57,7 @@ async function through(label: Label): Promise<Aimed[]> {
 }
 
 it('a pod that is killed at any point of a run: another goes on, and nothing is lost, told or done twice', async () => {
-  const todo = Array.from({ length: ROUNDS }, () => LABELS).flat();
+  const todo = Array.from({ length: ROUNDS }, () => POINTS).flat();
   const aimed: Aimed[] = [];
   const startedAt = performance.now();
   const lane = async () => {
@@ -70,27 +72,40 @@ it('a pod that is killed at any point of a run: another goes on, and nothing is 
   const tookS = Math.round((performance.now() - startedAt) / 1000);
   prove(
     'Pods killed at every point of a run',
-    `${LABELS.length} labels, ${aimed.filter(({ fired }) => fired).length} of them hit in ${tookS} s\n${text}`,
+    `${POINTS.length} labels, ${aimed.filter(({ fired }) => fired).length} of them hit in ${tookS} s\n${text}`,
   );
   expect(ok, text).toBe(true);
-  const missed = LABELS.filter((label) => hits(aimed, label).length < ROUNDS).map(({ name }) => name);
+  // Only what a label means for the booking is judged below, so that none goes unjudged.
+  const missed = POINTS.filter((label) => hits(aimed, label).length < ROUNDS).map(({ name }) => name);
   expect(missed).toEqual([]);
-  expect(counts.takenOver).toBeGreaterThan(LABELS.length / 2);
-  for (const label of LABELS) for (const { talk } of hits(aimed, label)) expectBooking(label, talk);
+  expect(counts.takenOver).toBeGreaterThan(POINTS.length / 2);
+  for (const label of POINTS) for (const { talk } of hits(aimed, label)) expectBooking(label, talk);
 });
 
+/** Those for whom the label fired, and who had no more owners than it alone makes: other labels kill pods too. */
 function hits(aimed: readonly Aimed[], label: Label): readonly Aimed[] {
-  return aimed.filter((one) => one.label === label && one.fired);
+  const { booking, owners = 2 } = label;
+  return aimed.filter(
+    (one) => one.label === label && one.fired && (booking === undefined || ownersOf(one.talk) === owners),
+  );
 }
 
-/** What a label means for the booking holds where nothing else took the pod away as well. */
-function expectBooking({ name, booking, owners = 2 }: Label, talk: Talk): void {
-  const own = site.events.filter(
+function eventsOf({ name }: Talk) {
+  return site.events.filter(
     (event): event is Exclude<RunEvent, { type: 'kill' }> =>
-      event.type !== 'kill' && event.conversation === talk.name,
+      event.type !== 'kill' && event.conversation === name,
   );
-  if (booking === undefined || own.filter(({ type }) => type === 'term').length !== owners) return;
-  const feed = own.flatMap((event) => (event.type === 'run-final' ? currentEvents(event.feed) : []));
-  const told = feed.find(({ call, outcome }) => call === 'book#1' && outcome !== undefined);
-  expect(told?.outcome, `${name}: ${talk.name}`).toBe(booking);
+}
+
+function ownersOf(talk: Talk): number {
+  return eventsOf(talk).filter(({ type }) => type === 'term').length;
+}
+
+function expectBooking({ name, booking }: Label, talk: Talk): void {
+  if (booking === undefined) return;
+  const feed = eventsOf(talk).flatMap((event) =>
+    event.type === 'run-final' ? currentEvents(event.feed) : [],
+  );
+  const booked = feed.find(({ call, outcome }) => call === 'book#1' && outcome !== undefined);
+  expect(booked?.outcome, `${name}: ${talk.name}`).toBe(booking);
 }

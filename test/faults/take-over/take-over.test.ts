@@ -10,7 +10,7 @@ const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
 
 vi.setConfig({ testTimeout: isFull ? 600_000 : 240_000, hookTimeout: 120_000 });
 
-const CONVERSATIONS = isFull ? 500 : 50;
+const CONVERSATIONS = isFull ? 500 : 30;
 const PODS = 3;
 // So that at any end of a pod some are at each of their points.
 const BETWEEN_MS = 300;
