@@ -115,7 +115,7 @@ describe('a program', () => {
   });
 
   it('of the old revision that does not answer unknown requests is still usable', async () => {
-    const server = bench.client({ connectTimeoutMs: 20_000 }).open(stdioConfig(['old', 'silent']));
+    const server = bench.client({ connectTimeoutMs: 10_000 }).open(stdioConfig(['old', 'silent']));
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
   });
 
