@@ -6,7 +6,6 @@ export {
   followInbox,
   followStream,
   listElicitations,
-  type PageQuery,
   readElicitation,
   sendAnswer,
 } from './elicitations.ts';
@@ -16,13 +15,11 @@ export type { ElicitationChange, InboxItem, OtherEvent, StreamItem } from './eve
 export { createRandomId } from './random-id.ts';
 export { type ElicitationPage, parseElicitation } from './replies.ts';
 export {
-  type Backoff,
   createBackoff,
   createRetryBudget,
   RETRY_DEFAULTS,
   type RetryBudget,
   type RetryOptions,
-  type RetrySettings,
 } from './retry.ts';
 export { createSseParser, type SseEvent } from './sse-parser.ts';
 export { sleep, withTimeout } from './time.ts';

@@ -1,15 +1,15 @@
 import { isElicitation } from '../src/elicitation.ts';
 import type { ElicitationCard } from '../src/index.ts';
 import '../src/index.ts';
-import { playServer } from './played-server.ts';
+import { simulateServer } from './simulated-server.ts';
 import { GROUPS, type Group, type Shown } from './states.ts';
 
 const query = new URLSearchParams(location.search);
 
-/** A refused form takes the focus, and the page along with it; the gallery begins at its top. */
+/** Refused forms take the focus and scroll the page; the gallery scrolls back to its top after these. */
 const presses: Promise<void>[] = [];
 
-/** `?theme=dark&lang=de&dir=rtl`; what is left out is as the page or the system has it. */
+/** `?theme=dark&lang=de&dir=rtl`; a missing one is that of the page or the system. */
 const SWITCHES = { theme: ['light', 'dark'], lang: ['en', 'de'], dir: ['ltr', 'rtl'] } as const;
 
 function build(): void {
@@ -49,7 +49,7 @@ function cardOf(shown: Shown, elicitationId: string): ElicitationCard {
     ...shown.elicitation,
   };
   if (!isElicitation(elicitation)) return card;
-  card.server = playServer(elicitation, shown.play ?? 'takes');
+  card.server = simulateServer(elicitation, shown.play ?? 'takes');
   card.elicitation = elicitation;
   if (shown.press !== undefined) presses.push(press(card, shown.press));
   return card;

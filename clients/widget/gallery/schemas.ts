@@ -1,4 +1,4 @@
-/** Two or three fields, as most questions have. */
+/** Two or three fields, like most questions. */
 export const TRIP = {
   type: 'object',
   properties: {
@@ -23,7 +23,7 @@ export const TRIP = {
   required: ['name', 'class'],
 };
 
-/** Each form of field, bounds and formats included. */
+/** Every kind of field, with bounds and formats. */
 export const CONTROLS = {
   type: 'object',
   properties: {
@@ -78,7 +78,7 @@ export const CONTROLS = {
   required: ['text', 'said', 'few', 'several'],
 };
 
-/** What an asker may try to get into a form. */
+/** Hostile texts that an asker may put into a form. */
 export const HOSTILE_SCHEMA = {
   type: 'object',
   properties: {
@@ -99,7 +99,7 @@ export const HOSTILE_SCHEMA = {
   },
 };
 
-/** As many fields as a schema may have. */
+/** The maximum number of fields. */
 export const FIFTY = {
   type: 'object',
   properties: Object.fromEntries(

@@ -1,13 +1,13 @@
 import type { Elicitation } from '../src/index.ts';
-import type { Play } from './played-server.ts';
 import { CONTROLS, FIFTY, HOSTILE_SCHEMA, TRIP } from './schemas.ts';
+import type { Play } from './simulated-server.ts';
 
 /** One card of the gallery. */
 export interface Shown {
   readonly label: string;
   readonly elicitation?: Partial<Elicitation>;
   readonly play?: Play;
-  /** Pressed as soon as the card stands there. */
+  /** Pressed as soon as the card is shown. */
   readonly press?: 'primary' | 'decline';
   readonly agent?: string;
   readonly className?: string;
@@ -47,7 +47,7 @@ function address(title: string, url: string): Shown {
   return { label: title, elicitation: { ...page, title: 'Open this page?', url } };
 }
 
-/** All that a card can look like, in the order in which a person would meet it. */
+/** Every state of a card, in the order in which a person would see them. */
 export const GROUPS: readonly Group[] = [
   {
     name: 'Waiting for an answer',

@@ -53,7 +53,7 @@ await describeInChromium('the form of a question', (chromium) => {
     }
   }
 
-  it('takes an answer of every kind from the keyboard alone', () =>
+  it('accepts an answer of every kind by keyboard alone', () =>
     withForm({ schema: EVERY_KIND }, async ({ tabTo, page, sent }) => {
       const { keyboard } = page;
       const type = async (label: string, text: string) => {
@@ -102,7 +102,7 @@ await describeInChromium('the form of a question', (chromium) => {
       ]);
     }));
 
-  it('says of a time where it is taken, and of choices how many', () =>
+  it('states the time zone of a time, and the number of choices', () =>
     withForm({ schema: EVERY_KIND }, async ({ field, group, explained }) => {
       expect(await explained(field('Moment'))).toContain('Europe/Berlin');
       expect(await explained(group('Colours'))).toMatch(/1 to 2/u);
@@ -110,7 +110,7 @@ await describeInChromium('the form of a question', (chromium) => {
       expect(await group('Terms').getByRole('radio', { checked: true }).count()).toBe(0);
     }));
 
-  it('begins with what the asker suggests, and sends it as it was written', () =>
+  it('starts with the defaults, and sends them unchanged', () =>
     withForm({ schema: PRESET.schema }, async ({ field, press, sent }) => {
       expect(await field('moment').inputValue()).toBe('2026-03-01T10:30');
       expect(await field('news').isChecked()).toBe(true);
@@ -121,7 +121,7 @@ await describeInChromium('the form of a question', (chromium) => {
       expect(await sent()).toEqual([PRESET.content, others]);
     }));
 
-  it('lets a choice be taken back where none is needed', () =>
+  it('lets an optional choice be cleared', () =>
     withForm({ schema: PRESET.schema }, async ({ field, group, press, sent }) => {
       await group('size').getByLabel('No answer').check();
       await field('country').selectOption('No answer');
@@ -130,7 +130,7 @@ await describeInChromium('the form of a question', (chromium) => {
       expect(await sent()).toEqual([others]);
     }));
 
-  it('says at each field what is wrong, goes to the first, and stops saying it when it is right', () =>
+  it('shows errors at their fields, focuses the first, and removes each when it is corrected', () =>
     withForm({ schema: BOUNDED }, async ({ page, field, group, explained, press, focused, sent }) => {
       await press();
       expect(await focused()).toBe('name');
@@ -167,7 +167,7 @@ await describeInChromium('the form of a question', (chromium) => {
       expect(await sent()).toEqual([]);
     }));
 
-  it('never sends half a date as none', () =>
+  it('never sends a half-typed date as no answer', () =>
     withForm(
       { schema: EVERY_KIND_OPTIONAL },
       async ({ page, tabTo, press, explained, field, focused, sent }) => {
@@ -182,7 +182,7 @@ await describeInChromium('the form of a question', (chromium) => {
       },
     ));
 
-  it('takes nothing over from one question to the next', () =>
+  it('carries nothing over from one question to the next', () =>
     withForm({ schema: EVERY_KIND_OPTIONAL }, async ({ page, host, tabTo, field, press, focused, sent }) => {
       await field('Newsletter').check();
       await field('Name').fill('Ada');
@@ -199,7 +199,7 @@ await describeInChromium('the form of a question', (chromium) => {
       expect(await sent()).toEqual([{}]);
     }));
 
-  it('sends with Enter from a single line, and not from several', () =>
+  it('is sent with Enter in a single-line field, but not in a multi-line one', () =>
     withForm({ schema: EVERY_KIND_OPTIONAL }, async ({ page, field, sent }) => {
       await field('Story').fill('first');
       await page.keyboard.press('Enter');
@@ -209,7 +209,7 @@ await describeInChromium('the form of a question', (chromium) => {
       expect(await sent()).toEqual([{ name: 'Ada', story: 'first\n' }]);
     }));
 
-  it('keeps what was typed, and the place in it', () =>
+  it('keeps typed values and the caret', () =>
     withForm({ schema: EVERY_KIND }, async ({ page, host, field, group, explained, focused }) => {
       await field('Name').fill('Lovelace');
       await page.keyboard.press('Home');
@@ -246,7 +246,7 @@ await describeInChromium('the form of a question', (chromium) => {
       expect(await host.evaluate((element) => element.view.isDirty)).toBe(true);
     }));
 
-  it('keeps a sensitive answer from the browser, and fills in what it may', async () => {
+  it('keeps a sensitive answer from the browser, and allows autofill elsewhere', async () => {
     const told = (form: Form, label: string) =>
       form
         .field(label)
@@ -261,7 +261,7 @@ await describeInChromium('the form of a question', (chromium) => {
     });
   });
 
-  it.each(['ltr', 'rtl'])('shows hostile words harmless, whole and within 320 px: %s', (dir) =>
+  it.each(['ltr', 'rtl'])('shows hostile texts safely, completely and within 320 px: %s', (dir) =>
     withForm(
       { schema: HOSTILE, viewport: { width: 320, height: 640 } },
       async ({ page, press, look, field, audit }) => {
@@ -282,7 +282,7 @@ await describeInChromium('the form of a question', (chromium) => {
   const LOOKS = (['light', 'dark'] as const).flatMap((colorScheme) =>
     (['en', 'de'] as const).map((lang) => ({ colorScheme, lang })),
   );
-  it.each(LOOKS)('has nothing that axe objects to: $colorScheme, $lang', ({ colorScheme, lang }) =>
+  it.each(LOOKS)('has no axe violations: $colorScheme, $lang', ({ colorScheme, lang }) =>
     withForm(
       { schema: EVERY_KIND, colorScheme, viewport: { width: 320, height: 640 } },
       async ({ host, press, audit, look, page }) => {

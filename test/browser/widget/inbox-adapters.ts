@@ -90,7 +90,7 @@ export function adapters(
   const partOf = (data: object) => ({ type: 'data-elicitation-request', id: 'any', data: { v: 1, ...data } });
   const chat = '<div id="chat"></div>';
 
-  it('makes one card of a message part, however often it is told, and keeps what was typed', () =>
+  it('creates one card for a message part, however often it arrives, and keeps typed values', () =>
     withPerson(async (ada) => {
       const page = await ada.open({ body: chat, script: AI_SDK_PAGE });
       const asked = await ada.ask(question('Paint the door'));
@@ -115,7 +115,7 @@ export function adapters(
       });
     }));
 
-  it('mounts a card where a DOM event tells of a question, and takes it away at the end', () =>
+  it('mounts a card for the DOM event of a question, and removes it at the end', () =>
     withPerson(async (ada) => {
       const page = await ada.open({ body: chat, script: DOM_EVENTS_PAGE });
       const [asked, nowhere] = [
@@ -140,7 +140,7 @@ export function adapters(
       expect(await card.count()).toBe(0);
     }));
 
-  it('is there in the fifteen lines of docs/widget.md', () =>
+  it('works with the example in docs/widget.md', () =>
     withPerson(async (ada) => {
       const [, lines = ''] = /```html\n([\s\S]*?)```/u.exec(DOCS) ?? [];
       expect(lines.trim().split('\n')).toHaveLength(15);
@@ -152,7 +152,7 @@ export function adapters(
       await page.locator('elicitation-card[data-state=cancelled]').waitFor();
     }));
 
-  it('is a component of React', () =>
+  it('works as a React component', () =>
     withPerson(async (ada) => {
       const page = await ada.open({ body: chat, script: await bundled(REACT_PAGE, site().folder) });
       const count = page.locator('#count');

@@ -73,7 +73,7 @@ await describeInChromium('the inbox', (chromium) => {
     }
   }
 
-  it('shows all that waits, over all conversations, newest first, and again after a reload', () =>
+  it('shows the open questions of all conversations, newest first, also after a reload', () =>
     withPerson(async (ada) => {
       const grace = await site.person();
       await grace.ask(colour('Not for Ada'));
@@ -101,7 +101,7 @@ await describeInChromium('the inbox', (chromium) => {
       await namesAre(tab, names);
     }));
 
-  it('is of one mind in two tabs: what is answered in one leaves the other, after a note', () =>
+  it('agrees in two tabs: a question that is answered in one disappears from the other, after a note', () =>
     withPerson(async (ada) => {
       const asked = await ada.ask(colour('Paint the door', { conversationId: 'chat-1' }));
       await ada.ask(colour('Paint the fence', { conversationId: 'chat-2' }));
@@ -126,7 +126,7 @@ await describeInChromium('the inbox', (chromium) => {
       expect(await here.evaluate(() => document.activeElement?.textContent)).toBe('Elsewhere');
     }));
 
-  it('says politely what comes in, and nothing of what was there', () =>
+  it('announces new questions politely, but not those of its first list', () =>
     withPerson(async (ada) => {
       await ada.ask(colour('Paint the door'));
       const tab = await ada.open();
@@ -142,7 +142,7 @@ await describeInChromium('the inbox', (chromium) => {
       await namesAre(tab, ['Paint the door']);
     }));
 
-  it('is used by keyboard alone, and keeps what was typed when a line is closed', () =>
+  it('works by keyboard alone, and keeps typed values when a line is folded', () =>
     withPerson(async (ada) => {
       await ada.ask(colour('Paint the door'));
       const tab = await ada.open({ body: '<elicitation-inbox collapsed></elicitation-inbox>' });
@@ -172,7 +172,7 @@ await describeInChromium('the inbox', (chromium) => {
       ]);
     }));
 
-  it('says that it is away, and what came meanwhile when it is back', () =>
+  it('shows that it is offline, and catches up when it is back', () =>
     withPerson(async (ada) => {
       const tab = await ada.open();
       await reads(tab.locator('elicitation-inbox [part=empty]'), 'Nothing is waiting for you.');
@@ -187,7 +187,7 @@ await describeInChromium('the inbox', (chromium) => {
       ada.faults.length = 0;
     }));
 
-  it.each(['light', 'dark'] as const)('has nothing that axe objects to: %s', (colorScheme) =>
+  it.each(['light', 'dark'] as const)('has no axe violations: %s', (colorScheme) =>
     withPerson(
       async (ada) => {
         const tab = await ada.open();
@@ -212,7 +212,7 @@ await describeInChromium('the inbox', (chromium) => {
     ),
   );
 
-  it('speaks the language of its place, and takes words of the page', () =>
+  it('uses the language of its ancestor, and texts of the page', () =>
     withPerson(async (ada) => {
       await ada.ask(colour('Die Tür'));
       const tab = await ada.open({ body: '<div lang="de"><elicitation-inbox></elicitation-inbox></div>' });

@@ -44,7 +44,7 @@ await describeInChromium('the gallery', (chromium) => {
   }
 
   it.each(['theme=light', 'theme=dark', 'theme=light&lang=de&dir=rtl'])(
-    'has all states, and nothing that axe objects to or that does not fit: %s',
+    'shows all states without axe violations or overflow: %s',
     (query) =>
       withGallery(query, async (page) => {
         const states = await page
@@ -59,7 +59,7 @@ await describeInChromium('the gallery', (chromium) => {
       }),
   );
 
-  it('warns of every kind of address, and opens none that is not of the web', () =>
+  it('warns of every kind of URL, and opens none that is not http or https', () =>
     withGallery('', async (page) => {
       const cards = page.locator('#addresses-to-look-at-twice elicitation-card');
       const warnings = await cards.evaluateAll((all) =>

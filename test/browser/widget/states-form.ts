@@ -43,7 +43,7 @@ export const TRIP_QUESTION = {
 
 /** Every state of a form question, each reached by what people, agents and networks do. */
 export function formStates(site: () => Site, withPerson: WithPerson): void {
-  it('comes, is filled in, goes out and is accepted', () =>
+  it('appears, is filled in, sent and accepted', () =>
     withPerson(async (ada) => {
       const { id, outcome } = await ada.ask(TRIP_QUESTION);
       const load = site().pages.hold(isLook);
@@ -83,7 +83,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await cardIn(page, 'accepted');
     }));
 
-  it('can be left, by a no and without one', () =>
+  it('can be declined and cancelled', () =>
     withPerson(async (ada) => {
       const [no, later] = [await ada.ask(TRIP_QUESTION), await ada.ask(TRIP_QUESTION)];
       const page = await ada.open({ ids: [no.id] });
@@ -102,7 +102,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       expect(await page.locator('elicitation-card button').count()).toBe(0);
     }));
 
-  it('says what is missing before it asks the server', () =>
+  it('shows missing fields before it sends anything', () =>
     withPerson(async (ada) => {
       const { id } = await ada.ask(TRIP_QUESTION);
       const page = await ada.open({ ids: [id] });
@@ -115,7 +115,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       expect(site().pages.count(isAnswerTo(id))).toBe(0);
     }));
 
-  it('keeps what was typed when the server refuses it, and says why at the field', () =>
+  it('keeps typed values when the server refuses them, and shows the error at the field', () =>
     withPerson(async (ada) => {
       const { id, outcome } = await ada.ask(TRIP_QUESTION);
       const asked = await site().service.get(id);
@@ -165,7 +165,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await looksSound(page);
     }));
 
-  it('is withdrawn, and says why', () =>
+  it('is withdrawn, and shows the reason', () =>
     withPerson(async (ada) => {
       const page = await ada.open();
       for (const reason of ['run_stopped', 'superseded', 'other_reason']) {
@@ -198,7 +198,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await looksSound(there);
     }));
 
-  it('is taken offline and back: what was typed stays, and the answer goes out once', () =>
+  it('goes offline and back: typed values stay, and the answer is sent once', () =>
     withPerson(async (ada) => {
       const { id, outcome } = await ada.ask(TRIP_QUESTION);
       const page = await ada.open({ ids: [id] });
@@ -219,7 +219,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       expect(site().pages.count(isAnswerTo(id))).toBe(1);
     }));
 
-  it('sends what was meant last when it is back: a decline stays one, an edit is sent', () =>
+  it('sends the last decision when it is back: a decline, or an edited answer', () =>
     withPerson(async (ada) => {
       const [declined, edited] = [await ada.ask(TRIP_QUESTION), await ada.ask(TRIP_QUESTION)];
       const pageOf = async (id: string) => {
@@ -244,7 +244,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       expect(await edited.outcome).toMatchObject({ content: { name: 'Ada' } });
     }));
 
-  it('knows its own answer again when the reply was lost', () =>
+  it('recognises its own answer when the reply was lost', () =>
     withPerson(async (ada) => {
       const { id } = await ada.ask(TRIP_QUESTION);
       const page = await ada.open({ ids: [id] });

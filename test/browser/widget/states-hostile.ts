@@ -17,7 +17,7 @@ const ALIVE =
 
 /** What an asker may try: shown harmless, and such that it can be read. */
 export function hostileInput(site: () => Site, withPerson: WithPerson): void {
-  it('shows mark-up, links and scripts as the characters they are', () =>
+  it('shows mark-up, links and scripts as plain text', () =>
     withPerson(async (ada) => {
       const { id, outcome } = await ada.ask({
         title: MARKUP.slice(0, 150),
@@ -64,7 +64,7 @@ export function hostileInput(site: () => Site, withPerson: WithPerson): void {
       expect(await settled.locator(ALIVE).count()).toBe(0);
     }));
 
-  it('never comes with characters that turn others around; shows them by number if a chat hands them over', () =>
+  it('shows directional overrides that a chat passes by their code points', () =>
     withPerson(async (ada) => {
       const requestedSchema = {
         type: 'object',
@@ -89,7 +89,7 @@ export function hostileInput(site: () => Site, withPerson: WithPerson): void {
       expect(await card.innerText()).not.toContain('\u202e');
     }));
 
-  it('keeps long texts and long forms readable, and the way out in view', () =>
+  it('keeps long texts and long forms readable, and the buttons in view', () =>
     withPerson(async (ada) => {
       const properties = Object.fromEntries(
         Array.from({ length: 50 }, (_, at) => [`field${at}`, { type: 'string', title: `Field ${at}` }]),

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 /** What people need: keys alone, words for who listens, time by the server's clock, their language, their settings. */
 export function forPeople(site: () => Site, withPerson: WithPerson): void {
-  it('takes an answer from the keyboard alone, and shows where it is', () =>
+  it('accepts an answer by keyboard alone, and shows the focus', () =>
     withPerson(async (ada) => {
       const { id, outcome } = await ada.ask(TRIP_QUESTION);
       const page = await ada.open({ ids: [id] });
@@ -33,7 +33,7 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
       expect(await focused(page)).toEqual({ name: 'Which trip?', seen: true });
     }));
 
-  it('moves to what is missing, and on from there', () =>
+  it('focuses the first missing field, then the next', () =>
     withPerson(async (ada) => {
       const { id } = await ada.ask(TRIP_QUESTION);
       const page = await ada.open({ ids: [id] });
@@ -47,7 +47,7 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
       await cardIn(page, 'accepted');
     }));
 
-  it('opens a page by the keyboard alone, looks and leaves', () =>
+  it('opens a page, checks and cancels by keyboard alone', () =>
     withPerson(async (ada) => {
       const { url } = site().bank.newPage();
       const { id } = await ada.ask({ ...CONNECT_QUESTION, url });
@@ -71,7 +71,7 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
       expect((await focused(page)).name).toBe('Connect your account');
     }));
 
-  it('comes without taking the focus, and is said once it is there', () =>
+  it('appears without taking the focus, and is announced', () =>
     withPerson(async (ada) => {
       const page = await ada.open();
       await page.getByLabel('Message').focus();
@@ -92,7 +92,7 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
       expect((await focused(page)).name).toBe('Message');
     }));
 
-  it('says when little time is left', () =>
+  it('announces when little time remains', () =>
     withPerson(async (ada) => {
       const { id } = await ada.ask(TRIP_QUESTION);
       await ada.context.clock.install();
@@ -105,7 +105,7 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
       await reads(spoken(page), ENGLISH.timeLeft(60_000));
     }));
 
-  it.each([-2, 2])('counts by the server’s clock on a machine that is %i hours off', (hours) =>
+  it.each([-2, 2])('counts down by the server’s clock on a machine whose clock is %i hours off', (hours) =>
     withPerson(async (ada) => {
       await ada.context.addInitScript(shiftClock, hours * HOUR_MS);
       const { id } = await ada.ask(TRIP_QUESTION);
@@ -122,7 +122,7 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
     }),
   );
 
-  it('speaks German, and runs from right to left', () =>
+  it('is shown in German, and from right to left', () =>
     withPerson(async (ada) => {
       const { url } = site().bank.newPage();
       const [form, link] = [await ada.ask(TRIP_QUESTION), await ada.ask({ ...CONNECT_QUESTION, url })];
@@ -145,7 +145,7 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
       await page.locator('[part=status]', { hasText: words }).waitFor();
     }));
 
-  it('keeps still and keeps its edges for those who ask for it', () =>
+  it('respects reduced motion and forced colours', () =>
     withPerson(async (ada) => {
       const { url } = site().bank.newPage();
       const [form, link] = [await ada.ask(TRIP_QUESTION), await ada.ask({ ...CONNECT_QUESTION, url })];

@@ -16,7 +16,7 @@ describe('what is shipped', () => {
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('is one file for the card, within its budget, and nothing that a strict page refuses', async () => {
+  it('puts the card into one file, within its size limit and without code that a strict policy refuses', async () => {
     expect(bundles.flatMap((bundle) => build.faultsOfBundle(bundle))).toEqual([]);
     expect(build.CARD_GZIP_MAX).toBe(20_000);
     const card = bundles.find(({ name }) => name === 'elicitation-card');
@@ -35,7 +35,7 @@ describe('what is shipped', () => {
     expect(build.faultsOf(code)).toContain(fault);
   });
 
-  it('would be held back for a card that is one byte too large', () => {
+  it('fails for a card that is one byte too large', () => {
     const card = { name: 'elicitation-card', gzip: 20_001, faults: [] };
     expect(build.faultsOfBundle(card)).toEqual([expect.stringMatching(/20001 bytes.* 1 more/u)]);
   });

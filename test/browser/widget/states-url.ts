@@ -43,7 +43,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
     return { ...asked, bank };
   }
 
-  it('is met in a browser that blocks popups and keeps sites apart, as that of people', () =>
+  it("runs in a browser that blocks popups and isolates sites, like a person's", () =>
     withPerson(async (ada) => {
       const page = await ada.open();
       expect(await page.evaluate(() => unasked)).toBe('blocked');
@@ -58,7 +58,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       ]);
     }));
 
-  it('opens nothing until its link was in view for a second', () =>
+  it('opens nothing until its link has been in view for a second', () =>
     withPerson(async (ada) => {
       const { id, bank } = await askAbout(ada);
       await ada.context.clock.install();
@@ -118,7 +118,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
     }),
   );
 
-  it('takes a closed window for nothing: it can be looked at, opened again, and left', () =>
+  it('ignores a closed window: the page can be checked, opened again, and cancelled', () =>
     withPerson(async (ada) => {
       const { id, outcome, bank } = await askAbout(ada);
       const page = await ada.open({ ids: [id] });
@@ -139,7 +139,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       expect(await outcome).toMatchObject({ status: 'cancelled' });
     }));
 
-  it('finds out by looking where no push gets through', () =>
+  it('polls where no event stream gets through', () =>
     withPerson(async (ada) => {
       const stream = site().pages.hold(isStream);
       const { id, bank } = await askAbout(ada);
@@ -154,7 +154,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       expect(bank.visits()).toBe(1);
     }));
 
-  it('is finished by the press where the asker wants no more', () =>
+  it('is settled by the press with client completion', () =>
     withPerson(async (ada) => {
       const bank = site().bank.newPage();
       const { completion: _, ...question } = CONNECT_QUESTION;
@@ -167,7 +167,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       expect(await outcome).toMatchObject({ status: 'accepted' });
     }));
 
-  it('warns of addresses that deserve a second look, with the host stressed', () =>
+  it('warns of suspicious URLs, with the host in bold', () =>
     withPerson(async (ada) => {
       const page = await ada.open();
       for (const [at, [url, host, warning]] of ADDRESSES.entries()) {

@@ -7,26 +7,26 @@ import {
 } from '../src/index.ts';
 import { Refusal } from '../src/server.ts';
 
-/** What the played server makes of answers. */
+/** How the simulated server replies to answers. */
 export type Play =
   | 'takes'
-  /** Never replies, so that what is on its way can be looked at. */
+  /** Never replies, so that the state `sending` stays visible. */
   | 'hangs'
-  /** Refuses what fits, with a field error. */
+  /** Refuses a valid answer, with a field error. */
   | 'refuses'
   | 'limits'
   /** Cannot be reached. */
   | 'offline'
-  /** Says that it was settled elsewhere, as soon as it is followed. */
+  /** Reports that it was settled elsewhere, as soon as it is followed. */
   | 'elsewhere'
   | 'gone';
 
 const REPLY_MS = 900;
 
 /** A server inside the page, for one card. Its clock is the page's own. */
-export function playServer(first: Elicitation, play: Play): ElicitationServer {
+export function simulateServer(first: Elicitation, play: Play): ElicitationServer {
   let view = first;
-  const listeners = new Set<(news: Elicitation) => void>();
+  const listeners = new Set<(next: Elicitation) => void>();
   const settle = (status: Elicitation['status']) => {
     view = { ...view, status, serverTime: new Date().toISOString() };
     for (const listener of listeners) listener(view);
