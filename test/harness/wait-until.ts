@@ -8,12 +8,12 @@ type Attempt<T> = { value: T } | { error: unknown };
 
 /**
  * Asks `cond` again and again until it gives a truthy value, and returns that value.
- * A throw counts as "not yet". Rejects after `timeoutMs` (a minute unless told) with what was awaited and the
+ * A throw counts as "not yet". Rejects after `timeoutMs` (30 s unless given) with what was awaited and the
  * last value or error seen; a `cond` that never settles is cut off by the same time.
  */
 export async function waitUntil<T>(
   cond: () => T | Promise<T>,
-  { what, timeoutMs = 60_000, everyMs = 25 }: WaitOptions,
+  { what, timeoutMs = 30_000, everyMs = 25 }: WaitOptions,
 ): Promise<Exclude<T, false | 0 | '' | null | undefined>> {
   const deadline = performance.now() + timeoutMs;
   let last = 'nothing yet';

@@ -129,11 +129,9 @@ describe('a worker', () => {
 
 it('waits for Redis at its start, and leaves although Redis is gone', async () => {
   const [port, opsPort] = [await freePort(), await freePort()];
-  const starting = startWorker({
-    ...ENV,
-    REDIS_URL: `redis://127.0.0.1:${port}`,
-    PARLEY_METRICS_PORT: `${opsPort}`,
-  });
+  const env = { ...ENV, REDIS_URL: `redis://127.0.0.1:${port}`, PARLEY_METRICS_PORT: `${opsPort}` };
+  // As `npm run worker` starts it; the other tests start workers from a bundle.
+  const starting = startWorker(env, { runs: 'sources' });
   await waitUntil(async () => (await statusOf(`http://127.0.0.1:${opsPort}/readyz`)) === 503, {
     what: 'the worker to be up and not ready',
     timeoutMs: 60_000,
