@@ -16,7 +16,7 @@ export interface AuthOptions {
 }
 
 const TOKEN_LENGTH_MAX = 8 * 1024;
-// 18 bits of a hash: they tell the few keys of a tenant apart, and fit too many guesses to confirm one.
+// 18 bits of a hash: enough to distinguish the few keys of a tenant, too few to confirm a guess.
 const KEY_ID_LENGTH = 3;
 const CACHED_TOKENS_MAX = 10_000;
 // Verified once, a token is trusted for at most this long without looking at it again.

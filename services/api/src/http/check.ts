@@ -18,7 +18,7 @@ const TYPE_WORDS: Readonly<Record<string, string>> = {
   record: 'an object',
 };
 
-/** What to do about a fault, for whoever sent it; nothing where the schema itself or its library says it well. */
+/** What is wrong with a value, for its sender; nothing where the schema or its library has a good message. */
 const inPlainWords: z.core.$ZodErrorMap = (issue) => {
   switch (issue.code) {
     case 'invalid_type':

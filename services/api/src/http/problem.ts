@@ -41,7 +41,7 @@ export interface Problem {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Anything thrown, as RFC 9457 problem details. What is not a ParleyError becomes `internal` and tells nothing. */
+/** Anything thrown, as RFC 9457 problem details. An error that is no ParleyError becomes `internal` and reveals nothing. */
 export function problemOf(error: unknown): Problem {
   const known = isParleyError(error)
     ? error
@@ -52,7 +52,7 @@ export function problemOf(error: unknown): Problem {
     headers: {
       'content-type': 'application/problem+json',
       ...(known.retryAfterSeconds !== undefined && { 'retry-after': String(known.retryAfterSeconds) }),
-      // Clients of OpenAI try again after a 500, unless they are told not to.
+      // Clients of OpenAI retry after a 500 unless this header forbids it.
       ...(known.retry === false && { 'x-should-retry': 'false' }),
       ...(known.code === 'unauthenticated' && { 'www-authenticate': 'Bearer' }),
     },

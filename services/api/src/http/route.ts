@@ -85,7 +85,7 @@ export type Reply =
       readonly headers: ReplyHeaders;
     };
 
-/** What OpenAPI tells of a route. */
+/** What OpenAPI says about a route. */
 export interface RouteDocs {
   readonly summary: string;
   readonly description?: string;

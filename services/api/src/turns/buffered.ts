@@ -22,7 +22,7 @@ export interface BufferedTurn {
   message(): BufferedMessage;
 }
 
-/** Collects a turn. Drops what a restarted step or the loss of the feed makes void: nobody has seen it. */
+/** Collects a turn. Drops what a restarted step or the loss of the feed makes void: no reader has it yet. */
 export function createBufferedTurn(): BufferedTurn {
   let parts = createMessageParts();
   let id = '';

@@ -5,7 +5,7 @@ import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 export interface Detachment {
   /** How far the feed went when the reader came: it does not end at a `turn-detached` up to there. */
   readonly until: FeedPosition;
-  /** True when the turn waits: the reader is told all up to there, and then that it waits. */
+  /** True when the turn waits: the reader gets all events up to there, and then that it waits. */
   readonly isWaiting: boolean;
 }
 
@@ -13,7 +13,7 @@ export interface Detachment {
 export interface DetachmentScan {
   /** Looks at the next entry of the feed. */
   see(entry: { readonly position: FeedPosition; readonly event: StreamEvent }): void;
-  /** True when the turn told nothing more after it was detached. */
+  /** True when no event of the turn follows its detachment. */
   readonly mayWait: boolean;
   /** Where the last entry lies; nothing in an empty feed. */
   readonly until: FeedPosition | undefined;
@@ -25,8 +25,8 @@ export function createDetachmentScan(): DetachmentScan {
   return {
     see({ position, event }) {
       until = position;
-      const told = turnEventOf(event);
-      if (told !== undefined) mayWait = told.type === 'turn-detached';
+      const turnEvent = turnEventOf(event);
+      if (turnEvent !== undefined) mayWait = turnEvent.type === 'turn-detached';
     },
     get mayWait() {
       return mayWait;

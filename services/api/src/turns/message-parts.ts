@@ -25,7 +25,7 @@ export type UiMessagePart =
       readonly data: ReturnType<typeof shownNotice>;
     };
 
-/** The parts of one message while its turn is being told. */
+/** The parts of one message while its turn runs. */
 export interface MessageParts {
   turn(event: TurnEvent): void;
   elicitation(elicitation: Elicitation): void;
@@ -33,9 +33,9 @@ export interface MessageParts {
 }
 
 interface Entry {
-  /** The step that told it; a question belongs to none. */
+  /** The step that it belongs to; a question belongs to none. */
   readonly step: number | undefined;
-  /** The text block that is still being told in it. */
+  /** The text block that is still open in it. */
   block?: string;
   part: UiMessagePart;
 }
@@ -47,7 +47,7 @@ export function createMessageParts(): MessageParts {
   let step = 0;
   let stepOpen = false;
 
-  function tell(part: UiMessagePart, block?: string): void {
+  function append(part: UiMessagePart, block?: string): void {
     entries.push({ step, part, ...(block !== undefined && { block }) });
   }
 
@@ -55,7 +55,7 @@ export function createMessageParts(): MessageParts {
     if (more === '') return;
     const open = entries.find((entry) => entry.block === block);
     if (open?.part.type === 'text') open.part = { ...open.part, text: open.part.text + more };
-    else tell({ type: 'text', text: more, state: 'done' }, block);
+    else append({ type: 'text', text: more, state: 'done' }, block);
   }
 
   function finishBlock(block: string): void {
@@ -74,7 +74,7 @@ export function createMessageParts(): MessageParts {
     closeStep();
     step = next;
     stepOpen = true;
-    tell({ type: 'step-start' });
+    append({ type: 'step-start' });
   }
 
   function restart(from: number): void {
@@ -92,7 +92,7 @@ export function createMessageParts(): MessageParts {
       (entry) =>
         entry.step === step && entry.part.type === 'dynamic-tool' && entry.part.toolCallId === toolCallId,
     );
-    if (again === undefined) tell(part);
+    if (again === undefined) append(part);
     else again.part = part;
   }
 

@@ -20,7 +20,7 @@ interface Range {
 
 /**
  * Finds what a replay must leave out. Whoever replays a turn shows it the feed as far as it goes, and then starts to
- * send: an encoder sees one item at a time and would tell the void text before it could know. Elicitation events are
+ * send: an encoder sees one item at a time and would send the void text before it could know. Elicitation events are
  * never void, although a range may cover them: a repeated step finds its questions again.
  */
 export function createSupersededScan(): SupersededScan {
@@ -32,15 +32,15 @@ export function createSupersededScan(): SupersededScan {
     see({ position, event }) {
       if (position.epoch !== epoch) starts = [];
       epoch = position.epoch;
-      const told = turnEventOf(event);
-      if (told?.type === 'step-started') {
-        // A step that is told again still begins where it did at first.
-        if (!starts.some(({ step }) => step === told.step))
-          starts.push({ step: told.step, seq: position.seq });
-      } else if (told?.type === 'step-restarted') {
-        const first = starts.find(({ step }) => step >= told.step);
+      const turnEvent = turnEventOf(event);
+      if (turnEvent?.type === 'step-started') {
+        // A repeated step still begins where it first began.
+        if (!starts.some(({ step }) => step === turnEvent.step))
+          starts.push({ step: turnEvent.step, seq: position.seq });
+      } else if (turnEvent?.type === 'step-restarted') {
+        const first = starts.find(({ step }) => step >= turnEvent.step);
         if (first !== undefined) ranges.push({ epoch, after: first.seq, before: position.seq });
-        starts = starts.filter(({ step }) => step <= told.step);
+        starts = starts.filter(({ step }) => step <= turnEvent.step);
       }
     },
     covers: ({ epoch: life, seq }) =>

@@ -3,7 +3,7 @@ export const BLOCK_GAP = '\n\n';
 
 /** Text of several blocks that arrives in pieces, handed on without ever splitting a character. */
 export interface Pieces {
-  /** What can be told now; the first half of a character waits for the second. */
+  /** The text that can be sent now; the first half of a character waits for the second. */
   add(block: string, text: string): string;
   /** What is left of a block that gets no more text. */
   finish(block: string): string;

@@ -22,7 +22,7 @@ export interface AiSdkChunks {
   elicitation(elicitation: Elicitation): readonly Chunk[];
   /** The turn was detached, and went on: its reader may hold that it waits. */
   passDetached(): void;
-  /** True when this step, or a later one, has shown something: its reader cannot be told to forget it. */
+  /** True when this step, or a later one, has shown something: the protocol cannot take it back. */
   hasShown(step: number): boolean;
 }
 
@@ -81,7 +81,7 @@ export function createAiSdkChunks(): AiSdkChunks {
   }
 
   function openStep(next: number): Chunk[] {
-    // A restarted step is told from its start, which its reader already has.
+    // A restarted step begins with an event that its reader already has.
     if (stepOpen && next === step) return [];
     const closed = closeStep();
     step = next;

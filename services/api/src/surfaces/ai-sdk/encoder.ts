@@ -7,7 +7,7 @@ import type { FollowedEvent } from '../../turns/follow.ts';
 import { jsonLine } from '../../turns/plain.ts';
 import { createAiSdkChunks } from './chunks.ts';
 
-/** Headers of the reply: the first names the protocol, the second is what chats of the former one look for. */
+/** Headers of the reply: the first names the protocol, the second is what clients of the former protocol expect. */
 export const AI_SDK_HEADERS = {
   'x-vercel-ai-ui-message-stream': 'v1',
   'x-vercel-ai-data-stream': 'v2',

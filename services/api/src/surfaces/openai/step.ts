@@ -7,7 +7,7 @@ export interface OpenAiStep {
   text(block: string, text: string): readonly string[];
   finishBlock(block: string): readonly string[];
   envelope(json: string): readonly string[];
-  /** Forgets the step. When the client has envelopes of it, what to tell it in another one. */
+  /** Discards the step. Returns the envelope to send when the client has envelopes of the step. */
   restart(step: number): readonly { readonly type: 'step-restarted'; readonly step: number }[];
   /** True when the client has text of this step, or of a later one. */
   hasText(step: number): boolean;
@@ -17,7 +17,7 @@ type Piece =
   | { readonly type: 'text'; readonly block: string; text: string }
   | { readonly type: 'envelope'; readonly json: string };
 
-/** Tells the pieces of a step as they come, or, when `buffered`, once the step has ended. */
+/** Sends the pieces of a step as they come, or, when `buffered`, once the step has ended. */
 export function createOpenAiStep(buffered: boolean): OpenAiStep {
   const pieces = createPieces();
   let held: Piece[] = [];
@@ -26,7 +26,7 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
   let textStep = -1;
   let envelopeStep = -1;
 
-  function told(piece: Piece): string {
+  function contentOf(piece: Piece): string {
     if (piece.type === 'envelope') {
       envelopeStep = current;
       return piece.json;
@@ -37,8 +37,8 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
     return gap + piece.text;
   }
 
-  function tell(piece: Piece): readonly string[] {
-    if (!buffered) return [told(piece)];
+  function add(piece: Piece): readonly string[] {
+    if (!buffered) return [contentOf(piece)];
     const before = held.at(-1);
     if (piece.type === 'text' && before?.type === 'text' && before.block === piece.block) {
       before.text += piece.text;
@@ -48,13 +48,13 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
     return [];
   }
 
-  function tellText(block: string, text: string): readonly string[] {
-    return text === '' ? [] : tell({ type: 'text', block, text });
+  function addText(block: string, text: string): readonly string[] {
+    return text === '' ? [] : add({ type: 'text', block, text });
   }
 
   function end(): readonly string[] {
-    const rests = pieces.finishAll().flatMap(([block, text]) => tellText(block, text));
-    const flushed = held.map(told);
+    const rests = pieces.finishAll().flatMap(([block, text]) => addText(block, text));
+    const flushed = held.map(contentOf);
     held = [];
     return [...rests, ...flushed];
   }
@@ -66,9 +66,9 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
       return rest;
     },
     end,
-    text: (block, text) => tellText(block, pieces.add(block, text)),
-    finishBlock: (block) => tellText(block, pieces.finish(block)),
-    envelope: (json) => tell({ type: 'envelope', json }),
+    text: (block, text) => addText(block, pieces.add(block, text)),
+    finishBlock: (block) => addText(block, pieces.finish(block)),
+    envelope: (json) => add({ type: 'envelope', json }),
     restart(step) {
       pieces.clear();
       held = [];
