@@ -97,7 +97,7 @@ export async function newPerson(tenant: Tenant = 'acme', userId = `user-${random
   return { tenant, userId, token: await userToken({ secret: SECRET, userId, tenant }) };
 }
 
-export const NAME_FORM = {
+const NAME_FORM = {
   type: 'object',
   properties: { name: { type: 'string', maxLength: 50 }, age: { type: 'integer' } },
   required: ['name'],

@@ -39,7 +39,7 @@ export interface Site {
  * Nothing looks again by itself within a test: what is found there was told by a wake, a resync, a timer or a job. A
  * test that is about the slow look or the sweep says so in the environment of its pods.
  */
-export const PATIENT_ENV = {
+const PATIENT_ENV = {
   ...LOAD_ENV,
   PARLEY_RECHECK_MS: '600000',
   PARLEY_SWEEP_MS: '600000',

@@ -268,7 +268,7 @@ function recordedOf({ body }: Reply): Seen | undefined {
   return seenOf(typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : body);
 }
 
-export function seenOf(body: Record<string, unknown> | undefined): Seen | undefined {
+function seenOf(body: Record<string, unknown> | undefined): Seen | undefined {
   if (body === undefined || typeof body.elicitationId !== 'string') return undefined;
   return {
     status: body.status as ElicitationStatus,

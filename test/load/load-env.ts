@@ -1,6 +1,6 @@
 export const SECRET = 'load-secret-load-secret-load-secret-1';
 export const TENANTS = ['acme', 'globex'] as const;
-export const SERVICE_KEYS = TENANTS.map((tenant) => `${tenant}:${serviceKeyOf(tenant)}`).join(',');
+const SERVICE_KEYS = TENANTS.map((tenant) => `${tenant}:${serviceKeyOf(tenant)}`).join(',');
 
 /** What every pod of a load needs in its environment, besides Redis. */
 export const LOAD_ENV = {

@@ -47,8 +47,8 @@ export interface Person {
   readonly faults: string[];
 }
 
-export const INBOX_BODY = '<elicitation-inbox></elicitation-inbox>';
-export const INBOX_SCRIPT = `
+const INBOX_BODY = '<elicitation-inbox></elicitation-inbox>';
+const INBOX_SCRIPT = `
   import { createElicitationServer } from './elicitation-server.js';
   import './elicitation-inbox.js';
   const inbox = document.querySelector('elicitation-inbox');

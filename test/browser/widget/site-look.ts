@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const HEIGHT = 800;
-export const WIDE = 1280;
+const WIDE = 1280;
 export const NARROW = 320;
 
 /** The rules of axe that size and colour can break; all others look at what a page is made of. */

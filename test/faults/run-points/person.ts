@@ -41,7 +41,7 @@ export async function newTalk(site: RunSite, name: string, delivery: Delivery = 
 }
 
 /** What the person of a conversation answers. */
-export function answerOf({ name }: Talk): string {
+function answerOf({ name }: Talk): string {
   return `12A for ${name}`;
 }
 

@@ -76,7 +76,7 @@ export interface RunSiteOptions {
 }
 
 /** A take-over within a second or two. */
-export const QUICK_ENV: Env = {
+const QUICK_ENV: Env = {
   PARLEY_LEASE_MS: '1000',
   PARLEY_TAKE_OVER_MS: '250',
   PARLEY_DRAIN_MS: '8000',

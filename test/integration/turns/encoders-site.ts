@@ -50,7 +50,7 @@ function partsOf(bytes: Buffer, splits: readonly number[]): Buffer[] {
 }
 
 /** The chunks as the AI SDK's own transport reads them: it throws at one that it does not know. */
-export async function readTransport(url: string): Promise<ReadableStream<UIMessageChunk>> {
+async function readTransport(url: string): Promise<ReadableStream<UIMessageChunk>> {
   const transport = new DefaultChatTransport({ api: url });
   const messages: UIMessage[] = [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hi' }] }];
   return transport.sendMessages({

@@ -22,7 +22,7 @@ import { ROOMY } from '../../contract/settings.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-export const SETTINGS = {
+const SETTINGS = {
   ...ROOMY,
   retentionMs: 3_600_000,
   messageCharactersMax: 10_000,

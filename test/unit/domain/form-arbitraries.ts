@@ -167,7 +167,7 @@ function wrongTexts({ format, minLength = 0, maxLength }: TextField): unknown[] 
 }
 
 /** A field of the subset, sometimes with a default that fits it. */
-export const formField: fc.Arbitrary<FormField> = bareField.chain((field) =>
+const formField: fc.Arbitrary<FormField> = bareField.chain((field) =>
   fc.option(valueFor(field), { nil: undefined }).map((preset) => {
     const value = Object.is(preset, -0) ? 0 : preset;
     return (value === undefined ? field : { ...field, default: value }) as FormField;
