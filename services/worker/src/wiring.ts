@@ -45,7 +45,7 @@ export async function wireWorker(env: Env, location: RedisLocation): Promise<Wor
   const telemetry = await startTelemetry({
     service: env.OTEL_SERVICE_NAME ?? 'parley-worker',
     pod: env.PARLEY_POD,
-    version: versionOf(),
+    version: readVersion(),
     otlp: otlpOf(env),
   });
   releasers.add(() => telemetry.shutdown());
@@ -179,7 +179,7 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-function versionOf(): string {
+function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return (manifest as { version: string }).version;
 }

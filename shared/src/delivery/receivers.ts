@@ -36,7 +36,7 @@ const KNOWN_MAX = 1_000;
 export function createReceivers({ slowMs = SLOW_MS }: { readonly slowMs?: number } = {}): Receivers {
   const hosts = new Map<string, Known>();
 
-  function knownOf(host: string, now: number): Known {
+  function entryFor(host: string, now: number): Known {
     const known = hosts.get(host) ?? { underWay: 0, slowUntil: 0, refused: 0 };
     hosts.set(host, known);
     if (hosts.size > KNOWN_MAX) {
@@ -49,7 +49,7 @@ export function createReceivers({ slowMs = SLOW_MS }: { readonly slowMs?: number
   return {
     enter(url) {
       const enteredAt = performance.now();
-      const known = knownOf(URL.canParse(url) ? new URL(url).host : '', enteredAt);
+      const known = entryFor(URL.canParse(url) ? new URL(url).host : '', enteredAt);
       if (known.slowUntil > enteredAt && known.underWay >= SLOW_AT_ONCE) {
         known.refused += 1;
         const deferInMs = Math.min(LATER_MS_MAX, Math.max(LATER_MS, known.refused * APART_MS));

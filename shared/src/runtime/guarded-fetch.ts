@@ -58,7 +58,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
   return async (request) => {
     const url = checkedUrl(request.url, allowLoopback);
     const signal = AbortSignal.timeout(timeoutMs);
-    const addresses = await withinTime(signal, addressesOf(url, resolve, signal));
+    const addresses = await withinTime(signal, resolveAddresses(url, resolve, signal));
     const mayCall = isLoopbackHost(url) ? isLoopbackAddress : isPublicAddress;
     // A single forbidden address refuses the call, because the connection may use any of the addresses.
     if (!addresses.every(({ address }) => mayCall(address))) throw new GuardedFetchError('refused_address');
@@ -118,7 +118,7 @@ function bareHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/gu, '');
 }
 
-async function addressesOf(
+async function resolveAddresses(
   url: URL,
   resolve: Resolver,
   signal: AbortSignal,
@@ -186,11 +186,11 @@ async function send(sending: Sending): Promise<GuardedReply> {
       .once('close', () => reject(new Error('closed')));
     outgoing.end(body);
   });
-  const body = sending.body === 'read' ? await bodyOf(response, sending) : discardBody(response);
+  const body = sending.body === 'read' ? await readBody(response, sending) : discardBody(response);
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-async function bodyOf(response: IncomingMessage, { responseBytesMax }: Sending): Promise<Buffer> {
+async function readBody(response: IncomingMessage, { responseBytesMax }: Sending): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   // An early exit from the loop destroys the response and its connection.

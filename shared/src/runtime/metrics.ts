@@ -26,11 +26,11 @@ export type Surface = (typeof SURFACES)[number];
 export type LimitName = (typeof LIMITS)[number];
 
 /** The trigger as a label: itself when it is known, else `other`. */
-export const triggerLabel = labelOf<Trigger>(TRIGGERS);
+export const triggerLabel = createLabel<Trigger>(TRIGGERS);
 /** The surface as a label: itself when it is known, else `other`. */
-export const surfaceLabel = labelOf<Surface>(SURFACES);
+export const surfaceLabel = createLabel<Surface>(SURFACES);
 
-function labelOf<Label extends string>(known: readonly (Label | 'other')[]) {
+function createLabel<Label extends string>(known: readonly (Label | 'other')[]) {
   const labels = new Map<unknown, Label | 'other'>(known.map((label) => [label, label]));
   return (value: unknown): Label | 'other' => labels.get(value) ?? 'other';
 }

@@ -41,7 +41,7 @@ export function parseVaultKeys(entries: readonly string[]): ParsedKeyRing {
   }
   const [activeId] = keys.keys();
   if (faults.length > 0 || activeId === undefined) return { faults };
-  return { keys: ringOf(activeId, keys) };
+  return { keys: createRing(activeId, keys) };
 }
 
 /**
@@ -54,10 +54,10 @@ export function createDevelopmentKeyRing(warn: (text: string) => void): KeyRing 
   );
   // A unique id, so that records of another process are recognized as such.
   const id = `development-${randomBytes(4).toString('hex')}`;
-  return ringOf(id, new Map([[id, randomBytes(KEY_BYTES)]]));
+  return createRing(id, new Map([[id, randomBytes(KEY_BYTES)]]));
 }
 
-function ringOf(activeId: string, bytes: ReadonlyMap<string, Buffer>): KeyRing {
+function createRing(activeId: string, bytes: ReadonlyMap<string, Buffer>): KeyRing {
   const keys = new Map([...bytes].map(([id, key]) => [id, createSecretKey(key)]));
   return { activeId, keyOf: (id) => keys.get(id) };
 }

@@ -75,7 +75,7 @@ export function forEachTest(chromium: string, give: (opened: ScriptedPage) => vo
 }
 
 /** Opens it for `ada`, in the Chromium of that path. */
-export async function openScriptedPages(chromium: string): Promise<ScriptedPages> {
+async function openScriptedPages(chromium: string): Promise<ScriptedPages> {
   const server = await startChatServer();
   let moves: Move[] = [];
   let otherwise = hang;
@@ -169,7 +169,7 @@ export function passTime(page: Page, what: string, isSo: () => boolean | Promise
 }
 
 /** The step of the clock, in ms. */
-export const STEP_MS = 250;
+const STEP_MS = 250;
 
 /** Installs a clock that the test can advance (it also runs by itself), and makes `Math.random` return 0.5. */
 export async function holdTime(page: Page): Promise<void> {

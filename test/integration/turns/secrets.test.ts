@@ -21,7 +21,7 @@ import { createCallLimits } from '../../../services/api/src/http/limits.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import { createSecrets } from '../../../services/api/src/surfaces/connect/secrets.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
-import { targetsOf } from '../../../services/api/src/wiring/connect-targets.ts';
+import { createConnectTargets } from '../../../services/api/src/wiring/connect-targets.ts';
 import { engineOn } from '../../contract/engines.ts';
 import { entriesOf } from '../../contract/observe.ts';
 import { newOwner } from '../../contract/questions.ts';
@@ -89,7 +89,7 @@ mcpServers:
       vault,
       keys,
       identity: createTypedIdentity(owner.tenant),
-      targets: targetsOf(loaded, { publicUrl, allowLoopbackHttp: true }),
+      targets: createConnectTargets(loaded, { publicUrl, allowLoopbackHttp: true }),
       callLimits: createCallLimits(backend.limits, callLimits, () => undefined),
       tellOrigins: [],
       proxyHops: 0,

@@ -33,7 +33,7 @@ interface ChatRequests {
 export function createPendingRequests(): PendingRequests {
   const chats = new Map<string, ChatRequests>();
 
-  function requestsOf(chatId: string): ChatRequests {
+  function requestsFor(chatId: string): ChatRequests {
     const requests = chats.get(chatId) ?? { messages: new Set(), stops: new Map() };
     chats.set(chatId, requests);
     return requests;
@@ -45,7 +45,7 @@ export function createPendingRequests(): PendingRequests {
 
   return {
     async send(chatId, signal, send) {
-      const requests = requestsOf(chatId);
+      const requests = requestsFor(chatId);
       const message = new AbortController();
       const either = anySignal(signal, message);
       requests.messages.add(message);
@@ -59,7 +59,7 @@ export function createPendingRequests(): PendingRequests {
       }
     },
     async stop(chatId, signal, requestStop) {
-      const requests = requestsOf(chatId);
+      const requests = requestsFor(chatId);
       const hasAborted = requests.messages.size > 0;
       for (const message of requests.messages) message.abort();
       const retry = new AbortController();

@@ -31,7 +31,7 @@ const UNREAD_MS_MAX = 30_000;
 export function createChatRegistry(): ChatRegistry {
   const entries = new Map<string, ChatEntry>();
 
-  function entryOf(chatId: string): ChatEntry {
+  function entryFor(chatId: string): ChatEntry {
     const entry = entries.get(chatId) ?? {};
     entries.set(chatId, entry);
     return entry;
@@ -71,7 +71,7 @@ export function createChatRegistry(): ChatRegistry {
 
   return {
     attach(chat) {
-      const entry = entryOf(chat.id);
+      const entry = entryFor(chat.id);
       entry.chat = chat;
       return () => {
         if (entry.chat === chat) entry.chat = undefined;
@@ -83,7 +83,7 @@ export function createChatRegistry(): ChatRegistry {
       return timer === undefined ? undefined : turn;
     },
     async read(chatId, turn, signal) {
-      const entry = entryOf(chatId);
+      const entry = entryFor(chatId);
       const { turn: olderTurn, reader: olderReader } = entry;
       const onAbort = () => reader.fail(signal?.reason);
       const reader = createTurnReader(turn, {

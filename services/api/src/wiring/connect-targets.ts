@@ -21,9 +21,12 @@ export interface ConnectorSettings {
 }
 
 /** What people can connect, by a configuration. */
-export function targetsOf(loaded: LoadedAgentsConfig, settings: ConnectorSettings): ConnectTargets {
+export function createConnectTargets(
+  loaded: LoadedAgentsConfig,
+  settings: ConnectorSettings,
+): ConnectTargets {
   const { mcpServers } = loaded.config;
-  const connectors = connectorsOf(loaded, settings);
+  const connectors = createConnectors(loaded, settings);
   const secret = { kind: 'secret', toolId: SECRET_TOOL_ID, connector: createSecretConnector() } as const;
   return {
     connector: (id) => (id === SECRET_CONNECTOR_ID ? secret.connector : connectors.get(id)),
@@ -38,22 +41,22 @@ export function targetsOf(loaded: LoadedAgentsConfig, settings: ConnectorSetting
   };
 }
 
-function connectorsOf(
+function createConnectors(
   { config, secretOf }: LoadedAgentsConfig,
   settings: ConnectorSettings,
 ): ReadonlyMap<string, Connector> {
   const guardedFetch = createGuardedFetch({ allowLoopback: settings.allowLoopbackHttp });
-  const connectorOf = (entry: ConnectorEntry): Connector => {
+  const createConnector = (entry: ConnectorEntry): Connector => {
     switch (entry.type) {
       case 'oauth2':
         return oauth2Of(entry, secretOf, settings);
       case 'api_key':
-        return createApiKeyConnector(apiKeyOf(entry), { guardedFetch });
+        return createApiKeyConnector(createApiKey(entry), { guardedFetch });
       case 'nango':
-        return nangoOf(entry, secretOf, settings);
+        return createNango(entry, secretOf, settings);
     }
   };
-  return new Map(Object.values(config.connectors).map((entry) => [entry.id, connectorOf(entry)]));
+  return new Map(Object.values(config.connectors).map((entry) => [entry.id, createConnector(entry)]));
 }
 
 type SecretOf = LoadedAgentsConfig['secretOf'];
@@ -85,7 +88,7 @@ function serverOf({ issuer, authorizationEndpoint, tokenEndpoint, revocationEndp
   };
 }
 
-function apiKeyOf({ id, label, instructions, header, checkUrl }: ApiKeyConnector) {
+function createApiKey({ id, label, instructions, header, checkUrl }: ApiKeyConnector) {
   return {
     id,
     label,
@@ -96,7 +99,7 @@ function apiKeyOf({ id, label, instructions, header, checkUrl }: ApiKeyConnector
   };
 }
 
-function nangoOf(entry: NangoConnector, secretOf: SecretOf, settings: ConnectorSettings): Connector {
+function createNango(entry: NangoConnector, secretOf: SecretOf, settings: ConnectorSettings): Connector {
   return createNangoConnector({
     id: entry.id,
     integration: entry.integrationId,

@@ -19,7 +19,7 @@ import { createTypedIdentity } from '../surfaces/connect/identity/typed.ts';
 import { connectRoutes } from '../surfaces/connect/routes.ts';
 import { createSecrets } from '../surfaces/connect/secrets.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
-import { targetsOf } from './connect-targets.ts';
+import { createConnectTargets } from './connect-targets.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -46,10 +46,10 @@ const STALE_MS = 5 * 60_000;
 export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const { env, backend, engine, log, metrics, loaded } = parts;
   if (!actsForPeople(loaded.config) && !isSetUp(env)) return undefined;
-  const { publicUrl, identity } = pagesOf(env);
-  const keys = keysOf(env, log);
+  const { publicUrl, identity } = readPageSettings(env);
+  const keys = createKeys(env, log);
   const vault = createVault({ store: backend.vault, keys });
-  const targets = targetsOf(loaded, { publicUrl, allowLoopbackHttp: isDevelopment(env) });
+  const targets = createConnectTargets(loaded, { publicUrl, allowLoopbackHttp: isDevelopment(env) });
   const onEvent = (event: ConnectEvent, requestId?: string) => {
     if (event.type === 'mismatch') metrics.identityMismatch.add(1);
     log.info({ ...event, requestId }, 'connect page');
@@ -128,9 +128,9 @@ function isDevelopment({ NODE_ENV }: Env): boolean {
 }
 
 /** Where the pages are, and how they know who is before them. Throws EnvError with all that is missing for that. */
-function pagesOf(env: Env): { readonly publicUrl: string; readonly identity: Identity } {
+function readPageSettings(env: Env): { readonly publicUrl: string; readonly identity: Identity } {
   const publicUrl = env.PARLEY_PUBLIC_URL;
-  const identity = publicUrl === undefined ? undefined : identityOf(env, publicUrl);
+  const identity = publicUrl === undefined ? undefined : createIdentity(env, publicUrl);
   if (publicUrl !== undefined && identity !== undefined) return { publicUrl, identity };
   const why = 'is required where tools act with accounts of their users (`credentialScope: user`)';
   throw new EnvError([
@@ -140,7 +140,7 @@ function pagesOf(env: Env): { readonly publicUrl: string; readonly identity: Ide
 }
 
 /** What PARLEY_CONNECT_IDENTITY names; the environment was checked to hold what that needs. */
-function identityOf(env: Env, publicUrl: string): Identity | undefined {
+function createIdentity(env: Env, publicUrl: string): Identity | undefined {
   const tenants = env.PARLEY_CONNECT_TENANTS.length === 0 ? ['default'] : env.PARLEY_CONNECT_TENANTS;
   switch (env.PARLEY_CONNECT_IDENTITY) {
     case 'oidc':
@@ -165,7 +165,7 @@ function identityOf(env: Env, publicUrl: string): Identity | undefined {
 }
 
 /** Keys made up for a process serve that process alone, so only where no other one reads what it seals. */
-function keysOf(env: Env, log: Log): KeyRing {
+function createKeys(env: Env, log: Log): KeyRing {
   const isAlone = redisLocation(env) === undefined && isDevelopment(env);
   if (env.PARLEY_VAULT_KEYS.length === 0 && isAlone)
     return createDevelopmentKeyRing((words) => log.warn(words));

@@ -54,7 +54,7 @@ const SLOW_READER_MS = 30_000;
 
 /** Builds a pod from its environment: the only place that picks the backend. */
 export async function wirePod(env: Env): Promise<Pod> {
-  const version = versionOf();
+  const version = readVersion();
   const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
   const telemetry = await startTelemetry({
     service: env.OTEL_SERVICE_NAME ?? 'parley-api',
@@ -84,7 +84,7 @@ export async function wirePod(env: Env): Promise<Pod> {
   const drain = new AbortController();
   // Every stream and every wait listens to it; Node takes more than ten for a leak.
   setMaxListeners(0, drain.signal);
-  const doors = { authenticate: authenticateOf(env), limits: limitsOf(env, backend, metrics) };
+  const doors = { authenticate: createAuthentication(env), limits: createLimits(env, backend, metrics) };
   const agents = wireAgents({
     env,
     version,
@@ -159,7 +159,7 @@ function openBackend(env: Env, metrics: Metrics): Backend {
   });
 }
 
-function limitsOf(env: Env, backend: Backend, metrics: Metrics): CallLimits {
+function createLimits(env: Env, backend: Backend, metrics: Metrics): CallLimits {
   return createCallLimits(
     backend.limits,
     {
@@ -172,7 +172,7 @@ function limitsOf(env: Env, backend: Backend, metrics: Metrics): CallLimits {
   );
 }
 
-function authenticateOf(env: Env): Authenticate {
+function createAuthentication(env: Env): Authenticate {
   return createAuthenticate({
     serviceKeys: env.PARLEY_API_KEYS,
     verify: createTokenVerifier({
@@ -208,11 +208,11 @@ function createPodApp(parts: AppParts): Router {
       if (change === 1 && resumed) metrics.sseResumes.add(1);
     },
   });
-  return createApp({ serve, surfaces: surfacesOf(parts), corsOrigins: env.PARLEY_CORS_ORIGINS, version });
+  return createApp({ serve, surfaces: createSurfaces(parts), corsOrigins: env.PARLEY_CORS_ORIGINS, version });
 }
 
 /** Every surface of the pod, one line each. */
-function surfacesOf({ env, backend, engine, limits, draining, agents }: AppParts): Surface[] {
+function createSurfaces({ env, backend, engine, limits, draining, agents }: AppParts): Surface[] {
   const turns = agents?.turns;
   const pages = agents?.connect;
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
@@ -230,7 +230,7 @@ function secondsOf(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : milliseconds / 1000;
 }
 
-function versionOf(): string {
+function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   return (manifest as { version: string }).version;
 }

@@ -5,14 +5,14 @@ import { TEXT_FORMATS } from './formats.ts';
 import {
   bound,
   count,
-  insteadOf,
-  listOf,
   only,
   prose,
   type Reader,
   type Reading,
+  readList,
   readShape,
   refuse,
+  replacementFor,
   type Shape,
 } from './shape.ts';
 import {
@@ -36,9 +36,9 @@ const COMMON: Record<string, Reader> = { type: (value) => value, ...LABELS, defa
 
 const OPTION: Shape = { name: 'choice', keywords: { const: choice, title }, needs: ['const', 'title'] };
 
-const values = choices(listOf<string>(choice, (value) => value));
+const values = choices(readList<string>(choice, (value) => value));
 const options = choices(
-  listOf<FormOption>(
+  readList<FormOption>(
     (value, path, reading) => readShape(value, path, OPTION, reading),
     (option) => option.const,
   ),
@@ -68,7 +68,7 @@ const NUMBER: Shape = {
 const BOOLEAN: Shape = { name: 'boolean field', keywords: COMMON, needs: [] };
 const SELECT: Shape = {
   name: 'select field',
-  keywords: { ...COMMON, enum: values, enumNames: listOf(title) },
+  keywords: { ...COMMON, enum: values, enumNames: readList(title) },
   needs: [],
 };
 const TITLED_SELECT: Shape = {
@@ -120,7 +120,7 @@ function shapeOf(raw: Record<string, unknown>): Shape | undefined {
 
 function refuseKind(raw: Record<string, unknown>, path: string, reading: Reading): undefined {
   for (const key of Object.keys(raw)) {
-    const hint = insteadOf(key);
+    const hint = replacementFor(key);
     if (hint !== undefined) refuse(reading, joinPath(path, key), hint);
   }
   const kinds = 'must be string, number, integer, boolean or array';

@@ -3,7 +3,7 @@ import { isRecord } from '../plain-record.ts';
 import { faultOfProse } from '../text.ts';
 import { DEFAULT_FORM_CAPS, type FormCaps, findExcess } from './bounds.ts';
 import { LABELS, readField } from './field.ts';
-import { listOf, only, prose, type Reading, readShape, refuse, type Shape } from './shape.ts';
+import { only, prose, type Reading, readList, readShape, refuse, type Shape } from './shape.ts';
 import type { FormField } from './value.ts';
 
 export { DEFAULT_FORM_CAPS, type FormCaps } from './bounds.ts';
@@ -34,7 +34,7 @@ const FORM: Shape = {
     type: only('object'),
     ...LABELS,
     properties: readProperties,
-    required: listOf<string>(
+    required: readList<string>(
       prose(() => NAME_LENGTH_MAX),
       (name) => name,
     ),

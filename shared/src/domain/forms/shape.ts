@@ -45,7 +45,7 @@ export function readShape(raw: unknown, path: string, shape: Shape, reading: Rea
 function readKeyword(key: string, value: unknown, path: string, shape: Shape, reading: Reading): unknown {
   const reader = Object.hasOwn(shape.keywords, key) ? shape.keywords[key] : undefined;
   if (reader !== undefined) return reader(value, path, reading);
-  return refuse(reading, path, insteadOf(key) ?? `remove it: a ${shape.name} takes ${takenBy(shape)}`);
+  return refuse(reading, path, replacementFor(key) ?? `remove it: a ${shape.name} takes ${takenBy(shape)}`);
 }
 
 function takenBy(shape: Shape): string {
@@ -53,7 +53,7 @@ function takenBy(shape: Shape): string {
 }
 
 /** A hint for a keyword that no shape takes. */
-export function insteadOf(key: string): string | undefined {
+export function replacementFor(key: string): string | undefined {
   return INSTEAD.get(key);
 }
 
@@ -95,7 +95,7 @@ function plain(value: number): number {
 }
 
 /** A reader for a list whose entries differ from each other by what `keyOf` finds in them. */
-export function listOf<T>(entry: Reader, keyOf?: (copy: T) => string): Reader {
+export function readList<T>(entry: Reader, keyOf?: (copy: T) => string): Reader {
   return (value, path, reading) => {
     if (!Array.isArray(value)) return refuse(reading, path, 'must be a list');
     const copies: T[] = [];

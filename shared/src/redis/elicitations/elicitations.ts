@@ -17,7 +17,7 @@ import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { parseMember } from '../outbox/member.ts';
 import { commitCall, createCall } from './commit-call.ts';
-import { pageOf } from './page.ts';
+import { readPage } from './page.ts';
 import { rowOf } from './row-codec.ts';
 
 export interface RedisElicitationsDeps {
@@ -43,7 +43,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
   }
 
   async function readMany(ids: readonly string[]) {
-    if (ids.length === 0) return { rows: [], now: await clockOf(redis, onError) };
+    if (ids.length === 0) return { rows: [], now: await readClock(redis, onError) };
     const readings = await Promise.all(ids.map(read));
     return {
       rows: readings.map(({ row }) => row),
@@ -105,7 +105,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     read,
     readMany,
     commit,
-    page: (request) => pageOf({ redis, readMany, onError }, request),
+    page: (request) => readPage({ redis, readMany, onError }, request),
     async due(bucket, limit, skip = 0) {
       return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit, skip])) as string[];
     },
@@ -129,7 +129,7 @@ function tasksIn(lines: string, { definition }: Row): OutboxTask[] {
 }
 
 /** The clock, where no row is read together with it. */
-async function clockOf(redis: Commands, onError?: (error: unknown) => void): Promise<number> {
+async function readClock(redis: Commands, onError?: (error: unknown) => void): Promise<number> {
   const [seconds, microseconds] = await orUnavailable(() => redis.time(), onError);
   return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
 }

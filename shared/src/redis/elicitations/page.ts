@@ -20,7 +20,7 @@ interface Place {
 const CHUNK = 100;
 
 /** Lists an owner's elicitations newest first, merging open and ended ones. */
-export async function pageOf(deps: PageDeps, request: PageRequest): Promise<Page> {
+export async function readPage(deps: PageDeps, request: PageRequest): Promise<Page> {
   const rows: Row[] = [];
   let cursor = request.cursor === undefined ? undefined : parsePlace(request.cursor);
   for (;;) {

@@ -33,7 +33,7 @@ export interface QueueTimers extends Timers {
 export function createQueueTimers(connection: Commands, queues: number): QueueTimers {
   const producers = new Map<number, Queue>();
 
-  function queueOf(elicitationId: string): Queue {
+  function queueFor(elicitationId: string): Queue {
     const index = (bucketOfElicitationId(elicitationId) ?? 0) % queues;
     const known = producers.get(index);
     if (known !== undefined) return known;
@@ -46,10 +46,10 @@ export function createQueueTimers(connection: Commands, queues: number): QueueTi
 
   return {
     async schedule(elicitationId, delayMs) {
-      await queueOf(elicitationId).add(EXPIRE_JOB, {}, { jobId: elicitationId, delay: delayMs });
+      await queueFor(elicitationId).add(EXPIRE_JOB, {}, { jobId: elicitationId, delay: delayMs });
     },
     async cancel(elicitationId) {
-      await queueOf(elicitationId).remove(elicitationId);
+      await queueFor(elicitationId).remove(elicitationId);
     },
     async close() {
       await Promise.all([...producers.values()].map((queue) => queue.close()));

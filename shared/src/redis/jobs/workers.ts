@@ -43,7 +43,7 @@ export function startWorkers(options: WorkersOptions): Workers {
   const connection = connectWorker(location);
   connection.on('error', () => undefined);
   const stopping = new AbortController();
-  const run = runnerOf(options.processors, stopping.signal);
+  const run = createRunner(options.processors, stopping.signal);
 
   function start(queue: string, index: number, jobsAtATime: number): Worker {
     const worker = new Worker(queue, run, {
@@ -87,7 +87,7 @@ export function startWorkers(options: WorkersOptions): Workers {
   };
 }
 
-function runnerOf(processors: Processors, signal: AbortSignal) {
+function createRunner(processors: Processors, signal: AbortSignal) {
   return async (job: Job, token?: string): Promise<void> => {
     if (!isJobName(processors, job.name)) throw new UnrecoverableError(`There is no job named ${job.name}.`);
     const again = await processors[job.name]({ id: job.id ?? '', signal });

@@ -147,7 +147,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   }
 
   /** How a turn of the index stands that is to belong to one of these; what does not run any more leaves the index. */
-  async function ownedOf(bucket: number, field: string, owners: ReadonlySet<string>) {
+  async function readOwned(bucket: number, field: string, owners: ReadonlySet<string>) {
     const stream = parseStreamPath(field);
     const stands = stream === undefined ? undefined : await standing(stream);
     if (stream !== undefined && stands?.status === 'running')
@@ -159,7 +159,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   async function* ownedBy(owners: ReadonlySet<string>) {
     for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) {
       for await (const [field, owner] of runningIn(bucket)) {
-        const owned = owners.has(owner) ? await ownedOf(bucket, field, owners) : undefined;
+        const owned = owners.has(owner) ? await readOwned(bucket, field, owners) : undefined;
         if (owned !== undefined) yield owned;
       }
     }

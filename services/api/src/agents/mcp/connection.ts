@@ -55,7 +55,7 @@ export async function openConnection(deps: ConnectionDeps, options: ConnectionOp
   const { limits, exchanges } = deps;
   const { config, signal } = options;
   const isHttp = config.transport.type === 'http';
-  const { transport, endSession } = transportOf(deps, options);
+  const { transport, endSession } = createTransport(deps, options);
   const client = createClient(deps, options, isHttp);
   transport.onclose = options.onClosed;
 
@@ -115,7 +115,7 @@ function acceptAny<T>(): JsonSchemaValidator<T> {
   return (input) => ({ valid: true, data: input as T, errorMessage: undefined });
 }
 
-function transportOf(
+function createTransport(
   deps: ConnectionDeps,
   { config, credential }: ConnectionOptions,
 ): { transport: Transport; endSession: () => Promise<void> } {

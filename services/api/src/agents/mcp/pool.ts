@@ -51,7 +51,7 @@ export function createPool<P extends ConnectionTarget>({
   const endings = new Set<Promise<void>>();
   let isClosed = false;
 
-  function slotOf(target: P): Slot {
+  function slotFor(target: P): Slot {
     const known = current.get(target.key);
     const slot = known?.fingerprint === target.fingerprint ? known : openSlot(target, known);
     current.delete(target.key);
@@ -115,7 +115,7 @@ export function createPool<P extends ConnectionTarget>({
   return {
     use: async (target, work) => {
       if (isClosed) throw new Error('closed');
-      const slot = slotOf(target);
+      const slot = slotFor(target);
       clearTimeout(slot.idle);
       slot.users += 1;
       try {

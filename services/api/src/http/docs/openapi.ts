@@ -41,7 +41,7 @@ export function openApiOf(routes: readonly Route[], version: string): OpenApi {
     paths,
     webhooks: { 'elicitation-ended': { post: webhookOperation() } },
     components: {
-      schemas: componentsOf(),
+      schemas: buildComponents(),
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
     security: [{ bearer: [] }],
@@ -167,7 +167,7 @@ function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
   return rest;
 }
 
-function componentsOf(): Record<string, unknown> {
+function buildComponents(): Record<string, unknown> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, {
     io: 'input',
     unrepresentable: 'any',

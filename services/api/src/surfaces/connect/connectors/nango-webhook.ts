@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { IncomingHeaders, WebhookVerdict } from './connector.ts';
 
-const SIGNATURE_HEADER = 'x-nango-hmac-sha256';
+export const SIGNATURE_HEADER = 'x-nango-hmac-sha256';
 /** The tags that tie a connection to a flow. Lower case, because Nango makes all keys so. */
 export const FLOW_TAG = 'elicitation_id';
 export const TENANT_TAG = 'tenant';

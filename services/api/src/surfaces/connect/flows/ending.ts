@@ -53,7 +53,7 @@ export async function endFlow(
   const earlier = row === undefined ? undefined : await earlierEnding(deps, flow, row);
   if (earlier !== undefined) {
     // With many providers, revoking it would end what the person did connect as well.
-    if ((await heldOf(deps, flow)) === undefined)
+    if ((await readHeld(deps, flow)) === undefined)
       await deps.targets.connector(flow.connectorId)?.revoke(credential);
     return earlier;
   }
@@ -79,11 +79,11 @@ export async function hasBrought(
   ref: CredentialRef,
   { settlement }: Row,
 ): Promise<boolean> {
-  return settlement?.surface === SURFACE || (await heldOf(deps, ref))?.state === 'usable';
+  return settlement?.surface === SURFACE || (await readHeld(deps, ref))?.state === 'usable';
 }
 
 /** What is held under a name. One that does not open any more is in nobody's way. */
-export async function heldOf(
+export async function readHeld(
   { vault }: Pick<EndingDeps, 'vault'>,
   ref: CredentialRef,
 ): Promise<OpenedCredential | undefined> {

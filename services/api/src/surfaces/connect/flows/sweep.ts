@@ -1,7 +1,7 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import type { StagedFlow } from '@parley/shared/ports/vault';
 import type { Vault } from '@parley/shared/vault/vault';
-import { conclude, dropFlow, type EndingDeps, heldOf, SECRET_MS } from './ending.ts';
+import { conclude, dropFlow, type EndingDeps, readHeld, SECRET_MS } from './ending.ts';
 import { elicitationOfFlow, isUnknownFlow } from './flow-id.ts';
 
 export interface SweepDeps extends EndingDeps {
@@ -53,7 +53,7 @@ export async function sweepFlows(
 
 async function dropUnclaimed(deps: SweepDeps, flow: StagedFlow): Promise<void> {
   // With many providers, revoking it would end what the person did connect as well.
-  if ((await heldOf(deps, flow)) === undefined) await dropFlow(deps, flow);
+  if ((await readHeld(deps, flow)) === undefined) await dropFlow(deps, flow);
   else await deps.vault.drop(flow);
 }
 
@@ -63,7 +63,7 @@ async function endStale(deps: SweepDeps, flow: StagedFlow): Promise<void> {
   // Somebody may sleep until an open question ends, and what is held may be newer by a mere refresh. Only behind an
   // answered one does what was written later count; not revoked, for with many providers that would end both.
   const { row } = await deps.elicitations.read(elicitationId);
-  const held = row?.status === 'accepted' ? await heldOf(deps, flow) : undefined;
+  const held = row?.status === 'accepted' ? await readHeld(deps, flow) : undefined;
   if (held !== undefined && held.savedAt > flow.stagedAt) await deps.vault.drop(flow);
   else await conclude(deps, flow, elicitationId);
 }
