@@ -1,7 +1,7 @@
-import type { RunRef } from '@parley/shared/domain/runs/run';
-import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { RunNote, Runs, RunWrite, WriteResult } from '@parley/shared/ports/runs/runs';
+import type { RunRef } from '../domain/runs/run.ts';
+import type { TurnEvent } from '../domain/runs/turn-events.ts';
+import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
+import type { RunNote, Runs, RunWrite, WriteResult } from '../ports/runs/runs.ts';
 
 // Models stream a few characters at a time. One write for each would cost more than the model call.
 const COALESCE_MS = 25;
