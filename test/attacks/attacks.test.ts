@@ -1,22 +1,21 @@
-import { afterAll, beforeAll } from 'vitest';
-import { answerAttacks } from './answers.ts';
-import { askAttacks } from './asks.ts';
-import { bodyAttacks } from './bodies.ts';
-import { bombAttacks } from './bombs.ts';
-import { fuzzAttacks } from './fuzz.ts';
-import { injectionAttacks } from './injection.ts';
-import { limitAttacks } from './limits.ts';
-import { ownerAttacks } from './owners.ts';
-import { pollutionAttacks } from './pollution.ts';
-import { postChecks } from './post-checks.ts';
-import { requestAttacks } from './requests.ts';
-import { schemaAttacks } from './schemas.ts';
-import { secretAttacks } from './secrets.ts';
-import { slowAttacks, slowPostChecks } from './slow.ts';
-import { tokenAttacks } from './tokens.ts';
-import { urlAttacks } from './urls.ts';
-import { webhookAttacks } from './webhooks.ts';
-import { startWorld, type World } from './world.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerAttacks } from './cases/answers.ts';
+import { askAttacks } from './cases/asks.ts';
+import { bodyAttacks } from './cases/bodies.ts';
+import { bombAttacks } from './cases/bombs.ts';
+import { fuzzAttacks } from './cases/fuzz.ts';
+import { injectionAttacks } from './cases/injection.ts';
+import { limitAttacks } from './cases/limits.ts';
+import { ownerAttacks } from './cases/owners.ts';
+import { pollutionAttacks } from './cases/pollution.ts';
+import { requestAttacks } from './cases/requests.ts';
+import { schemaAttacks } from './cases/schemas.ts';
+import { secretAttacks } from './cases/secrets.ts';
+import { slowAttacks, slowPostChecks } from './cases/slow.ts';
+import { tokenAttacks } from './cases/tokens.ts';
+import { urlAttacks } from './cases/urls.ts';
+import { webhookAttacks } from './cases/webhooks.ts';
+import { startWorld, type World } from './support/world.ts';
 
 // One world for all attacks: starting pods is what takes the time.
 let world: World;
@@ -34,3 +33,30 @@ const attacks = [
   secretAttacks,
 ];
 for (const attack of attacks) attack(() => world);
+
+/** Checks after all attacks: the pods still run, and no pod logged a warning or an error. */
+function postChecks(world: () => World): void {
+  describe('after the attacks', () => {
+    it('no request failed unexpectedly, and nothing was written to stderr', () => {
+      for (const { lines, stderr } of world().pods) {
+        expect(lines.filter((line) => /"level":"(?:warn|error|fatal)"/.test(line))).toEqual([]);
+        expect(stderr).toEqual([]);
+      }
+    });
+
+    it('no reply was a 5xx, by the count of the pods', async () => {
+      for (const url of world().metricsUrls) {
+        const text = await (await fetch(url)).text();
+        const statuses = [...text.matchAll(/^http_requests_total\{.*status="(\d+)".*\} (\d+)/gm)];
+        expect(statuses.length).toBeGreaterThan(5);
+        expect(statuses.filter(([, status]) => Number(status) >= 500).map(([line]) => line)).toEqual([]);
+      }
+    });
+
+    it('the pods are ready', async () => {
+      for (const pod of [0, 1] as const) {
+        expect((await world().call({ path: '/readyz', pod })).json).toMatchObject({ status: 'ready' });
+      }
+    });
+  });
+}

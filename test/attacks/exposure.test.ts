@@ -8,9 +8,9 @@ import { freePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes/processes.ts';
 import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { userToken } from '../harness/tokens.ts';
-import { call } from './call.ts';
-import { openStream } from './stream.ts';
-import { POST_ASK, question } from './world.ts';
+import { call } from './support/call.ts';
+import { openStream } from './support/stream.ts';
+import { POST_ASK, question } from './support/world.ts';
 
 const PASSWORD = 'a-password-of-the-user-parley';
 const OPERATOR = 'a-password-of-the-operator';

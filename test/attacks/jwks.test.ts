@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes/processes.ts';
 import { forgedTokens } from '../harness/tokens.ts';
-import { call, expectProblem } from './call.ts';
+import { call, expectProblem } from './support/call.ts';
 
 const ISSUER = 'https://issuer.example/';
 const AUDIENCE = 'parley';

@@ -1,19 +1,22 @@
+import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { deadlinesKey } from '@parley/shared/redis/client/keys';
+import type { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { ensureRedisServer, findRedis } from '../harness/redis/find-redis.ts';
-import { redisCommand } from '../harness/redis/redis-command.ts';
+import { redisCommand, withRedis } from '../harness/redis/redis-command.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
-import { openRedisPods } from './redis-pods.ts';
 import { backendContract } from './suite.ts';
-import { tidyUp } from './tidy.ts';
+import { RUN } from './support/questions.ts';
+import { openRedisPods } from './support/redis-pods.ts';
 
 const NAME = 'the Redis backend on one server';
 
 const binary = await ensureRedisServer();
-if (binary !== undefined) await onServerOfItsOwn(binary);
-else await onServerOfOthers();
+if (binary !== undefined) await runOnOwnServer(binary);
+else await runOnSharedServer();
 
-async function onServerOfItsOwn(binary: string): Promise<void> {
+async function runOnOwnServer(binary: string): Promise<void> {
   const { url, stop } = await startRedis({ binary });
   afterAll(() => stop());
   backendContract(NAME, {
@@ -25,17 +28,39 @@ async function onServerOfItsOwn(binary: string): Promise<void> {
   });
 }
 
-/** One that may not be emptied: what loses everything is left out. */
-async function onServerOfOthers(): Promise<void> {
+/** Others use this server, so it is never emptied: the cases that lose all data are skipped. */
+async function runOnSharedServer(): Promise<void> {
   const found = await findRedis();
   if ('notRun' in found) return suiteNotRun(NAME, found.notRun);
   const { url } = found;
   afterAll(async () => {
-    await tidyUp(url);
+    await deleteOwnKeys(url);
     await found.stop();
   });
   backendContract(NAME, {
     hasLine: true,
     open: (settings) => openRedisPods({ kind: 'single', url }, settings),
   });
+}
+
+/** Deletes the keys of this run from a server that others use too. */
+async function deleteOwnKeys(url: string): Promise<void> {
+  await withRedis(url, async (redis) => {
+    let cursor = '0';
+    do {
+      const [next, keys] = await redis.scan(cursor, 'MATCH', 'parley:*', 'COUNT', 500);
+      cursor = next;
+      await Promise.all(keys.map((key) => deleteIfOwn(redis, key)));
+    } while (cursor !== '0');
+  });
+}
+
+async function deleteIfOwn(redis: Redis, key: string): Promise<void> {
+  if (key.includes(RUN)) return void (await redis.unlink(key));
+  const id = /:elicitation:(el_.+)$/.exec(key)?.[1];
+  const bucket = id === undefined ? undefined : bucketOfElicitationId(id);
+  if (id === undefined || bucket === undefined) return;
+  const definition = await redis.hget(key, 'definition');
+  if (definition?.includes(RUN) !== true) return;
+  await Promise.all([redis.unlink(key), redis.zrem(deadlinesKey(bucket), id)]);
 }

@@ -2,8 +2,8 @@ import { afterAll } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { startSentinel } from '../harness/redis/sentinel.ts';
-import { openRedisPods } from './redis-pods.ts';
 import { backendContract } from './suite.ts';
+import { openRedisPods } from './support/redis-pods.ts';
 
 const NAME = 'the Redis backend behind Sentinels';
 

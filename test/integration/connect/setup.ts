@@ -24,8 +24,8 @@ import { createOidcIdentity } from '../../../services/api/src/surfaces/connect/i
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import type { ConnectDeps } from '../../../services/api/src/surfaces/connect/routes.ts';
 import type { ConnectTargets } from '../../../services/api/src/surfaces/connect/targets.ts';
-import { engineOn } from '../../contract/engines.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { canary } from '../../harness/canary.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';

@@ -25,8 +25,8 @@ import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { startTurn } from '../../../services/api/src/turns/start.ts';
 import type { Turns } from '../../../services/api/src/turns/turns.ts';
 import { createApp } from '../../../services/api/src/wiring/app.ts';
-import { newOwner } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { newOwner } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { podOn } from '../turns/setup.ts';
 

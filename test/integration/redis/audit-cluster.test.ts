@@ -3,7 +3,7 @@ import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
 import { deadlinesKey, elicitationKey, inboxKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { answerOf, askOf, newOwner } from '../../contract/questions.ts';
+import { answerOf, askOf, newOwner } from '../../contract/support/questions.ts';
 import { type ClusterTopology, startCluster } from '../../harness/redis/cluster.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { startTestPod, type TestPod } from '../worker/setup.ts';

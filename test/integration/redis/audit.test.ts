@@ -10,7 +10,7 @@ import {
   inboxKey,
 } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, askOf, newOwner, newStream, serviceOf } from '../../contract/questions.ts';
+import { answerOf, askOf, newOwner, newStream, serviceOf } from '../../contract/support/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

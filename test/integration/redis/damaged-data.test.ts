@@ -1,7 +1,7 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { elicitationKey, feedKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { askOf, newStream, serviceOf } from '../../contract/questions.ts';
+import { askOf, newStream, serviceOf } from '../../contract/support/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { single, startTestPod, type TestPod } from '../worker/setup.ts';

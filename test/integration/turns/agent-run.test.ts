@@ -19,10 +19,10 @@ import { silentTurnObserver } from '../../../services/api/src/agents/loop/observ
 import { type RunOptions, runTurn } from '../../../services/api/src/agents/loop/run.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createRunWriter } from '../../../shared/src/runs/write.ts';
-import { engineOn } from '../../contract/engines.ts';
-import { entriesOf } from '../../contract/observe.ts';
-import { newOwner } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { entriesOf } from '../../contract/support/observe.ts';
+import { newOwner } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 let model: ScriptedModel | undefined;

@@ -8,9 +8,9 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-work.ts';
-import { refusalOf } from '../../contract/observe.ts';
-import { answerOf } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { refusalOf } from '../../contract/support/observe.ts';
+import { answerOf } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { eventsOf, openOf, podOn, saying, type TestPod, talk } from './setup.ts';
 

@@ -13,8 +13,8 @@ import {
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createDelegateTool } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { answerOf } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { answerOf } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { elicit, eventsOf, openOf, podOn, saying, type TestAgent, type TestPod, talk } from './setup.ts';
 

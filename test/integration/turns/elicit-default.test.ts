@@ -5,7 +5,7 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { eventsOf, openOf, podOn, saying, talk } from './setup.ts';
 

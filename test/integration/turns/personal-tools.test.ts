@@ -25,10 +25,10 @@ import { createApiKeyConnector } from '../../../services/api/src/surfaces/connec
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
-import { engineOn } from '../../contract/engines.ts';
-import { entriesOf } from '../../contract/observe.ts';
-import { newOwner } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { entriesOf } from '../../contract/support/observe.ts';
+import { newOwner } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { connect, connectorTo, startServer, tokenVerifier } from '../connectors/setup.ts';
 

@@ -22,10 +22,10 @@ import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/
 import { createSecrets } from '../../../services/api/src/surfaces/connect/secrets.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { createConnectTargets } from '../../../services/api/src/wiring/connect-targets.ts';
-import { engineOn } from '../../contract/engines.ts';
-import { entriesOf } from '../../contract/observe.ts';
-import { newOwner } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { entriesOf } from '../../contract/support/observe.ts';
+import { newOwner } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { canary } from '../../harness/canary.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

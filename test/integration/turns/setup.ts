@@ -12,9 +12,9 @@ import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-wor
 import { createElicitTool } from '../../../services/api/src/agents/tools/elicit-tool.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
-import { engineOn } from '../../contract/engines.ts';
-import { entriesOf } from '../../contract/observe.ts';
-import { newOwner } from '../../contract/questions.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { entriesOf } from '../../contract/support/observe.ts';
+import { newOwner } from '../../contract/support/questions.ts';
 
 /** An agent of a test, by its id; instructions tell a script who speaks. */
 export interface TestAgent {

@@ -9,8 +9,8 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { answerOf } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { answerOf } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { elicit, eventsOf, lostRun, openOf, podOn, saying, type TestPod, talk } from './setup.ts';
 

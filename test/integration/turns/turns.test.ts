@@ -9,9 +9,9 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { entriesOf, refusalOf } from '../../contract/observe.ts';
-import { answerOf } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { entriesOf, refusalOf } from '../../contract/support/observe.ts';
+import { answerOf } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { elicit, lostRun, openOf, podOn, saying, talk } from './setup.ts';
 

@@ -7,7 +7,7 @@ import { createMetrics } from '@parley/shared/runtime/metrics';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import { createWebhookObserver } from '@parley/shared/runtime/webhook-observer';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { answerOf } from '../../contract/questions.ts';
+import { answerOf } from '../../contract/support/questions.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';

@@ -14,10 +14,10 @@ import { createServe } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { elicitationRoutes } from '../../../services/api/src/surfaces/rest/elicitations.ts';
 import { webhookRoutes } from '../../../services/api/src/surfaces/rest/webhooks.ts';
-import { call, expectProblem } from '../../attacks/call.ts';
-import { engineOn } from '../../contract/engines.ts';
-import { askOf } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { call, expectProblem } from '../../attacks/support/call.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { askOf } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { userToken } from '../../harness/tokens.ts';
 

@@ -14,10 +14,10 @@ import { connectCommands } from '@parley/shared/redis/client/connect';
 import { createWebhookSender, type WebhookSenderOptions } from '@parley/shared/runtime/webhook-sender';
 import OpenAI from 'openai';
 import { onTestFinished } from 'vitest';
-import { engineOn } from '../../contract/engines.ts';
-import { askOf, newOwner } from '../../contract/questions.ts';
-import { openRedisPods } from '../../contract/redis-pods.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { askOf, newOwner } from '../../contract/support/questions.ts';
+import { openRedisPods } from '../../contract/support/redis-pods.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 

@@ -7,8 +7,8 @@ import { WEBHOOK_KEEP_MS, WEBHOOK_PAUSES_MS } from '@parley/shared/domain/webhoo
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { deadLetterDetailsKey, deadLettersKey } from '@parley/shared/redis/outbox/dead-letter-keys';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, newOwner, QUESTIONS, serviceOf } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { answerOf, newOwner, QUESTIONS, serviceOf } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';

@@ -16,9 +16,9 @@ import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import type { Queue } from 'bullmq';
 import { createJobs } from '../../../services/worker/src/jobs.ts';
-import { dispatchOn } from '../../contract/engines.ts';
-import { askOf, newStream, serviceOf } from '../../contract/questions.ts';
-import { ROOMY } from '../../contract/settings.ts';
+import { dispatchOn } from '../../contract/support/engines.ts';
+import { askOf, newStream, serviceOf } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 

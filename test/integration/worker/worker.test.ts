@@ -2,7 +2,7 @@ import { mintElicitationId } from '@parley/shared/domain/ids';
 import { connectProducer } from '@parley/shared/redis/client/connect';
 import { createQueueTimers, type QueueTimers, timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { answerOf, newOwner } from '../../contract/questions.ts';
+import { answerOf, newOwner } from '../../contract/support/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

@@ -9,7 +9,7 @@ import {
   RUN_FROMS,
   type RunColumn,
   type RunFrom,
-} from '../../contract/runs-table.ts';
+} from '../../contract/cases/runs/transition-table.ts';
 
 type AnyCommand = { [Type in RunCommandType]: RunCommand<Type> }[RunCommandType];
 

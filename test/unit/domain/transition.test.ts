@@ -9,8 +9,15 @@ import {
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contentFor, QUESTIONS } from '../../contract/questions.ts';
-import { CELLS, COLUMNS, type Column, type From, KINDS, type Kind } from '../../contract/table.ts';
+import {
+  CELLS,
+  COLUMNS,
+  type Column,
+  type From,
+  KINDS,
+  type Kind,
+} from '../../contract/cases/elicitations/transition-table.ts';
+import { contentFor, QUESTIONS } from '../../contract/support/questions.ts';
 
 const CREATED_AT = 1_700_000_000_000;
 const EXPIRES_AT = CREATED_AT + 600_000;

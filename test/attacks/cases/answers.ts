@@ -1,0 +1,272 @@
+import { elicitationKey } from '@parley/shared/redis/client/keys';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { expectProblem, expectSomeProblem, pathsOf, type Reply } from '../support/call.ts';
+import { holds } from '../support/seed.ts';
+import {
+  MISSING_ID,
+  newPerson,
+  type Person,
+  POST_ASK,
+  question,
+  SERVICE_KEYS,
+  type World,
+} from '../support/world.ts';
+
+const FORM = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 2, maxLength: 20 },
+    email: { type: 'string', format: 'email' },
+    age: { type: 'integer', minimum: 0, maximum: 150 },
+    size: { type: 'number' },
+    agreed: { type: 'boolean' },
+    colour: { type: 'string', enum: ['red', 'blue'] },
+    days: { type: 'array', items: { type: 'string', enum: ['mon', 'tue'] }, maxItems: 1 },
+  },
+  required: ['name'],
+};
+const good = { name: 'Ada' };
+
+/** A wrong answer and the field that the refusal must name. */
+const BAD_ANSWERS: readonly (readonly [what: string, content: unknown, path: string])[] = [
+  ['nothing', {}, 'name'],
+  ['a missing required field', { age: 3 }, 'name'],
+  ['an unknown field', { ...good, extra: 1 }, 'extra'],
+  ['a field of the prototype', { ...good, toString: 'x' }, 'toString'],
+  ['null for a field', { ...good, age: null }, 'age'],
+  ['a number as text', { ...good, age: '3' }, 'age'],
+  ['NaN as text', { ...good, size: 'NaN' }, 'size'],
+  ['Infinity as text', { ...good, size: 'Infinity' }, 'size'],
+  ['half a year', { ...good, age: 1.5 }, 'age'],
+  ['2^53 + 1', { ...good, size: 9_007_199_254_740_992 }, 'size'],
+  ['too many years', { ...good, age: 151 }, 'age'],
+  ['a yes as text', { ...good, agreed: 'true' }, 'agreed'],
+  ['one for yes', { ...good, agreed: 1 }, 'agreed'],
+  ['a number for text', { name: 12 }, 'name'],
+  ['a list for text', { name: ['Ada'] }, 'name'],
+  ['an object for text', { name: { toString: 'Ada' } }, 'name'],
+  ['too short a text', { name: 'A' }, 'name'],
+  ['too long a text', { name: 'A'.repeat(21) }, 'name'],
+  ['a huge text', { name: 'A'.repeat(200_000) }, 'name'],
+  ['a choice that is not offered', { ...good, colour: 'RED' }, 'colour'],
+  ['a choice of the prototype', { ...good, colour: '__proto__' }, 'colour'],
+  ['text for a list', { ...good, days: 'mon' }, 'days'],
+  ['a huge list', { ...good, days: new Array(20_000).fill('mon') }, 'days'],
+  ['a list in a list', { ...good, days: [['mon']] }, 'days'],
+  ['an address without a host', { ...good, email: 'ada@' }, 'email'],
+  ['S10 an address to think about', { ...good, email: `${'a.'.repeat(50_000)}@x` }, 'email'],
+];
+
+export function answerAttacks(world: () => World): void {
+  describe('answers', () => {
+    let person: Person;
+    let id: string;
+
+    beforeAll(async () => {
+      person = await newPerson();
+      id = (await world().ask(person, { requestedSchema: FORM })).elicitationId;
+    });
+
+    const ended = async (action: string): Promise<string> => {
+      const { elicitationId } = await world().ask(person);
+      const body = action === 'accept' ? { action, content: good } : { action };
+      expect((await world().answer(person, elicitationId, body)).status).toBe(200);
+      return elicitationId;
+    };
+
+    it.each(BAD_ANSWERS)('B9 %s is 422 and the refusal names the field', async (_what, content, path) => {
+      const problem = expectProblem(
+        await world().answer(person, id, { action: 'accept', content }),
+        422,
+        'invalid_answer',
+      );
+      expect(pathsOf(problem)).toContain(path);
+    });
+
+    it('B10 accept without content counts as an empty one', async () => {
+      expectProblem(await world().answer(person, id, { action: 'accept' }), 422, 'invalid_answer');
+    });
+
+    it.each([
+      '',
+      'ACCEPT',
+      'accept ',
+      'approve',
+      'expire',
+      'withdraw',
+      'complete',
+      'toString',
+      null,
+      1,
+      ['accept'],
+    ])('B10 action %j is 400', async (action) => {
+      expectProblem(await world().answer(person, id, { action, content: good }), 400, 'invalid_request');
+    });
+
+    it.each(['decline', 'cancel'])('B10 %s with content is 400, before and after the end', async (action) => {
+      const over = await ended('decline');
+      for (const target of [id, over]) {
+        for (const content of [good, {}]) {
+          const reply = await world().answer(person, target, { action, content });
+          expect(expectProblem(reply, 400, 'invalid_request').detail).toContain('content');
+        }
+      }
+    });
+
+    it.each([[], 'Ada', 1, null, true])('B10 content that is %j is 400', async (content) => {
+      const reply = await world().answer(person, id, { action: 'accept', content });
+      expectProblem(reply, 400, 'invalid_request');
+    });
+
+    it.each([
+      { status: 'accepted' },
+      { userId: 'somebody-else' },
+      { surface: 'slack' },
+      { responseId: '' },
+      { responseId: 'a:b' },
+      { responseId: 'a'.repeat(129) },
+      { responseId: 1 },
+    ])('an answer that says %j is 400', async (more) => {
+      const reply = await world().answer(person, id, { action: 'accept', content: good, ...more });
+      expectProblem(reply, 400, 'invalid_request');
+    });
+
+    it('none of this moved the question, and a right answer still settles it', async () => {
+      expect((await world().read(person, id)).status).toBe('pending');
+      const zero = await world().call({
+        method: 'POST',
+        path: `/v1/elicitations/${id}/response`,
+        token: person.token,
+        raw: '{"action":"accept","content":{"name":"Ada","size":-0}}',
+      });
+      expect(zero.json).toMatchObject({ status: 'accepted', content: { ...good, size: 0 } });
+    });
+
+    it('any content is accepted as it was sent, or refused', async () => {
+      const open = () => world().ask(person, { requestedSchema: FORM });
+      let target = (await open()).elicitationId;
+      await holds(
+        'B9 answers',
+        fc.asyncProperty(anyContent, async (content) => {
+          const reply = await world().answer(person, target, { action: 'accept', content });
+          if (reply.status !== 200) {
+            expect([400, 422]).toContain(expectSomeProblem(reply).status);
+            return;
+          }
+          expect((reply.json as { content: unknown }).content).toEqual(content);
+          target = (await open()).elicitationId;
+        }),
+        30,
+      );
+    });
+
+    describe('in url mode', () => {
+      it.each(['client', 'server'])('B10 accept with content is 400 (%s completion)', async (completion) => {
+        const more = { mode: 'url', url: 'https://example.com/', completion, requestedSchema: undefined };
+        const { elicitationId } = await world().ask(person, more);
+        for (const content of [good, {}]) {
+          const reply = await world().answer(person, elicitationId, { action: 'accept', content });
+          expectProblem(reply, 400, 'invalid_request');
+        }
+        expect((await world().read(person, elicitationId)).status).toBe('pending');
+        expect((await world().answer(person, elicitationId, { action: 'accept' })).status).toBe(200);
+        const after = await world().answer(person, elicitationId, { action: 'accept', content: good });
+        expectProblem(after, 400, 'invalid_request');
+      });
+
+      it('a form cannot be completed, nor a url that its person finishes', async () => {
+        const form = await world().ask(person);
+        const more = { mode: 'url', url: 'https://example.com/', requestedSchema: undefined };
+        const page = await world().ask(person, more);
+        for (const { elicitationId } of [form, page]) {
+          const path = `/v1/elicitations/${elicitationId}/complete`;
+          const reply = await world().call({ method: 'POST', path, token: SERVICE_KEYS.acme });
+          expectProblem(reply, 400, 'invalid_request');
+        }
+      });
+    });
+
+    describe('at the wrong time', () => {
+      const everyEnding = (target: string): Promise<readonly Reply[]> =>
+        Promise.all([
+          world().answer(person, target, { action: 'accept', content: { name: 'Bob' } }),
+          ...['decline', 'cancel'].map((action) => world().answer(person, target, { action })),
+        ]);
+
+      it('B15 before there is a question, 404', async () => {
+        for (const reply of await everyEnding(MISSING_ID)) expectProblem(reply, 404, 'not_found');
+      });
+
+      it('B15 after it ended otherwise, 409 with the question as it stands', async () => {
+        const target = await ended('accept');
+        for (const reply of await everyEnding(target)) {
+          const { elicitation } = expectProblem(reply, 409, 'already_settled');
+          expect(elicitation).toMatchObject({ elicitationId: target, status: 'accepted', content: good });
+        }
+      });
+
+      it('B15 after it was withdrawn 409, after its deadline 410', async () => {
+        const { elicitationId: withdrawn } = await world().ask(person);
+        const path = `/v1/elicitations/${withdrawn}`;
+        await world().call({ method: 'DELETE', path, token: SERVICE_KEYS.acme });
+        for (const reply of await everyEnding(withdrawn)) expectProblem(reply, 409, 'already_settled');
+
+        const { elicitationId: late } = await world().ask(person, { timeoutSeconds: 1 });
+        const wait = { path: `/v1/elicitations/${late}/wait?timeoutSeconds=20`, token: SERVICE_KEYS.acme };
+        expect((await world().call(wait)).json).toMatchObject({ status: 'expired' });
+        for (const reply of await everyEnding(late)) {
+          expect(expectProblem(reply, 410, 'expired').elicitation?.status).toBe('expired');
+        }
+        for (const [method, end] of [
+          ['DELETE', ''],
+          ['POST', '/complete'],
+        ] as const) {
+          const call = { method, path: `/v1/elicitations/${late}${end}`, token: SERVICE_KEYS.acme };
+          expectProblem(await world().call(call), 410, 'expired');
+        }
+      });
+
+      it('B15 after its retention, 404', async () => {
+        const target = await ended('decline');
+        await redisCommand(world().redis.url, 'DEL', elicitationKey(target));
+        for (const reply of await everyEnding(target)) expectProblem(reply, 404, 'not_found');
+      });
+    });
+
+    it('B14 the same Idempotency-Key with another body is 409, and asks nothing', async () => {
+      const headers = { 'idempotency-key': `key-${person.userId}` };
+      const ask = (more: object, token: string = SERVICE_KEYS.acme) =>
+        world().call({ ...POST_ASK, token, headers, body: { ...question(person.userId), ...more } });
+      const first = await ask({});
+      const again = await ask({});
+      expect([first.status, again.status]).toEqual([201, 201]);
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      for (const more of [{ message: 'Other?' }, { timeoutSeconds: 601 }, { sensitive: true }]) {
+        expectProblem(await ask(more), 409, 'idempotency_mismatch');
+      }
+      // Another tenant's key is another key.
+      expect((await ask({ message: 'Other?' }, SERVICE_KEYS.globex)).status).toBe(201);
+    });
+  });
+}
+
+const anyName = fc.oneof(
+  fc.constantFrom(...Object.keys(FORM.properties)),
+  fc.string({ unit: 'binary', maxLength: 8 }),
+);
+const anyContent = fc.oneof(
+  fc.dictionary(anyName, fc.jsonValue()),
+  fc.record(
+    {
+      name: fc.string({ minLength: 2, maxLength: 20 }),
+      age: fc.integer({ min: -1, max: 151 }),
+      // JSON has one zero.
+      size: fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }).map((size) => size + 0),
+      agreed: fc.boolean(),
+      colour: fc.constantFrom('red', 'blue', 'green'),
+    },
+    { requiredKeys: ['name'] },
+  ),
+);

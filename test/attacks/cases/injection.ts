@@ -1,0 +1,239 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { expectProblem } from '../support/call.ts';
+import { exchange, head, onlyReply } from '../support/raw.ts';
+import { openStream } from '../support/stream.ts';
+import { newPerson, type Person, SERVICE_KEYS, type World } from '../support/world.ts';
+
+/** As they stand in a path, where nothing has tidied them. */
+const BAD_STREAMS = [
+  ...[
+    '*',
+    '?',
+    '[a-z]*',
+    'a:b',
+    '{x}',
+    '{}',
+    'a}b',
+    '%2a',
+    '%7Bx%7D',
+    'a%3Ab',
+    'acme%2Fuser',
+    'acme/user/turn',
+  ],
+  ...['%0d%0aPUBLISH%20parley%20x', '%0aSUBSCRIBE%20*', 'a%00b', 'a%20b', '%2e%2e%2fx', 'a%2fb'],
+  ...[
+    '%25',
+    '%',
+    '%zz',
+    '%u002a',
+    '%c0%ae',
+    '%ff',
+    'a%E2%80%8B',
+    '%ef%bd%81',
+    'a;b',
+    'a,b',
+    "a'b",
+    'a"b',
+    'a|b',
+  ],
+  'a'.repeat(129),
+];
+
+/** Names that a careless join, a glob or a normalisation would take for each other, or for something of ours. */
+const NASTY_USERS = [
+  ...[
+    'a',
+    'A',
+    'a:b',
+    'a/b',
+    'a%2Fb',
+    'a%3Ab',
+    'a%252Fb',
+    '*',
+    'a*',
+    '?',
+    '[a]',
+    '{a}',
+    'a}',
+    '}{',
+    'a b',
+    'a+b',
+  ],
+  ...[
+    'á',
+    'a\u0301',
+    'ａ',
+    'а',
+    'a\u2028',
+    '%00service',
+    'service',
+    'undefined',
+    'null',
+    '../a',
+    '__proto__',
+    "a'--",
+  ],
+];
+
+/** What would end a field, an event or a line, if it were not written as JSON. */
+const BREAKS = [
+  '\n\ndata: {"status":"accepted"}\n\n',
+  'x\r\rdata: 1\r\r',
+  'x\r\n\r\nevent: elicitation-resolved\r\ndata: {}\r\n\r\n',
+  '\nid: 1-1\nretry: 1\n: comment\n',
+  'x\u2028data: 1\u2029data: 2',
+  '*1\r\n$8\r\nFLUSHALL\r\n',
+  "'); redis.call('FLUSHALL') --",
+  '%s %n {{7*7}} \\u000a \\n \\',
+];
+
+export function injectionAttacks(world: () => World): void {
+  describe('S12 S13 names', () => {
+    let person: Person;
+
+    beforeAll(async () => {
+      person = await newPerson();
+    });
+
+    it('no stream has a name that means more than itself', async () => {
+      const port = world().pods[0].port;
+      const statuses = await Promise.all(
+        BAD_STREAMS.flatMap((name) =>
+          [person.token, SERVICE_KEYS.acme].map(async (token) => {
+            const query = token === person.token ? '' : `?userId=${person.userId}`;
+            const target = `GET /v1/streams/${name}/events${query}`;
+            const text = await exchange({ port, send: [head(target, { authorization: `Bearer ${token}` })] });
+            expectProblem(onlyReply(text), 404, 'not_found');
+            return text.slice(0, 12);
+          }),
+        ),
+      );
+      expect(new Set(statuses)).toEqual(new Set(['HTTP/1.1 404']));
+    });
+
+    it('users with confusable names have each their own', async () => {
+      const people = await Promise.all(NASTY_USERS.map((userId) => newPerson('acme', userId)));
+      const asked = await Promise.all(people.map((owner) => world().ask(owner)));
+      await Promise.all(
+        people.map(async (owner, index) => {
+          const path = '/v1/elicitations?status=pending';
+          const elicitations = [{ elicitationId: asked[index]?.elicitationId, userId: owner.userId }];
+          expect((await world().call({ path, token: owner.token })).json).toMatchObject({ elicitations });
+          const named = `${path}&userId=${encodeURIComponent(owner.userId)}`;
+          const page = await world().call({ path: named, token: SERVICE_KEYS.acme, pod: 1 });
+          expect((page.json as { elicitations: unknown[] }).elicitations).toHaveLength(1);
+          const inbox = await openStream(world().pods[1], '/v1/inbox/events', owner.token);
+          expect((await inbox.event(0)).data).toMatchObject({ elicitations });
+          inbox.close();
+        }),
+      );
+      // Each answers only their own.
+      const ids = asked.map(({ elicitationId }) => elicitationId);
+      const replies = await Promise.all(
+        people.map((owner, index) =>
+          world().answer(owner, ids[(index + 1) % ids.length] ?? '', { action: 'decline' }),
+        ),
+      );
+      for (const reply of replies) expectProblem(reply, 404, 'not_found');
+    });
+
+    it('"a:b" with "c" is not "a" with "b:c", nor "a/b" with "c" "a" with "b/c"', async () => {
+      for (const [first, second] of [
+        ['x:y', 'x'],
+        ['x/y', 'x'],
+        ['x%2Fy', 'x/y'],
+        ['x', 'x/turn-7'],
+      ] as const) {
+        const [one, two] = await Promise.all([newPerson('acme', first), newPerson('globex', second)]);
+        const streamRequestId = `turn-of-${first.length}-${encodeURIComponent(first).replaceAll('%', '')}`;
+        const asked = await Promise.all([one, two].map((owner) => world().ask(owner, { streamRequestId })));
+        const streams = await Promise.all(
+          [one, two].map(({ token }) =>
+            openStream(world().pods[0], `/v1/streams/${streamRequestId}/events`, token),
+          ),
+        );
+        for (const [index, stream] of streams.entries()) {
+          const own = String(asked[index]?.elicitationId);
+          expect((await stream.event(0)).data).toMatchObject({ userId: [first, second][index] });
+          await world().answer([one, two][index] ?? one, own, { action: 'decline' });
+          expect((await stream.event(1)).data).toMatchObject({ elicitationId: own, status: 'declined' });
+          expect(stream.text()).not.toContain(String(asked[1 - index]?.elicitationId));
+          stream.close();
+        }
+      }
+    });
+
+    it("S12 a service that names another tenant's user and stream hears nothing of it", async () => {
+      const { streamRequestId } = await world().ask(person, { streamRequestId: `turn-${person.userId}` });
+      const path = `/v1/streams/${streamRequestId}/events?userId=${person.userId}`;
+      const spy = await openStream(world().pods[1], path, SERVICE_KEYS.globex);
+      await world().ask(person, { streamRequestId });
+      const namesake = await newPerson('globex', person.userId);
+      const own = await world().ask(namesake, { streamRequestId });
+      expect((await spy.event(0)).data).toMatchObject({ elicitationId: own.elicitationId });
+      spy.close();
+    });
+
+    it("names in Redis are Parley's own, of a bounded length, and subscribed to one by one", async () => {
+      const elicitationId = 'x'.repeat(200_000);
+      for (const id of [elicitationId, `${'y'.repeat(9_000)}`]) {
+        const body = { conversationId: 'c', elicitationId: id, action: 'decline' };
+        const call = { method: 'POST', path: '/run/api/elicitation-responses', token: person.token, body };
+        expectProblem(await world().call(call), 404, 'not_found');
+        expectProblem(
+          await world().answer(person, id.slice(0, 9_000), { action: 'decline' }),
+          404,
+          'not_found',
+        );
+      }
+      const inbox = await openStream(world().pods[0], '/v1/inbox/events', person.token);
+      await inbox.event(0);
+      const url = world().redis.url;
+      const keys = (await redisCommand(url, 'KEYS', '*')) as string[];
+      const channels = (await redisCommand(url, 'PUBSUB', 'CHANNELS')) as string[];
+      inbox.close();
+      expect(channels.some((name) => name.includes(':inbox:'))).toBe(true);
+      for (const name of [...keys, ...channels])
+        expect(name).toMatch(/^parley:\{[\w.-]+\}(?::[\w.%~!'()*/-]*)+$/);
+      expect(Math.max(...keys.map((name) => name.length))).toBeLessThan(4_096);
+      expect(await redisCommand(url, 'PUBSUB', 'NUMPAT')).toBe(0);
+    });
+  });
+
+  describe('S21 fields', () => {
+    it('no text of a question ends its line or its event', async () => {
+      const person = await newPerson('globex', `a\u2028b-${Math.random()}`);
+      const streamRequestId = `turn-${Math.floor(Math.random() * 1e9)}`;
+      const inbox = await openStream(world().pods[0], '/v1/inbox/events', person.token);
+      await inbox.event(0);
+      for (const [index, text] of BREAKS.entries()) {
+        const context = { trigger: 'agent', toolName: text, [text]: [text] };
+        const words = { message: text, title: text, description: text, context };
+        const asked = await world().ask(person, { ...words, streamRequestId });
+        expect(asked).toMatchObject(words);
+        // What comes and goes between two looks is passed over by an inbox.
+        await inbox.event(2 * index + 1);
+        await world().answer(person, asked.elicitationId, { action: 'accept', content: { name: 'A' } });
+        await inbox.event(2 * index + 2);
+      }
+      const stream = await openStream(world().pods[1], `/v1/streams/${streamRequestId}/events`, person.token);
+      await stream.event(2 * BREAKS.length - 1);
+      for (const open of [stream, inbox]) {
+        open.close();
+        for (const line of open.text().split(/\r\n|\r|\n/)) {
+          expect(line).toMatch(/^(?:id: \d+-\d+|event: [a-z-]+|data: \{.*\}|retry: \d+|: heartbeat)?$/s);
+        }
+      }
+      expect(stream.events().map(({ data }) => data.message)).toEqual(BREAKS.flatMap((text) => [text, text]));
+    });
+
+    it('no header is made of what was sent', async () => {
+      const request = { path: '/v1/elicitations', headers: { 'x-request-id': 'a b\tc"' } };
+      const reply = await world().call({ ...request, token: SERVICE_KEYS.acme });
+      expect(reply.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
+      const named = { ...request, headers: { 'x-request-id': 'trace-1' } };
+      expect((await world().call(named)).headers.get('x-request-id')).toBe('trace-1');
+    });
+  });
+}

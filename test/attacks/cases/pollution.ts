@@ -1,0 +1,89 @@
+import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import { checkFormSchema } from '@parley/shared/domain/forms/schema';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem, type Request } from '../support/call.ts';
+import { newPerson, type Person, POST_ASK, question, SERVICE_KEYS, type World } from '../support/world.ts';
+
+const KEYS = ['__proto__', 'constructor', 'prototype', '\\u005f_proto__', '__pr\\u006fto__'];
+const POISONS = ['{"admin":true}', '{"prototype":{"admin":true}}', 'null', '"x"', '[]'];
+
+export function pollutionAttacks(world: () => World): void {
+  describe('S8 prototypes', () => {
+    let person: Person;
+    let id: string;
+
+    beforeAll(async () => {
+      person = await newPerson();
+      id = (await world().ask(person)).elicitationId;
+    });
+
+    /** Every place of a body that holds an object, as text, because JSON.stringify would drop the key. */
+    const places = (entry: string): readonly Request[] => {
+      const ask = { ...POST_ASK, token: SERVICE_KEYS.acme };
+      const whole = JSON.stringify(question(person.userId)).slice(0, -1);
+      const answer = {
+        method: 'POST',
+        path: `/v1/elicitations/${id}/response`,
+        token: person.token,
+      };
+      return [
+        { ...ask, raw: `${whole},${entry}}` },
+        { ...ask, raw: `${whole},"context":{"trigger":"agent",${entry}}}` },
+        { ...ask, raw: `${whole},"context":{"trigger":"agent","deep":[{${entry}}]}}` },
+        { ...ask, raw: `${whole},"onUnavailable":{"content":{"name":"a",${entry}}}}` },
+        { ...ask, raw: whole.replace('"type":"object"', `"type":"object",${entry}`).concat('}') },
+        { ...ask, raw: whole.replace('"properties":{', `"properties":{${entry},`).concat('}') },
+        { ...answer, raw: `{"action":"decline",${entry}}` },
+        { ...answer, raw: `{"action":"accept","content":{"name":"a",${entry}}}` },
+        {
+          method: 'DELETE',
+          path: `/v1/elicitations/${id}`,
+          token: SERVICE_KEYS.acme,
+          raw: `{"reason":"superseded",${entry}}`,
+        },
+      ];
+    };
+
+    it.each(KEYS)('the key %s is 400 wherever it stands', async (key) => {
+      for (const poison of POISONS) {
+        const requests = places(`"${key}":${poison}`);
+        for (const reply of await Promise.all(requests.map((request) => world().call(request)))) {
+          expectProblem(reply, 400, 'invalid_request');
+        }
+      }
+    });
+
+    it('no query is a prototype', async () => {
+      for (const query of [
+        '__proto__[admin]=true',
+        '__proto__=x',
+        'constructor=x',
+        'constructor.prototype=x',
+      ]) {
+        const reply = await world().call({ path: `/v1/elicitations?${query}`, token: person.token });
+        expectProblem(reply, 400, 'invalid_request');
+      }
+    });
+
+    it('a pod is as it was', async () => {
+      expect((await world().read(person, id)).status).toBe('pending');
+      const page = await world().call({ path: '/v1/elicitations', token: person.token });
+      expect(page.text).not.toContain('admin');
+      const next = await world().ask(await newPerson());
+      expect(next).not.toHaveProperty('admin');
+      expect(Object.keys(next)).not.toContain('admin');
+    });
+
+    it('nor would the checks behind the parser let one in', () => {
+      const poisoned: unknown = JSON.parse(
+        '{"type":"object","properties":{"name":{"type":"string"},"__proto__":{"type":"string"}}}',
+      );
+      expect(checkFormSchema(poisoned).ok).toBe(false);
+      const schema = checkFormSchema({ type: 'object', properties: { name: { type: 'string' } } });
+      if (!schema.ok) throw new Error('a good schema was refused');
+      const content: unknown = JSON.parse('{"name":"a","__proto__":{"admin":true}}');
+      expect(checkFormAnswer(schema.schema, content).ok).toBe(false);
+      expect(({} as { admin?: boolean }).admin).toBeUndefined();
+    });
+  });
+}

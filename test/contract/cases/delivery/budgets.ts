@@ -1,0 +1,184 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { newOwner } from '../../support/questions.ts';
+
+const A_DAY = 86_400;
+
+/** Claims, and limits over all pods. */
+export function budgetContract(contract: Contract): void {
+  describe('a claim', () => {
+    const family = 'idempotency';
+
+    it('goes to whoever comes first, on any pod', async () => {
+      const { backend, second } = contract.pods;
+      const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
+      const held = await Promise.all(
+        Array.from({ length: 30 }, (_, at) =>
+          (at % 2 === 0 ? backend : second).claims.claim(name, `value ${at}`, 60_000),
+        ),
+      );
+      expect(new Set(held).size).toBe(1);
+      expect(held[Number(held[0]?.slice('value '.length))]).toBe(held[0]);
+      expect(await second.claims.claim(name, 'late', 60_000)).toBe(held[0]);
+    });
+
+    it('is apart by family, tenant and name', async () => {
+      const { claims } = contract.pods.backend;
+      const { tenant } = newOwner();
+      const names = [
+        { family, tenant, name: 'key' },
+        { family: 'stream', tenant, name: 'key' },
+        { family, tenant: newOwner().tenant, name: 'key' },
+        { family, tenant, name: 'Key' },
+        { family, tenant, name: 'key/é 🦜\n{x}' },
+        { family, tenant: `${tenant}/key`, name: '' },
+        { family, tenant, name: '/key' },
+      ] as const;
+      for (const [at, name] of names.entries())
+        expect(await claims.claim(name, `${at}`, 60_000)).toBe(`${at}`);
+    });
+
+    contract.itOverTime('lasts longer when its holder claims it again, and never shorter', async () => {
+      const { backend, second } = contract.pods;
+      const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
+      const brief = { ...name, name: 'brief' };
+      expect(await backend.claims.claim(brief, 'brief', 3_000)).toBe('brief');
+      expect(await backend.claims.claim(name, 'one', 3_000)).toBe('one');
+      expect(await second.claims.claim(name, 'one', 60_000)).toBe('one');
+      expect(await backend.claims.claim(name, 'one', 1)).toBe('one');
+      await waitUntil(async () => (await second.claims.claim(brief, 'other', 60_000)) === 'other', {
+        what: 'a claim of the same age to lapse',
+      });
+      expect(await second.claims.claim(name, 'other', 60_000)).toBe('one');
+    });
+
+    contract.itOverTime('lapses after its time, and is not prolonged by asking', async () => {
+      const { backend, second } = contract.pods;
+      const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
+      expect(await backend.claims.claim(name, 'one', 3_000)).toBe('one');
+      expect(await second.claims.claim(name, 'two', 60_000)).toBe('one');
+      await waitUntil(async () => (await second.claims.claim(name, 'three', 60_000)) === 'three', {
+        what: 'the claim to lapse',
+      });
+    });
+  });
+
+  describe('a budget', () => {
+    it('is spent to the last point over two pods, and not beyond', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const rate = { points: 50, windowSeconds: A_DAY };
+      const verdicts = await Promise.all(
+        Array.from({ length: 120 }, (_, at) =>
+          (at % 2 === 0 ? backend : second).limits.take('writes', owner, rate),
+        ),
+      );
+      expect(verdicts.filter(({ allowed }) => allowed)).toHaveLength(50);
+      for (const verdict of verdicts) {
+        if (verdict.allowed) continue;
+        expect(verdict.retryAfterSeconds).toBeGreaterThan(A_DAY - 600);
+        expect(verdict.retryAfterSeconds).toBeLessThanOrEqual(A_DAY);
+      }
+    });
+
+    it('that is large is never overspent, and hardly underspent', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const rate = { points: 2_000, windowSeconds: A_DAY };
+      const spend = async (times: number) => {
+        const verdicts = await Promise.all(
+          Array.from({ length: times }, (_, at) =>
+            (at % 2 === 0 ? backend : second).limits.take('calls', owner, rate),
+          ),
+        );
+        return verdicts.filter(({ allowed }) => allowed).length;
+      };
+      let spent = 0;
+      for (let round = 0; round < 12; round += 1) spent += await spend(200);
+      expect(spent).toBeLessThanOrEqual(2_000);
+      expect(spent).toBeGreaterThanOrEqual(1_990);
+    });
+
+    it('that is large serves many calls at once on every pod', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const rate = { points: 50_000, windowSeconds: A_DAY };
+      const burst = (limits: typeof backend.limits) =>
+        Promise.all(Array.from({ length: 1_000 }, () => limits.take('calls', owner, rate)));
+      const verdicts = [...(await burst(backend.limits)), ...(await burst(second.limits))];
+      expect(verdicts.filter(({ allowed }) => !allowed)).toEqual([]);
+    });
+
+    it('is each owner’s and each limit’s own', async () => {
+      const { limits } = contract.pods.backend;
+      const owner = newOwner();
+      const rate = { points: 1, windowSeconds: A_DAY };
+      const take = async (limit: string, subject = owner) =>
+        (await limits.take(limit, subject, rate)).allowed;
+      expect([await take('writes'), await take('writes')]).toEqual([true, false]);
+      expect(await take('answers')).toBe(true);
+      expect(await take('writes', { ...owner, userId: 'other' })).toBe(true);
+      expect(await take('writes', newOwner())).toBe(true);
+    });
+
+    contract.itOverTime('is full again in the next window', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const rate = { points: 2, windowSeconds: 1 };
+      const take = async () => (await second.limits.take('writes', owner, rate)).allowed;
+      await backend.limits.take('writes', owner, rate);
+      await backend.limits.take('writes', owner, rate);
+      await waitUntil(take, { what: 'the next window', everyMs: 50 });
+    });
+  });
+
+  describe('a number of places', () => {
+    const TTL = 60_000;
+
+    it('is never exceeded, over two pods', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const held = await Promise.all(
+        Array.from({ length: 20 }, (_, at) =>
+          (at % 2 === 0 ? backend : second).limits.hold('streams', owner, `${at}`, 5, TTL),
+        ),
+      );
+      expect(held.filter(Boolean)).toHaveLength(5);
+      const mine = held.indexOf(true);
+      expect(await second.limits.hold('streams', owner, `${mine}`, 5, TTL)).toBe(true);
+      expect(await second.limits.hold('streams', owner, 'another', 5, TTL)).toBe(false);
+      expect(await second.limits.hold('streams', { ...owner, userId: 'other' }, 'another', 5, TTL)).toBe(
+        true,
+      );
+      await backend.limits.release('streams', owner, `${mine}`);
+      await backend.limits.release('streams', owner, 'nobody');
+      expect(await second.limits.hold('streams', owner, 'another', 5, TTL)).toBe(true);
+      expect(await second.limits.hold('streams', owner, `${mine}`, 5, TTL)).toBe(false);
+    });
+
+    contract.itOverTime('is free again when a lease ends, and only that one', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      expect(await backend.limits.hold('streams', owner, 'long', 2, TTL)).toBe(true);
+      expect(await backend.limits.hold('streams', owner, 'short', 2, 3_000)).toBe(true);
+      expect(await second.limits.hold('streams', owner, 'next', 2, TTL)).toBe(false);
+      await waitUntil(() => second.limits.hold('streams', owner, 'next', 2, TTL), {
+        what: 'the lease to end',
+      });
+      expect(await second.limits.hold('streams', owner, 'one more', 2, TTL)).toBe(false);
+    });
+
+    it('is kept by renewing', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      await backend.limits.hold('streams', owner, 'mine', 1, 400);
+      for (let renewal = 0; renewal < 8; renewal += 1) {
+        await sleep(100);
+        expect(await backend.limits.hold('streams', owner, 'mine', 1, 4_000)).toBe(true);
+        expect(await second.limits.hold('streams', owner, 'yours', 1, TTL)).toBe(false);
+      }
+    });
+  });
+}

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
+import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
+import { bucketOf } from '@parley/shared/domain/ids';
+import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
+import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import { resumeTask } from '@parley/shared/ports/runs/resume-task';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { answerOf, askOf, newOwner, newStream } from '../../support/questions.ts';
+
+const ROOM = { 'resume-run': 100, webhook: 100 };
+
+/** What a backend keeps of the tasks that must follow a commit, and delivery kinds that are registered on it. */
+export function outboxContract(contract: Contract): void {
+  const dispatched = async (dispatch: Dispatch) => {
+    await dispatch.round();
+    await dispatch.idle();
+  };
+
+  describe('a delivery kind of its own', () => {
+    /** Registers a kind that sends a letter for each status that an elicitation gets. */
+    function letters(immediate: boolean) {
+      const sent: string[] = [];
+      const kind: DeliveryKind = {
+        name: 'letter',
+        places: 2,
+        immediate,
+        taskOn: ({ id, definition, status }) => ({
+          kind: 'letter',
+          subject: `${id}/${status}`,
+          bucket: bucketOf(definition),
+        }),
+        async handle({ subject }, attempt) {
+          sent.push(`${subject} ${attempt}`);
+          return 'done';
+        },
+      };
+      const { outbox } = contract.pods.backend;
+      const dispatch = createDispatch({ outbox, kinds: [kind], onFault: () => undefined });
+      return { sent, dispatch };
+    }
+
+    it('gets a task of the commit that asks and of the commit that ends', async () => {
+      const { sent, dispatch } = letters(false);
+      const engine = engineOn(contract.pods.backend, { deliveries: dispatch });
+      const owner = newOwner();
+      const { id } = (await askOf(engine, owner)).row;
+      await dispatched(dispatch);
+      expect(sent).toEqual([`${id}/pending 1`]);
+      await answerOf(engine, owner, id, 'decline');
+      await dispatched(dispatch);
+      expect(sent).toEqual([`${id}/pending 1`, `${id}/declined 1`]);
+      await dispatched(dispatch);
+      expect(sent).toHaveLength(2);
+    });
+
+    it('is handled at once by the process that noted the task, where it is immediate', async () => {
+      const { sent, dispatch } = letters(true);
+      const { id } = (await askOf(engineOn(contract.pods.backend, { deliveries: dispatch }), newOwner())).row;
+      await dispatch.idle();
+      expect(sent).toEqual([`${id}/pending 1`]);
+    });
+
+    it('leaves its tasks to processes that have it registered', async () => {
+      const { sent, dispatch } = letters(false);
+      const { backend } = contract.pods;
+      const { id } = (await askOf(engineOn(backend, { deliveries: dispatch }), newOwner())).row;
+      await dispatched(createDispatch({ outbox: backend.outbox, kinds: [], onFault: () => undefined }));
+      expect(await dispatch.lagMs()).toBeGreaterThanOrEqual(0);
+      await dispatched(dispatch);
+      expect(sent).toEqual([`${id}/pending 1`]);
+    });
+  });
+
+  describe('the outbox', () => {
+    const task = (): OutboxTask => resumeTask(newStream(), 2);
+    const takenOf = async (one: OutboxTask, leaseMs: number) => {
+      const entries = await contract.pods.second.outbox.take(one.bucket, ROOM, leaseMs);
+      return entries.find(({ task }) => task.subject === one.subject);
+    };
+    const taken = async (one: OutboxTask) => {
+      const entry = await takenOf(one, 600_000);
+      if (entry === undefined) throw new Error('It was not handed out.');
+      return entry;
+    };
+
+    it('hands a task out until it is done, and counts what was tried', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      await outbox.add(one);
+      // Whoever had it first died with it.
+      expect(await takenOf(one, 0)).toMatchObject({ attempt: 1 });
+      const second = await taken(one);
+      expect(second.attempt).toBe(1);
+      expect(await takenOf(one, 0)).toBeUndefined();
+      await outbox.again(second, 0);
+      const third = await taken(one);
+      expect(third.attempt).toBe(2);
+      await outbox.giveBack(third, 0);
+      const fourth = await taken(one);
+      expect(fourth.attempt).toBe(2);
+      await outbox.done(fourth);
+      await outbox.again(fourth, 0);
+      expect(await takenOf(one, 0)).toBeUndefined();
+    });
+
+    it('lets nobody cross off what was handed to another since, or added anew', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      await outbox.add(one);
+      const slow = await takenOf(one, 0);
+      const fast = await taken(one);
+      if (slow !== undefined) await outbox.done(slow);
+      await outbox.again(fast, 0);
+      const last = await taken(one);
+      expect(last.attempt).toBe(2);
+      // As a redrive does while the last attempt is not yet over.
+      await outbox.add(one);
+      await outbox.done(last);
+      const anew = await taken(one);
+      expect(anew.attempt).toBe(1);
+      // No first hand-out is like the first one after it was added anew, or noted anew once it was crossed off.
+      if (slow !== undefined) await outbox.done(slow);
+      await outbox.done(anew);
+      await outbox.add(one);
+      const third = await taken(one);
+      for (const old of [slow, anew]) if (old !== undefined) await outbox.done(old);
+      await outbox.again(third, 0);
+      const fourth = await taken(one);
+      expect(fourth.attempt).toBe(2);
+      await outbox.done(fourth);
+      expect(await takenOf(one, 0)).toBeUndefined();
+    });
+
+    it('hands out nothing where there is no room, and of each kind no more than there is', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      const { bucket } = one;
+      const webhooks = Array.from({ length: 3 }, (_, index) => webhookTask(`el_${index}`, bucket));
+      for (const each of [...webhooks, one]) await outbox.add(each);
+      for (const none of [0, -3])
+        expect(await outbox.take(bucket, { 'resume-run': none, webhook: none }, 0)).toEqual([]);
+      const two = await outbox.take(bucket, { 'resume-run': 0, webhook: 2 }, 600_000);
+      expect(two.map((entry) => entry.task.kind)).toEqual(['webhook', 'webhook']);
+      const rest = await outbox.take(bucket, { 'resume-run': 0, webhook: 100 }, 600_000);
+      const all = [...two, ...rest];
+      expect(all.map((entry) => entry.task)).toEqual(expect.arrayContaining(webhooks));
+      expect(all.every((entry) => entry.task.kind === 'webhook')).toBe(true);
+      for (const entry of all) await outbox.done(entry);
+      await outbox.done(await taken(one));
+    });
+
+    contract.itOverTime('says for how long the first task that nobody has begun has been due', async () => {
+      const { backend, second } = contract.pods;
+      const one = task();
+      await backend.outbox.add(one);
+      await waitUntil(async () => (await second.outbox.lagMs(['resume-run'])) > 1_000, {
+        what: 'it to be late',
+      });
+      const entry = await taken(one);
+      // Other tests leave none behind.
+      expect(await second.outbox.lagMs(['resume-run'])).toBe(0);
+      await backend.outbox.again(entry, 600_000);
+      expect(await second.outbox.lagMs(['resume-run'])).toBe(0);
+      const later = { ...entry, attempt: 2 };
+      await backend.outbox.done(later);
+    });
+
+    it('keeps a task whose handler fails, and does the others', async () => {
+      const { backend } = contract.pods;
+      const [bad, good] = [task(), task()];
+      for (const one of [bad, good]) await backend.outbox.add(one);
+      const marker = randomUUID();
+      const faults: unknown[] = [];
+      const done: OutboxTask[] = [];
+      await dispatched(
+        createDispatch({
+          outbox: backend.outbox,
+          kinds: [
+            {
+              name: 'resume-run',
+              places: 16,
+              async handle(one) {
+                if (one.subject === bad.subject) throw new Error(marker);
+                done.push(one);
+                return 'done';
+              },
+            },
+          ],
+          onFault: (error) => faults.push(error),
+        }),
+      );
+      expect(done).toContainEqual(good);
+      expect(faults).toContainEqual(new Error(marker));
+      // It was put off, not crossed off; that it could not be tried is no try.
+      const left = await waitUntil(() => takenOf(bad, 600_000), { what: 'it to be due again' });
+      expect(left.attempt).toBe(1);
+      await backend.outbox.done(left);
+    });
+  });
+}

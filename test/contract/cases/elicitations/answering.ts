@@ -1,0 +1,212 @@
+import { toWire } from '@parley/shared/domain/elicitations/row';
+import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { entriesOf, refusalOf } from '../../support/observe.ts';
+import {
+  answerOf,
+  askOf,
+  newOwner,
+  newStream,
+  QUESTIONS,
+  serviceOf,
+  userOf,
+} from '../../support/questions.ts';
+
+const AWAY = new Error('the reply was lost');
+
+/** What an answer is, whose it is, and that a lost reply does no harm. */
+export function answeringContract(contract: Contract): void {
+  describe('an answer', () => {
+    it('is recorded as it was given, and equal ones are the same answer', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const content = { note: 'Zoë 🦜 \\ " \n', colour: 'red' };
+      const taken = await answerOf(first, owner, row.id, 'accept', content);
+      expect(taken.row).toMatchObject({
+        status: 'accepted',
+        settlement: { action: 'accept', content, surface: 'test' },
+      });
+      const again = await answerOf(second, owner, row.id, 'accept', {
+        colour: 'red',
+        note: 'Zoë 🦜 \\ " \n',
+      });
+      expect(again.row).toEqual(taken.row);
+      const wire = toWire(again.row, { now: again.now, content: true });
+      expect(wire).toMatchObject({
+        content,
+        action: 'accept',
+        settledBy: { surface: 'test' },
+        status: 'accepted',
+      });
+    });
+
+    it('that differs in anything is another one', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      await answerOf(first, owner, row.id, 'accept', { colour: 'red', note: 'x' });
+      for (const other of [
+        { colour: 'red' },
+        { colour: 'red', note: 'X' },
+        { colour: 'blue', note: 'x' },
+        {},
+      ]) {
+        const refusal = await refusalOf(answerOf(second, owner, row.id, 'accept', other));
+        expect(refusal.code).toBe('already_settled');
+        expect(refusal.elicitation).toMatchObject({
+          status: 'accepted',
+          content: { colour: 'red', note: 'x' },
+        });
+      }
+    });
+
+    it('that does not fit says where, and the question stays open', async () => {
+      const { first } = contract;
+      const stream = newStream();
+      const { row } = await askOf(first, stream);
+      const refusal = await refusalOf(answerOf(first, stream, row.id, 'accept', { note: 7, size: 1 }));
+      expect(refusal.code).toBe('invalid_answer');
+      expect(refusal.issues?.map(({ path }) => path).sort()).toEqual(['colour', 'note', 'size']);
+      expect((await first.read(serviceOf(stream), row.id)).row).toEqual(row);
+      expect(await entriesOf(contract.pods.backend.feed, stream)).toHaveLength(1);
+    });
+
+    it('survives many kinds of text', async () => {
+      const { first, second } = contract;
+      for (const note of [
+        '',
+        '{"a":1}',
+        '[]',
+        'null',
+        '\u2028\u0001\t',
+        'x'.repeat(10_000),
+        '語'.repeat(10_000),
+      ]) {
+        const owner = newOwner();
+        const { row } = await askOf(first, owner);
+        await answerOf(first, owner, row.id, 'accept', { colour: 'red', note });
+        const { settlement } = (await second.read(serviceOf(owner), row.id)).row;
+        expect(settlement?.content).toEqual({ colour: 'red', note });
+      }
+    });
+
+    it('is the owner’s to give; for everybody else there is no such question', async () => {
+      const { first } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const strangers = [{ ...owner, userId: 'other' }, { ...owner, tenant: newOwner().tenant }, newOwner()];
+      for (const stranger of strangers) {
+        expect((await refusalOf(answerOf(first, stranger, row.id, 'decline'))).code).toBe('not_found');
+        expect((await refusalOf(first.read(userOf(stranger), row.id))).code).toBe('not_found');
+      }
+      const elsewhere = serviceOf(newOwner());
+      for (const call of [
+        first.read(elsewhere, row.id),
+        first.withdraw({ caller: elsewhere, id: row.id, reason: 'superseded' }),
+        first.complete({ caller: elsewhere, id: row.id, surface: 'test' }),
+        first.wait({ caller: elsewhere, id: row.id, timeoutMs: 1 }),
+      ]) {
+        expect((await refusalOf(call)).code).toBe('not_found');
+      }
+      expect((await first.read(serviceOf(owner), row.id)).row).toEqual(row);
+    });
+
+    it('needs a question that exists', async () => {
+      const { first } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const unknown = `${row.id.slice(0, -1)}${row.id.endsWith('A') ? 'B' : 'A'}`;
+      for (const id of [unknown, '', 'el_', 'nonsense', `${row.id}\n`, 'el_99AAAAAAAAAAAAAAAAAAAAAA']) {
+        expect((await refusalOf(answerOf(first, owner, id, 'decline'))).code).toBe('not_found');
+        expect((await refusalOf(first.read(serviceOf(owner), id))).code).toBe('not_found');
+        const response = { action: 'decline' } as const;
+        const addressed = { caller: userOf(owner), id, response, surface: 'chat', conversationId: 'c' };
+        expect((await refusalOf(first.answer(addressed))).code).toBe('not_found');
+        expect(await first.expire(id)).toEqual({ type: 'gone' });
+      }
+    });
+
+    it('addressed by conversation must be of that conversation', async () => {
+      const { first } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner, { conversationId: 'talk' });
+      const answerIn = (conversationId: string) =>
+        first.answer({
+          caller: userOf(owner),
+          id: row.id,
+          response: { action: 'decline' },
+          surface: 'chat',
+          conversationId,
+        });
+      expect((await refusalOf(answerIn('other'))).code).toBe('not_found');
+      expect((await answerIn('talk')).row.status).toBe('declined');
+    });
+  });
+
+  describe('a reply that was lost', () => {
+    it('after the answer was recorded leaves the same answer to succeed again', async () => {
+      const { first, pods } = contract;
+      const owner = newStream();
+      const { row } = await askOf(first, owner);
+      const { elicitations } = pods.second;
+      const losing = engineOn(pods.second, {
+        elicitations: {
+          ...elicitations,
+          commit: async (...args) => {
+            await elicitations.commit(...args);
+            throw AWAY;
+          },
+        },
+      });
+      await expect(answerOf(losing, owner, row.id, 'accept', { colour: 'red' })).rejects.toBe(AWAY);
+      expect((await answerOf(first, owner, row.id, 'accept', { colour: 'red' })).row.status).toBe('accepted');
+      expect((await refusalOf(answerOf(first, owner, row.id, 'decline'))).code).toBe('already_settled');
+      expect(await entriesOf(pods.backend.feed, owner)).toHaveLength(2);
+    });
+
+    it('makes a client of the store send the commit twice, and the answer still succeeds', async () => {
+      const { pods, first } = contract;
+      const { elicitations } = pods.second;
+      const twice = engineOn(pods.second, {
+        elicitations: {
+          ...elicitations,
+          create: async (...args) => {
+            await elicitations.create(...args);
+            return elicitations.create(...args);
+          },
+          commit: async (...args) => {
+            await elicitations.commit(...args);
+            return elicitations.commit(...args);
+          },
+        },
+      });
+      for (const [action, content] of [
+        ['accept', { colour: 'red' }],
+        ['decline', undefined],
+      ] as const) {
+        const stream = newStream();
+        const { row, replayed } = await askOf(twice, stream);
+        expect(replayed).toBe(false);
+        const taken = await answerOf(twice, stream, row.id, action, content);
+        expect(taken.row).toEqual((await first.read(serviceOf(stream), row.id)).row);
+        expect(taken.row.revision).toBe(2);
+        expect(await entriesOf(pods.backend.feed, stream)).toHaveLength(2);
+      }
+    });
+
+    it('does no harm to completing and withdrawing', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner, QUESTIONS['url, server completion']);
+      const caller = serviceOf(owner);
+      const done = await first.complete({ caller, id: row.id, surface: 'connect' });
+      expect((await second.complete({ caller, id: row.id, surface: 'other' })).row).toEqual(done.row);
+      const { row: other } = await askOf(first, owner);
+      const taken = await first.withdraw({ caller, id: other.id, reason: 'superseded' });
+      expect((await second.withdraw({ caller, id: other.id, reason: 'run_stopped' })).row).toEqual(taken.row);
+      expect(taken.row.settlement).toEqual({ reason: 'superseded' });
+    });
+  });
+}

@@ -1,0 +1,172 @@
+import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import { bucketOf, bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { endOf, entriesOf, refusalOf } from '../../support/observe.ts';
+import {
+  answerOf,
+  askOf,
+  inputFor,
+  newOwner,
+  newStream,
+  QUESTIONS,
+  serviceOf,
+  userOf,
+} from '../../support/questions.ts';
+
+/** What a question is once it was asked, and what cannot be asked. */
+export function askingContract(contract: Contract): void {
+  describe('a question', () => {
+    it('stands as it was asked, for owner and asker, on every pod', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      const more = {
+        title: 'Colours',
+        description: 'Any will do.',
+        sensitive: true,
+        context: { trigger: 'credential_required', toolId: 'paint', extra: { deep: [1, null] } },
+        onUnavailable: { content: { colour: 'white' } },
+        conversationId: 'talk',
+        timeoutSeconds: 90,
+      };
+      const { row, now, replayed } = await askOf(first, stream, more);
+      expect(replayed).toBe(false);
+      expect(row).toEqual({
+        id: row.id,
+        definition: { ...stream, ...QUESTIONS.form, ...more },
+        status: 'pending',
+        revision: 1,
+        createdAt: now,
+        expiresAt: now + 90_000,
+      });
+      expect(bucketOfElicitationId(row.id)).toBe(bucketOf(stream));
+      expect((await second.read(userOf(stream), row.id)).row).toEqual(row);
+      const seen = await second.read(serviceOf(stream), row.id);
+      expect(seen.row).toEqual(row);
+      expect(seen.now).toBeGreaterThanOrEqual(now);
+    });
+
+    it('gets a stream request and a conversation of its own when it names none', async () => {
+      const owner = newOwner();
+      const [{ row: one }, { row: other }] = await Promise.all([
+        askOf(contract.first, owner),
+        askOf(contract.first, owner),
+      ]);
+      expect(one.definition.streamRequestId).toMatch(/^sr_/);
+      expect(one.definition.conversationId).toBe(one.definition.streamRequestId);
+      expect(one.definition.streamRequestId).not.toBe(other.definition.streamRequestId);
+      expect(one.id).not.toBe(other.id);
+    });
+
+    it('with a url is finished by its answer unless the asker says otherwise', async () => {
+      const { row } = await askOf(contract.first, newOwner(), QUESTIONS['url, client completion']);
+      expect(row.definition).toMatchObject({ mode: 'url', completion: 'client' });
+    });
+
+    it('without a url leads to the connect page of its own id, and is finished there', async () => {
+      const owner = newOwner();
+      const input = inputFor(owner, { mode: 'url', context: { trigger: 'agent', toolId: 'paint' } });
+      const request = { tenant: owner.tenant, input, idempotencyKey: `connect.${owner.userId}` };
+      const { row } = await contract.first.ask(request);
+      const url = `https://parley.example/auth/connect/${row.id}`;
+      expect(row.definition).toMatchObject({ mode: 'url', completion: 'server', url });
+      const again = await contract.second.ask(request);
+      expect(again.row).toEqual(row);
+      expect((await answerOf(contract.second, owner, row.id, 'accept')).row.status).toBe('opened');
+    });
+
+    it.each<[string, Partial<AskInput>]>([
+      ['message', { message: 'x'.repeat(10_001) }],
+      ['message', { message: 'a\u202eb' }],
+      ['requestedSchema', { mode: 'form' }],
+      [
+        'requestedSchema.properties.a.pattern',
+        { requestedSchema: schemaOf({ type: 'string', pattern: 'x' }) },
+      ],
+      ['url', { url: 'https://pages.example/' }],
+      ['completion', { completion: 'server' }],
+      ['onUnavailable.content.colour', { onUnavailable: { content: { colour: 'mauve' } } }],
+      ['context', { context: { trigger: 'agent', toolName: '語'.repeat(3_000) } }],
+      ['url', { mode: 'url', url: 'javascript:alert(1)' }],
+      ['url', { mode: 'url' }],
+      ['completion', { mode: 'url', completion: 'client', context: { trigger: 'agent', toolId: 'paint' } }],
+      [
+        'requestedSchema',
+        { ...QUESTIONS['url, client completion'], requestedSchema: schemaOf({ type: 'string' }) },
+      ],
+    ])('is refused for its %s, and nothing is asked', async (path, more) => {
+      const stream = newStream();
+      const refusal = await refusalOf(askOf(contract.first, stream, more));
+      expect(refusal.code).toBe('invalid_request');
+      expect(refusal.issues?.map((issue) => issue.path)).toEqual([path]);
+      expect(await entriesOf(contract.pods.backend.feed, stream)).toEqual([]);
+    });
+
+    it('is refused when too many are open, and taken when one of them ends', async () => {
+      const pods = await contract.openWith({ openPerUserMax: 5 });
+      const engines = [engineOn(pods.backend), engineOn(pods.second)];
+      const owner = newOwner();
+      const ends = await Promise.all(
+        Array.from({ length: 16 }, (_, at) => endOf(askOf(engines[at % 2] ?? contract.first, owner))),
+      );
+      const asked = ends.flatMap((end) => ('value' in end ? [end.value.row] : []));
+      expect(asked).toHaveLength(5);
+      for (const end of ends) {
+        if ('refusal' in end)
+          expect(end.refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 10 });
+      }
+      const [engine = contract.first] = engines;
+      await askOf(engine, { ...owner, userId: 'somebody else' });
+      await answerOf(engine, owner, asked[0]?.id ?? '', 'decline');
+      await askOf(engine, owner);
+      expect((await refusalOf(askOf(engine, owner))).code).toBe('rate_limited');
+    });
+  });
+
+  describe('the timers of a question', () => {
+    it('are armed for its time, again by whoever asks again, and disarmed when it ends', async () => {
+      const calls: unknown[][] = [];
+      const timers = [
+        {
+          schedule: async (id: string, delayMs: number) => void calls.push(['schedule', id, delayMs]),
+          cancel: async (id: string) => void calls.push(['cancel', id]),
+        },
+      ];
+      const engine = engineOn(contract.pods.backend, { timers });
+      const owner = newOwner();
+      const request = {
+        tenant: owner.tenant,
+        input: { ...QUESTIONS.form, userId: owner.userId },
+        idempotencyKey: 'k',
+      };
+      const { row } = await engine.ask(request);
+      expect(calls).toEqual([['schedule', row.id, 600_000]]);
+      // Whoever asked first may have died before it could arm them.
+      const again = await engine.ask(request);
+      expect(calls.slice(1)).toEqual([['schedule', row.id, again.row.expiresAt - again.now]]);
+      await answerOf(engine, owner, row.id, 'cancel');
+      await answerOf(engine, owner, row.id, 'cancel');
+      await engine.ask(request);
+      expect(calls.slice(2)).toEqual([['cancel', row.id]]);
+    });
+
+    it('may fail: it is told, and the question is asked all the same', async () => {
+      const failed: unknown[] = [];
+      const broken = new Error('no timers today');
+      const engine = engineOn(contract.pods.backend, {
+        timers: [{ schedule: () => Promise.reject(broken), cancel: () => Promise.reject(broken) }],
+        observer: { ...silentObserver, timerFailed: (id, error) => void failed.push([id, error]) },
+      });
+      const owner = newOwner();
+      const { row } = await askOf(engine, owner);
+      expect((await answerOf(engine, owner, row.id, 'decline')).row.status).toBe('declined');
+      expect(failed).toEqual([[row.id, broken]]);
+    });
+  });
+}
+
+function schemaOf(field: Record<string, unknown>): Record<string, unknown> {
+  return { type: 'object', properties: { a: field } };
+}

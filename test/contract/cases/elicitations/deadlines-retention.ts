@@ -1,0 +1,260 @@
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { BUCKET_COUNT, bucketOf } from '@parley/shared/domain/ids';
+import { createLocalTimers } from '@parley/shared/memory/timers';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { endOf, entriesOf, refusalOf } from '../../support/observe.ts';
+import { answerOf, askOf, inputFor, newOwner, newStream, serviceOf } from '../../support/questions.ts';
+
+/** Deadlines that nobody waits for, and what leaves after its retention. */
+export function leavingContract(contract: Contract): void {
+  describe('a deadline', () => {
+    it('stands in the index of its bucket when it has passed, oldest first, until it is settled', async () => {
+      const { first, pods } = contract;
+      const owner = newOwner();
+      const bucket = bucketOf(owner);
+      const due = async (limit = 10_000) => {
+        const ids = await pods.second.elicitations.due(bucket, limit);
+        const rows = await Promise.all(ids.map((id) => pods.second.elicitations.read(id)));
+        expect(
+          rows.every(({ row, now }) => row !== undefined && now >= row.expiresAt && !isTerminal(row.status)),
+        ).toBe(true);
+        return ids;
+      };
+      const late = await askOf(first, owner, { timeoutSeconds: 0.25 });
+      const soon = await askOf(first, owner, { timeoutSeconds: 0.05 });
+      const far = await askOf(first, owner);
+      await waitUntil(async () => (await due()).includes(late.row.id), {
+        what: 'the deadline in the index',
+        everyMs: 5,
+      });
+      const ids = await due();
+      expect(ids.indexOf(soon.row.id)).toBeGreaterThanOrEqual(0);
+      expect(ids.indexOf(soon.row.id)).toBeLessThan(ids.indexOf(late.row.id));
+      expect(ids).not.toContain(far.row.id);
+      expect(await due(1)).toHaveLength(1);
+      expect(await first.expire(far.row.id)).toMatchObject({ type: 'early' });
+      expect(await first.expire(soon.row.id)).toEqual({ type: 'expired' });
+      expect(await first.expire(soon.row.id)).toEqual({ type: 'ended' });
+      expect(await due()).not.toContain(soon.row.id);
+      await pods.second.elicitations.forget(soon.row.id);
+      expect(await due()).toContain(late.row.id);
+    });
+
+    it('is kept by the sweep when nothing else looks, once, however many pods sweep', async () => {
+      const { first, second, pods } = contract;
+      const stream = newStream();
+      const { row: open } = await askOf(first, stream);
+      const overdue = await Promise.all(
+        Array.from({ length: 230 }, () => askOf(first, stream, { timeoutSeconds: 0.001 })),
+      );
+      const last = Math.max(...overdue.map(({ row }) => row.expiresAt));
+      await waitUntil(async () => (await first.read(serviceOf(stream), open.id)).now >= last, {
+        what: 'the deadlines',
+      });
+      const results = await Promise.all([first.sweep(), second.sweep()]);
+      expect(results[0].expired + results[1].expired).toBeGreaterThanOrEqual(230);
+      const { rows } = await second.list({ owner: stream, limit: 500 });
+      expect(rows.filter(({ status }) => status === 'expired')).toHaveLength(230);
+      expect(rows.filter(({ status }) => status === 'pending').map(({ id }) => id)).toEqual([open.id]);
+      const resolved = (await entriesOf(pods.backend.feed, stream)).filter(
+        ({ event }) => event.type === 'elicitation-resolved',
+      );
+      expect(new Set(resolved.map(({ event }) => 'elicitationId' in event && event.elicitationId)).size).toBe(
+        230,
+      );
+      expect(resolved).toHaveLength(230);
+      expect((await pods.backend.elicitations.due(bucketOf(stream), 10_000)).length).toBe(0);
+    });
+
+    it('is kept by the sweep although the server of other buckets is away, and that is told', async () => {
+      const { first, pods } = contract;
+      const stream = newStream();
+      const { elicitations } = pods.backend;
+      const { row } = await askOf(first, stream, { timeoutSeconds: 0.001 });
+      await waitUntil(async () => (await first.read(serviceOf(stream), row.id)).now >= row.expiresAt, {
+        what: 'the deadline',
+      });
+      const away = new ParleyError('unavailable', 'away');
+      // A server that hangs: its buckets reply only once every bucket was asked.
+      const asked = new Set<number>();
+      const elsewhere = async (bucket: number): Promise<never> => {
+        asked.add(bucket);
+        await waitUntil(async () => asked.size === BUCKET_COUNT - 1, {
+          what: 'the other buckets to be asked',
+        });
+        throw away;
+      };
+      const engine = engineOn(pods.backend, {
+        elicitations: {
+          ...elicitations,
+          due: (bucket, ...more) =>
+            bucket === bucketOf(stream) ? elicitations.due(bucket, ...more) : elsewhere(bucket),
+        },
+      });
+      await expect(engine.sweep()).rejects.toBe(away);
+      expect((await first.read(serviceOf(stream), row.id)).row.status).toBe('expired');
+    });
+
+    it('is kept by the sweep although hundreds that came before it cannot be read', async () => {
+      const { first, pods } = contract;
+      const stream = newStream();
+      const { elicitations } = pods.backend;
+      const overdue = await Promise.all(
+        Array.from({ length: 230 }, () => askOf(first, stream, { timeoutSeconds: 0.001 })),
+      );
+      const broken = new Set(overdue.map(({ row }) => row.id));
+      const last = await askOf(first, stream, { timeoutSeconds: 0.05 });
+      await waitUntil(
+        async () => (await first.read(serviceOf(stream), last.row.id)).now >= last.row.expiresAt,
+        {
+          what: 'the deadlines',
+        },
+      );
+      const passedOver = new Set<string>();
+      const engine = engineOn(pods.backend, {
+        elicitations: {
+          ...elicitations,
+          read: (id) => (broken.has(id) ? Promise.reject(new SyntaxError('no row')) : elicitations.read(id)),
+        },
+        observer: { ...silentObserver, sweepFailed: (id) => void passedOver.add(id) },
+      });
+      await engine.sweep();
+      expect((await first.read(serviceOf(stream), last.row.id)).row.status).toBe('expired');
+      expect(passedOver).toEqual(broken);
+      await first.sweep();
+    });
+
+    it('is kept by a timer of the pod', async () => {
+      const { pods, second } = contract;
+      const engine = engineOn(pods.backend);
+      const timers = createLocalTimers({
+        timersMax: 10,
+        onDue: async (id) => {
+          const result = await engine.expire(id);
+          return result.type === 'early' ? result.remainingMs : undefined;
+        },
+      });
+      const owner = newOwner();
+      const { row } = await askOf(engineOn(pods.backend, { timers: [timers, pods.backend.timers] }), owner, {
+        timeoutSeconds: 0.25,
+      });
+      const read = () => second.read(serviceOf(owner), row.id);
+      await waitUntil(async () => (await read()).row.status === 'expired', {
+        what: 'the timer',
+        everyMs: 10,
+      });
+      expect((await read()).row.settledAt).toBeGreaterThanOrEqual(row.expiresAt);
+      timers.close();
+      await pods.backend.timers.cancel(row.id);
+    });
+
+    it('may be armed and disarmed as often as one likes', async () => {
+      const { timers } = contract.pods.second;
+      const { row } = await askOf(contract.first, newOwner());
+      await waitUntil(() => timers.schedule(row.id, 600_000).then(() => true), {
+        what: 'the timers to be ready',
+      });
+      await timers.schedule(row.id, 600_000);
+      await timers.cancel(row.id);
+      await timers.cancel(row.id);
+    });
+  });
+
+  describe('after the retention', () => {
+    const RETENTION = { retentionMs: 400 };
+
+    contract.itOverTime('what ended has left: rows, lists and feeds; what is open stays', async () => {
+      const pods = await contract.openWith(RETENTION);
+      const [first, second] = [engineOn(pods.backend), engineOn(pods.second)];
+      const ending = newStream();
+      const staying = newStream(ending);
+      const { row: open } = await askOf(first, staying);
+      const { row: answered } = await askOf(first, ending, { timeoutSeconds: 0.5 });
+      const { row: expired } = await askOf(first, ending, { timeoutSeconds: 0.05 });
+      await endOf(answerOf(second, ending, answered.id, 'decline'));
+      await first.wait({ caller: serviceOf(ending), id: expired.id });
+      for (const { id } of [answered, expired]) {
+        await waitUntil(async () => 'refusal' in (await endOf(second.read(serviceOf(ending), id))), {
+          what: 'the row to leave',
+        });
+        expect((await refusalOf(answerOf(first, ending, id, 'decline'))).code).toBe('not_found');
+        expect(await first.expire(id)).toEqual({ type: 'gone' });
+      }
+      expect((await second.list({ owner: ending, limit: 10 })).rows.map(({ id }) => id)).toEqual([open.id]);
+      const gone = async () => (await pods.backend.feed.read(ending, undefined, 1)).type === 'none';
+      await waitUntil(gone, { what: 'the feed to leave' });
+      expect(await entriesOf(pods.backend.feed, staying)).toHaveLength(1);
+      expect((await second.read(serviceOf(staying), open.id)).row).toEqual(open);
+      expect((await answerOf(second, staying, open.id, 'cancel')).row.status).toBe('cancelled');
+    });
+
+    contract.itOverTime('a feed stays whole as long as one of its questions may be open', async () => {
+      const pods = await contract.openWith(RETENTION);
+      const engine = engineOn(pods.backend);
+      const stream = newStream();
+      await askOf(engine, stream);
+      const { row } = await askOf(engine, stream);
+      await answerOf(engine, stream, row.id, 'decline');
+      await waitUntil(async () => 'refusal' in (await endOf(engine.read(serviceOf(stream), row.id))), {
+        what: 'the row to leave',
+      });
+      expect(await entriesOf(pods.second.feed, stream)).toHaveLength(3);
+    });
+
+    contract.itOverTime('a feed that begins anew has another epoch', async () => {
+      const pods = await contract.openWith({ retentionMs: 3_000 });
+      const engine = engineOn(pods.backend);
+      const stream = newStream();
+      await askOf(engine, stream, { timeoutSeconds: 0.05 });
+      const [old] = await entriesOf(pods.backend.feed, stream);
+      await waitUntil(async () => (await pods.second.feed.read(stream, undefined, 1)).type === 'none', {
+        what: 'the feed to leave',
+      });
+      await askOf(engine, stream);
+      const [begun] = await entriesOf(pods.second.feed, stream);
+      expect(begun?.position.seq).toBe(1);
+      expect(BigInt(begun?.position.epoch ?? 0)).toBeGreaterThan(BigInt(old?.position.epoch ?? 0));
+      expect(await pods.second.feed.read(stream, old?.position, 10)).toEqual({ type: 'reset' });
+    });
+
+    contract.itOverTime('an idempotency key is free again', async () => {
+      const pods = await contract.openWith(RETENTION);
+      const settings = RETENTION;
+      const [first, second] = [engineOn(pods.backend, { settings }), engineOn(pods.second, { settings })];
+      const owner = newOwner();
+      const request = { tenant: owner.tenant, input: inputFor(owner), idempotencyKey: 'key' };
+      const asked = await first.ask(request);
+      await answerOf(first, owner, asked.row.id, 'decline');
+      await waitUntil(async () => (await second.ask(request)).row.id !== asked.row.id, {
+        what: 'the key to be free',
+      });
+    });
+  });
+
+  const { lose } = contract;
+  // A store that lives and dies with its process cannot lose what it holds and live on.
+  if (lose !== undefined) lossContract(contract, lose);
+}
+
+function lossContract(contract: Contract, lose: NonNullable<Contract['lose']>): void {
+  describe('a store that lost everything', () => {
+    it('says so, and begins anew', async () => {
+      const { first, second, pods } = contract;
+      const stream = newStream();
+      const { row } = await askOf(first, stream);
+      const engine = engineOn(pods.backend, { settings: { recheckMs: 40 } });
+      const waiting = endOf(engine.wait({ caller: serviceOf(stream), id: row.id }));
+      const [old] = await entriesOf(pods.backend.feed, stream);
+      await lose();
+      expect(await waiting).toMatchObject({ refusal: { code: 'not_found' } });
+      expect((await refusalOf(answerOf(second, stream, row.id, 'decline'))).code).toBe('not_found');
+      await askOf(second, stream);
+      expect(await pods.backend.feed.read(stream, old?.position, 10)).toEqual({ type: 'reset' });
+    });
+  });
+}

@@ -1,0 +1,215 @@
+import { formatFeedPosition } from '@parley/shared/domain/events';
+import type { StreamRef } from '@parley/shared/domain/ids';
+import type { EventBus, Topic } from '@parley/shared/ports/elicitations/event-bus';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { entriesOf } from '../../support/observe.ts';
+import { answerOf, askOf, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+
+const SECRET = 'hunter2-the-answer';
+
+/** The ordered, replayable events of a stream request. */
+export function feedContract(contract: Contract): void {
+  /** Seven events of three questions, written on both pods. */
+  async function filled(): Promise<StreamRef> {
+    const { first, second } = contract;
+    const stream = newStream();
+    const { row: one } = await askOf(first, stream);
+    const { row: two } = await askOf(second, stream, QUESTIONS['url, server completion']);
+    await send(first, stream, two.id, 'url, server completion', 'accept');
+    await answerOf(second, stream, one.id, 'accept', { colour: 'red' });
+    const { row: three } = await askOf(first, stream);
+    await send(second, stream, two.id, 'url, server completion', 'complete');
+    await first.withdraw({ caller: serviceOf(stream), id: three.id, reason: 'run_stopped' });
+    return stream;
+  }
+
+  describe('a feed', () => {
+    it('keeps every change in order, with positions of one epoch that rise by one', async () => {
+      const { pods } = contract;
+      const stream = await filled();
+      const entries = await entriesOf(pods.backend.feed, stream);
+      expect(entries.map(({ event }) => `${event.type} ${'status' in event && event.status}`)).toEqual([
+        'elicitation-request pending',
+        'elicitation-request pending',
+        'elicitation-updated opened',
+        'elicitation-resolved accepted',
+        'elicitation-request pending',
+        'elicitation-resolved accepted',
+        'elicitation-resolved withdrawn',
+      ]);
+      expect(entries.map(({ position }) => position.seq)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+      expect(new Set(entries.map(({ position }) => position.epoch)).size).toBe(1);
+      const times = entries.map(({ at }) => at);
+      expect(times).toEqual([...times].sort((a, b) => a - b));
+      expect(entries.at(-1)?.event).toMatchObject({ reason: 'run_stopped', revision: 2 });
+      expect(await entriesOf(pods.second.feed, stream)).toEqual(entries);
+    });
+
+    it('is replayed from every position, in pages of any size', async () => {
+      const { feed } = contract.pods.second;
+      const stream = await filled();
+      const entries = await entriesOf(feed, stream);
+      const epoch = entries[0]?.position.epoch ?? '';
+      for (let seq = 0; seq <= entries.length; seq += 1) {
+        for (const limit of [1, 3, 100]) {
+          const page = await feed.read(stream, { epoch, seq }, limit);
+          expect(page).toEqual({ type: 'entries', entries: entries.slice(seq, seq + limit) });
+        }
+      }
+      for (const limit of [1, 2, 7]) expect(await entriesOf(feed, stream, limit)).toEqual(entries);
+    });
+
+    it('says so when a position is not of it', async () => {
+      const { feed } = contract.pods.backend;
+      const stream = await filled();
+      const epoch = BigInt((await entriesOf(feed, stream))[0]?.position.epoch ?? '');
+      const positions = [
+        { epoch: String(epoch), seq: 8 },
+        { epoch: String(epoch), seq: 1_000_000 },
+        { epoch: String(epoch - 1n), seq: 3 },
+        { epoch: String(epoch - 1n), seq: 7 },
+        { epoch: String(epoch + 1n), seq: 0 },
+        { epoch: String(epoch + 1n), seq: 7 },
+        { epoch: '1', seq: 0 },
+        { epoch: '9999999999999999999', seq: 1 },
+      ];
+      for (const after of positions) {
+        const told = { position: formatFeedPosition(after), page: await feed.read(stream, after, 10) };
+        expect(told).toEqual({ position: told.position, page: { type: 'reset' } });
+      }
+    });
+
+    it('is none where nobody asked', async () => {
+      const { feed } = contract.pods.backend;
+      expect(await feed.read(newStream(), undefined, 10)).toEqual({ type: 'none' });
+      expect(await feed.read(newStream(), { epoch: '1', seq: 1 }, 10)).toEqual({ type: 'none' });
+    });
+
+    it('has no gap and no double when both pods write at once', async () => {
+      const { first, second, pods } = contract;
+      const stream = newStream();
+      const ids = await Promise.all(
+        Array.from({ length: 40 }, async (_, at) => {
+          const [one, other] = at % 2 === 0 ? [first, second] : [second, first];
+          const { row } = await askOf(one, stream);
+          await answerOf(other, stream, row.id, at % 3 === 0 ? 'decline' : 'cancel');
+          return row.id;
+        }),
+      );
+      const entries = await entriesOf(pods.backend.feed, stream);
+      expect(entries.map(({ position }) => position.seq)).toEqual(
+        Array.from({ length: 80 }, (_, at) => at + 1),
+      );
+      for (const id of ids) {
+        const own = entries.filter(({ event }) => 'elicitationId' in event && event.elicitationId === id);
+        expect(own.map(({ event }) => 'revision' in event && event.revision)).toEqual([1, 2]);
+      }
+    });
+
+    it('is followed from its end without a gap or a reset while it grows', async () => {
+      const { first, second, pods } = contract;
+      const stream = newStream();
+      await askOf(first, stream);
+      let writing = true;
+      const writers = Promise.all(
+        [first, second].map(async (engine) => {
+          for (let count = 0; count < 60; count += 1) await askOf(engine, stream);
+        }),
+      ).finally(() => {
+        writing = false;
+      });
+      const seqs = [1];
+      let [last] = await entriesOf(pods.backend.feed, stream, 1_000);
+      while (last !== undefined && (writing || last.position.seq < 121)) {
+        const page = await pods.second.feed.read(stream, last.position, 3);
+        if (page.type !== 'entries') throw new Error(`The feed said ${page.type}.`);
+        seqs.push(...page.entries.map(({ position }) => position.seq));
+        last = page.entries.at(-1) ?? last;
+      }
+      await writers;
+      expect(seqs).toEqual(Array.from({ length: 121 }, (_, at) => at + 1));
+    });
+
+    it('never holds an answer', async () => {
+      const { first, pods } = contract;
+      const stream = newStream();
+      const { row } = await askOf(first, stream);
+      const content = { colour: 'red', note: SECRET };
+      const caller = { kind: 'user', tenant: stream.tenant, userId: stream.userId } as const;
+      const response = { action: 'accept', content, responseId: `${SECRET}-id` } as const;
+      await first.answer({ caller, id: row.id, response, surface: 'chat' });
+      const entries = await entriesOf(pods.backend.feed, stream);
+      expect(JSON.stringify(entries)).not.toContain(SECRET);
+      expect(entries.at(-1)?.event).toEqual({
+        type: 'elicitation-resolved',
+        elicitationId: row.id,
+        revision: 2,
+        status: 'accepted',
+        action: 'accept',
+        surface: 'chat',
+      });
+    });
+
+    it('is told of by wakes of the same positions, to its readers and to the person’s inbox', async () => {
+      const { first, pods } = contract;
+      const stream = newStream();
+      const owner = { tenant: stream.tenant, userId: stream.userId };
+      const wakes = heardOn(pods.second.wakes, stream);
+      const inboxWakes = heardOn(pods.second.inboxWakes, owner);
+      await waitUntil(() => wakes.ready() && inboxWakes.ready(), { what: 'the subscriptions', everyMs: 5 });
+      const kind = 'url, server completion';
+      const { row } = await askOf(first, stream, QUESTIONS[kind]);
+      await send(first, stream, row.id, kind, 'accept');
+      const { row: done } = await send(first, stream, row.id, kind, 'complete');
+      const entries = await entriesOf(pods.backend.feed, stream);
+      const expected = entries.map(({ position, at }, index) => ({
+        position: formatFeedPosition(position),
+        elicitationId: row.id,
+        revision: index + 1,
+        status: ['pending', 'opened', 'accepted'][index],
+        at,
+      }));
+      for (const { events } of [wakes, inboxWakes]) {
+        await waitUntil(() => events.length >= 3, { what: 'the wakes', everyMs: 5 });
+        expect(events).toMatchObject(expected);
+        expect(events.map((event) => ('settlement' in event ? event.settlement : undefined))).toEqual([
+          undefined,
+          undefined,
+          done.settlement,
+        ]);
+      }
+      wakes.unsubscribe();
+      inboxWakes.unsubscribe();
+    });
+
+    it('that is full drops its oldest events, and says so to whoever stood there', async () => {
+      const pods = await contract.openWith({ feedEventsMax: 10 });
+      const engine = engineOn(pods.backend);
+      const stream = newStream();
+      const { row } = await askOf(engine, stream);
+      const [start] = await entriesOf(pods.backend.feed, stream);
+      await Promise.all(Array.from({ length: 259 }, () => askOf(engine, stream)));
+      await answerOf(engine, stream, row.id, 'decline');
+      expect(await pods.second.feed.read(stream, start?.position, 10)).toEqual({ type: 'reset' });
+      const kept = await entriesOf(pods.second.feed, stream);
+      expect(kept.length).toBeGreaterThanOrEqual(10);
+      expect(kept.length).toBeLessThan(130);
+      expect(kept.map(({ position }) => position.seq)).toEqual(kept.map((_, at) => 262 - kept.length + at));
+      expect(kept.at(-1)?.event.type).toBe('elicitation-resolved');
+    });
+  });
+}
+
+/** What a bus brings about a topic. */
+function heardOn<T>(bus: EventBus<T>, topic: Topic) {
+  const events: T[] = [];
+  let synced = false;
+  const { unsubscribe } = bus.subscribe(topic, (signal) => {
+    if (signal.type === 'event') events.push(signal.event);
+    else synced = true;
+  });
+  return { events, ready: () => synced, unsubscribe };
+}

@@ -1,0 +1,128 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { InboxItem } from '@parley/shared/elicitations/inbox';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Contract } from '../../support/contract.ts';
+import { deafEngineOn } from '../../support/engines.ts';
+import { type Reader, readAll } from '../../support/observe.ts';
+import { answerOf, askOf, newOwner, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+
+const SECRET = 'hunter2-the-answer';
+
+function brief(item: InboxItem): string {
+  if (item.type === 'snapshot') return `snapshot of ${item.elicitations.length}`;
+  return `${item.event} ${item.elicitation.status}`;
+}
+
+/** What waits for one person, from any pod. */
+export function inboxContract(contract: Contract): void {
+  const stops: AbortController[] = [];
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop.abort();
+  });
+
+  function follow(engine: Engine, owner: Owner): Reader<InboxItem> {
+    const stop = new AbortController();
+    stops.push(stop);
+    return readAll(engine.watchInbox({ owner, signal: stop.signal }));
+  }
+
+  describe('an inbox', () => {
+    it('begins with what is open, newest first', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const kind = 'url, server completion';
+      const { row: one } = await askOf(first, owner);
+      const { row: ended } = await askOf(second, owner);
+      await answerOf(first, owner, ended.id, 'decline');
+      const { row: two } = await askOf(second, owner, QUESTIONS[kind]);
+      await send(first, owner, two.id, kind, 'accept');
+      const { rows } = await second.list({ owner, statuses: ['pending', 'opened'], limit: 10 });
+      for (const engine of [first, second]) {
+        const [snapshot] = await follow(engine, owner).first(1);
+        if (snapshot?.type !== 'snapshot') throw new Error('It did not begin with a snapshot.');
+        expect(snapshot.elicitations.map(({ elicitationId, status }) => ({ elicitationId, status }))).toEqual(
+          rows.map(({ id, status }) => ({ elicitationId: id, status })),
+        );
+        expect(rows.map(({ id }) => id).sort()).toEqual([one.id, two.id].sort());
+      }
+    });
+
+    it('tells every change, whichever pod made it, and nobody else’s', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const kind = 'url, server completion';
+      const readers = [follow(first, owner), follow(second, owner)];
+      const told = (count: number) => Promise.all(readers.map((reader) => reader.first(count)));
+      await told(1);
+      await askOf(second, { ...owner, userId: 'other' });
+      const { row } = await askOf(first, owner, QUESTIONS[kind]);
+      await told(2);
+      await send(second, owner, row.id, kind, 'accept');
+      await told(3);
+      await send(first, owner, row.id, kind, 'complete');
+      await told(4);
+      const { row: other } = await askOf(second, owner);
+      await told(5);
+      await first.withdraw({ caller: serviceOf(owner), id: other.id, reason: 'superseded' });
+      for (const items of await told(6)) {
+        expect(items.map(brief)).toEqual([
+          'snapshot of 0',
+          'elicitation-request pending',
+          'elicitation-updated opened',
+          'elicitation-resolved accepted',
+          'elicitation-request pending',
+          'elicitation-resolved withdrawn',
+        ]);
+      }
+    });
+
+    it('never shows an answer', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const reader = follow(second, owner);
+      await reader.first(1);
+      await answerOf(first, owner, row.id, 'accept', { colour: 'red', note: SECRET });
+      await reader.first(2);
+      expect(reader.seen.map(brief)).toEqual(['snapshot of 1', 'elicitation-resolved accepted']);
+      expect(JSON.stringify(reader.seen)).not.toContain(SECRET);
+    });
+
+    it('finds what no wake told of when it looks again, down to the last question', async () => {
+      const { first } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const reader = follow(deafEngineOn(contract.pods.second), owner);
+      await reader.first(1);
+      const { row: other } = await askOf(first, owner);
+      await reader.first(2);
+      await answerOf(first, owner, row.id, 'decline');
+      await reader.first(3);
+      await answerOf(first, owner, other.id, 'cancel');
+      expect((await reader.first(4)).map(brief)).toEqual([
+        'snapshot of 1',
+        'elicitation-request pending',
+        'elicitation-resolved declined',
+        'elicitation-resolved cancelled',
+      ]);
+    });
+
+    it.each([100, 200, 201])('of %i questions is shown whole', async (count) => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      await Promise.all(Array.from({ length: count }, () => askOf(first, owner)));
+      const [snapshot] = await follow(second, owner).first(1);
+      expect(snapshot && brief(snapshot)).toBe(`snapshot of ${count}`);
+    });
+
+    it('is let go when its reader leaves', async () => {
+      const stop = new AbortController();
+      const reader = readAll(contract.second.watchInbox({ owner: newOwner(), signal: stop.signal }));
+      await reader.first(1);
+      const reason = new Error('gone');
+      stop.abort(reason);
+      expect(await reader.ended()).toBe(reason);
+    });
+  });
+}

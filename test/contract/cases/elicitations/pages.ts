@@ -1,0 +1,146 @@
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import type { Status } from '@parley/shared/domain/elicitations/status';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { PageRequest } from '@parley/shared/ports/elicitations/elicitations';
+import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { answerOf, askOf, newOwner, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+
+/** Walks a list to its end. */
+async function walk(engine: Engine, request: PageRequest): Promise<Row[]> {
+  const rows: Row[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < 1_000; pages += 1) {
+    const page = await engine.list({ ...request, ...(cursor !== undefined && { cursor }) });
+    expect(page.rows.length).toBeLessThanOrEqual(request.limit);
+    expect(Number.isSafeInteger(page.now)).toBe(true);
+    rows.push(...page.rows);
+    if (page.nextCursor === undefined) return rows;
+    cursor = page.nextCursor;
+  }
+  throw new Error('The list has no end.');
+}
+
+function inOrder(rows: readonly Row[]): Row[] {
+  return [...rows].sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+}
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+
+/** Listing what one person was asked. */
+export function pageContract(contract: Contract): void {
+  describe('a list', () => {
+    it('is empty where nobody asked, and knows the time', async () => {
+      const before = (await askOf(contract.first, newOwner())).now;
+      const page = await contract.second.list({ owner: newOwner(), limit: 10 });
+      expect(page).toEqual({ rows: [], now: page.now });
+      expect(page.now).toBeGreaterThanOrEqual(before);
+      expect(page.now).toBeLessThan(before + 600_000);
+    });
+
+    it('shows the newest first, and only what is asked for', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const kind = 'url, server completion';
+      const asked: Record<string, string> = {};
+      for (const status of ['pending', 'opened', 'accepted', 'declined', 'cancelled', 'withdrawn']) {
+        const { row } = await askOf(first, owner, {
+          ...QUESTIONS[kind],
+          conversationId: status.endsWith('ed') ? 'one' : 'two',
+        });
+        asked[status] = row.id;
+      }
+      await send(second, owner, asked.opened ?? '', kind, 'accept');
+      await send(second, owner, asked.accepted ?? '', kind, 'complete');
+      await send(second, owner, asked.declined ?? '', kind, 'decline');
+      await send(second, owner, asked.cancelled ?? '', kind, 'cancel');
+      await send(second, owner, asked.withdrawn ?? '', kind, 'withdraw');
+      const all = await walk(first, { owner, limit: 10 });
+      expect(idsOf(all)).toEqual(idsOf(inOrder(all)));
+      expect(Object.fromEntries(all.map(({ status, id }) => [status, id]))).toEqual(asked);
+      const only = async (request: Partial<PageRequest>) =>
+        (await walk(second, { owner, limit: 2, ...request })).map(({ status }) => status).sort();
+      for (const status of Object.keys(asked) as Status[])
+        expect(await only({ statuses: [status] })).toEqual([status]);
+      expect(await only({ statuses: ['pending', 'opened'] })).toEqual(['opened', 'pending']);
+      expect(await only({ statuses: ['declined', 'pending'] })).toEqual(['declined', 'pending']);
+      expect(await only({ statuses: ['expired'] })).toEqual([]);
+      expect(await only({ conversationId: 'one' })).toEqual(['accepted', 'cancelled', 'declined', 'opened']);
+      expect(await only({ conversationId: 'two', statuses: ['pending'] })).toEqual(['pending']);
+      expect(await only({ conversationId: 'three' })).toEqual([]);
+    });
+
+    it('is walked to its end with each once, though many came within the same millisecond', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const asked = await Promise.all(
+        Array.from({ length: 260 }, (_, at) =>
+          askOf(at % 2 === 0 ? first : second, owner, { conversationId: `${at % 2}` }),
+        ),
+      );
+      await Promise.all(
+        asked.filter((_, at) => at % 3 === 0).map(({ row }) => answerOf(second, owner, row.id, 'decline')),
+      );
+      const rows = asked.map(({ row }) => row);
+      for (const limit of [7, 99, 100, 260, 500]) {
+        expect(idsOf(await walk(first, { owner, limit }))).toEqual(idsOf(inOrder(rows)));
+      }
+      const open = rows.filter((_, at) => at % 3 !== 0);
+      const even = rows.filter((_, at) => at % 2 === 0);
+      expect(idsOf(await walk(second, { owner, limit: 40, statuses: ['pending'] }))).toEqual(
+        idsOf(inOrder(open)),
+      );
+      expect(idsOf(await walk(second, { owner, limit: 40, conversationId: '0' }))).toEqual(
+        idsOf(inOrder(even)),
+      );
+    });
+
+    it('keeps its places while questions are asked and answered during the walk', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const asked = await Promise.all(Array.from({ length: 30 }, () => askOf(first, owner)));
+      const expected = idsOf(inOrder(asked.map(({ row }) => row)));
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      for (let turn = expected.length - 1; turn >= 0 || cursor !== undefined; turn -= 1) {
+        const page = await first.list({ owner, limit: 1, ...(cursor !== undefined && { cursor }) });
+        seen.push(...idsOf(page.rows));
+        cursor = page.nextCursor;
+        const id = expected[turn];
+        if (id !== undefined) await answerOf(second, owner, id, 'cancel');
+        if (turn >= 0) await askOf(second, owner);
+      }
+      // What came in the meantime may show or not, by its place.
+      expect(seen.filter((id) => expected.includes(id))).toEqual(expected);
+      expect(new Set(seen).size).toBe(seen.length);
+    });
+
+    it.each([100, 200])('of exactly %i is whole, whatever the limit', async (count) => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      await Promise.all(Array.from({ length: count }, () => askOf(first, owner)));
+      for (const limit of [count - 1, count, count + 1, 2 * count]) {
+        expect(await walk(second, { owner, limit })).toHaveLength(count);
+      }
+    });
+
+    it('keeps only so many ended ones, the newest; open ones stay, and every row can still be read', async () => {
+      const pods = await contract.openWith({ historyPerUserMax: 3 });
+      const [first, second] = [engineOn(pods.backend), engineOn(pods.second)];
+      const owner = newOwner();
+      const asked: Row[] = [];
+      for (let count = 0; count < 8; count += 1) asked.push((await askOf(first, owner)).row);
+      const sorted = inOrder(asked);
+      const [newest, ...others] = sorted;
+      const ended = others.slice(0, 6);
+      for (const { id } of ended) await answerOf(second, owner, id, 'decline');
+      const kept = [newest, ...ended.slice(0, 3), sorted.at(-1)];
+      const listed = await walk(first, { owner, limit: 50 });
+      expect(idsOf(listed)).toEqual(kept.map((row) => row?.id));
+      for (const { id } of ended) {
+        expect((await first.read(serviceOf(owner), id)).row.status).toBe('declined');
+      }
+    });
+  });
+}

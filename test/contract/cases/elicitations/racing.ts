@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { endOf, entriesOf } from '../../support/observe.ts';
+import { answerOf, askOf, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+import { COLUMNS } from './transition-table.ts';
+
+const COLOURS = ['red', 'green', 'blue', 'white', 'black'];
+
+/** Exactly one terminal state, whoever races for it. */
+export function racingContract(contract: Contract): void {
+  describe('a race', () => {
+    it('of a hundred answers on two pods has one winner, and whoever said the same has won too', async () => {
+      const { first, second, pods } = contract;
+      const stream = newStream();
+      const { row } = await askOf(first, stream);
+      const ends = await Promise.all(
+        Array.from({ length: 100 }, async (_, at) => {
+          const colour = COLOURS[at % COLOURS.length] ?? '';
+          const engine = at % 2 === 0 ? first : second;
+          return { colour, end: await endOf(answerOf(engine, stream, row.id, 'accept', { colour })) };
+        }),
+      );
+      const recorded = (await second.read(serviceOf(stream), row.id)).row;
+      const winner = recorded.settlement?.content?.colour;
+      expect(COLOURS).toContain(winner);
+      for (const { colour, end } of ends) {
+        if (colour === winner) {
+          expect(end).toMatchObject({ value: { row: recorded } });
+        } else {
+          const elicitation = { status: 'accepted', content: { colour: winner } };
+          expect(end).toMatchObject({ refusal: { code: 'already_settled', elicitation } });
+        }
+      }
+      const entries = await entriesOf(pods.backend.feed, stream);
+      expect(entries.map(({ event }) => event.type)).toEqual(['elicitation-request', 'elicitation-resolved']);
+    });
+
+    it('of all there is to do ends in one state, which is told once', async () => {
+      const { pods } = contract;
+      const settled: string[] = [];
+      const observer = { ...silentObserver, settled: ({ id }: { id: string }) => void settled.push(id) };
+      const engines = [engineOn(pods.backend, { observer }), engineOn(pods.second, { observer })];
+      const kind = 'url, server completion';
+      const ids = await Promise.all(
+        Array.from({ length: 12 }, async () => {
+          const stream = newStream();
+          const { row } = await askOf(contract.first, stream, QUESTIONS[kind]);
+          const racers = [...COLUMNS, ...COLUMNS].filter(
+            (column) => column !== 'other' && column !== 'wrong',
+          );
+          await Promise.all(
+            racers.map((column, at) =>
+              endOf(send(engines[at % 2] ?? contract.first, stream, row.id, kind, column)),
+            ),
+          );
+          const statuses = (await entriesOf(pods.backend.feed, stream)).map(
+            ({ event }) => 'status' in event && event.status,
+          );
+          const after = (await contract.second.read(serviceOf(stream), row.id)).row;
+          expect(isTerminal(after.status)).toBe(true);
+          expect(statuses).toEqual(
+            after.revision === 3 ? ['pending', 'opened', after.status] : ['pending', after.status],
+          );
+          return row.id;
+        }),
+      );
+      expect(settled.sort()).toEqual(ids.sort());
+    });
+
+    it('against the deadline is won before it or lost, never both', async () => {
+      const { first, second, pods } = contract;
+      await Promise.all(
+        Array.from({ length: 24 }, async (_, at) => {
+          const stream = newStream();
+          const { row, now } = await askOf(first, stream, { timeoutSeconds: 0.25 });
+          await sleep(row.expiresAt - now - 12 + at);
+          const given = endOf(answerOf(second, stream, row.id, 'accept', { colour: 'red' }));
+          await waitUntil(async () => ['expired', 'ended'].includes((await first.expire(row.id)).type), {
+            what: 'the end',
+            everyMs: 1,
+          });
+          const end = await given;
+          const after = (await first.read(serviceOf(stream), row.id)).row;
+          const { settledAt = Number.NaN } = after;
+          if ('value' in end) {
+            expect(end.value.row).toEqual(after);
+            expect(after.status).toBe('accepted');
+            expect(settledAt).toBeLessThan(after.expiresAt);
+          } else {
+            expect(end.refusal).toMatchObject({ code: 'expired', elicitation: { status: 'expired' } });
+            expect(after.status).toBe('expired');
+            expect(settledAt).toBeGreaterThanOrEqual(after.expiresAt);
+          }
+          expect(await entriesOf(pods.backend.feed, stream)).toHaveLength(2);
+        }),
+      );
+    });
+  });
+}

@@ -1,0 +1,230 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Asked } from '@parley/shared/elicitations/ask';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { endOf, entriesOf, refusalOf } from '../../support/observe.ts';
+import {
+  answerOf,
+  askOf,
+  inputFor,
+  newOwner,
+  newStream,
+  serviceOf,
+  userOf,
+} from '../../support/questions.ts';
+
+const AWAY = new Error('the reply was lost');
+
+/** What an Idempotency-Key promises, and to whom a stream request belongs. */
+export function repeatingContract(contract: Contract): void {
+  describe('the same ask again', () => {
+    const askWith = (engine: Engine, owner: Owner, idempotencyKey: string, more = {}): Promise<Asked> =>
+      engine.ask({ tenant: owner.tenant, input: inputFor(owner, more), idempotencyKey });
+
+    it('leads to the same question on every pod, open or ended', async () => {
+      const { first, second, pods } = contract;
+      const owner = newOwner();
+      const asked = await askWith(first, owner, 'key');
+      const again = await askWith(second, owner, 'key');
+      expect(again.row).toEqual(asked.row);
+      expect([asked.replayed, again.replayed]).toEqual([false, true]);
+      const { row } = await answerOf(first, owner, asked.row.id, 'decline');
+      expect((await askWith(second, owner, 'key')).row).toEqual(row);
+      expect(await entriesOf(pods.backend.feed, asked.row.definition)).toHaveLength(2);
+    });
+
+    it('is the same whatever the order of its fields', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const input = inputFor(owner, { context: { trigger: 'agent', a: 1, b: { c: [1, 2], d: null } } });
+      const turned = inputFor(owner, { context: { b: { d: null, c: [1, 2] }, a: 1, trigger: 'agent' } });
+      const asked = await first.ask({ tenant: owner.tenant, input, idempotencyKey: 'key' });
+      const reversed = Object.fromEntries(Object.entries(turned).reverse()) as typeof turned;
+      const again = await second.ask({ tenant: owner.tenant, input: reversed, idempotencyKey: 'key' });
+      expect(again.row.id).toBe(asked.row.id);
+    });
+
+    it('with another body is a mismatch, and asks nothing', async () => {
+      const { first, second, pods } = contract;
+      const stream = newStream();
+      await askWith(first, stream, 'key');
+      const others = [{ message: 'Which size?' }, { timeoutSeconds: 601 }, { context: { trigger: 'other' } }];
+      for (const more of [...others, { streamRequestId: 'elsewhere' }, { sensitive: true }]) {
+        expect((await refusalOf(askWith(second, stream, 'key', more))).code).toBe('idempotency_mismatch');
+      }
+      const other = { ...stream, userId: 'other' };
+      expect((await refusalOf(askWith(second, { tenant: other.tenant, userId: 'other' }, 'key'))).code).toBe(
+        'idempotency_mismatch',
+      );
+      expect(await entriesOf(pods.backend.feed, stream)).toHaveLength(1);
+      expect((await second.list({ owner: other, limit: 10 })).rows).toEqual([]);
+    });
+
+    it('with another key, or in another tenant, is another question', async () => {
+      const { first, second } = contract;
+      const [owner, other] = [newOwner(), newOwner()];
+      const asked = await Promise.all([
+        askWith(first, owner, 'key'),
+        askWith(second, owner, 'Key'),
+        askWith(second, owner, 'key '),
+        askWith(second, owner, 'key/'),
+        askWith(second, other, 'key'),
+        askOf(first, owner),
+      ]);
+      expect(new Set(asked.map(({ row }) => row.id)).size).toBe(6);
+      expect(asked.some(({ replayed }) => replayed)).toBe(false);
+    });
+
+    it('twenty times at once is one question', async () => {
+      const { first, second, pods } = contract;
+      for (const more of [{}, { streamRequestId: `stream-${crypto.randomUUID()}` }]) {
+        const owner = newOwner();
+        const told: string[] = [];
+        const observer = { ...silentObserver, asked: (row: { id: string }) => void told.push(row.id) };
+        const engines = [engineOn(pods.backend, { observer }), engineOn(pods.second, { observer })];
+        const asked = await Promise.all(
+          Array.from({ length: 20 }, (_, at) => askWith(engines[at % 2] ?? first, owner, 'key', more)),
+        );
+        const [one] = asked;
+        expect(new Set(asked.map(({ row }) => JSON.stringify(row))).size).toBe(1);
+        expect(asked.filter(({ replayed }) => !replayed)).toHaveLength(1);
+        expect(told).toEqual([one?.row.id]);
+        expect((await second.list({ owner, limit: 30 })).rows).toHaveLength(1);
+        expect(one && (await entriesOf(pods.backend.feed, one.row.definition))).toHaveLength(1);
+      }
+    });
+
+    it('goes on where a pod died between its claim and its question', async () => {
+      const { second, pods } = contract;
+      const { elicitations } = pods.backend;
+      const owner = newOwner();
+      const dying = engineOn(pods.backend, {
+        elicitations: { ...elicitations, create: () => Promise.reject(AWAY) },
+      });
+      await expect(askWith(dying, owner, 'key')).rejects.toBe(AWAY);
+      expect(await askWith(second, owner, 'key')).toMatchObject({
+        replayed: false,
+        row: { status: 'pending' },
+      });
+      expect(await askWith(second, owner, 'key')).toMatchObject({ replayed: true });
+      const losing = engineOn(pods.backend, {
+        elicitations: {
+          ...elicitations,
+          create: async (...args) => {
+            await elicitations.create(...args);
+            throw AWAY;
+          },
+        },
+      });
+      await expect(askWith(losing, owner, 'other')).rejects.toBe(AWAY);
+      expect(await askWith(second, owner, 'other')).toMatchObject({ replayed: true });
+      expect((await second.list({ owner, limit: 10 })).rows).toHaveLength(2);
+    });
+
+    it('was free if the ask it came with was refused for its stream', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      await askOf(first, stream);
+      const other = { tenant: stream.tenant, userId: 'other' };
+      const refused = askWith(first, other, 'key', { streamRequestId: stream.streamRequestId });
+      expect((await refusalOf(refused)).code).toBe('stream_owner_mismatch');
+      expect((await askWith(second, other, 'key')).replayed).toBe(false);
+    });
+
+    it('is answered although too many others are open', async () => {
+      const pods = await contract.openWith({ openPerUserMax: 1 });
+      const engine = engineOn(pods.backend);
+      const owner = newOwner();
+      const { row } = await askWith(engine, owner, 'key');
+      expect((await askWith(engine, owner, 'key')).row).toEqual(row);
+      expect((await refusalOf(askWith(engine, owner, 'other'))).code).toBe('rate_limited');
+    });
+  });
+
+  describe('a stream request', () => {
+    it('belongs to the person it was first asked for', async () => {
+      const { first, second, pods } = contract;
+      const stream = newStream();
+      await askOf(first, stream);
+      const other = { ...stream, userId: 'other' };
+      expect((await refusalOf(askOf(second, other))).code).toBe('stream_owner_mismatch');
+      expect((await second.list({ owner: other, limit: 10 })).rows).toEqual([]);
+      expect(await pods.backend.feed.read(other, undefined, 10)).toEqual({ type: 'none' });
+      await askOf(second, stream);
+      expect(await entriesOf(pods.second.feed, stream)).toHaveLength(2);
+    });
+
+    it('belongs to one person when many ask at once', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      const users = Array.from({ length: 12 }, (_, at) => `user-${at % 4}`);
+      const ends = await Promise.all(
+        users.map(async (userId, at) => ({
+          userId,
+          end: await endOf(askOf(at % 2 === 0 ? first : second, { ...stream, userId })),
+        })),
+      );
+      const winners = new Set(ends.flatMap(({ userId, end }) => ('value' in end ? [userId] : [])));
+      expect(winners.size).toBe(1);
+      for (const { userId, end } of ends) {
+        if ('refusal' in end) expect(end.refusal.code).toBe('stream_owner_mismatch');
+        else expect(winners.has(userId)).toBe(true);
+      }
+      expect(ends.filter(({ end }) => 'value' in end)).toHaveLength(3);
+    });
+
+    it('and a conversation of equal ids never meet those of another tenant, nor another user’s', async () => {
+      const { first, second, pods } = contract;
+      const one = newStream();
+      const other = { ...one, tenant: newOwner().tenant };
+      const neighbour = { tenant: one.tenant, userId: 'neighbour' };
+      const more = { conversationId: 'talk' };
+      const { row } = await askOf(first, one, more);
+      const { row: theirs } = await askOf(second, other, more);
+      const { row: next } = await askOf(second, neighbour, more);
+      await answerOf(second, other, theirs.id, 'decline');
+      for (const [stream, rows] of [
+        [one, [row.id]],
+        [other, [theirs.id, theirs.id]],
+      ] as const) {
+        const entries = await entriesOf(pods.backend.feed, stream);
+        expect(entries.map(({ event }) => 'elicitationId' in event && event.elicitationId)).toEqual(rows);
+      }
+      for (const [owner, id] of [
+        [one, row.id],
+        [other, theirs.id],
+        [neighbour, next.id],
+      ] as const) {
+        const page = await first.list({ owner, conversationId: 'talk', limit: 10 });
+        expect(page.rows.map((listed) => listed.id)).toEqual([id]);
+      }
+      for (const caller of [serviceOf(other), userOf(other), userOf(neighbour)]) {
+        expect((await refusalOf(first.read(caller, row.id))).code).toBe('not_found');
+      }
+      expect((await first.read(userOf(one), row.id)).row.status).toBe('pending');
+    });
+
+    it('keeps people apart whose names only look alike when joined', async () => {
+      const { first } = contract;
+      const tenant = newOwner().tenant;
+      const owners = [
+        { tenant, userId: 'a/b' },
+        { tenant: `${tenant}/a`, userId: 'b' },
+        { tenant, userId: 'a%2Fb' },
+        { tenant, userId: 'A/b' },
+        { tenant, userId: 'a/b ' },
+        { tenant, userId: '{a}/b' },
+        { tenant, userId: 'é' },
+        { tenant, userId: 'e\u0301' },
+      ];
+      const asked = await Promise.all(owners.map((owner) => askOf(first, owner)));
+      for (const [at, owner] of owners.entries()) {
+        const { rows } = await first.list({ owner, limit: 20 });
+        expect(rows.map(({ id }) => id)).toEqual([asked[at]?.row.id]);
+      }
+    });
+  });
+}

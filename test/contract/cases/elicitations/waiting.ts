@@ -1,0 +1,182 @@
+import type { Backend } from '@parley/shared/ports/backend';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { deafBus, deafEngineOn, engineOn } from '../../support/engines.ts';
+import { refusalOf } from '../../support/observe.ts';
+import {
+  answerOf,
+  askOf,
+  newOwner,
+  newStream,
+  QUESTIONS,
+  send,
+  serviceOf,
+  userOf,
+} from '../../support/questions.ts';
+
+/** An engine that notes how its waiters learnt of the end, and how often it has read. */
+function notingEngine(backend: Backend) {
+  const noted: { sources: string[]; reads: number } = { sources: [], reads: 0 };
+  const { elicitations } = backend;
+  const engine = engineOn(backend, {
+    observer: { ...silentObserver, resumed: (_row, source) => void noted.sources.push(source) },
+    elicitations: {
+      ...elicitations,
+      read: (id) => {
+        noted.reads += 1;
+        return elicitations.read(id);
+      },
+    },
+  });
+  return { engine, noted };
+}
+
+/** Sleeping on an elicitation. */
+export function waitContract(contract: Contract): void {
+  describe('a waiter', () => {
+    it.each([
+      ['short', ['push']],
+      ['x'.repeat(7_500), ['push']],
+      // Too large to ride along with every wake.
+      ['語'.repeat(5_000), ['push', 'read']],
+      ['y'.repeat(9_900), ['push', 'read']],
+    ])('is woken by the answer given on the other pod, and gets it whole', async (note, ways) => {
+      const { pods, second } = contract;
+      const { engine, noted } = notingEngine(pods.backend);
+      const stream = newStream();
+      const { row } = await askOf(engine, stream);
+      const waiting = engine.wait({ caller: serviceOf(stream), id: row.id });
+      // It looks, subscribes, and looks once more before it sleeps; and again when its subscription had a break.
+      await waitUntil(() => noted.reads >= 2, { what: 'the waiter to sleep', everyMs: 5 });
+      const content = { colour: 'red', note };
+      const given = await answerOf(second, stream, row.id, 'accept', content);
+      const woken = await waiting;
+      expect(woken.row).toEqual(given.row);
+      expect(woken.row.settlement?.content).toEqual(content);
+      expect(ways).toContain(noted.sources.join());
+    });
+
+    it('hears of every way to end, and sleeps on through the opening of a page', async () => {
+      const { first, second } = contract;
+      const kind = 'url, server completion';
+      for (const [column, status] of [
+        ['decline', 'declined'],
+        ['cancel', 'cancelled'],
+        ['withdraw', 'withdrawn'],
+        ['complete', 'accepted'],
+      ] as const) {
+        const stream = newStream();
+        const { row } = await askOf(first, stream, QUESTIONS[kind]);
+        const waiting = first.wait({ caller: userOf(stream), id: row.id });
+        await send(second, stream, row.id, kind, 'accept');
+        await send(second, stream, row.id, kind, column);
+        expect((await waiting).row).toMatchObject({ id: row.id, status, revision: 3 });
+      }
+    });
+
+    it('returns at once when it has ended already, or has no time', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const caller = serviceOf(owner);
+      expect((await second.wait({ caller, id: row.id, timeoutMs: 0 })).row).toEqual(row);
+      const given = await answerOf(first, owner, row.id, 'decline');
+      expect((await second.wait({ caller, id: row.id })).row).toEqual(given.row);
+    });
+
+    it('returns the open question after its time, and lets the next one wait', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const caller = serviceOf(owner);
+      const seen = await first.wait({ caller, id: row.id, timeoutMs: 60 });
+      expect(seen.row).toEqual(row);
+      expect(seen.now).toBeGreaterThan(row.createdAt);
+      const waiting = second.wait({ caller, id: row.id });
+      await answerOf(first, owner, row.id, 'cancel');
+      expect((await waiting).row.status).toBe('cancelled');
+    });
+
+    it('learns at the deadline that it has expired, though nothing else looks', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      const { row } = await askOf(first, stream, { timeoutSeconds: 0.25 });
+      const caller = serviceOf(stream);
+      const ends = await Promise.all([
+        first.wait({ caller, id: row.id }),
+        second.wait({ caller, id: row.id }),
+        second.wait({ caller, id: row.id, timeoutMs: 20_000 }),
+      ]);
+      for (const { row: ended } of ends) {
+        expect(ended).toMatchObject({ status: 'expired', settlement: {}, revision: 2 });
+        expect(ended.settledAt).toBeGreaterThanOrEqual(row.expiresAt);
+      }
+      expect(new Set(ends.map((end) => end.row.settledAt)).size).toBe(1);
+    });
+
+    it('is one of many, and all hear the same', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      const { row } = await askOf(first, stream);
+      const caller = serviceOf(stream);
+      const waiting = Array.from({ length: 60 }, (_, at) =>
+        (at % 2 === 0 ? first : second).wait({ caller, id: row.id }),
+      );
+      const { row: other } = await askOf(second, stream);
+      const stillWaiting = first.wait({ caller, id: other.id, timeoutMs: 300 });
+      const given = await answerOf(second, stream, row.id, 'accept', { colour: 'blue' });
+      for (const { row: woken } of await Promise.all(waiting)) expect(woken).toEqual(given.row);
+      expect((await stillWaiting).row).toEqual(other);
+    });
+
+    it('misses nothing however close answer and wait come', async () => {
+      const { first, second } = contract;
+      await Promise.all(
+        Array.from({ length: 60 }, async (_, at) => {
+          const stream = newStream();
+          const { row } = await askOf(first, stream);
+          const answered = answerOf(second, stream, row.id, 'decline');
+          if (at % 3 === 0) await Promise.resolve();
+          const woken = await first.wait({ caller: serviceOf(stream), id: row.id });
+          expect(woken.row).toEqual((await answered).row);
+        }),
+      );
+    });
+
+    it('finds the answer that no wake told of when it looks again', async () => {
+      const { first, pods } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const waiting = deafEngineOn(pods.second).wait({ caller: serviceOf(owner), id: row.id });
+      const given = await answerOf(first, owner, row.id, 'accept', { colour: 'red' });
+      expect((await waiting).row).toEqual(given.row);
+    });
+
+    it('leaves with the reason of its signal, also when that came first', async () => {
+      const { first } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const stop = new AbortController();
+      const reason = new Error('gone');
+      const request = { caller: serviceOf(owner), id: row.id, signal: stop.signal };
+      const waiting = first.wait(request);
+      stop.abort(reason);
+      await expect(waiting).rejects.toBe(reason);
+      await expect(first.wait(request)).rejects.toBe(reason);
+      const unheard = engineOn(contract.pods.backend, { wakes: deafBus() });
+      await expect(unheard.wait(request)).rejects.toBe(reason);
+    });
+
+    it('needs a question of its own', async () => {
+      const { first } = contract;
+      const owner = newOwner();
+      const { row } = await askOf(first, owner);
+      const other = { ...owner, userId: 'other' };
+      for (const caller of [serviceOf(newOwner()), userOf(newOwner()), userOf(other)]) {
+        expect((await refusalOf(first.wait({ caller, id: row.id }))).code).toBe('not_found');
+      }
+    });
+  });
+}

@@ -1,0 +1,170 @@
+import { parseFeedPosition } from '@parley/shared/domain/events';
+import type { StreamRef } from '@parley/shared/domain/ids';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { StreamItem, WatchInput } from '@parley/shared/elicitations/watch';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Contract } from '../../support/contract.ts';
+import { deafEngineOn, engineOn } from '../../support/engines.ts';
+import { type Reader, readAll, refusalOf } from '../../support/observe.ts';
+import { answerOf, askOf, newStream, QUESTIONS, send } from '../../support/questions.ts';
+
+const SECRET = 'hunter2-the-answer';
+
+function brief(item: StreamItem): string {
+  return item.type === 'elicitation' ? `${item.event} ${item.elicitation.status}` : item.type;
+}
+
+/** Following a stream request from any pod. */
+export function watchContract(contract: Contract): void {
+  const stops: AbortController[] = [];
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop.abort();
+  });
+
+  async function follow(
+    engine: Engine,
+    stream: StreamRef,
+    more: Partial<WatchInput> = {},
+  ): Promise<Reader<StreamItem>> {
+    const stop = new AbortController();
+    stops.push(stop);
+    return readAll(await engine.watch({ stream, evenIfSilent: false, signal: stop.signal, ...more }));
+  }
+
+  describe('a reader of a stream', () => {
+    it('sees what was and what comes, from any pod, each as it stood then', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      const kind = 'url, server completion';
+      const { row } = await askOf(first, stream, QUESTIONS[kind]);
+      await send(first, stream, row.id, kind, 'accept');
+      const readers = [await follow(first, stream), await follow(second, stream)];
+      for (const reader of readers) await reader.first(2);
+      await send(second, stream, row.id, kind, 'complete');
+      await askOf(first, stream);
+      for (const reader of readers) {
+        const items = await reader.first(4);
+        expect(items.map(brief)).toEqual([
+          'elicitation-request pending',
+          'elicitation-updated opened',
+          'elicitation-resolved accepted',
+          'elicitation-request pending',
+        ]);
+        const [asked, , resolved] = items.map((item) =>
+          item.type === 'elicitation' ? item.elicitation : undefined,
+        );
+        expect(asked).toMatchObject({
+          elicitationId: row.id,
+          message: row.definition.message,
+          url: row.definition.url,
+        });
+        expect(asked).not.toHaveProperty('settledAt');
+        expect(resolved).toMatchObject({ action: 'accept', settledBy: { surface: 'test' } });
+        expect(resolved?.settledAt).toBeDefined();
+        expect(asked).not.toHaveProperty('tenant');
+      }
+    });
+
+    it('goes on after the position it names, wherever it was', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      for (let count = 0; count < 3; count += 1) {
+        const { row } = await askOf(first, stream);
+        await answerOf(second, stream, row.id, 'decline');
+      }
+      const all = await (await follow(first, stream)).first(6);
+      for (const [at, item] of all.entries()) {
+        const after = item.type === 'reset' ? undefined : parseFeedPosition(item.id);
+        if (after === undefined) throw new Error('An item has no position.');
+        const reader = await follow(second, stream, { after });
+        await reader.first(5 - at);
+        expect(reader.seen.map(strip)).toEqual(all.slice(at + 1).map(strip));
+      }
+    });
+
+    it('hears of a reset and then everything, when its position is of another feed', async () => {
+      const stream = newStream();
+      await askOf(contract.first, stream);
+      for (const after of [
+        { epoch: '1', seq: 1 },
+        { epoch: '9999999999999999999', seq: 4 },
+      ]) {
+        const reader = await follow(contract.second, stream, { after });
+        expect((await reader.first(2)).map(brief)).toEqual(['reset', 'elicitation-request pending']);
+      }
+    });
+
+    it('gets a long feed in order, each event once', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      await askOf(first, stream);
+      const reader = await follow(second, stream);
+      await Promise.all(Array.from({ length: 249 }, (_, at) => askOf(at % 2 === 0 ? first : second, stream)));
+      const late = await follow(first, stream);
+      for (const items of [await reader.first(250), await late.first(250)]) {
+        const seqs = items.map((item) => (item.type === 'reset' ? 0 : parseFeedPosition(item.id)?.seq));
+        expect(seqs).toEqual(Array.from({ length: 250 }, (_, at) => at + 1));
+      }
+    });
+
+    it('never sees an answer', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      const { row } = await askOf(first, stream);
+      const reader = await follow(second, stream);
+      await answerOf(first, stream, row.id, 'accept', { colour: 'red', note: SECRET });
+      await reader.first(2);
+      const replay = await (await follow(first, stream)).first(2);
+      expect(JSON.stringify([reader.seen, replay])).not.toContain(SECRET);
+    });
+
+    it('of a stream that nobody asked on waits in silence if it may, and else finds nothing', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      expect((await refusalOf(first.watch({ stream, evenIfSilent: false }))).code).toBe('not_found');
+      const reader = await follow(first, stream, { evenIfSilent: true });
+      await askOf(second, stream);
+      expect((await reader.first(1)).map(brief)).toEqual(['elicitation-request pending']);
+      const other = { ...stream, userId: 'other' };
+      expect((await refusalOf(first.watch({ stream: other, evenIfSilent: false }))).code).toBe('not_found');
+    });
+
+    it('finds what no wake told of when it looks again', async () => {
+      const stream = newStream();
+      await askOf(contract.first, stream);
+      const reader = await follow(deafEngineOn(contract.pods.second), stream);
+      await reader.first(1);
+      await askOf(contract.first, stream);
+      expect(await reader.first(2)).toHaveLength(2);
+    });
+
+    it('is let go when it leaves, also when it left before', async () => {
+      const stream = newStream();
+      await askOf(contract.first, stream);
+      const stop = new AbortController();
+      const reader = await follow(contract.second, stream, { signal: stop.signal });
+      await reader.first(1);
+      const reason = new Error('gone');
+      stop.abort(reason);
+      expect(await reader.ended()).toBe(reason);
+      const late = await follow(contract.second, stream, { signal: stop.signal });
+      expect(await late.ended()).toBe(reason);
+    });
+
+    contract.itOverTime('ends when the retention of the feed ends', async () => {
+      const pods = await contract.openWith({ retentionMs: 3_000 });
+      const stream = newStream();
+      await askOf(engineOn(pods.backend), stream, { timeoutSeconds: 0.05 });
+      const reader = await follow(engineOn(pods.second, { settings: { recheckMs: 50 } }), stream);
+      expect(await reader.ended()).toBe('done');
+      expect(reader.seen.map(brief)).toEqual(['elicitation-request pending']);
+    });
+  });
+}
+
+/** An item without the time of its reading. */
+function strip(item: StreamItem): StreamItem {
+  return item.type === 'elicitation'
+    ? { ...item, elicitation: { ...item.elicitation, serverTime: '' } }
+    : item;
+}

@@ -1,0 +1,167 @@
+import { randomUUID } from 'node:crypto';
+import type { StreamRef } from '@parley/shared/domain/ids';
+import { UNOWNED } from '@parley/shared/domain/runs/run';
+import type { RunConsumer } from '@parley/shared/ports/runs/run-queue';
+import type { NewRun } from '@parley/shared/ports/runs/runs';
+import { offerOrphans } from '@parley/shared/runs/offer-orphans';
+import { afterEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { newStream } from '../../support/questions.ts';
+
+/** Turns of pods that died, and how they come to others. */
+export function runQueueContract(contract: Contract): void {
+  const consumers: RunConsumer[] = [];
+  afterEach(async () => {
+    await Promise.all(consumers.splice(0).map((consumer) => consumer.close()));
+  });
+
+  /** Takes runs on both pods, as `take` does; gives back what was handed out, in order. */
+  function taking(take: (stream: StreamRef) => Promise<void> = async () => undefined): StreamRef[] {
+    const handed: StreamRef[] = [];
+    for (const { runQueue } of [contract.pods.backend, contract.pods.second]) {
+      consumers.push(
+        runQueue.consume(async (stream) => {
+          handed.push(stream);
+          await take(stream);
+        }),
+      );
+    }
+    return handed;
+  }
+
+  const of = (handed: readonly StreamRef[], { streamRequestId }: StreamRef) =>
+    handed.filter((one) => one.streamRequestId === streamRequestId);
+
+  describe('a run that waits for a pod', () => {
+    it('is handed to one of them, also when it was offered before anybody listened', async () => {
+      const { backend, second } = contract.pods;
+      const before = newStream();
+      await backend.runQueue.offer(before, 1);
+      const handed = taking();
+      const after = newStream();
+      await second.runQueue.offer(after, 1);
+      await waitUntil(() => of(handed, before).length + of(handed, after).length === 2, { what: 'both' });
+      expect(of(handed, before)).toEqual([{ ...before }]);
+      expect(of(handed, after)).toEqual([{ ...after }]);
+    });
+
+    it('is queued once however often it is offered under one term, and anew under the next', async () => {
+      const { backend, second } = contract.pods;
+      const [stream, last] = [newStream(), newStream()];
+      for (const { runQueue } of [backend, second, backend]) await runQueue.offer(stream, 1);
+      await second.runQueue.offer(stream, 2);
+      const handed = taking();
+      await waitUntil(() => of(handed, stream).length === 2, { what: 'both terms' });
+      await backend.runQueue.offer(last, 1);
+      await waitUntil(() => of(handed, last).length === 1, { what: 'the last one' });
+      expect(of(handed, stream)).toHaveLength(2);
+    });
+
+    it('is handed out again when the pod could not take it', async () => {
+      let refusals = 2;
+      const handed = taking(async () => {
+        refusals -= 1;
+        if (refusals >= 0) throw new Error('Not now.');
+      });
+      const stream = newStream();
+      await contract.pods.backend.runQueue.offer(stream, 1);
+      await waitUntil(() => of(handed, stream).length === 3, { what: 'the third hand' });
+    });
+
+    it('is left to the others by a pod that closes', async () => {
+      const handed = taking();
+      await Promise.all(consumers.splice(0).map((consumer) => consumer.close()));
+      const stream = newStream();
+      await contract.pods.backend.runQueue.offer(stream, 1);
+      const later = taking();
+      await waitUntil(() => of(later, stream).length === 1, { what: 'the run' });
+      expect(of(handed, stream)).toEqual([]);
+    });
+  });
+
+  describe('the turns of a pod that died', () => {
+    const newTurn = (owner: string): NewRun => {
+      const stream = newStream();
+      const { streamRequestId: conversationId } = stream;
+      return {
+        ...stream,
+        conversationId,
+        agent: 'helper',
+        owner,
+        support: { form: true, url: true },
+        input: [{ role: 'user', content: 'Hello' }],
+        event: { type: 'turn-started', conversationId, messageId: 'msg', agent: 'helper' },
+      };
+    };
+
+    async function owned(...owners: string[]): Promise<Map<string, number>> {
+      const found = new Map<string, number>();
+      for await (const { stream, term } of contract.pods.second.runs.ownedBy(new Set(owners))) {
+        found.set(stream.streamRequestId, term);
+      }
+      return found;
+    }
+
+    it('are found by their owner, until it is another one or they end', async () => {
+      const { runs } = contract.pods.backend;
+      const [dead, other] = [`dead-${randomUUID()}`, `other-${randomUUID()}`];
+      const turns = Array.from({ length: 30 }, () => newTurn(dead));
+      const elsewhere = newTurn(other);
+      for (const turn of [...turns, elsewhere]) await runs.begin(turn);
+      expect(await owned(dead)).toEqual(new Map(turns.map(({ streamRequestId }) => [streamRequestId, 1])));
+      expect((await owned(dead, other)).size).toBe(31);
+      const [taken, ended] = turns;
+      if (taken === undefined || ended === undefined) throw new Error('unreachable');
+      expect(await runs.takeOver(taken, 1, other)).toBe(2);
+      await runs.write(ended, {
+        term: 1,
+        firstSeq: 2,
+        events: [{ type: 'turn-finished', reason: 'stop' }],
+        end: { status: 'finished', messages: [] },
+      });
+      expect((await owned(dead)).size).toBe(28);
+      expect(await owned(other)).toEqual(
+        new Map([
+          [taken.streamRequestId, 2],
+          [elsewhere.streamRequestId, 1],
+        ]),
+      );
+    });
+
+    it('are offered until they are taken; then that pod is forgotten, and known again when it beats', async () => {
+      const { backend, second } = contract.pods;
+      const { heartbeats } = second;
+      const [dead, alive] = [`dead-${randomUUID()}`, `alive-${randomUUID()}`];
+      await Promise.all([heartbeats.beat(dead, 50), heartbeats.beat(alive, 60_000)]);
+      const turn = newTurn(dead);
+      await backend.runs.begin(turn);
+      await waitUntil(async () => (await heartbeats.lapsed()).includes(dead), { what: 'the silence' });
+      expect(await heartbeats.lapsed()).not.toContain(alive);
+      expect(await offerOrphans(backend, { evenIfNoneLapsed: false })).toBeGreaterThanOrEqual(1);
+      expect(await heartbeats.lapsed()).toContain(dead);
+      const handed = taking(async (stream) => {
+        await second.runs.takeOver(stream, 1, alive);
+      });
+      await waitUntil(() => of(handed, turn).length === 1, { what: 'the turn' });
+      await waitUntil(
+        async () => {
+          await offerOrphans(second, { evenIfNoneLapsed: false });
+          return !(await heartbeats.lapsed()).includes(dead);
+        },
+        { what: 'the pod to be forgotten' },
+      );
+      await heartbeats.beat(dead, 50);
+      await waitUntil(async () => (await heartbeats.lapsed()).includes(dead), { what: 'the second silence' });
+    });
+
+    it('that wait for any pod and are in no queue are found on a full round', async () => {
+      const { backend } = contract.pods;
+      const turn = newTurn(UNOWNED);
+      await backend.runs.begin(turn);
+      const handed = taking();
+      await offerOrphans(backend, { evenIfNoneLapsed: true });
+      await waitUntil(() => of(handed, turn).length === 1, { what: 'the turn' });
+    });
+  });
+}

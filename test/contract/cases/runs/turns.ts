@@ -1,0 +1,513 @@
+import { randomUUID } from 'node:crypto';
+import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import type { Message, RunRef } from '@parley/shared/domain/runs/run';
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { Backend } from '@parley/shared/ports/backend';
+import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { entriesOf } from '../../support/observe.ts';
+import { answerOf, inputFor, newOwner } from '../../support/questions.ts';
+
+const HELLO: Message = { role: 'user', content: 'Hello' };
+
+export function turnOf(owner: Owner, conversationId = 'talk', podId = 'pod-a'): NewRun {
+  return {
+    ...owner,
+    streamRequestId: mintStreamRequestId(),
+    conversationId,
+    agent: 'helper',
+    owner: podId,
+    support: { form: true, url: true },
+    input: [HELLO],
+    event: { type: 'turn-started', conversationId, messageId: 'msg_1', agent: 'helper' },
+  };
+}
+
+/** The turn as one call of its own asks for it. */
+function asking(digest: string, turn: NewRun): NewRun {
+  return { ...turn, request: { digest, nonce: randomUUID() } };
+}
+
+function deltas(from: number, to: number): TurnEvent[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => ({
+    type: 'text-delta',
+    block: 'b1',
+    text: `${from + index} `,
+  }));
+}
+
+/** Events numbered `from` to `to`; the first event of a run, 1, is its start. */
+export function textWrite(from: number, to: number, more: Partial<RunWrite> = {}): RunWrite {
+  return { term: 1, firstSeq: from, events: deltas(from, to), ...more };
+}
+
+/** Turns: who may write them, what stays of them, and the history they add to. */
+export function turnContract(contract: Contract): void {
+  async function begun(backend: Backend, owner = newOwner(), conversationId = 'talk'): Promise<NewRun> {
+    const turn = turnOf(owner, conversationId);
+    expect(await backend.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 1 });
+    return turn;
+  }
+
+  async function textsOf(backend: Backend, run: RunRef): Promise<string[]> {
+    const entries = await entriesOf(backend.feed, run);
+    return entries.map(({ event }) => ('text' in event ? String(event.text).trim() : event.type));
+  }
+
+  describe('a turn', () => {
+    it('runs alone in its conversation, whichever pod begins another, until it ends', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const other = { ...turnOf(turn), owner: 'pod-b' };
+      const { streamRequestId } = turn;
+      expect(await second.runs.begin(other)).toEqual({
+        type: 'running',
+        streamRequestId,
+        owner: 'pod-a',
+        term: 1,
+      });
+      expect((await second.conversations.read(turn)).running).toBe(streamRequestId);
+      expect((await second.runs.read(other)).run).toBeUndefined();
+      const end = { status: 'finished', messages: [HELLO] } as const;
+      expect(await backend.runs.write(turn, textWrite(2, 2, { end }))).toBe('written');
+      expect(await second.conversations.read(turn)).toEqual({
+        messages: [HELLO],
+        last: { streamRequestId, wasDetached: false },
+      });
+      expect(await second.runs.begin(other)).toMatchObject({ type: 'begun' });
+    });
+
+    it('of twenty that begin at once, one does', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? backend : second).runs.begin(turnOf(owner, 'talk', `pod-${index}`)),
+        ),
+      );
+      expect(results.filter(({ type }) => type === 'begun')).toHaveLength(1);
+    });
+
+    it('never meets another of the same ids: other user, other tenant, other conversation', async () => {
+      const { backend } = contract.pods;
+      const turn = await begun(backend);
+      const { tenant, userId } = turn;
+      for (const other of [
+        { ...turn, userId: `${userId}-2` },
+        { ...turn, tenant: `${tenant}-2` },
+        { ...turn, conversationId: 'other', streamRequestId: mintStreamRequestId() },
+      ]) {
+        expect(await backend.runs.begin(other)).toMatchObject({ type: 'begun' });
+        const end = { status: 'finished', messages: [HELLO] } as const;
+        await backend.runs.write(other, textWrite(2, 2, { end }));
+      }
+      expect((await backend.runs.read(turn)).run?.status).toBe('running');
+      expect(await backend.conversations.read(turn)).toEqual({
+        running: turn.streamRequestId,
+        messages: [],
+      });
+    });
+
+    it('begun twice by the same pod is begun once', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      await backend.runs.write(turn, textWrite(2, 4));
+      expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 4 });
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
+    });
+
+    it('requested under a key is begun by one call: other calls find it, with any owner and in any state', async () => {
+      const { backend, second } = contract.pods;
+      const turn = asking('a', turnOf(newOwner()));
+      const again = () => asking('a', { ...turn, conversationId: 'minted', owner: 'pod-b' });
+      const known = { type: 'known', conversationId: 'talk' };
+      expect(await backend.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 1 });
+      await backend.runs.write(turn, textWrite(2, 3));
+      expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 3 });
+      expect(await second.runs.begin(again())).toEqual(known);
+      expect(await backend.runs.begin({ ...again(), owner: turn.owner })).toEqual(known);
+      await second.runs.takeOver(turn, 1, 'pod-c');
+      expect(await backend.runs.begin(turn)).toEqual(known);
+      expect(await second.runs.begin(again())).toEqual(known);
+      const end = { status: 'failed', messages: [HELLO] } as const;
+      expect(await backend.runs.write(turn, textWrite(4, 4, { term: 2, end }))).toBe('written');
+      expect(await backend.runs.begin(turn)).toEqual(known);
+      expect(await second.runs.begin(again())).toEqual(known);
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
+      expect(
+        (await second.conversations.read({ ...turn, conversationId: 'minted' })).running,
+      ).toBeUndefined();
+    });
+
+    it('asked for under a key of something else is refused, running or ended, and changes nothing', async () => {
+      const { backend, second } = contract.pods;
+      const turn = asking('a', turnOf(newOwner()));
+      const other = asking('b', { ...turn, conversationId: 'other' });
+      await backend.runs.begin(turn);
+      expect(await second.runs.begin(other)).toEqual({ type: 'mismatch' });
+      expect(await second.runs.begin(asking('b', turn))).toEqual({ type: 'mismatch' });
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      expect(await second.runs.begin(other)).toEqual({ type: 'mismatch' });
+      expect(await second.conversations.read(other)).toEqual({ messages: [] });
+      expect((await second.runs.read(turn)).run).toMatchObject({
+        conversationId: 'talk',
+        status: 'finished',
+      });
+    });
+
+    it('asked for under a key waits for another turn of its conversation, and is known before that', async () => {
+      const { backend, second } = contract.pods;
+      const first = asking('a', turnOf(newOwner()));
+      const next = asking('b', { ...first, streamRequestId: mintStreamRequestId() });
+      await backend.runs.begin(first);
+      expect(await second.runs.begin(next)).toMatchObject({ type: 'running' });
+      await backend.runs.write(first, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      expect(await second.runs.begin(next)).toMatchObject({ type: 'begun' });
+      expect(await backend.runs.begin(asking('a', first))).toMatchObject({ type: 'known' });
+    });
+
+    it('of twenty repeats of a request at once, one begins it', async () => {
+      const { backend, second } = contract.pods;
+      const turn = turnOf(newOwner());
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, index) =>
+          (index % 2 === 0 ? backend : second).runs.begin({
+            ...asking('a', turn),
+            owner: `pod-${index % 3}`,
+          }),
+        ),
+      );
+      const types = results.map(({ type }) => type).sort();
+      expect(types).toEqual(['begun', ...Array.from({ length: 19 }, () => 'known')]);
+      expect(await textsOf(second, turn)).toEqual(['turn-started']);
+    });
+
+    it('under the same key of another person is another turn', async () => {
+      const { backend } = contract.pods;
+      const owner = newOwner();
+      const others = [owner, { ...owner, userId: `${owner.userId}-2` }, { ...owner, tenant: 'other' }];
+      const ids = await Promise.all(others.map((other) => keyedStreamRequestId(other, 'a key')));
+      expect(new Set(ids).size).toBe(3);
+      expect(ids[0]).toMatch(/^sr_[A-Za-z0-9_-]{22}$/);
+      expect(await keyedStreamRequestId({ ...owner }, 'a key')).toBe(ids[0]);
+      expect(await keyedStreamRequestId(owner, 'another key')).not.toBe(ids[0]);
+      for (const [index, other] of others.entries()) {
+        const turn = { ...turnOf(other), streamRequestId: ids[index] ?? '' };
+        expect(await backend.runs.begin(asking('a', turn))).toMatchObject({ type: 'begun' });
+      }
+    });
+
+    contract.itOverTime('leaves its key free again with its retention', async () => {
+      const { backend } = await contract.openWith({ retentionMs: 3_000 });
+      const turn = asking('a', turnOf(newOwner()));
+      await backend.runs.begin(turn);
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      expect(await backend.runs.begin(asking('a', turn))).toMatchObject({ type: 'known' });
+      await waitUntil(async () => (await backend.runs.begin(asking('b', turn))).type === 'begun', {
+        what: 'the end of its retention',
+      });
+    });
+
+    it('tells its events once and in order, however often and however cut a write is repeated', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      for (const [from, to] of [
+        [2, 5],
+        [2, 5],
+        [4, 8],
+        [3, 6],
+        [9, 9],
+      ] as const) {
+        expect(await backend.runs.write(turn, textWrite(from, to))).toBe('written');
+      }
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4', '5', '6', '7', '8', '9']);
+      expect((await second.runs.read(turn)).run?.writerSeq).toBe(9);
+    });
+
+    it('wakes who watches its stream, on any pod, and shares one order with its questions', async () => {
+      const { first, pods } = contract;
+      const turn = await begun(pods.backend);
+      const { tenant, userId, streamRequestId } = turn;
+      const aborting = new AbortController();
+      const items = await engineOn(pods.second, { settings: { recheckMs: 600_000 } }).watch({
+        stream: turn,
+        evenIfSilent: true,
+        signal: aborting.signal,
+      });
+      const seen: string[] = [];
+      const reading = (async () => {
+        for await (const item of items) {
+          if (item.type === 'reset') continue;
+          seen.push(item.type === 'elicitation' ? item.event : String(item.event.text ?? item.event.type));
+        }
+      })().catch(() => undefined);
+      await waitUntil(() => seen.length === 1, { what: 'the start', everyMs: 5 });
+      await pods.backend.runs.write(turn, textWrite(2, 2));
+      const { row } = await first.ask({
+        tenant,
+        input: { ...inputFor({ tenant, userId }), streamRequestId },
+      });
+      await waitUntil(() => seen.length === 3, { what: 'the question', everyMs: 5 });
+      await answerOf(contract.second, { tenant, userId }, row.id, 'accept', { colour: 'red' });
+      await pods.backend.runs.write(turn, textWrite(3, 3));
+      await waitUntil(() => seen.length === 5, { what: 'the rest', everyMs: 5 });
+      aborting.abort();
+      await reading;
+      expect(seen).toEqual(['turn-started', '2 ', 'elicitation-request', 'elicitation-resolved', '3 ']);
+      const seqs = (await entriesOf(pods.backend.feed, turn)).map(({ position }) => position.seq);
+      expect(seqs).toEqual([1, 2, 3, 4, 5]);
+    });
+
+    it('keeps its notes, the latest of each name', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const call = { toolCallId: 'call:1', toolName: 'search', step: 0, state: 'intended' } as const;
+      const step = { messages: [{ role: 'assistant', content: [] }], finishReason: 'tool-calls' } as const;
+      const pause = { elicitationId: 'el_1', trigger: 'agent', pausedAt: 5 };
+      const write = (notes: RunWrite['notes']) =>
+        backend.runs.write(turn, { term: 1, firstSeq: 2, events: [], notes: notes ?? [] });
+      await write([
+        { type: 'call', call },
+        { type: 'pause', pause },
+      ]);
+      await write([
+        { type: 'step', index: 0, step: { ...step, messages: [...step.messages] } },
+        { type: 'call', call: { ...call, state: 'returned', output: { found: 3 } } },
+        { type: 'pause', pause: { ...pause, resumedAt: 9, outcome: 'accepted' } },
+      ]);
+      const { run } = await second.runs.read(turn);
+      expect(run).toMatchObject({ agent: 'helper', owner: 'pod-a', input: [HELLO], status: 'running' });
+      expect(run?.steps).toEqual([step]);
+      expect(run?.calls).toEqual([{ ...call, state: 'returned', output: { found: 3 } }]);
+      expect(run?.pauses).toEqual([{ ...pause, resumedAt: 9, outcome: 'accepted' }]);
+    });
+
+    it('keeps the call it works for and its whole input; its standing is read without the rest', async () => {
+      const { backend, second } = contract.pods;
+      const parent = { streamRequestId: mintStreamRequestId(), toolCallId: 'call 1' };
+      const turn = { ...turnOf(newOwner()), parent };
+      const before: Message[] = [{ role: 'user', content: 'Before' }];
+      await backend.runs.begin({ ...turn, before });
+      expect((await second.runs.read(turn)).run).toMatchObject({ parent, input: [...before, HELLO] });
+      const standing = {
+        conversationId: 'talk',
+        status: 'running',
+        owner: 'pod-a',
+        term: 1,
+        takeoverCount: 0,
+        parent,
+      };
+      expect(await second.runs.standing(turn)).toEqual(standing);
+      expect(await second.runs.standing(turnOf(turn))).toBeUndefined();
+    });
+
+    it('answers no more than was asked where the conversation is known: what its client tells of it is left out', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      const next = { ...turn, streamRequestId: mintStreamRequestId() };
+      await second.runs.begin({ ...next, before: [{ role: 'user', content: 'Before' }] });
+      expect((await backend.runs.read(next)).run?.input).toEqual([HELLO]);
+    });
+
+    it('keeps as many notes in one write as a model makes calls', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const callOf = (at: number) =>
+        ({ toolCallId: `call_${at}`, toolName: 'book', step: 0, state: 'intended' }) as const;
+      const notes = Array.from({ length: 5_000 }, (_, at) => ({ type: 'call', call: callOf(at) }) as const);
+      expect(await backend.runs.write(turn, textWrite(2, 2, { notes }))).toBe('written');
+      expect((await second.runs.read(turn)).run?.calls).toHaveLength(notes.length);
+    });
+
+    it('returns its state to an empty write', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      await backend.runs.write(turn, textWrite(2, 3));
+      const nothing: RunWrite = { term: 1, firstSeq: 4, events: [] };
+      expect(await backend.runs.write(turn, nothing)).toBe('written');
+      await second.runs.stop(turn);
+      expect(await backend.runs.write(turn, nothing)).toBe('stopping');
+      expect(await backend.runs.write(turn, textWrite(4, 4))).toBe('stopping');
+      await second.runs.takeOver(turn, 1, 'pod-b');
+      expect(await backend.runs.write(turn, nothing)).toBe('fenced');
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
+    });
+
+    it('is written by one owner: after a take-over the old one is fenced', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      await backend.runs.write(turn, textWrite(2, 3));
+      const terms = await Promise.all([
+        backend.runs.takeOver(turn, 1, 'pod-b'),
+        second.runs.takeOver(turn, 1, 'pod-c'),
+      ]);
+      expect(terms.filter((term) => term === 2)).toHaveLength(1);
+      expect(terms.filter((term) => term === undefined)).toHaveLength(1);
+      const note = {
+        type: 'pause',
+        pause: { elicitationId: 'el_1', trigger: 'agent', pausedAt: 1 },
+      } as const;
+      const end = { status: 'finished', messages: [HELLO] } as const;
+      expect(await backend.runs.write(turn, textWrite(4, 4, { notes: [note], end }))).toBe('fenced');
+      expect((await second.runs.read(turn)).run).toMatchObject({
+        status: 'running',
+        pauses: [],
+        writerSeq: 3,
+      });
+      expect(await second.runs.write(turn, textWrite(4, 4, { term: 2 }))).toBe('written');
+      expect(await textsOf(backend, turn)).toEqual(['turn-started', '2', '3', '4']);
+    });
+
+    it('ends once: the same end again changes nothing, anything else is fenced', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const end = { status: 'finished', messages: [HELLO, { role: 'assistant', content: 'Hi' }] } as const;
+      for (const { runs } of [backend, second, backend]) {
+        expect(
+          await runs.write(turn, textWrite(2, 3, { end: { ...end, messages: [...end.messages] } })),
+        ).toBe('written');
+      }
+      expect((await second.conversations.read(turn)).messages).toEqual(end.messages);
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3']);
+      expect(await backend.runs.write(turn, textWrite(4, 4))).toBe('fenced');
+      expect(
+        await backend.runs.write(turn, textWrite(4, 4, { end: { status: 'failed', messages: [] } })),
+      ).toBe('fenced');
+      expect(await backend.runs.takeOver(turn, 1, 'pod-b')).toBeUndefined();
+      const { run } = await second.runs.read(turn);
+      expect(run?.status).toBe('finished');
+      expect(run?.endedAt).toBeGreaterThanOrEqual(run?.startedAt ?? Number.NaN);
+    });
+
+    it('that is requested to stop learns of it from its next write, and chooses its own end', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      expect(await backend.runs.write(turn, textWrite(2, 2))).toBe('written');
+      expect(await second.runs.stop(turn)).toBe(true);
+      expect(await backend.runs.write(turn, textWrite(3, 3))).toBe('stopping');
+      const end = { status: 'stopped', messages: [HELLO] } as const;
+      expect(await backend.runs.write(turn, textWrite(4, 4, { end: { ...end, messages: [HELLO] } }))).toBe(
+        'written',
+      );
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
+      expect(await second.runs.stop(turn)).toBe(false);
+      expect(await second.runs.stop(turnOf(turn))).toBe(false);
+    });
+
+    it('adds to the history of its conversation, which keeps so many messages', async () => {
+      const { backend } = await contract.openWith({ historyMessagesMax: 4 });
+      const owner = newOwner();
+      for (let index = 0; index < 3; index += 1) {
+        const turn = await begun(backend, owner);
+        const messages: Message[] = [
+          { role: 'user', content: `q${index}` },
+          { role: 'assistant', content: `a${index}` },
+        ];
+        await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages } }));
+      }
+      const { messages } = await backend.conversations.read({ ...owner, conversationId: 'talk' });
+      expect(messages.map(({ content }) => content)).toEqual(['q1', 'a1', 'q2', 'a2']);
+    });
+
+    it('that has reached its size limit is refused further events, and can still end', async () => {
+      const { backend } = await contract.openWith({ turnBytesMax: 2_000 });
+      const turn = await begun(backend);
+      const much = { type: 'text-delta', block: 'b', text: 'x'.repeat(1_500) } as const;
+      expect(await backend.runs.write(turn, { term: 1, firstSeq: 2, events: [much] })).toBe('written');
+      const note = {
+        type: 'pause',
+        pause: { elicitationId: 'el_1', trigger: 'agent', pausedAt: 1 },
+      } as const;
+      expect(await backend.runs.write(turn, { term: 1, firstSeq: 3, events: [much], notes: [note] })).toBe(
+        'full',
+      );
+      expect((await backend.runs.read(turn)).run).toMatchObject({ writerSeq: 2, pauses: [] });
+      const end = { status: 'failed', messages: [] } as const;
+      const failed = { type: 'turn-failed', code: 'too_large', message: 'Too much was told.' } as const;
+      expect(
+        await backend.runs.write(turn, {
+          term: 1,
+          firstSeq: 3,
+          events: [failed],
+          end: { ...end, messages: [] },
+        }),
+      ).toBe('written');
+      expect(await textsOf(backend, turn)).toEqual(['turn-started', 'x'.repeat(1_500), 'turn-failed']);
+    });
+
+    it('keeps all its events while it runs, however many questions its feed has', async () => {
+      const { backend } = await contract.openWith({ feedEventsMax: 10 });
+      const engine = engineOn(backend);
+      const turn = await begun(backend);
+      const { tenant, userId, streamRequestId } = turn;
+      for (let from = 2; from < 302; from += 100) {
+        await backend.runs.write(turn, textWrite(from, from + 99));
+        await engine.ask({ tenant, input: { ...inputFor({ tenant, userId }), streamRequestId } });
+      }
+      expect(await entriesOf(backend.feed, turn)).toHaveLength(304);
+    });
+
+    it('is replayed as far as it goes, whatever its length', async () => {
+      const { pods, second } = contract;
+      const turn = await begun(pods.backend);
+      for (let from = 2; from < 1_202; from += 200)
+        await pods.backend.runs.write(turn, textWrite(from, from + 199));
+      const seqs: number[] = [];
+      for await (const { position } of second.replay(turn)) seqs.push(position.seq);
+      expect(seqs).toEqual(Array.from({ length: 1_201 }, (_, index) => index + 1));
+    });
+
+    it('is gone where it was never begun', async () => {
+      const { backend } = contract.pods;
+      const turn = turnOf(newOwner());
+      expect(await backend.runs.write(turn, textWrite(2, 2))).toBe('gone');
+      expect(await backend.runs.takeOver(turn, 1, 'pod-b')).toBeUndefined();
+      expect((await backend.runs.read(turn)).run).toBeUndefined();
+      expect(await backend.conversations.read(turn)).toEqual({ messages: [] });
+    });
+
+    contract.itOverTime('is known to be of a pod that lives as long as that pod says so', async () => {
+      const { backend, second } = contract.pods;
+      const pod = `pod-${newOwner().userId}`;
+      expect(await second.heartbeats.alive(pod)).toBe(false);
+      await backend.heartbeats.beat(pod, 3_000);
+      expect(await second.heartbeats.alive(pod)).toBe(true);
+      await waitUntil(async () => !(await second.heartbeats.alive(pod)), { what: 'the beat to lapse' });
+    });
+
+    contract.itOverTime(
+      'keeps its conversation while it runs or waits, however soon that is forgotten after it',
+      async () => {
+        const { backend } = await contract.openWith({ conversationTtlMs: 3_000 });
+        const over = { end: { status: 'finished', messages: [HELLO] } } as const;
+        const idle = await begun(backend);
+        const first = await begun(backend);
+        const next = { ...first, streamRequestId: `${first.streamRequestId}-next` };
+        await backend.runs.write(first, textWrite(2, 2, over));
+        await backend.runs.begin(next);
+        await backend.runs.write(idle, textWrite(2, 2, over));
+        const isGone = async () => (await backend.conversations.read(idle)).messages.length === 0;
+        await waitUntil(isGone, { what: 'a conversation in which nothing runs' });
+        const stands = { running: next.streamRequestId, messages: [HELLO] };
+        expect(await backend.conversations.read(next)).toMatchObject(stands);
+        await backend.runs.write(next, { ...textWrite(2, 2), detach: { questions: [], runs: [] } });
+        expect(await backend.conversations.read(next)).toMatchObject(stands);
+      },
+    );
+
+    contract.itOverTime('leaves with its retention, and its conversation with its own', async () => {
+      const { backend } = await contract.openWith({ retentionMs: 300, conversationTtlMs: 900 });
+      const turn = await begun(backend);
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      await waitUntil(async () => (await backend.runs.read(turn)).run === undefined, { what: 'the run' });
+      expect((await backend.feed.read(turn, undefined, 10)).type).toBe('none');
+      await waitUntil(async () => (await backend.conversations.read(turn)).messages.length === 0, {
+        what: 'the conversation',
+      });
+    });
+  });
+}
