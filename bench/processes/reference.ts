@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { type Answer, transition } from '@parley/shared/domain/elicitations/transition';
+import { type AnswerCommand, transition } from '@parley/shared/domain/elicitations/transition';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { createRedisElicitations } from '@parley/shared/redis/elicitations/elicitations';
 import { backendSettings, readEnv } from '@parley/shared/runtime/env';
@@ -30,7 +30,7 @@ async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> 
   const chunks: Buffer[] = [];
   for await (const chunk of req as AsyncIterable<Buffer>) chunks.push(chunk);
   const { action, content } = JSON.parse(Buffer.concat(chunks).toString()) as {
-    readonly action: Answer['type'];
+    readonly action: AnswerCommand['type'];
     readonly content: unknown;
   };
   const { row, now } = await elicitations.read(String(req.url).split('/')[3] ?? '');

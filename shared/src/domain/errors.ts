@@ -1,7 +1,7 @@
 import type { Elicitation } from './elicitations/elicitation.ts';
 import type { Issue } from './issue.ts';
 
-/** Stable codes a caller may branch on. HTTP statuses belong to the http layer, not here. */
+/** Stable error codes, which callers may rely on. The http layer maps them to HTTP statuses. */
 export const ERROR_CODES = [
   'invalid_request',
   'unauthenticated',
@@ -21,18 +21,18 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 export interface ErrorExtras {
-  /** What is wrong, field by field. */
+  /** The faults, field by field. */
   readonly issues?: readonly Issue[];
-  /** The elicitation as it stands, for `already_settled` and `expired`. */
+  /** The current elicitation, for `already_settled` and `expired`. */
   readonly elicitation?: Elicitation;
-  /** Seconds after which trying again makes sense, for `rate_limited` and `unavailable`. */
+  /** Seconds after which a retry may succeed, for `rate_limited` and `unavailable`. */
   readonly retryAfterSeconds?: number;
-  /** False when the same call would fail again, where its code leaves that open. */
+  /** False when a retry would fail too, for codes that do not imply it. */
   readonly retry?: false;
   readonly cause?: unknown;
 }
 
-/** The one error of Parley's own making: a stable `code`, and a message that says what to do next. */
+/** The error class of Parley: a stable `code`, and a message that states what to do. */
 export class ParleyError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[] | undefined;
@@ -51,7 +51,7 @@ export class ParleyError extends Error {
   }
 }
 
-/** Recognises a ParleyError by its shape, so that it also holds across two copies of this module. */
+/** Recognizes a ParleyError by its shape, so that an error of another copy of this module is recognized too. */
 export function isParleyError(error: unknown, code?: ErrorCode): error is ParleyError {
   if (!(error instanceof Error) || error.name !== 'ParleyError' || !('code' in error)) return false;
   return code === undefined || error.code === code;

@@ -10,8 +10,8 @@ export const ELICITATION_EVENTS = [
 export type ElicitationEventName = (typeof ELICITATION_EVENTS)[number];
 
 /**
- * What the feed keeps of a change: enough to tell what happened, never the answer. A reader joins it with the
- * row's definition, which cannot change. `at` is ms on the Redis clock.
+ * A change of an elicitation, as the feed stores it: what happened, never the answer. A reader combines it with the
+ * row's definition, which cannot change.
  */
 export const ElicitationEvent = z.looseObject({
   type: z.enum(ELICITATION_EVENTS),
@@ -24,7 +24,9 @@ export const ElicitationEvent = z.looseObject({
 });
 export type ElicitationEvent = z.infer<typeof ElicitationEvent>;
 
-/** An event of a type this reader does not know: passed through untouched, so that new types break nobody. */
+/**
+ * An event of a type that this reader does not know. It is passed on unchanged, so that a new type breaks no reader.
+ */
 export const UnknownEvent = z.looseObject({ type: z.string() });
 export type UnknownEvent = z.infer<typeof UnknownEvent>;
 
@@ -37,7 +39,9 @@ export function isElicitationEvent(event: StreamEvent): event is ElicitationEven
   return ElicitationEvent.safeParse(event).success;
 }
 
-/** A place in a feed: which life of the feed (`epoch`), and the how-manieth event of it. */
+/**
+ * A place in a feed. `epoch` identifies the feed, which may be lost and created again; `seq` counts its events from 1.
+ */
 export interface FeedPosition {
   readonly epoch: string;
   readonly seq: number;
@@ -45,14 +49,14 @@ export interface FeedPosition {
 
 const POSITION = /^([1-9][0-9]{0,18})-(0|[1-9][0-9]{0,14})$/;
 
-/** Reads `<epoch>-<seq>`, or nothing when it is not of that form. */
+/** Parses `<epoch>-<seq>`. Undefined for any other text. */
 export function parseFeedPosition(text: string): FeedPosition | undefined {
   const match = POSITION.exec(text);
   if (match?.[1] === undefined || match[2] === undefined) return undefined;
   return { epoch: match[1], seq: Number(match[2]) };
 }
 
-/** Writes a position as `<epoch>-<seq>`, the id of a Redis stream entry and of an SSE event. */
+/** Formats a position as `<epoch>-<seq>`, the id of a Redis stream entry and of an SSE event. */
 export function formatFeedPosition(position: FeedPosition): string {
   return `${position.epoch}-${position.seq}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Ids and buckets. Everything of one owner lies in one bucket, so that one script call can touch it on
- * Redis Cluster; an elicitation id carries its bucket, so that the id alone leads to the row.
+ * Ids and buckets. All data of one owner is in one bucket, so that one script call can access it on Redis Cluster. An
+ * elicitation id contains its bucket, so the id alone is enough to find the row.
  */
 
 export const BUCKET_COUNT = 64;
@@ -16,7 +16,7 @@ export interface Owner {
   readonly userId: string;
 }
 
-/** One turn's stream, always within its owner. */
+/** The stream request of one turn, together with its owner. */
 export interface StreamRef extends Owner {
   readonly streamRequestId: string;
 }
@@ -26,7 +26,7 @@ export function formatStreamPath({ tenant, userId, streamRequestId }: StreamRef)
   return [tenant, userId, streamRequestId].map(encodeURIComponent).join('/');
 }
 
-/** Reads what `formatStreamPath` writes; nothing for any other text. */
+/** Parses the output of `formatStreamPath`. Undefined for any other text. */
 export function parseStreamPath(path: string): StreamRef | undefined {
   const parts = path.split('/');
   if (parts.length !== 3) return undefined;
@@ -38,26 +38,26 @@ export function parseStreamPath(path: string): StreamRef | undefined {
   }
 }
 
-/** Mints an elicitation id: `el_`, two digits of bucket, 128 random bits. */
+/** Mints an elicitation id: `el_`, two digits for the bucket, 128 random bits. */
 export function mintElicitationId(owner: Owner): string {
   return `el_${String(bucketOf(owner)).padStart(2, '0')}${randomPart()}`;
 }
 
-/** Mints a stream request id for an asker that did not choose one. */
+/** Mints a stream request id, for an asker that did not choose one. */
 export function mintStreamRequestId(): string {
   return `sr_${randomPart()}`;
 }
 
 /**
- * The stream request id of what an owner asks under an idempotency key: the same key always leads to the same id, which
- * looks like a minted one and tells nothing of the key's other users.
+ * Derives the stream request id of a request under an idempotency key. The same owner and key always give the same id.
+ * It has the form of a minted id, and reveals nothing about other owners that use the same key.
  */
 export async function keyedStreamRequestId({ tenant, userId }: Owner, key: string): Promise<string> {
   const name = new TextEncoder().encode(JSON.stringify([tenant, userId, key]));
   return `sr_${idText(new Uint8Array(await crypto.subtle.digest('SHA-256', name)))}`;
 }
 
-/** The bucket an elicitation id names, or nothing when the id is not one of ours. */
+/** The bucket that an elicitation id contains. Undefined when Parley cannot have minted the id. */
 export function bucketOfElicitationId(id: string): number | undefined {
   const match = ELICITATION_ID.exec(id);
   return match === null ? undefined : Number(match[1]);
@@ -68,12 +68,12 @@ export function bucketOf(owner: Owner): number {
   return hash32(`${owner.tenant}\u0000${owner.userId}`) % BUCKET_COUNT;
 }
 
-/** The bucket of something that belongs to a tenant but not (yet) to one owner. */
+/** The bucket of a name that belongs to a tenant, but not or not yet to one owner. */
 export function bucketOfName(tenant: string, name: string): number {
   return hash32(`${tenant}\u0001${name}`) % BUCKET_COUNT;
 }
 
-/** True for a stream request that Parley minted: nobody but Parley writes to it, and no more than it means to. */
+/** True for a stream request that Parley minted. Only Parley writes to it, so its size needs no further limit. */
 export function isMintedStream(streamRequestId: string): boolean {
   return streamRequestId.startsWith('sr_');
 }

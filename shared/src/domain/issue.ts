@@ -1,12 +1,12 @@
-/** One fault in what a caller sent: `path` names the place (`''` is the whole), `message` says what to do. */
+/** One fault in a caller's input. `path` is where it is (`''` for the whole input); `message` states what to do. */
 export type Issue = { path: string; message: string };
 
-/** A reply lists no more faults than this, so that a small bad input never makes a huge answer. */
+/** A reply lists at most this many faults, so that a small invalid input never causes a huge reply. */
 const LISTED_ISSUES_MAX = 50;
 
 const SHOWN_NAME_MAX = 128;
 
-/** Adds a fault, as long as the list is short enough to be read. */
+/** Adds a fault, unless the list is full. */
 export function addIssue(issues: Issue[], path: string, message: string): void {
   if (issues.length < LISTED_ISSUES_MAX) issues.push({ path, message });
 }

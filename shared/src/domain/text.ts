@@ -1,6 +1,6 @@
-/** Checks of text that people will read and that Redis must give back unchanged. */
+/** Checks of text that people will read and that Redis must return unchanged. */
 
-// Directional overrides and isolates can make a question read as something it is not.
+// Directional overrides and isolates can make a question read differently from what it contains.
 const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/u;
 // Line breaks and tabs are ordinary in a message; other control characters are not.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
@@ -15,9 +15,9 @@ export function lengthOf(text: string): number {
   return length;
 }
 
-/** What is wrong with text meant for a person, or nothing. */
+/** The fault of a text that people will read, or undefined. */
 export function faultOfProse(text: string, lengthMax: number): string | undefined {
-  // A cheap bound first: code points are at most code units.
+  // The cheap check comes first: a text never has more code points than code units.
   if (text.length > lengthMax && lengthOf(text) > lengthMax) {
     return `must be at most ${lengthMax} characters`;
   }
@@ -27,7 +27,7 @@ export function faultOfProse(text: string, lengthMax: number): string | undefine
   return undefined;
 }
 
-/** What is wrong with a user id (1 to 255 code points, no control characters), or nothing. */
+/** The fault of a user id, or undefined. A valid one has 1 to 255 code points and no control characters. */
 export function faultOfUserId(text: string): string | undefined {
   if (text === '') return 'must not be empty';
   if (text.length > 510 || lengthOf(text) > 255) return 'must be at most 255 characters';

@@ -1,7 +1,7 @@
 /** Which URLs may be shown to a person. Parley never fetches them. */
 
 const LENGTH_MAX = 2048;
-// Exactly two slashes and no empty user: anything else a browser reads differently on a page than on its own.
+// Exactly two slashes and no empty user. A browser reads other spellings differently in a page than in its address bar.
 const PLAIN_FORM = /^https?:\/\/[^/?#@]+(?:[/?#]|$)/iu;
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]']);
 
@@ -10,10 +10,10 @@ export interface UrlRules {
   readonly allowLoopbackHttp: boolean;
 }
 
-/** What is wrong with a URL meant for a person's browser, or nothing. Parses as a browser does (WHATWG URL). */
+/** The fault of a URL that a person will open, or undefined. Parses as a browser does (WHATWG URL). */
 export function faultOfUrl(text: string, rules: UrlRules): string | undefined {
   if (text.length > LENGTH_MAX) return `must be at most ${LENGTH_MAX} characters`;
-  // A browser strips tabs and line breaks before it parses, so what is shown would not be what opens.
+  // A browser removes tabs and line breaks before it parses, so it would open another URL than the one shown.
   if (/[^\u0021-\u007e]/u.test(text))
     return 'must be printable ASCII without blanks; percent-encode the rest';
   if (text.includes('\\')) return 'must not contain a backslash';
@@ -26,27 +26,29 @@ export function faultOfUrl(text: string, rules: UrlRules): string | undefined {
   return PLAIN_FORM.test(text) ? undefined : 'must be written as https://host/path, without user information';
 }
 
-/** Why to look twice before opening a URL. */
+/** A reason to be careful before opening a URL. */
 export type UrlWarning =
-  /** The domain has characters that can imitate others (Punycode). */
+  /** The domain contains characters that can imitate others (Punycode). */
   | 'punycode'
-  /** The host is an address, not a name. */
+  /** The host is an IP address, not a name. */
   | 'address'
-  /** The port is not the scheme's own. */
+  /** The port is not the default port of the scheme. */
   | 'port'
   | 'not_encrypted'
-  /** It carries a user name or a password, which can look like the host. */
+  /** It contains a user name or a password, which can be mistaken for the host. */
   | 'user_info';
 
-/** Reasons to look twice before opening a URL, for a card that shows it. An empty list is not a promise. */
+/**
+ * Reasons to be careful before opening a URL, for a card that shows it. An empty list does not mean that it is safe.
+ */
 export function warningsOfUrl(url: URL): UrlWarning[] {
-  // What stays on the machine is read by nobody on the way, and development has it on ports of its own.
-  const leaves = !LOOPBACK_HOSTS.has(url.hostname);
+  // Traffic on loopback cannot be intercepted, and development uses unusual ports there.
+  const isRemote = !LOOPBACK_HOSTS.has(url.hostname);
   const found: Record<UrlWarning, boolean> = {
     punycode: url.hostname.split('.').some((label) => label.startsWith('xn--')),
     address: /^\[|^\d+(\.\d+){3}$/u.test(url.hostname),
-    port: leaves && url.port !== '',
-    not_encrypted: leaves && url.protocol !== 'https:',
+    port: isRemote && url.port !== '',
+    not_encrypted: isRemote && url.protocol !== 'https:',
     user_info: url.username !== '' || url.password !== '',
   };
   return (Object.keys(found) as UrlWarning[]).filter((warning) => found[warning]);

@@ -13,7 +13,7 @@ import { createMemoryRunQueue } from './run-queue.ts';
 import { createMemoryRuns } from './runs/runs.ts';
 import { createMemoryVaultStore } from './vault-store.ts';
 
-/** All ports in one process, for development, tests and single-pod use. Nothing outlives the process. */
+/** All ports in one process, for development, tests and installations with one pod. No data outlives the process. */
 export function createMemoryBackend(settings: BackendSettings): Backend {
   const feed = createMemoryFeed(settings.feedEventsMax);
   const wakes = new InProcessEventBus<Wake>();

@@ -1,14 +1,14 @@
 import type { ConnectName, ConnectStore } from '../ports/connect-store.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
-interface Held {
+interface TakeableValue {
   readonly value: string;
   taker?: string;
 }
 
-/** What hosted pages keep, in one process. */
+/** The state of the hosted pages, in one process. */
 export function createMemoryConnectStore(): ConnectStore {
-  const held = createExpiringMap<Held>();
+  const held = createExpiringMap<TakeableValue>();
   const keyOf = ({ family, id }: ConnectName) => JSON.stringify([family, id]);
 
   return {

@@ -10,7 +10,7 @@ export function createMemoryDeadLetters({ keepMs }: { readonly keepMs: number })
   return {
     async add(tenant, details) {
       const now = Date.now();
-      // Later than the one of before, so that the two can be told apart.
+      // Later than that of an earlier letter, so that the two can be distinguished.
       const diedAt = Math.max(now, (read(tenant, details.deliveryId)?.diedAt ?? 0) + 1);
       const letter = { ...details, diedAt };
       held.set(keyOf(tenant, letter.deliveryId), { tenant, letter }, now + keepMs);
@@ -38,16 +38,16 @@ export function createMemoryDeadLetters({ keepMs }: { readonly keepMs: number })
   };
 }
 
-type Place = Pick<DeadLetter, 'diedAt' | 'deliveryId'>;
+type LetterPosition = Pick<DeadLetter, 'diedAt' | 'deliveryId'>;
 
-function newestFirst(one: Place, other: Place): number {
+function newestFirst(one: LetterPosition, other: LetterPosition): number {
   if (one.diedAt !== other.diedAt) return other.diedAt - one.diedAt;
   return one.deliveryId < other.deliveryId ? 1 : -1;
 }
 
-function followsCursor(cursor: string | undefined): (letter: Place) => boolean {
+function followsCursor(cursor: string | undefined): (letter: LetterPosition) => boolean {
   if (cursor === undefined) return () => true;
   const dot = cursor.indexOf('.');
-  const place = { diedAt: Number(cursor.slice(0, dot)), deliveryId: cursor.slice(dot + 1) };
-  return (letter) => newestFirst(place, letter) < 0 && letter.deliveryId !== place.deliveryId;
+  const last = { diedAt: Number(cursor.slice(0, dot)), deliveryId: cursor.slice(dot + 1) };
+  return (letter) => newestFirst(last, letter) < 0 && letter.deliveryId !== last.deliveryId;
 }

@@ -11,7 +11,7 @@ import type { InProcessEventBus } from './event-bus.ts';
 import type { MemoryFeed } from './feed.ts';
 import type { MemoryOutbox } from './outbox.ts';
 
-// The longest that a timer can wait.
+// The longest delay of a timer in Node.
 const TIMER_MS_MAX = 0x7fffffff;
 
 export interface MemoryElicitationsDeps {
@@ -25,21 +25,21 @@ export interface MemoryElicitationsDeps {
 /** The rows, and what the runs of the same process need to wait for them. */
 export interface MemoryElicitations extends Elicitations {
   isOpen(id: string): boolean;
-  /** Has the commit that ends the row note this task, in place of an earlier one with the same kind and subject. */
+  /** Makes the commit that ends the row note this task. Replaces an earlier task with the same kind and subject. */
   onEnd(id: string, task: OutboxTask): void;
 }
 
-interface Held {
+interface MemoryRow {
   row: Row;
-  /** When an ended row leaves, in ms. */
+  /** When an ended row expires, in ms. */
   until: number;
   readonly onEnd: readonly OutboxTask[];
 }
 
-/** The rows in one process. One turn of the event loop is the atomic step that a script is on Redis. */
+/** The rows in one process. Code without an await is atomic here, as a script is on Redis. */
 export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryElicitations {
   const { settings } = deps;
-  const rows = new Map<string, Held>();
+  const rows = new Map<string, MemoryRow>();
   const byOwner = new Map<string, Set<string>>();
 
   function rowAt(id: string, now: number): Row | undefined {
@@ -50,12 +50,12 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
     return undefined;
   }
 
-  function leaveAfter(id: string, forMs: number): void {
+  function expireAfter(id: string, forMs: number): void {
     const waitMs = Math.min(forMs + 1, TIMER_MS_MAX);
-    const leave = () => {
-      if (rowAt(id, Date.now()) !== undefined && waitMs < forMs) leaveAfter(id, forMs - waitMs);
+    const expire = () => {
+      if (rowAt(id, Date.now()) !== undefined && waitMs < forMs) expireAfter(id, forMs - waitMs);
     };
-    setTimeout(leave, waitMs).unref();
+    setTimeout(expire, waitMs).unref();
   }
 
   function remove(row: Row): void {
@@ -70,7 +70,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
     return ids.map((id) => rowAt(id, now)).filter((row) => row !== undefined);
   }
 
-  function tell(row: Row, event: Step['event'], now: number, ttlMs: number): void {
+  function appendAndWake(row: Row, event: Step['event'], now: number, ttlMs: number): void {
     const { definition } = row;
     const position = deps.feed.append(definition, event, now, ttlMs);
     const wake: ElicitationWake = {
@@ -120,7 +120,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         status: 'pending',
       } as const;
       for (const task of notes?.tasks ?? []) deps.outbox.note(task);
-      tell(row, event, now, settings.retentionMs + timeoutMs);
+      appendAndWake(row, event, now, settings.retentionMs + timeoutMs);
       return { outcome: 'created', row, now };
     },
 
@@ -163,11 +163,11 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       });
       if (terminal) {
         trimHistory(row.definition, now);
-        leaveAfter(row.id, keptMs);
+        expireAfter(row.id, keptMs);
       }
       const noted = [...notes.tasks, ...(terminal ? onEnd : [])];
       for (const task of noted) deps.outbox.note(task);
-      tell(next, step.event, now, settings.retentionMs);
+      appendAndWake(next, step.event, now, settings.retentionMs);
       return { committed: true, row: next, now, ...(noted.length > 0 && { noted }) };
     },
 
@@ -177,7 +177,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       const page = sorted.slice(0, request.limit);
       const last = page.at(-1);
       if (last === undefined || sorted.length === page.length) return { rows: page, now };
-      return { rows: page, now, nextCursor: placeOf(last) };
+      return { rows: page, now, nextCursor: cursorOf(last) };
     },
 
     async due(bucket, limit, skip = 0) {
@@ -196,7 +196,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       const held = rows.get(id);
       if (held === undefined || !isTerminal(held.row.status)) return;
       held.until = Date.now() + forMs;
-      leaveAfter(id, forMs);
+      expireAfter(id, forMs);
     },
 
     async forget() {},
@@ -228,7 +228,7 @@ function newestFirst(a: Row, b: Row): number {
   return a.id < b.id ? 1 : -1;
 }
 
-function placeOf(row: Row): string {
+function cursorOf(row: Row): string {
   return `${row.createdAt}.${row.id}`;
 }
 

@@ -1,6 +1,6 @@
 import type { BusSignal, EventBus, Subscription, Topic } from '../ports/elicitations/event-bus.ts';
 
-/** Events within one process; the twin of RedisEventBus. Delivery is asynchronous, in order, and never lossy. */
+/** The event bus of one process. Delivery is asynchronous and in order, and loses no event. */
 export class InProcessEventBus<T> implements EventBus<T> {
   readonly #listeners = new Map<string, Set<(signal: BusSignal<T>) => void>>();
 
@@ -8,7 +8,7 @@ export class InProcessEventBus<T> implements EventBus<T> {
     this.announce(topic, event);
   }
 
-  /** Publishes without a promise, for commits that publish last. */
+  /** Publishes synchronously, for commits, which publish last. */
   announce(topic: Topic, event: T): void {
     for (const listener of this.#listeners.get(nameOf(topic)) ?? []) {
       queueMicrotask(() => listener({ type: 'event', event }));

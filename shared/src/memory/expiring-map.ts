@@ -1,24 +1,24 @@
-/** A map whose entries leave by themselves. */
+/** A map whose entries expire. */
 export interface ExpiringMap<T> {
   get(key: string): T | undefined;
-  /** All that has not left. */
+  /** All values that have not expired. */
   values(): T[];
-  /** Sets or replaces an entry, to leave at `until`, in ms since 1970. */
+  /** Sets or replaces an entry, which expires at `until`, in ms since 1970. */
   set(key: string, value: T, until: number): void;
 }
 
 const SLEEP_MAX_MS = 0x7fffffff;
 
-/** Entries of a process that leave after their time, also when nobody asks for them; one timer each. */
+/** Makes an expiring map. Each entry has a timer, so its memory is freed even if it is never read again. */
 export function createExpiringMap<T>(): ExpiringMap<T> {
   const held = new Map<string, { value: T; until: number; timer: NodeJS.Timeout }>();
 
   function arm(key: string, until: number): NodeJS.Timeout {
     const sleepMs = Math.min(Math.max(1, until - Date.now()), SLEEP_MAX_MS);
-    return setTimeout(() => look(key), sleepMs).unref();
+    return setTimeout(() => removeIfExpired(key), sleepMs).unref();
   }
 
-  function look(key: string): void {
+  function removeIfExpired(key: string): void {
     const entry = held.get(key);
     if (entry === undefined) return;
     if (entry.until <= Date.now()) held.delete(key);

@@ -6,11 +6,11 @@ import { createExpiringMap } from './expiring-map.ts';
 export interface MemoryFeed extends Feed {
   /** Appends one event and keeps the feed for at least `ttlMs` more. */
   append(stream: StreamRef, event: StreamEvent, at: number, ttlMs: number): FeedPosition;
-  /** Lets the feed leave at `until`, in ms since 1970. */
-  leaveAt(stream: StreamRef, until: number): void;
+  /** Makes the feed expire at `until`, in ms since 1970. */
+  expireAt(stream: StreamRef, until: number): void;
 }
 
-interface Life {
+interface FeedState {
   readonly epoch: string;
   readonly entries: FeedEntry[];
   seq: number;
@@ -19,9 +19,9 @@ interface Life {
 
 /** Feeds in one process. */
 export function createMemoryFeed(eventsMax: number): MemoryFeed {
-  const feeds = createExpiringMap<Life>();
+  const feeds = createExpiringMap<FeedState>();
 
-  function begin(at: number): Life {
+  function begin(at: number): FeedState {
     return {
       epoch: String(Math.floor(at * 1000 + (performance.now() % 1000))),
       entries: [],
@@ -33,38 +33,38 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
   return {
     append(stream, event, at, ttlMs) {
       const key = streamKey(stream);
-      const life = feeds.get(key) ?? begin(at);
-      life.seq += 1;
-      life.until = Math.max(life.until, at + ttlMs);
-      feeds.set(key, life, life.until);
-      const position = { epoch: life.epoch, seq: life.seq };
-      life.entries.push({ position, at, event });
-      if (life.entries.length > eventsMax && !isMintedStream(stream.streamRequestId)) life.entries.shift();
+      const state = feeds.get(key) ?? begin(at);
+      state.seq += 1;
+      state.until = Math.max(state.until, at + ttlMs);
+      feeds.set(key, state, state.until);
+      const position = { epoch: state.epoch, seq: state.seq };
+      state.entries.push({ position, at, event });
+      if (state.entries.length > eventsMax && !isMintedStream(stream.streamRequestId)) state.entries.shift();
       return position;
     },
-    leaveAt(stream, until) {
-      const life = feeds.get(streamKey(stream));
-      if (life === undefined) return;
-      life.until = until;
-      feeds.set(streamKey(stream), life, until);
+    expireAt(stream, until) {
+      const state = feeds.get(streamKey(stream));
+      if (state === undefined) return;
+      state.until = until;
+      feeds.set(streamKey(stream), state, until);
     },
     async read(stream, after, limit) {
-      const life = feeds.get(streamKey(stream));
-      if (life === undefined) return { type: 'none' };
-      if (after === undefined) return { type: 'entries', entries: life.entries.slice(0, limit) };
-      const first = life.entries[0]?.position.seq ?? 1;
-      if (after.epoch !== life.epoch || after.seq > life.seq || after.seq < first - 1)
+      const state = feeds.get(streamKey(stream));
+      if (state === undefined) return { type: 'none' };
+      if (after === undefined) return { type: 'entries', entries: state.entries.slice(0, limit) };
+      const first = state.entries[0]?.position.seq ?? 1;
+      if (after.epoch !== state.epoch || after.seq > state.seq || after.seq < first - 1)
         return { type: 'reset' };
       const start = after.seq - first + 1;
       return {
         type: 'entries',
-        entries: life.entries.slice(start, start + limit),
+        entries: state.entries.slice(start, start + limit),
       };
     },
   };
 }
 
-/** Names a stream request among those of all owners. */
+/** The key of a stream request, unique among all owners. */
 export function streamKey({ tenant, userId, streamRequestId }: StreamRef): string {
   return JSON.stringify([tenant, userId, streamRequestId]);
 }

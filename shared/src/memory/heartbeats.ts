@@ -1,7 +1,7 @@
 import type { Heartbeats } from '../ports/runs/heartbeats.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
-/** Signs of life in one process. */
+/** Heartbeats in one process. */
 export function createMemoryHeartbeats(): Heartbeats {
   const beats = createExpiringMap<true>();
   const pods = new Set<string>();

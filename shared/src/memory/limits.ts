@@ -1,6 +1,6 @@
 import type { Limits } from '../ports/limits.ts';
 
-/** Budgets in one process. */
+/** Limits in one process. */
 export function createMemoryLimits(): Limits {
   const windows = new Map<string, { used: number; until: number }>();
   const places = new Map<string, Map<string, number>>();

@@ -1,8 +1,8 @@
 import type { Outbox, OutboxEntry, OutboxTask } from '../ports/delivery/outbox.ts';
 
-/** The outbox of one process, with a synchronous way for its other stores to note tasks. */
+/** The outbox of one process. The other stores of the process note tasks in it synchronously. */
 export interface MemoryOutbox extends Outbox {
-  /** As `add`, within the atomic step of the caller. */
+  /** Like `add`, within the atomic step of the caller. */
   note(task: OutboxTask): void;
 }
 

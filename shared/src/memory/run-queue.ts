@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamRef } from '../domain/ids.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 
-const AGAIN_MS = 500;
+const RETRY_MS = 500;
 
 type Take = (stream: StreamRef) => Promise<void>;
 
-/** Runs that wait, in one process. Its consumers take turns, as pods do that are equally busy. */
+/** The queue of runs in one process. Its consumers take turns. */
 export function createMemoryRunQueue(): RunQueue {
   const waiting = new Map<string, StreamRef>();
   const consumers: Take[] = [];
@@ -15,7 +15,7 @@ export function createMemoryRunQueue(): RunQueue {
     try {
       await take(stream);
     } catch {
-      await sleep(AGAIN_MS, undefined, { ref: false });
+      await sleep(RETRY_MS, undefined, { ref: false });
       waiting.set(key, stream);
       handOut();
     }

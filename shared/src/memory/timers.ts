@@ -1,9 +1,9 @@
 import type { Timers } from '../ports/timers.ts';
 
 export interface LocalTimersOptions {
-  /** Called when a deadline comes; returns ms after which to call again when it came too early. */
+  /** Called at a deadline. When it was too early, returns the ms after which to call it again. */
   readonly onDue: (elicitationId: string) => Promise<number | undefined>;
-  /** Timers held at most; beyond it the other layers are enough. */
+  /** Limit of the number of timers. Above it, the job or the sweep expires the elicitation. */
   readonly timersMax: number;
 }
 
@@ -11,7 +11,7 @@ export interface LocalTimers extends Timers {
   close(): void;
 }
 
-/** Deadlines as timers of this process: exact while it lives. They run on durations, so its clock does not matter. */
+/** Deadlines as timers of this process. They run on durations, so the wall clock of the process does not matter. */
 export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): LocalTimers {
   const armed = new Map<string, NodeJS.Timeout>();
 
@@ -26,7 +26,7 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
       (retryInMs) => {
         if (retryInMs !== undefined) arm(id, retryInMs);
       },
-      // The sweep comes round in any case.
+      // The sweep will expire the elicitation instead.
       () => undefined,
     );
   }

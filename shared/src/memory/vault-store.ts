@@ -2,24 +2,24 @@ import type { CredentialRef } from '../domain/credential.ts';
 import { bucketOf } from '../domain/ids.ts';
 import type { FlowRef, SealedRecord, StagedFlow, StoredCredential, VaultStore } from '../ports/vault.ts';
 
-interface Held extends StoredCredential {
+interface MemoryCredential extends StoredCredential {
   readonly ref: CredentialRef;
-  /** The flow that got it, as long as nothing else replaced it. */
+  /** The flow that obtained it, unless it was replaced since. */
   readonly flowId?: string;
 }
 
 interface Staged {
   readonly flow: StagedFlow;
-  /** Nothing once it lapsed; the flow is still listed then. */
+  /** Undefined once it has expired. The flow is still listed then. */
   sealed: string | undefined;
-  readonly lapse: NodeJS.Timeout;
+  readonly expiry: NodeJS.Timeout;
 }
 
 const SLEEP_MAX_MS = 0x7fffffff;
 
-/** Sealed credentials in one process; they are gone with it. */
+/** Sealed credentials in one process. They do not outlive it. */
 export function createMemoryVaultStore(): VaultStore {
-  const credentials = new Map<string, Held>();
+  const credentials = new Map<string, MemoryCredential>();
   const staged = new Map<string, Staged>();
   const leases = new Map<string, { readonly holder: string; readonly until: number }>();
   let latestVersion = 0;
@@ -39,7 +39,7 @@ export function createMemoryVaultStore(): VaultStore {
 
   function unstage(flow: FlowRef): string | undefined {
     const entry = staged.get(keyOfFlow(flow));
-    clearTimeout(entry?.lapse);
+    clearTimeout(entry?.expiry);
     staged.delete(keyOfFlow(flow));
     return entry?.sealed;
   }
@@ -55,7 +55,7 @@ export function createMemoryVaultStore(): VaultStore {
     },
     async write(ref, sealed, expectedVersion) {
       const held = credentials.get(keyOf(ref));
-      // No two seals are equal: what stands there already is this very write, sent twice.
+      // Sealing the same credential twice gives different texts, so an equal text means that this write was sent twice.
       if (held?.sealed === sealed) return held.version;
       if (expectedVersion === undefined) return put(ref, sealed, undefined);
       return expectedVersion === (held?.version ?? 0) ? put(ref, sealed, held?.flowId) : undefined;
@@ -78,7 +78,7 @@ export function createMemoryVaultStore(): VaultStore {
       const entry: Staged = {
         flow: { ...credentialRefOf(flow), flowId: flow.flowId, stagedAt: Date.now() },
         sealed,
-        lapse: setTimeout(
+        expiry: setTimeout(
           () => {
             entry.sealed = undefined;
           },

@@ -14,28 +14,28 @@ import type { Runs } from './runs/runs.ts';
 import type { Timers } from './timers.ts';
 import type { VaultStore } from './vault.ts';
 
-/** How a backend stands, for readiness. */
+/** The health of a backend, for readiness. `commands`: they are answered. `subscription`: it is acknowledged. */
 export interface BackendHealth {
   readonly commands: boolean;
   readonly subscription: boolean;
-  /** Age of the last beat of the timer canary in ms; absent when none was seen. */
+  /** Time since the last run of the timer canary, in ms. Absent when it has not run. */
   readonly timerCanaryAgeMs?: number;
 }
 
-/** Bounds that the commits themselves keep. */
+/** Limits that the commits enforce. */
 export interface BackendSettings {
-  /** How long ended rows and feeds stay, in ms. */
+  /** How long ended rows and feeds are kept, in ms. */
   readonly retentionMs: number;
   /** How long a webhook that could not be delivered is listed, in ms. */
   readonly deadLetterMs: number;
   readonly openPerUserMax: number;
   readonly historyPerUserMax: number;
   readonly feedEventsMax: number;
-  /** Bytes of events that one turn may tell. */
+  /** Limit of the bytes of events of one turn. */
   readonly turnBytesMax: number;
-  /** Messages that a conversation remembers. */
+  /** Number of messages that a conversation keeps. */
   readonly historyMessagesMax: number;
-  /** How long a conversation stays after its last turn, in ms. */
+  /** How long a conversation is kept after its last turn, in ms. */
   readonly conversationTtlMs: number;
 }
 
@@ -55,9 +55,9 @@ export interface Backend {
   readonly timers: Timers;
   readonly claims: Claims;
   readonly limits: Limits;
-  /** What the hosted connect pages keep. */
+  /** State of the hosted connect pages. */
   readonly connect: ConnectStore;
-  /** Where credentials rest, sealed. */
+  /** Sealed credentials. */
   readonly vault: VaultStore;
   health(): Promise<BackendHealth>;
   close(): Promise<void>;

@@ -1,12 +1,12 @@
 /**
- * What hosted pages keep between two requests of one browser. `session`: who is signed in. `sign-in`: on the way through
- * the sign-in. `flow`: on the way through a provider, by its state. `report`: the same where the provider reports by
- * itself. `waiting`: the report that a browser waits for. `binding`: waits for the deployer's word on who it was.
- * `blocked`: an address that failed too often.
+ * Kinds of state that the hosted pages keep between two requests of a browser. `session`: the signed-in person. `sign-
+ * in`: a sign-in under way. `flow`: an authorization under way, by its OAuth state. `report`: an authorization whose
+ * provider reports by webhook. `waiting`: the report for which a browser waits. `binding`: waits until the deployer's
+ * backend says whose browser it was. `blocked`: an address with too many failures.
  */
 export type ConnectFamily = 'session' | 'sign-in' | 'flow' | 'report' | 'waiting' | 'binding' | 'blocked';
 
-/** An entry's name. `id` may be a secret of its bearer: it is not kept as it is. */
+/** The name of an entry. `id` may be a bearer secret, so the store keeps only a hash of it. */
 export interface ConnectName {
   readonly family: ConnectFamily;
   readonly id: string;
@@ -14,17 +14,17 @@ export interface ConnectName {
 
 export interface ConnectEntry {
   readonly value: string;
-  /** Somebody has taken it. */
+  /** True once `take` returned it. */
   readonly taken: boolean;
 }
 
-/** Entries that leave by themselves, over all pods. Every call throws `unavailable` while the store is away. */
+/** Entries that expire, shared by all pods. Every call throws `unavailable` while the store is unavailable. */
 export interface ConnectStore {
-  /** Keeps `value` for `ttlMs`, over whatever was there. */
+  /** Stores `value` for `ttlMs`. Replaces an earlier entry. */
   put(name: ConnectName, value: string, ttlMs: number): Promise<void>;
-  /** Nothing when there is none. An entry that was taken stays readable for the rest of its time. */
+  /** Undefined when there is none. An entry that was taken can still be read until it expires. */
   read(name: ConnectName): Promise<ConnectEntry | undefined>;
-  /** Gives the value to its first taker, and to that one again; nothing to anybody else. */
+  /** Returns the value to the first taker, and to the same taker again. Undefined for every other one. */
   take(name: ConnectName, taker: string): Promise<string | undefined>;
   drop(name: ConnectName): Promise<void>;
 }

@@ -1,24 +1,24 @@
-/** The jobs that come round again and again, on whichever worker is free. */
+/** The jobs that run periodically, each round on one free worker. */
 export const MAINTENANCE_JOBS = ['sweep', 'outbox', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
 export type MaintenanceJob = (typeof MAINTENANCE_JOBS)[number];
 
-/** Every kind of job there is. `expire` is one per elicitation and carries its id as the job's. */
+/** Every kind of job. There is one `expire` job per elicitation; its job id is the elicitation's id. */
 export type JobName = 'expire' | MaintenanceJob;
 
 export interface JobCall {
-  /** Id of the job; of an `expire` job, the elicitation's. */
+  /** Id of the job. For an `expire` job it is the elicitation's id. */
   readonly id: string;
-  /** Aborted when the worker stops: long work ends early, the next round does the rest. */
+  /** Aborted when the worker stops. Long work then ends early, and the next round continues it. */
   readonly signal: AbortSignal;
 }
 
-/** The job came too early: it is to run again after `retryInMs`. */
+/** The job ran too early. It runs again after `retryInMs`. */
 export interface Again {
   readonly retryInMs: number;
 }
 
-/** Does one job. Must be harmless when run twice, or at the same time as itself. Rejects to be tried again. */
+/** Executes one job. Must be harmless when it runs twice, or concurrently with itself. Rejects to be retried. */
 export type Processor = (call: JobCall) => Promise<Again | undefined>;
 
-/** What each kind of job does: a total map, so that no job is without a processor. */
+/** The processor of every kind of job. */
 export type Processors = Readonly<Record<JobName, Processor>>;

@@ -1,6 +1,6 @@
 import type { Owner } from '../domain/ids.ts';
 
-/** At most `points` in every window of `windowSeconds`. */
+/** A rate limit: at most `points` per window of `windowSeconds`. */
 export interface Rate {
   readonly points: number;
   readonly windowSeconds: number;
@@ -10,12 +10,12 @@ export type LimitVerdict =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
-/** Budgets kept over all pods. */
+/** Limits that apply to all pods together. */
 export interface Limits {
-  /** Takes one point from the budget named by `subject` within `limit`. */
+  /** Takes one point of the subject's budget under `limit`. */
   take(limit: string, subject: Owner, rate: Rate): Promise<LimitVerdict>;
-  /** Takes or renews one of `max` places for `ttlMs`; false when all are taken. */
+  /** Occupies or renews one of `max` places for `ttlMs`. False when all are occupied. */
   hold(limit: string, subject: Owner, place: string, max: number, ttlMs: number): Promise<boolean>;
-  /** Gives a place back, best effort. */
+  /** Frees a place, best effort. */
   release(limit: string, subject: Owner, place: string): Promise<void>;
 }

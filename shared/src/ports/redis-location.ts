@@ -1,18 +1,18 @@
-export interface Node {
+export interface RedisNode {
   readonly host: string;
   readonly port: number;
 }
 
-/** Where Redis is: one server, a Sentinel group, or a Cluster. */
+/** The address of Redis: one server, a Sentinel group, or a Cluster. */
 export interface RedisLocation {
   readonly kind: 'single' | 'sentinel' | 'cluster';
-  /** single: `redis://` or `rediss://`. */
+  /** For `single`: a URL of `redis:` or `rediss:`. */
   readonly url?: string;
-  /** sentinel: the sentinels; cluster: some nodes to start from. */
-  readonly nodes?: readonly Node[];
-  /** sentinel: the name of the master group. */
+  /** For `sentinel`: the sentinels. For `cluster`: some nodes, from which the others are discovered. */
+  readonly nodes?: readonly RedisNode[];
+  /** For `sentinel`: the name of the master group. */
   readonly name?: string;
-  /** sentinel: how to sign in at the sentinels themselves. */
+  /** For `sentinel`: the credentials of the sentinels themselves. */
   readonly sentinelUsername?: string;
   readonly sentinelPassword?: string;
   readonly username?: string;

@@ -1,88 +1,89 @@
 import type { CredentialRef } from '../domain/credential.ts';
 
-/** `reconnect_required`: the provider refuses it, and only the person can get another one. */
+/** `reconnect_required`: the provider refuses the credential, and only the person can obtain another one. */
 export type CredentialState = 'usable' | 'reconnect_required';
 
-/** A credential at rest. What it holds is sealed; how it stands is not. */
+/** A stored credential. Its content is sealed; its version and state are not. */
 export interface StoredCredential {
   readonly sealed: string;
-  /** Rises with every write, over a removal too: what was read under one version is never taken for another. */
+  /** Rises with every write, even after a removal, so that two credentials never have the same version. */
   readonly version: number;
   readonly state: CredentialState;
-  /** When it was written, ms on the store's clock. */
+  /** When it was written, in ms on the store's clock. */
   readonly savedAt: number;
 }
 
-/** One way through a connector, from the consent page to a usable credential. */
+/** One attempt to obtain a credential by a connector, from the consent page to a usable credential. */
 export interface FlowRef extends CredentialRef {
   readonly flowId: string;
 }
 
-/** A flow whose credential was staged a while ago. */
+/** A flow with a staged credential. */
 export interface StagedFlow extends FlowRef {
   /** Ms on the store's clock. */
   readonly stagedAt: number;
 }
 
-/** Anything sealed that the store holds: a credential, or with a flow one that is only staged. */
+/** A sealed record of the store: a credential, or one that a flow has only staged. */
 export type SealedRecord =
   | { readonly kind: 'credential'; readonly ref: CredentialRef; readonly sealed: string }
   | { readonly kind: 'staged'; readonly ref: FlowRef; readonly sealed: string };
 
-/** Who may refresh a credential now, over all pods. */
+/** Leases over all pods: only the holder of a credential's lease may refresh the credential. */
 export interface Leases {
   /**
-   * Gives `holder` the credential's lease for `ttlMs` when nobody has it, or when `holder` has it already; says whether
-   * it has it now. A lease nobody releases ends with its time, whatever became of its holder.
+   * Gives `holder` the credential's lease for `ttlMs`, unless another holder has it. True when `holder` has it now. A
+   * lease that is not released lapses.
    */
   lease(ref: CredentialRef, holder: string, ttlMs: number): Promise<boolean>;
-  /** Ends the lease if it is still `holder`'s; that of another is left alone. */
+  /** Ends the lease if `holder` still has it. The lease of another holder does not change. */
   release(ref: CredentialRef, holder: string): Promise<void>;
 }
 
 /**
- * Where sealed credentials rest. The store never sees a key or a plain credential. Each write is one atomic step, and
- * one that is sent twice, as happens after a reconnect, does what it does once.
+ * Stores sealed credentials. The store never has a key or a credential in the clear. Each write is one atomic step. A
+ * write that is sent twice, as happens after a reconnect, takes effect once.
  */
 export interface VaultStore extends Leases {
-  /** The credential as it stands, usable or not. Nothing when there is none. */
+  /** The stored credential, usable or not. Undefined when there is none. */
   read(ref: CredentialRef): Promise<StoredCredential | undefined>;
   /**
-   * Writes a credential and makes it usable. With `expectedVersion` only over that version (0: where there is none);
-   * without, over anything. Returns its version, or nothing when another version stood there.
+   * Writes a credential and makes it usable. With `expectedVersion`, only if that is the stored version (0: none is
+   * stored). Returns the new version, or undefined when another version was stored.
    */
   write(ref: CredentialRef, sealed: string, expectedVersion?: number): Promise<number | undefined>;
-  /** Sets `reconnect_required` on this version, which stays current; false when another stands there, or none. */
+  /** Sets `reconnect_required` on this version, which does not change. False when it is not the stored version. */
   markReconnect(ref: CredentialRef, version: number): Promise<boolean>;
-  /** Removes this version; true when there is none afterwards, false when another version stands there. */
+  /** Removes this version. True when none is stored afterwards, false when another version is. */
   remove(ref: CredentialRef, version: number): Promise<boolean>;
 
-  /** Keeps what a flow got apart, for `ttlMs`, and notes the flow in the list of `stale`. Replaces what it got before. */
+  /** Stages a flow's credential for `ttlMs`, and lists the flow for `stale`. Replaces what the flow staged before. */
   stage(flow: FlowRef, sealed: string, ttlMs: number): Promise<void>;
-  /** What the flow has staged. */
+  /** The sealed credential that the flow has staged. */
   readStaged(flow: FlowRef): Promise<string | undefined>;
   /**
-   * In one step: removes `staged` from the flow and writes `sealed` as the usable credential, over anything. Returns
-   * its version; the version of now when this flow was promoted before and nothing replaced it since; `changed` when
-   * something else is staged; else nothing.
+   * In one step: removes `staged` from the flow, and writes `sealed` as the usable credential in place of any other.
+   * Returns its version. When the flow was promoted before and its credential not replaced since, returns the stored
+   * version. Returns `changed` when something else is staged, otherwise undefined.
    */
   promote(flow: FlowRef, staged: string | undefined, sealed: string): Promise<number | 'changed' | undefined>;
-  /** Removes what the flow has staged; false when it has nothing staged because it was promoted. */
+  /** Removes what the flow has staged. False when nothing is staged because the flow was promoted. */
   drop(flow: FlowRef): Promise<boolean>;
   /**
-   * Flows of one bucket that were staged at least `olderThanMs` ago and neither promoted nor dropped since, oldest
-   * first, after the first `skip`. What such a flow staged may have lapsed.
+   * Flows of one bucket that were staged at least `olderThanMs` ago, and neither promoted nor dropped since: oldest
+   * first, without the first `skip`. The staged credential may have expired.
    */
   stale(bucket: number, olderThanMs: number, limit: number, skip?: number): Promise<StagedFlow[]>;
 
   /**
-   * Every record, in pages, credentials and staged ones alike. One that is there all the time comes at least once.
-   * Stops with the signal's reason.
+   * All records in pages, both usable and staged ones. A record that exists during the whole scan is returned at least
+   * once. Throws the signal's reason when aborted.
    */
   scan(signal?: AbortSignal): AsyncIterable<readonly SealedRecord[]>;
   /**
-   * Replaces what is sealed in `record` by the same under another key, if it is still there unchanged; says so.
-   * Version, state and time to live stay: whoever is about to write over that version still may.
+   * Replaces the sealed content of `record` by the same content under another key, if the record has not changed. True
+   * when it was replaced. Version, state and time to live do not change, so a concurrent write over that version still
+   * succeeds.
    */
   rewrap(record: SealedRecord, sealed: string): Promise<boolean>;
 }

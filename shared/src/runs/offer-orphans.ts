@@ -1,7 +1,7 @@
 import { UNOWNED } from '../domain/runs/run.ts';
 import type { Heartbeats } from '../ports/runs/heartbeats.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
-import type { OwnedRun, Runs } from '../ports/runs/runs.ts';
+import type { Runs, RunTerm } from '../ports/runs/runs.ts';
 
 const OFFERS_AT_ONCE = 50;
 
@@ -28,7 +28,7 @@ export async function offerOrphans(
   const lapsed = await heartbeats.lapsed();
   if (lapsed.length === 0 && !evenIfNoneLapsed) return 0;
   let offered = 0;
-  let orphans: OwnedRun[] = [];
+  let orphans: RunTerm[] = [];
   const offerAll = async () => {
     await Promise.all(orphans.map(({ stream, term }) => runQueue.offer(stream, term)));
     offered += orphans.length;

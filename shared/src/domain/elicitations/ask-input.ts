@@ -4,12 +4,12 @@ import { faultOfProse, faultOfUserId } from '../text.ts';
 import { Context } from './elicitation.ts';
 import { COMPLETIONS, MODES } from './status.ts';
 
-/** Default bounds of what an asker may send; the message bound is configuration (`PARLEY_LIMIT_MESSAGE_CHARACTERS`). */
+/** Limits of an ask. The length of the message is limited by configuration (`PARLEY_LIMIT_MESSAGE_CHARACTERS`). */
 export const TIMEOUT_SECONDS_MAX = 604_800;
 const TITLE_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;
 
-/** A string for which `faultOf` finds nothing wrong. */
+/** A string in which `faultOf` finds no fault. */
 function checked(faultOf: (text: string) => string | undefined) {
   return z.string().superRefine((text, issues) => {
     const fault = faultOf(text);
@@ -25,7 +25,7 @@ export const CallerId = checked((text) =>
 
 export const UserId = checked(faultOfUserId).describe('1 to 255 characters');
 
-/** What a service sends to ask a person something. */
+/** The body with which a service asks a person a question. */
 export const AskInput = z
   .strictObject({
     userId: UserId,
@@ -44,17 +44,19 @@ export const AskInput = z
     sensitive: z
       .boolean()
       .optional()
-      .describe('A mark for whoever runs the agent: keep the answer from the model. Parley passes it on.'),
+      .describe('True: the agent must not give the answer to its model. Parley only passes this on.'),
     context: Context.optional(),
-    // Its values are checked against the form; a closer look at each would cost more than all the rest of a bad body.
+    // The form's schema checks the values later. Checking each of them here would cost more than the rest of the body.
     onUnavailable: z
       .strictObject({ content: z.record(z.string(), z.unknown()) })
       .optional()
-      .describe('form mode: what the run goes on with when the question cannot be shown; never an answer'),
+      .describe('form mode: the run continues with this when the question cannot be shown; never an answer'),
     webhookUrl: z
       .string()
       .optional()
-      .describe('https URL that gets a signed POST when it ends (docs/webhooks.md). No reply shows it.'),
+      .describe(
+        'https URL that gets a signed POST when the elicitation ends (docs/webhooks.md). No reply shows it.',
+      ),
     timeoutSeconds: z.int().min(1).max(TIMEOUT_SECONDS_MAX).default(600),
   })
   .meta({ id: 'AskInput' });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ACTIONS, COMPLETIONS, MODES, STATUSES } from './status.ts';
 
-/** Why a question was asked. `trigger` is a short word such as `credential_required` or `agent`; unknown keys pass. */
+/** Why a question was asked. `trigger` is a short word such as `credential_required`. Unknown keys are kept. */
 export const Context = z
   .looseObject({
     trigger: z
@@ -15,19 +15,19 @@ export const Context = z
   .describe('Why the question was asked, for cards, logs and metrics.');
 export type Context = z.infer<typeof Context>;
 
-/** A form answer: field name to value. */
+/** A form answer: values by field name. */
 export const Content = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]))
   .describe('A form answer by field name.');
 export type Content = z.infer<typeof Content>;
 
-/** What an asker goes on with when the person's client cannot show the question. */
+/** The content with which an asker continues when the person's client cannot show the question. */
 export const OnUnavailable = z.strictObject({ content: Content });
 export type OnUnavailable = z.infer<typeof OnUnavailable>;
 
 const Timestamp = z.iso.datetime().describe('ISO 8601, UTC');
 
-/** The elicitation on the wire. `content` is there for the asker and the owner only. */
+/** The elicitation on the wire. Only the asker and the owner get `content`. */
 export const Elicitation = z
   .object({
     elicitationId: z.string(),
@@ -41,10 +41,7 @@ export const Elicitation = z
     requestedSchema: z.record(z.string(), z.unknown()).optional(),
     url: z.string().optional(),
     completion: z.enum(COMPLETIONS).optional(),
-    sensitive: z
-      .boolean()
-      .optional()
-      .describe('A mark for whoever runs the agent: keep the answer from the model.'),
+    sensitive: z.boolean().optional().describe('True: the agent must not give the answer to its model.'),
     context: Context,
     status: z.enum(STATUSES),
     action: z.enum(ACTIONS).optional(),
@@ -54,7 +51,7 @@ export const Elicitation = z
     expiresAt: Timestamp,
     settledAt: Timestamp.optional(),
     settledBy: z.object({ surface: z.string() }).optional(),
-    serverTime: Timestamp.describe('The clock that decides deadlines, at the time of this reply.'),
+    serverTime: Timestamp.describe('Time of this reply on the clock that decides deadlines.'),
   })
   .meta({ id: 'Elicitation' });
 export type Elicitation = z.infer<typeof Elicitation>;

@@ -1,16 +1,19 @@
 import type { TerminalStatus } from './status.ts';
 
-/** How one outcome reads to each audience. The five are never confused: silence is not consent, expiry is not refusal. */
+/**
+ * The texts of one outcome, one per audience. No two outcomes may be confused: silence is not consent, and expiry is
+ * not refusal.
+ */
 export interface OutcomeTexts {
-  /** What a model is told, so that it acts rightly. */
+  /** What the model reads. It states how the model must treat the outcome. */
   readonly model: string;
-  /** What a person sees on a settled card. */
+  /** What a person reads on a settled card. */
   readonly person: string;
   /** One word for logs and metric labels. */
   readonly log: TerminalStatus;
 }
 
-/** The one table of outcome texts. */
+/** The texts of every outcome. */
 export const OUTCOMES: Readonly<Record<TerminalStatus, OutcomeTexts>> = {
   accepted: {
     model: 'The user accepted. Use the answer they gave.',

@@ -3,26 +3,26 @@ import { ACTIONS } from './status.ts';
 
 const Reference = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 . _ -');
 
-/** A person's answer. `content` goes with accept in form mode only. */
+/** A person's answer. `content` is allowed only with `accept` in form mode. */
 export const ResponseInput = z
   .strictObject({
     action: z.enum(ACTIONS),
     content: z.record(z.string(), z.unknown()).optional(),
     responseId: Reference.optional().describe(
-      'Minted by the client and kept with the answer. Action and content decide what counts as the same answer.',
+      'Chosen by the client and stored with the answer. Two answers are the same when action and content are equal.',
     ),
   })
   .meta({ id: 'ResponseInput' });
 export type ResponseInput = z.infer<typeof ResponseInput>;
 
-/** The same answer on the chat API, addressed by its body. */
+/** An answer on the chat API: the body names the elicitation. */
 export const ChatResponseInput = ResponseInput.extend({
   conversationId: Reference,
   elicitationId: z.string(),
 }).meta({ id: 'ChatResponseInput' });
 export type ChatResponseInput = z.infer<typeof ChatResponseInput>;
 
-/** Why an asker takes a question back. */
+/** The body with which an asker withdraws a question. */
 export const WithdrawInput = z
   .strictObject({
     reason: z

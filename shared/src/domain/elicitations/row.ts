@@ -4,7 +4,7 @@ import type { Context, Elicitation, OnUnavailable } from './elicitation.ts';
 import type { Settlement } from './settlement.ts';
 import type { Completion, Mode, Status } from './status.ts';
 
-/** What was asked. Fixed at creation, never changed. */
+/** The question. It is set at creation and never changes. */
 export interface Definition extends StreamRef {
   readonly conversationId: string;
   readonly mode: Mode;
@@ -16,7 +16,7 @@ export interface Definition extends StreamRef {
   readonly completion?: Completion;
   readonly sensitive?: true;
   readonly onUnavailable?: OnUnavailable;
-  /** Where its end is told. It may hold a secret of the asker: nobody is ever shown it. */
+  /** Receives a webhook when the elicitation ends. It may contain a secret of the asker, so it is never shown. */
   readonly webhookUrl?: string;
   readonly context: Context;
   readonly timeoutSeconds: number;
@@ -24,7 +24,9 @@ export interface Definition extends StreamRef {
   readonly traceparent?: string;
 }
 
-/** The stored elicitation. `revision` starts at 1 and rises by one with every commit; times are ms on the Redis clock. */
+/**
+ * The stored elicitation. `revision` starts at 1 and rises by one with every commit; times are ms on the Redis clock.
+ */
 export interface Row {
   readonly id: string;
   readonly definition: Definition;
@@ -37,19 +39,19 @@ export interface Row {
 }
 
 export interface WireOptions {
-  /** Redis clock in ms, becomes `serverTime`. */
+  /** Redis clock in ms. It becomes `serverTime`. */
   readonly now: number;
-  /** Include the answer: for the asker and the owner, never in an event. */
+  /** True includes the answer, which is for the asker and the owner only, and never for an event. */
   readonly content: boolean;
 }
 
-/** The row as callers see it. */
+/** Converts the row to the form in which callers see it. */
 export function toWire(row: Row, options: WireOptions): Elicitation {
   const {
     tenant: _tenant,
     timeoutSeconds: _timeout,
     traceparent: _trace,
-    // The asker's own default is for its run alone: on a card it would read as somebody's answer.
+    // The asker's own default is for its run alone. On a card it would look like the person's answer.
     onUnavailable: _fallback,
     webhookUrl: _webhookUrl,
     ...asked

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Content } from './elicitation.ts';
 import { ACTIONS } from './status.ts';
 
-/** How an elicitation ended; when it ended is stamped by the commit. */
+/** How an elicitation ended. The commit adds the time at which it ended. */
 export const Settlement = z.object({
   action: z.enum(ACTIONS).optional(),
   content: Content.optional(),

@@ -1,9 +1,9 @@
 /**
- * The words of an elicitation's life, free of any library so that a browser bundle can carry them.
- * See docs/architecture.md for what each status means.
+ * Statuses, actions and modes of an elicitation. The file imports nothing, which keeps browser bundles small. The
+ * meaning of each status is in docs/http-api.md.
  */
 
-/** Every status, in the order of a life. The last five are terminal. */
+/** Every status. The last five are terminal. */
 export const STATUSES = [
   'pending',
   'opened',
@@ -26,11 +26,11 @@ export type Action = (typeof ACTIONS)[number];
 export const MODES = ['form', 'url'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** Who finishes a url elicitation: `server` waits for `complete`, `client` is finished by accept. */
+/** Which command finishes a url elicitation: `complete` with `server`, `accept` with `client`. */
 export const COMPLETIONS = ['server', 'client'] as const;
 export type Completion = (typeof COMPLETIONS)[number];
 
-/** True once nothing can change any more. */
+/** True for a status that never changes again. */
 export function isTerminal(status: Status): status is TerminalStatus {
   return status !== 'pending' && status !== 'opened';
 }

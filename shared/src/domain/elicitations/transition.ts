@@ -6,8 +6,8 @@ import type { Row } from './row.ts';
 import type { Settlement } from './settlement.ts';
 import { type Action, isTerminal, type Status, type TerminalStatus } from './status.ts';
 
-/** A person's answer on its way to the row. `surface` says where it was given. */
-export interface Answer {
+/** A person's answer, not yet decided on. `surface` is where it was given. */
+export interface AnswerCommand {
   readonly type: Action;
   readonly content?: unknown;
   readonly responseId?: string;
@@ -28,15 +28,15 @@ interface Withdraw {
   readonly reason: string;
 }
 
-/** Something that wants to move an elicitation. */
-export type Command = Answer | Complete | Expire | Withdraw;
+/** A request to change the status of an elicitation. */
+export type Command = AnswerCommand | Complete | Expire | Withdraw;
 
-/** One step: the row's next state and the event that tells of it. */
+/** One step: the row's next state, and the event about it. */
 export interface Step {
   readonly status: Status;
   readonly settlement?: Settlement;
   readonly event: ElicitationEvent;
-  /** `open`: only before the deadline; `due`: only at or after it. The commit checks it against the Redis clock. */
+  /** `open`: valid only before the deadline. `due`: valid only from it on. The commit checks it on the Redis clock. */
   readonly guard: 'open' | 'due';
 }
 
@@ -47,18 +47,18 @@ export type Refusal =
 
 export type Decision =
   | { readonly type: 'commit'; readonly step: Step }
-  /** The deadline passed before the command came: take this step first, then decide again. */
+  /** The deadline passed before the command arrived: commit this step first, then decide again. */
   | { readonly type: 'expire-first'; readonly step: Step }
   | { readonly type: 'unchanged' }
   | { readonly type: 'refused'; readonly refusal: Refusal };
 
-/** What the table says for one status and one command. */
-type Cell<Asked extends Command> = (row: Row, command: Asked, now: number) => Decision;
+/** The decision for one status and one command. */
+type Cell<Given extends Command> = (row: Row, command: Given, now: number) => Decision;
 
-interface Line {
-  readonly accept: Cell<Answer>;
-  readonly decline: Cell<Answer>;
-  readonly cancel: Cell<Answer>;
+interface StatusCells {
+  readonly accept: Cell<AnswerCommand>;
+  readonly decline: Cell<AnswerCommand>;
+  readonly cancel: Cell<AnswerCommand>;
   readonly complete: Cell<Complete>;
   readonly expire: Cell<Expire>;
   readonly withdraw: Cell<Withdraw>;
@@ -70,8 +70,8 @@ const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
   cancel: 'cancelled',
 };
 
-/** The table: total over statuses and commands, so that a missing cell does not compile. */
-export const TRANSITIONS: Readonly<Record<Status, Line>> = {
+/** The decision for every status and every command. A missing cell does not compile. */
+export const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
   pending: { accept, decline: settle, cancel: settle, complete, expire, withdraw },
   opened: { accept: unchanged, decline: settle, cancel: settle, complete, expire, withdraw },
   accepted: {
@@ -110,8 +110,8 @@ export const TRANSITIONS: Readonly<Record<Status, Line>> = {
 };
 
 /**
- * Decides every move of an elicitation; pure. `now` is the Redis clock in ms, read together with the row.
- * An open row past its deadline is expired before anything else is decided.
+ * Decides what a command does to an elicitation; pure. `now` is the Redis clock in ms, read together with the row. An
+ * open row past its deadline is first expired.
  */
 export function transition(row: Row, command: Command, now: number): Decision {
   if ('content' in command && command.content !== undefined && !takesContent(row, command.type)) {
@@ -123,20 +123,20 @@ export function transition(row: Row, command: Command, now: number): Decision {
   if (!isTerminal(row.status) && now >= row.expiresAt && command.type !== 'expire') {
     return { type: 'expire-first', step: expiry(row) };
   }
-  const line = TRANSITIONS[row.status];
+  const cells = TRANSITIONS[row.status];
   switch (command.type) {
     case 'complete':
-      return line.complete(row, command, now);
+      return cells.complete(row, command, now);
     case 'expire':
-      return line.expire(row, command, now);
+      return cells.expire(row, command, now);
     case 'withdraw':
-      return line.withdraw(row, command, now);
+      return cells.withdraw(row, command, now);
     default:
-      return line[command.type](row, command, now);
+      return cells[command.type](row, command, now);
   }
 }
 
-function accept(row: Row, answer: Answer): Decision {
+function accept(row: Row, answer: AnswerCommand): Decision {
   if (row.definition.mode === 'url') {
     return completesOnServer(row) ? { type: 'commit', step: stepTo(row, 'opened') } : settle(row, answer);
   }
@@ -151,11 +151,11 @@ function accept(row: Row, answer: Answer): Decision {
   });
 }
 
-function settle(row: Row, answer: Answer): Decision {
+function settle(row: Row, answer: AnswerCommand): Decision {
   return settleBy(row, answer, undefined);
 }
 
-function settleBy(row: Row, answer: Answer, content: Content | undefined): Decision {
+function settleBy(row: Row, answer: AnswerCommand, content: Content | undefined): Decision {
   const settlement: Settlement = {
     action: answer.type,
     ...(content !== undefined && { content }),
@@ -204,12 +204,12 @@ function stepTo(row: Row, status: Status, settlement?: Settlement): Step {
   };
 }
 
-/** The same answer again is as good as the first; another one comes too late. */
-function sameAnswer(row: Row, answer: Answer): Decision {
+/** A repeat of the recorded answer succeeds. Another answer is refused. */
+function sameAnswer(row: Row, answer: AnswerCommand): Decision {
   return isRecorded(row, answer) ? unchanged() : conflict(row);
 }
 
-function isRecorded({ settlement, definition }: Row, answer: Answer): boolean {
+function isRecorded({ settlement, definition }: Row, answer: AnswerCommand): boolean {
   if (settlement?.action !== answer.type) return false;
   if (answer.type !== 'accept' || definition.requestedSchema === undefined) return true;
   const checked = checkFormAnswer(definition.requestedSchema, answer.content ?? {});

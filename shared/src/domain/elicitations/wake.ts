@@ -2,33 +2,34 @@ import { z } from 'zod';
 import { Settlement } from './settlement.ts';
 import { STATUSES } from './status.ts';
 
-const Told = z.object({
-  /** `<epoch>-<seq>` of the feed entry written last in the same commit. */
+const CommitMark = z.object({
+  /** `<epoch>-<seq>` of the last feed entry that the commit appended. */
   position: z.string(),
   /** Redis clock in ms at the commit. */
   at: z.number(),
 });
 
 /**
- * A hint that an elicitation changed: position in the feed, revision and status, and, for waiters only, the answer
- * when it is small. The row is the truth; a reader that finds a wake missing or old reads the row.
+ * A hint that an elicitation changed: its position in the feed, its revision and its status. For waiters only, it also
+ * contains the answer when that is small. The row is authoritative: a reader that misses a wake, or gets an outdated
+ * one, reads the row.
  */
-export const ElicitationWake = Told.extend({
+export const ElicitationWake = CommitMark.extend({
   elicitationId: z.string(),
   revision: z.int(),
   status: z.enum(STATUSES),
-  /** What a waiter needs to go on without reading the row; absent when it was too large to ride along. */
+  /** With it a waiter can continue without reading the row. Absent when it was larger than `WAKE_BYTES_MAX`. */
   settlement: Settlement.optional(),
 });
 export type ElicitationWake = z.infer<typeof ElicitationWake>;
 
-/** A hint that a turn wrote to its feed. */
-export const TurnWake = Told.extend({ turn: z.literal(true) });
+/** A hint that a turn appended to its feed. */
+export const TurnWake = CommitMark.extend({ turn: z.literal(true) });
 export type TurnWake = z.infer<typeof TurnWake>;
 
-/** What goes out on the channel of a stream request. */
+/** A message on the channel of a stream request. */
 export const Wake = z.union([ElicitationWake, TurnWake]);
 export type Wake = z.infer<typeof Wake>;
 
-/** Above this size a settlement does not ride along with its wake. */
+/** A larger settlement is not included in its wake. In bytes. */
 export const WAKE_BYTES_MAX = 8 * 1024;

@@ -10,9 +10,9 @@ export type FormContent = Record<string, FormValue>;
 export type FormAnswerCheck = { ok: true; content: FormContent } | { ok: false; issues: Issue[] };
 
 /**
- * Checks an answer against a schema that `checkFormSchema` returned, and copies it with its keys in the schema's
- * order. Takes any value and never throws. Nothing is coerced or filled in: an absent optional field stays absent,
- * an unknown key is refused. Issue paths are field names; messages never repeat what was answered.
+ * Checks an answer against a schema that `checkFormSchema` returned, and copies it with its keys in the order of the
+ * schema. Accepts any value and never throws. Values are neither coerced nor filled in: an absent optional field stays
+ * absent. Unknown keys are refused. Issue paths are field names; messages never repeat the answer.
  */
 export function checkFormAnswer(schema: FormSchema, content: unknown): FormAnswerCheck {
   const issues: Issue[] = [];
@@ -38,7 +38,7 @@ export function checkFormAnswer(schema: FormSchema, content: unknown): FormAnswe
   return issues.length > 0 ? { ok: false, issues } : { ok: true, content: Object.fromEntries(answered) };
 }
 
-/** Whether two checked answers say the same; the order of keys does not matter, that of chosen values does. */
+/** True when two checked answers are equal. The order of keys does not matter; the order of chosen values does. */
 export function sameContent(a: FormContent, b: FormContent): boolean {
   const names = Object.keys(a);
   if (names.length !== Object.keys(b).length) return false;

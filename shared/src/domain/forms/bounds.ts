@@ -1,7 +1,7 @@
 import { type Issue, joinPath, shownName } from '../issue.ts';
 import { isRecord, own } from '../plain-record.ts';
 
-/** Limits on a form schema: its JSON in UTF-8 bytes, counts, and lengths in code points. */
+/** Limits of a form schema: the size of its JSON in UTF-8 bytes, counts, and lengths in code points. */
 export type FormCaps = {
   jsonBytes: number;
   properties: number;
@@ -21,11 +21,11 @@ export const DEFAULT_FORM_CAPS: FormCaps = {
 /** schema > properties > field > items > anyOf > option */
 const DEPTH_MAX = 6;
 
-type Node = { value: unknown; path: string; depth: number };
+type JsonNode = { value: unknown; path: string; depth: number };
 
 /**
- * Finds out whether a schema is too wide, too big or too deep to look at. Walks without recursion, writes no JSON
- * and stops at the first bound it meets, so that its cost is bounded by the caps, on cyclic values too.
+ * Reports a schema that is too wide, too large or too deep. It does not recurse, serializes nothing, and stops at the
+ * first limit that is exceeded. So the caps bound its cost, for cyclic values too.
  */
 export function findExcess(input: unknown, caps: FormCaps): Issue | undefined {
   const properties = isRecord(input) ? own(input, 'properties') : undefined;
@@ -33,7 +33,7 @@ export function findExcess(input: unknown, caps: FormCaps): Issue | undefined {
   if (width > caps.properties) {
     return { path: 'properties', message: `must have at most ${caps.properties} entries; it has ${width}` };
   }
-  const waiting: Node[] = [{ value: input, path: '', depth: 1 }];
+  const waiting: JsonNode[] = [{ value: input, path: '', depth: 1 }];
   let room = caps.jsonBytes;
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     room -= shallowBytes(node.value, room);
@@ -51,16 +51,16 @@ function childKeys(value: unknown): string[] {
   return Array.isArray(value) || isRecord(value) ? Object.keys(value) : [];
 }
 
-function childOf({ value, path, depth }: Node, key: string): Node {
+function childOf({ value, path, depth }: JsonNode, key: string): JsonNode {
   return {
     value: (value as Record<string, unknown>)[key],
-    // Deep enough to name the field, and no longer.
+    // The path names the field, and nothing below it.
     path: depth < 3 ? joinPath(path, shownName(key)) : path,
     depth: depth + 1,
   };
 }
 
-/** Bytes of a value's JSON without its children; may stop early once they exceed `room`. */
+/** Bytes of a value's JSON without its children. May stop counting once they exceed `room`. */
 function shallowBytes(value: unknown, room: number): number {
   if (typeof value === 'string') return stringBytes(value, room);
   if (Array.isArray(value)) return 2 + Math.max(0, value.length - 1);
@@ -82,7 +82,7 @@ function stringBytes(text: string, room: number): number {
   return bytes;
 }
 
-/** How many bytes JSON in UTF-8 spends on a code unit beyond the first: escapes, and characters beyond ASCII. */
+/** Number of bytes beyond the first that a code unit takes in UTF-8 JSON, because it is escaped or not ASCII. */
 function extraBytes(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   if (unit < 0x20) return '\b\t\n\f\r'.includes(text.charAt(at)) ? 1 : 5;

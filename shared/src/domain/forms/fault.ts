@@ -1,6 +1,6 @@
 import { type TextFormat, textOfFormat } from './formats.ts';
 
-/** Rules whose breach says all there is to say. */
+/** The messages of rules without a parameter. */
 const PLAIN = {
   required: 'is required',
   string: 'must be a string',
@@ -16,7 +16,7 @@ const PLAIN = {
   nul: 'must not contain the NUL character',
 } as const;
 
-/** Rules that know a limit: what comes before the number, and after it. */
+/** The messages of rules with a limit: the text before the number, and the text after it. */
 const LIMITED = {
   minLength: ['must be at least', ' characters'],
   maxLength: ['must be at most', ' characters'],
@@ -29,13 +29,13 @@ const LIMITED = {
 export type PlainRule = keyof typeof PLAIN;
 export type LimitRule = keyof typeof LIMITED;
 
-/** Why a value does not fit its field: the rule it breaks. It never holds the value. */
+/** The rule that a value violates. It never contains the value. */
 export type Fault =
   | { readonly rule: PlainRule }
   | { readonly rule: LimitRule; readonly limit: number }
   | { readonly rule: 'format'; readonly format: TextFormat };
 
-/** A fault as the server says it, in English. */
+/** The message for a fault, in English. */
 export function textOfFault(fault: Fault): string {
   if (fault.rule === 'format') return textOfFormat(fault.format);
   if (!('limit' in fault)) return PLAIN[fault.rule];

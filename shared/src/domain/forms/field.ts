@@ -8,11 +8,11 @@ import {
   only,
   prose,
   type Reader,
-  type Reading,
   readList,
   readShape,
   refuse,
   replacementFor,
+  type SchemaReading,
   type Shape,
 } from './shape.ts';
 import {
@@ -31,7 +31,9 @@ const choice = prose(() => ANSWER_TEXT_MAX);
 
 export const LABELS = { title, description };
 
-/** What every field takes. `type` has chosen the shape; `default` waits until the rest of the field is read. */
+/**
+ * Keywords of every field. `type` has selected the shape, and `default` is checked once the rest of the field is read.
+ */
 const COMMON: Record<string, Reader> = { type: (value) => value, ...LABELS, default: (value) => value };
 
 const OPTION: Shape = { name: 'choice', keywords: { const: choice, title }, needs: ['const', 'title'] };
@@ -82,8 +84,8 @@ const MULTI_SELECT: Shape = {
   needs: ['items'],
 };
 
-/** Copies a field of the subset, or notes what is wrong with it and returns nothing. */
-export function readField(raw: unknown, path: string, reading: Reading): FormField | undefined {
+/** Copies a field of the subset; or records its faults and returns undefined. */
+export function readField(raw: unknown, path: string, reading: SchemaReading): FormField | undefined {
   if (!isRecord(raw)) return refuse(reading, path, 'must be an object that describes a field');
   const shape = shapeOf(raw);
   if (shape === undefined) return refuseKind(raw, path, reading);
@@ -118,7 +120,7 @@ function shapeOf(raw: Record<string, unknown>): Shape | undefined {
   }
 }
 
-function refuseKind(raw: Record<string, unknown>, path: string, reading: Reading): undefined {
+function refuseKind(raw: Record<string, unknown>, path: string, reading: SchemaReading): undefined {
   for (const key of Object.keys(raw)) {
     const hint = replacementFor(key);
     if (hint !== undefined) refuse(reading, joinPath(path, key), hint);
@@ -129,7 +131,7 @@ function refuseKind(raw: Record<string, unknown>, path: string, reading: Reading
 
 type Clash = { keyword: string; message: string };
 
-/** Finds a keyword that contradicts the others, so that no answer would ever fit. */
+/** Finds a keyword that contradicts the others, so that no answer could be valid. */
 function findClash(field: FormField): Clash | undefined {
   switch (field.type) {
     case 'number':
@@ -173,23 +175,23 @@ function clashOfNames({ enum: offered, enumNames }: SelectField): Clash | undefi
   return { keyword: 'enumNames', message: `must have ${offered.length} entries, one for each enum value` };
 }
 
-function readFormat(value: unknown, path: string, reading: Reading): unknown {
+function readFormat(value: unknown, path: string, reading: SchemaReading): unknown {
   const known = TEXT_FORMATS.find((format) => format === value);
   return known ?? refuse(reading, path, `must be ${TEXT_FORMATS.join(', ')}; leave it out for other text`);
 }
 
-function readItems(value: unknown, path: string, reading: Reading): unknown {
+function readItems(value: unknown, path: string, reading: SchemaReading): unknown {
   const titled = isRecord(value) && (Object.hasOwn(value, 'anyOf') || Object.hasOwn(value, 'oneOf'));
   return readShape(value, path, titled ? TITLED_ITEMS : ITEMS, reading);
 }
 
-/** Bounds the number of choices before any of them is read. */
-function choices(list: Reader): Reader {
+/** Limits the number of choices before any of them is read. */
+function choices(reader: Reader): Reader {
   return (value, path, reading) => {
     const { options: most } = reading.caps;
     if (Array.isArray(value) && (value.length < 1 || value.length > most)) {
       return refuse(reading, path, `must offer 1 to ${most} choices`);
     }
-    return list(value, path, reading);
+    return reader(value, path, reading);
   };
 }

@@ -1,4 +1,4 @@
-/** The string formats of the form subset. Every check takes linear time and compiles nothing. */
+/** The string formats of the form subset. Every check takes linear time. */
 
 const EMAIL_LENGTH_MAX = 254;
 const EMAIL_LOCAL_LENGTH_MAX = 64;
@@ -19,25 +19,28 @@ const FAULTS: Record<TextFormat, string> = {
   'date-time': 'must be a time with offset (RFC 3339) such as 2026-03-01T09:30:00Z',
 };
 
-/** Every format a schema may name. */
+/** Every format that a schema may name. */
 export const TEXT_FORMATS = Object.keys(FITS) as TextFormat[];
 
-/** Whether a text has the format. */
+/** True when the text has the format. */
 export function fitsFormat(format: TextFormat, text: string): boolean {
   return FITS[format](text);
 }
 
-/** What a text without the format is told, in English. */
+/** The message for a text that does not have the format, in English. */
 export function textOfFormat(format: TextFormat): string {
   return FAULTS[format];
 }
 
-/** What keeps a text from having the format, or nothing. */
+/** The message for a text that does not have the format; undefined when it has. */
 export function faultOfFormat(format: TextFormat, text: string): string | undefined {
   return fitsFormat(format, text) ? undefined : textOfFormat(format);
 }
 
-/** Dot-atom and host name, as mail servers take them: no quoted local parts, no bare host. */
+/**
+ * A dot-atom, `@`, and a host name with at least two labels, as mail servers accept them. Quoted local parts are not
+ * valid.
+ */
 function isEmail(text: string): boolean {
   const at = text.indexOf('@');
   if (text.length > EMAIL_LENGTH_MAX || at < 1 || at > EMAIL_LOCAL_LENGTH_MAX) return false;
@@ -47,13 +50,13 @@ function isEmail(text: string): boolean {
     local.every((atom) => /^[\w!#$%&'*+/=?^`{|}~-]+$/.test(atom)) &&
     host.length > 1 &&
     host.every((label) => /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/i.test(label)) &&
-    // Letters, or a Punycode label, which holds digits and hyphens too.
+    // Letters, or a Punycode label, which also contains digits and hyphens.
     /^[a-z][a-z\d-]+$/i.test(host.at(-1) ?? '')
   );
 }
 
 function isUri(text: string): boolean {
-  // URL drops tabs, line breaks and outer blanks, so the text that is kept would not be the URL that was checked.
+  // URL removes tabs, line breaks and outer blanks, so the stored text would differ from the URL that was checked.
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;
   return !['javascript:', 'vbscript:', 'data:'].includes(new URL(text).protocol);
 }
@@ -68,7 +71,7 @@ function isDate(text: string): boolean {
 }
 
 function isDateTime(text: string): boolean {
-  // Leap seconds are left out: Date and most other readers cannot hold them.
+  // Leap seconds are not valid: Date and most other implementations cannot represent them.
   const clock = /^t([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
   return isDate(text.slice(0, 10)) && clock.test(text.slice(10));
 }

@@ -3,13 +3,13 @@ import { isRecord } from '../plain-record.ts';
 import { faultOfProse } from '../text.ts';
 import { DEFAULT_FORM_CAPS, type FormCaps, findExcess } from './bounds.ts';
 import { LABELS, readField } from './field.ts';
-import { only, prose, type Reading, readList, readShape, refuse, type Shape } from './shape.ts';
+import { only, prose, readList, readShape, refuse, type SchemaReading, type Shape } from './shape.ts';
 import type { FormField } from './value.ts';
 
 export { DEFAULT_FORM_CAPS, type FormCaps } from './bounds.ts';
 export type { FormField } from './value.ts';
 
-/** What a form asks for: a flat object of fields, the restricted JSON Schema of MCP elicitation. */
+/** The schema of a form: a flat object of fields, in the restricted JSON Schema of MCP elicitation. */
 export type FormSchema = {
   $schema?: string;
   type: 'object';
@@ -24,7 +24,7 @@ export type FormSchemaCheck = { ok: true; schema: FormSchema } | { ok: false; is
 
 const NAME_LENGTH_MAX = 128;
 const SCHEMA_URI_LENGTH_MAX = 256;
-/** Words that mean something else to JavaScript than a key. */
+/** Names with a special meaning in JavaScript objects. */
 const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype'];
 
 const FORM: Shape = {
@@ -44,12 +44,12 @@ const FORM: Shape = {
 };
 
 /**
- * Checks a `requestedSchema` against the subset (MCP 2025-11-25 and 2026-07-28, without `pattern`) and returns a
- * fresh copy of it, which passes again unchanged. Takes parsed JSON, or any plain data, and never throws; size,
- * width and depth come first. A key whose value is `undefined` counts as absent.
+ * Checks a `requestedSchema` against the subset (MCP 2025-11-25 and 2026-07-28, without `pattern`). Returns a copy,
+ * which would pass the same check unchanged. Accepts any plain data and never throws. Size, width and depth are checked
+ * first. A key whose value is `undefined` counts as absent.
  */
 export function checkFormSchema(input: unknown, caps: Partial<FormCaps> = {}): FormSchemaCheck {
-  const reading: Reading = { issues: [], caps: { ...DEFAULT_FORM_CAPS, ...caps } };
+  const reading: SchemaReading = { issues: [], caps: { ...DEFAULT_FORM_CAPS, ...caps } };
   const excess = findExcess(input, reading.caps);
   if (excess !== undefined) return { ok: false, issues: [excess] };
   const schema = readShape(input, '', FORM, reading) as FormSchema | undefined;
@@ -61,7 +61,7 @@ export function checkFormSchema(input: unknown, caps: Partial<FormCaps> = {}): F
   return reading.issues.length > 0 ? { ok: false, issues: reading.issues } : { ok: true, schema };
 }
 
-function readProperties(value: unknown, path: string, reading: Reading): unknown {
+function readProperties(value: unknown, path: string, reading: SchemaReading): unknown {
   if (!isRecord(value)) return refuse(reading, path, 'must be an object with one entry for each field');
   const fields: [string, FormField][] = [];
   const names = Object.keys(value);

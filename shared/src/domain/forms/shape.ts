@@ -3,15 +3,15 @@ import { isRecord, own } from '../plain-record.ts';
 import { faultOfProse } from '../text.ts';
 import type { FormCaps } from './bounds.ts';
 
-export type Reading = { issues: Issue[]; caps: FormCaps };
+export type SchemaReading = { issues: Issue[]; caps: FormCaps };
 
-/** Returns a checked copy of a keyword's value, or notes an issue and returns nothing. */
-export type Reader = (value: unknown, path: string, reading: Reading) => unknown;
+/** Returns a checked copy of a keyword's value; or records an issue and returns undefined. */
+export type Reader = (value: unknown, path: string, reading: SchemaReading) => unknown;
 
-/** An object of the subset: the keywords it takes, and those it must have. */
+/** A kind of object in the subset: the keywords it may have, and those it must have. */
 export type Shape = { name: string; keywords: Record<string, Reader>; needs: string[] };
 
-/** What to do instead of the keywords that people miss most. */
+/** Hints for unsupported keywords that people often use. */
 const INSTEAD = new Map([
   ['pattern', 'regular expressions are not supported: use minLength, maxLength or format'],
   ['exclusiveMinimum', 'exclusive bounds are not supported: use minimum'],
@@ -23,8 +23,8 @@ const INSTEAD = new Map([
   ['uniqueItems', 'remove it: an answer never repeats a choice'],
 ]);
 
-/** Copies the keywords of an object that has the shape. Any fault in or below it leaves nothing. */
-export function readShape(raw: unknown, path: string, shape: Shape, reading: Reading) {
+/** Copies the keywords of an object that has the shape. Returns undefined when there is any fault in or below it. */
+export function readShape(raw: unknown, path: string, shape: Shape, reading: SchemaReading) {
   if (!isRecord(raw)) return refuse(reading, path, `must be an object that describes a ${shape.name}`);
   const copy: [string, unknown][] = [];
   let sound = true;
@@ -38,11 +38,17 @@ export function readShape(raw: unknown, path: string, shape: Shape, reading: Rea
     sound = false;
     refuse(reading, joinPath(path, key), `is missing: a ${shape.name} needs ${shape.needs.join(' and ')}`);
   }
-  // Unlike assignment, this makes an own key of any name.
+  // Unlike assignment, this makes an own key of any name, even of `__proto__`.
   return sound ? Object.fromEntries(copy) : undefined;
 }
 
-function readKeyword(key: string, value: unknown, path: string, shape: Shape, reading: Reading): unknown {
+function readKeyword(
+  key: string,
+  value: unknown,
+  path: string,
+  shape: Shape,
+  reading: SchemaReading,
+): unknown {
   const reader = Object.hasOwn(shape.keywords, key) ? shape.keywords[key] : undefined;
   if (reader !== undefined) return reader(value, path, reading);
   return refuse(reading, path, replacementFor(key) ?? `remove it: a ${shape.name} takes ${takenBy(shape)}`);
@@ -57,18 +63,18 @@ export function replacementFor(key: string): string | undefined {
   return INSTEAD.get(key);
 }
 
-/** Notes an issue; a reader returns the nothing that comes back. */
-export function refuse(reading: Reading, path: string, message: string): undefined {
+/** Records an issue. Returns undefined, which a reader returns in turn. */
+export function refuse(reading: SchemaReading, path: string, message: string): undefined {
   addIssue(reading.issues, path, message);
 }
 
-/** A reader that takes one value only. */
+/** A reader that accepts one value only. */
 export function only(expected: string | boolean): Reader {
   return (value, path, reading) =>
     value === expected ? value : refuse(reading, path, `must be ${JSON.stringify(expected)}`);
 }
 
-/** A reader that takes text for people, of a bounded number of code points. */
+/** A reader of text for people, with a limited number of code points. */
 export function prose(lengthMax: (caps: FormCaps) => number): Reader {
   return (value, path, reading) => {
     if (typeof value !== 'string') return refuse(reading, path, 'must be a string');
@@ -77,24 +83,24 @@ export function prose(lengthMax: (caps: FormCaps) => number): Reader {
   };
 }
 
-/** A reader for a length or a number of items. */
+/** A reader of a length or a number of items. */
 export const count: Reader = (value, path, reading) =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
     ? plain(value)
     : refuse(reading, path, 'must be a whole number from 0 up');
 
-/** A reader for an inclusive bound. */
+/** A reader of an inclusive bound. */
 export const bound: Reader = (value, path, reading) =>
   typeof value === 'number' && Number.isFinite(value)
     ? plain(value)
     : refuse(reading, path, 'must be a finite number');
 
-/** JSON knows one zero. */
+/** Converts -0 to 0: JSON has only one zero. */
 function plain(value: number): number {
   return value === 0 ? 0 : value;
 }
 
-/** A reader for a list whose entries differ from each other by what `keyOf` finds in them. */
+/** A reader of a list. With `keyOf`, no two entries may have the same key. */
 export function readList<T>(entry: Reader, keyOf?: (copy: T) => string): Reader {
   return (value, path, reading) => {
     if (!Array.isArray(value)) return refuse(reading, path, 'must be a list');

@@ -7,7 +7,7 @@ export const ANSWER_TEXT_MAX = 10_000;
 
 type Labels = { title?: string; description?: string };
 
-/** One choice: `const` is answered, `title` is shown. */
+/** One choice. `const` is its value in answers; people see `title`. */
 export type FormOption = { const: string; title: string };
 
 export type TextField = Labels & {
@@ -24,7 +24,7 @@ export type NumberField = Labels & {
   default?: number;
 };
 export type BooleanField = Labels & { type: 'boolean'; default?: boolean };
-/** Single select without titles, or with the legacy `enumNames`: one shown name for each value. */
+/** Single select without titles, or with the legacy `enumNames`, which has one title for each value. */
 export type SelectField = Labels & { type: 'string'; enum: string[]; enumNames?: string[]; default?: string };
 export type TitledSelectField = Labels & { type: 'string'; oneOf: FormOption[]; default?: string };
 export type MultiSelectField = Labels & {
@@ -44,12 +44,12 @@ export type FormField =
   | TitledSelectField
   | MultiSelectField;
 
-/** What one field of an answer may hold. */
+/** The value of one field of an answer. */
 export type FormValue = string | number | boolean | string[];
 
 export type ValueCheck = { ok: true; value: FormValue } | { ok: false; fault: Fault };
 
-/** Checks a value against a field of a checked schema. Nothing is coerced; -0 becomes 0; a list is copied. */
+/** Checks a value against a field of a checked schema. Does not coerce, except that -0 becomes 0. Copies lists. */
 export function checkValue(field: FormField, value: unknown): ValueCheck {
   switch (field.type) {
     case 'string':
@@ -63,7 +63,7 @@ export function checkValue(field: FormField, value: unknown): ValueCheck {
   }
 }
 
-/** The values a multi select offers. */
+/** The values that a multi select offers. */
 export function valuesOf(items: MultiSelectField['items']): string[] {
   return 'enum' in items ? items.enum : items.anyOf.map((option) => option.const);
 }
@@ -88,7 +88,7 @@ function faultOfString(field: TextField | SelectField | TitledSelectField, value
 
 function faultOfText({ minLength = 0, maxLength, format }: TextField, value: string): Fault | undefined {
   const most = Math.min(maxLength ?? ANSWER_TEXT_MAX, ANSWER_TEXT_MAX);
-  // A code point is at most two code units, so this bound spares counting a huge text.
+  // A code point has at most two code units, so a huge text need not be counted.
   const length = value.length > 2 * most ? value.length : lengthOf(value);
   if (length > most) return { rule: 'maxLength', limit: most };
   if (length < minLength) return { rule: 'minLength', limit: minLength };
@@ -111,7 +111,7 @@ function checkChoices({ items, minItems = 0, maxItems }: MultiSelectField, value
   if (!Array.isArray(value)) return refuse({ rule: 'list' });
   const offered = valuesOf(items);
   const most = Math.min(maxItems ?? offered.length, offered.length);
-  // Counted before the entries are looked at, so that a huge list costs nothing.
+  // The length is checked before the entries, so that a huge list is refused cheaply.
   if (value.length > most) return refuse({ rule: 'maxItems', limit: most });
   if (value.length < minItems) return refuse({ rule: 'minItems', limit: minItems });
   const chosen = new Set<string>();

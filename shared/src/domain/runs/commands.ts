@@ -6,10 +6,10 @@ export interface RunControl extends RunStanding {
   readonly writerSeq: number;
   /** Bytes of all those events, as JSON. */
   readonly bytes: number;
-  /** Number of the last numbered write; 0 where the present owner has made none. */
+  /** Number of the last numbered write; 0 where the current owner has made none. */
   readonly writes: number;
   readonly stopRequested: boolean;
-  /** True from the first time that the run was detached. */
+  /** True once the run has been detached. */
   readonly wasDetached: boolean;
   readonly request?: RunRequest;
 }
@@ -33,7 +33,7 @@ interface Begin {
   readonly running?: RunningTurn;
 }
 
-/** What all writes of an owner have in common. */
+/** The part that all writes of an owner have. */
 export interface OwnerWrite {
   readonly term: number;
   /** Ordinal of the write under its term, from 1; absent where a term has one write only. */
@@ -46,12 +46,12 @@ export interface OwnerWrite {
 }
 
 interface Write extends OwnerWrite {
-  /** Bytes that the events of a run may have together. */
+  /** Limit of the bytes of all events of a run. */
   readonly bytesMax: number;
 }
 
 interface Detach extends OwnerWrite {
-  /** True when a question or a delegate's run that it would wait for has ended. */
+  /** True when a question or a delegate's run has ended that the run would wait for. */
   readonly waitEnded: boolean;
 }
 
@@ -60,30 +60,30 @@ interface End extends OwnerWrite {
 }
 
 /** The term that the caller believes to be current. */
-interface Release {
+interface OwnerChange {
   readonly term: number;
 }
 
-interface Claim extends Release {
+interface Claim extends OwnerChange {
   /** The pod that claims the run. */
   readonly owner: string;
 }
 
-/** What can be done to a run, with the facts that a back end reads in the same atomic step. */
+/** The commands on a run. A command includes facts that the backend reads in the same atomic step. */
 export interface RunCommands {
   readonly begin: Begin;
   /** Appends events and keeps notes. */
   readonly write: Write;
-  /** Gives the run up until a question or a delegate's run ends; a write as well. */
+  /** A write that also gives the run up until a question or a delegate's run ends. */
   readonly detach: Detach;
-  /** A write as well, and the last one. */
+  /** The last write, which also ends the run. */
   readonly end: End;
   /** Requests a stop; the owner learns of it from its next write. */
   readonly stop: object;
   /** Makes a pod the owner. */
   readonly claim: Claim;
   /** Leaves the run without an owner, for any pod to claim: a hand-over by its owner, or the end of a wait. */
-  readonly release: Release;
+  readonly release: OwnerChange;
 }
 export type RunCommandType = keyof RunCommands;
 export type RunCommand<Type extends RunCommandType = RunCommandType> = {
@@ -91,13 +91,13 @@ export type RunCommand<Type extends RunCommandType = RunCommandType> = {
 } & RunCommands[Type];
 
 export type BeginResult =
-  /** Also for a repetition of this very call, as long as its owner still owns the run. */
+  /** Also for a repeat of the same call, as long as its owner still owns the run. */
   | { readonly type: 'begun'; readonly term: number; readonly writerSeq: number }
-  /** The run exists, in whatever state: begun by an earlier call of the same request, or by this one. */
+  /** The run exists in any state. It was begun by an earlier call of the same request, or by this call. */
   | { readonly type: 'known'; readonly conversationId: string }
   /** The run exists, and was begun by another request. */
   | { readonly type: 'mismatch' }
-  /** Another turn of this conversation runs. */
+  /** Another turn of this conversation is running. */
   | ({ readonly type: 'running' } & RunningTurn);
 
 export type WriteResult =
@@ -117,7 +117,7 @@ export type WriteResult =
 /** The new term, or why the owner stays: the term was not the current one or the run has ended, or there is no run. */
 export type ClaimResult = { readonly term: number } | 'fenced' | 'gone';
 
-/** What each command can result in. */
+/** The possible results of each command. */
 export interface RunResults {
   readonly begin: BeginResult;
   readonly write: Exclude<WriteResult, 'wait-ended'>;

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { Owner, StreamRef } from '../ids.ts';
 
-/** One conversation of a person, under the id that its client chose. */
+/** One conversation of a person. The client chose its id. */
 export interface ConversationRef extends Owner {
   readonly conversationId: string;
 }
 
-/** One turn, within its conversation. */
+/** One turn in its conversation. */
 export interface RunRef extends StreamRef {
   readonly conversationId: string;
 }
@@ -24,8 +24,9 @@ export const StepRecord = z.looseObject({
   finishReason: z.string(),
   inputTokens: z.int().optional(),
   outputTokens: z.int().optional(),
-  /** Tokens that the run and its delegates had used by then, and how long it had worked, in ms. */
+  /** Tokens that the run and its delegates had used by the end of this step. */
   used: z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() }).optional(),
+  /** Working time of the run by the end of this step, in ms. */
   workedMs: z.number().optional(),
 });
 export type StepRecord = z.infer<typeof StepRecord>;
@@ -43,44 +44,44 @@ export const CallRecord = z.looseObject({
   at: z.int().nonnegative().optional(),
   /** The id that the model gave it; not always unique. */
   modelCallId: z.string().optional(),
-  /** Why it cannot be made. */
+  /** Why the call cannot be made. */
   fault: z.string().optional(),
   state: z.enum(['intended', 'dispatched', 'returned', 'failed']),
   /** The outcome as the model reads it. */
   output: z.unknown().optional(),
-  /** Stream request of the run that another agent does for it. */
+  /** For a call that delegates: the stream request of the delegate's run. */
   run: z.string().optional(),
 });
 export type CallRecord = z.infer<typeof CallRecord>;
 
-/** One wait for a person. Times are ms on the Redis clock; a pause without an end is still going on. */
+/** One wait for a person. Times are ms on the Redis clock. Without `resumedAt` the wait has not ended. */
 export const PauseRecord = z.looseObject({
   elicitationId: z.string(),
   toolCallId: z.string().optional(),
   trigger: z.string(),
   pausedAt: z.number(),
   resumedAt: z.number().optional(),
-  /** The elicitation's status when the run went on. */
+  /** The elicitation's status when the run continued. */
   outcome: z.string().optional(),
 });
 export type PauseRecord = z.infer<typeof PauseRecord>;
 
-/** The call that a delegate's run is for. */
+/** The call by which another run delegated to this one. */
 export const ParentCall = z.looseObject({ streamRequestId: z.string(), toolCallId: z.string() });
 export type ParentCall = z.infer<typeof ParentCall>;
 
-/** Which questions the client of a turn's person can show. */
+/** The kinds of questions that the person's client can show in a turn. */
 export const Support = z.looseObject({
   form: z.boolean(),
   url: z.boolean(),
-  /** No person is behind the turn: nothing can be asked, not even for the record. */
+  /** Present when the turn has no person: then no question is asked or recorded. */
   nobody: z.literal(true).optional(),
 });
 export type Support = z.infer<typeof Support>;
 
 /** What a delegate needs of the turn that it works for, so that any pod can do the work. */
 export const DelegateRequest = z.looseObject({
-  /** The turn's own run: its stream request and its conversation take every question. */
+  /** The turn's own run. Every question belongs to its stream request and its conversation. */
   turn: z.looseObject({ streamRequestId: z.string(), conversationId: z.string() }),
   /** Number of agents between the delegating agent and the person. */
   depth: z.int().nonnegative(),
@@ -105,11 +106,11 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 /** How a run can end. */
 export type EndStatus = Exclude<RunStatus, 'running'>;
 
-/** Identifies the request that began a run, so that a repetition is told from another request under the same key. */
+/** Identifies the request that began a run. It distinguishes a repeat from another request under the same key. */
 export interface RunRequest {
-  /** Digest of what was requested. */
+  /** Digest of the request's content. */
   readonly digest: string;
-  /** Of the one call that begins the run, however often that call is sent. */
+  /** Identifies the one call that begins the run. It stays the same when that call is sent again. */
   readonly nonce: string;
 }
 
@@ -130,11 +131,11 @@ export interface RunStanding {
 /** One turn of an agent, kept so that any pod can continue it. */
 export interface Run extends RunRef, RunStanding {
   readonly agent: string;
-  /** Of a delegate's run. */
+  /** Present for a delegate's run. */
   readonly delegateRequest?: DelegateRequest;
   readonly support: Support;
   readonly delivery: Delivery;
-  /** Number of the last event its writer appended; the next write goes on from it. */
+  /** Number of the last event that the owners of the run appended. The next write continues from it. */
   readonly writerSeq: number;
   readonly startedAt: number;
   readonly endedAt?: number;

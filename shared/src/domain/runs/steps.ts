@@ -1,6 +1,6 @@
 import type { Run, StepRecord } from './run.ts';
 
-/** The steps of a run, apart from a last one whose tool calls do not all have results yet. */
+/** Splits the steps of a run into the whole ones, and a last one in which some tool calls have no result yet. */
 export function splitSteps({ steps, calls }: Pick<Run, 'steps' | 'calls'>): {
   readonly whole: readonly StepRecord[];
   readonly unfinished?: StepRecord;

@@ -16,7 +16,7 @@ import { DETACHED, UNOWNED } from './run.ts';
 export const RUN_STATES = ['queued', 'owned', 'detached', 'ended'] as const;
 export type RunState = (typeof RUN_STATES)[number];
 
-/** What a command changes. */
+/** The change that a command makes. */
 export interface RunChange {
   readonly control: RunControl;
   /** Index of the first event of the command that the feed does not have yet. */
@@ -37,7 +37,7 @@ interface RunTransitions extends Readonly<Record<RunState, Cells<RunControl>>> {
   readonly absent: Cells<undefined>;
 }
 
-/** The table: total over states and commands, so that a missing cell does not compile. */
+/** The decision for every state and every command. A missing cell does not compile. */
 export const RUN_TRANSITIONS: RunTransitions = {
   absent: {
     begin,
@@ -48,7 +48,7 @@ export const RUN_TRANSITIONS: RunTransitions = {
     claim: gone,
     release: gone,
   },
-  // Without an owner it can still be written under its term: a pod that ends an orphan releases it first.
+  // A run without an owner accepts writes under its term: a pod that ends an orphan releases it first.
   queued: { begin: beginAgain, write, detach, end, stop, claim, release },
   owned: { begin: beginAgain, write, detach, end, stop, claim: takeOver, release },
   detached: { begin: beginKnown, write, detach, end, stop, claim, release },
@@ -149,12 +149,12 @@ function stop(run: RunControl): RunDecision<'stop'> {
   return { result: 'stopping', change: { control: { ...run, stopRequested: true }, firstNew: 0 } };
 }
 
-/** By a pod, of a run that its last owner gave up. */
+/** A pod claims a run that its last owner gave up. */
 function claim(run: RunControl, { term, owner }: RunCommands['claim']): RunDecision<'claim'> {
   return changeOwner(run, term, { owner });
 }
 
-/** By a pod, from a pod that did not give the run up: only this counts as a take-over. */
+/** A pod claims a run that its last owner did not give up. Only this counts as a take-over. */
 function takeOver(run: RunControl, { term, owner }: RunCommands['claim']): RunDecision<'claim'> {
   return changeOwner(run, term, { owner, takeoverCount: run.takeoverCount + 1 });
 }
@@ -175,7 +175,7 @@ function changeOwner(
   return { result: { term: control.term }, change: { control, firstNew: 0 } };
 }
 
-/** The result of a write that changes nothing: of an earlier term, or a late copy that arrives after a later write. */
+/** The result of a write that changes nothing: it is of an earlier term, or a copy that arrives after a later write. */
 function settledWrite(run: RunControl, { term, number }: OwnerWrite): 'fenced' | 'written' | undefined {
   if (run.term !== term) return 'fenced';
   return number !== undefined && run.writes > number ? 'written' : undefined;

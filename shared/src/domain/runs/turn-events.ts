@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StreamEvent } from '../events.ts';
 
-/** Why a turn ended well, or was ended. */
+/** Why a turn ended without an error. */
 export const FINISH_REASONS = ['stop', 'length', 'step-limit', 'content-filter', 'stopped'] as const;
 export type FinishReason = (typeof FINISH_REASONS)[number];
 
@@ -14,9 +14,9 @@ const TurnStarted = z.looseObject({
 });
 const StepStarted = z.looseObject({ type: z.literal('step-started'), step: z.int().nonnegative() });
 const StepFinished = z.looseObject({ type: z.literal('step-finished'), step: z.int().nonnegative() });
-/** The events of the named step so far are superseded: another pod repeats the step. */
+/** The events of the named step so far are void: another pod appends them again from the step's beginning. */
 const StepRestarted = z.looseObject({ type: z.literal('step-restarted'), step: z.int().nonnegative() });
-/** More text of a block; the first delta begins it. Each block of a turn has its own id. */
+/** Further text of a block. The first delta begins the block. Block ids are unique in a turn. */
 const TextDelta = z.looseObject({ type: z.literal('text-delta'), block: z.string(), text: z.string() });
 const TextFinished = z.looseObject({ type: z.literal('text-finished'), block: z.string() });
 const ToolCalled = z.looseObject({
@@ -33,7 +33,7 @@ const ToolReturned = z.looseObject({
   toolCallId: z.string(),
   output: z.unknown(),
 });
-/** The tool gave no result. `message` is fit for people and models: it says what happened, never a secret. */
+/** The tool gave no result. `message` states what happened, for people and models. It contains no secret. */
 const ToolFailed = z.looseObject({
   type: z.literal('tool-failed'),
   toolCallId: z.string(),
@@ -45,16 +45,16 @@ const ToolAuthRequired = z.looseObject({
   toolCallId: z.string(),
   toolId: z.string(),
   toolName: z.string(),
-  /** What the account is for, as people know it. */
+  /** The service of the account, by its name for people. */
   service: z.string(),
   message: z.string(),
 });
-/** A delegate's run waits for its person; `waits` counts its open waits. The clocks of the delegating run stop until it is 0. */
+/** A delegate's run has `waits` waits under way. While there are any, the clocks of the delegating runs are paused. */
 const RunPaused = z.looseObject({ type: z.literal('run-paused'), waits: z.int().positive() });
 const RunResumed = z.looseObject({ type: z.literal('run-resumed'), waits: z.int().nonnegative() });
-/** The turn waits for its person and occupies no pod. Readers end here; the answer has a pod continue it. */
+/** No pod owns the turn any more, because it waits for its person. Streams end here. The answer has a pod resume it. */
 const TurnDetached = z.looseObject({ type: z.literal('turn-detached') });
-/** A pod continues a turn that was detached. */
+/** A pod has resumed a turn that was detached. */
 const TurnAttached = z.looseObject({ type: z.literal('turn-attached') });
 const Usage = z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() });
 const TurnFinished = z.looseObject({
@@ -62,7 +62,7 @@ const TurnFinished = z.looseObject({
   reason: z.enum(FINISH_REASONS),
   usage: Usage.optional(),
 });
-/** The turn ended in an error. `message` is fit for people. */
+/** The turn ended with an error. `message` is for people. */
 const TurnFailed = z.looseObject({
   type: z.literal('turn-failed'),
   code: z.string(),
@@ -71,8 +71,8 @@ const TurnFailed = z.looseObject({
 });
 
 /**
- * An event of a turn in the feed of its stream request, independent of the formats of its readers. A turn ends with exactly one
- * `turn-finished` or `turn-failed`.
+ * The events that a turn appends to the feed of its stream request. They do not depend on the format that a reader
+ * wants. A turn ends with exactly one `turn-finished` or `turn-failed`.
  */
 export const TurnEvent = z.discriminatedUnion('type', [
   TurnStarted,
@@ -94,7 +94,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
 ]);
 export type TurnEvent = z.infer<typeof TurnEvent>;
 
-/** The turn event that a feed event is, or nothing: events of other and newer types are passed over. */
+/** Parses a turn event. Undefined for an event of another or a newer type. */
 export function turnEventOf(event: StreamEvent): TurnEvent | undefined {
   const read = TurnEvent.safeParse(event);
   return read.success ? read.data : undefined;

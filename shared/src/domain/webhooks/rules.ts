@@ -1,20 +1,20 @@
 import type { AskInput } from '../elicitations/ask-input.ts';
 import { faultOfUrl, type UrlRules } from '../url.ts';
 
-/** Who may ask with a `webhookUrl`, and for which. */
+/** Which tenants may set a `webhookUrl`, and which URLs are allowed. */
 export interface WebhookRules {
   /** True for a tenant whose webhooks can be signed. */
   hasSecret(tenant: string): boolean;
-  /** False for a URL that no webhook would ever be sent to, whatever its name resolves to. */
+  /** False for a URL to which no webhook is ever sent, whatever its name resolves to. */
   mayCall(url: string): boolean;
 }
 
-/** What the check of an ask needs of the settings; without rules nobody may have a webhook. */
+/** The settings with which an ask is checked. Without `webhooks`, no ask may have a webhook. */
 export interface WebhookSettings {
   readonly webhooks?: WebhookRules;
 }
 
-/** What is wrong with the webhook of an ask, or nothing. */
+/** The fault of the webhook of an ask, or undefined. */
 export function faultOfWebhook(
   { webhooks, ...rules }: WebhookSettings & UrlRules,
   tenant: string,

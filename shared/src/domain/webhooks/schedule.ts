@@ -2,7 +2,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Pauses between the attempts at a webhook, in ms: the schedule that Standard Webhooks recommends. */
+/** Pauses between the attempts to deliver a webhook, in ms: the schedule that Standard Webhooks recommends. */
 export const WEBHOOK_PAUSES_MS: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -15,16 +15,16 @@ export const WEBHOOK_PAUSES_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** After so many attempts a webhook is dead. */
+/** After this many failed attempts a webhook is dead. */
 export const WEBHOOK_ATTEMPTS_MAX = WEBHOOK_PAUSES_MS.length + 1;
 
-// What failed together must not come back together.
+// Webhooks that failed at the same time must not all be retried at the same time.
 const JITTER = 0.1;
 
-// Time in which nobody delivers anything, on top of the schedule.
+// An allowance for outages in which nothing is delivered, added to the schedule.
 const OUTAGE_MS = 48 * HOUR;
 
-/** How long an elicitation must stay for its webhook to be tried to the end, in ms: every pause at its longest. */
+/** How long an elicitation must be kept so that all attempts can be made even with the longest pauses, in ms. */
 export const WEBHOOK_KEEP_MS = Math.ceil(
   WEBHOOK_PAUSES_MS.reduce((sum, _, at) => sum + longestPause(at) * (1 + JITTER), OUTAGE_MS),
 );
@@ -32,15 +32,15 @@ export const WEBHOOK_KEEP_MS = Math.ceil(
 export interface PauseInput {
   /** The attempt that failed; the first is 1. */
   readonly attempt: number;
-  /** What the receiver asked for (`Retry-After`), in ms. */
+  /** The receiver's `Retry-After`, in ms. */
   readonly retryAfterMs?: number | undefined;
-  /** 0 to 1, drawn anew for each pause. */
+  /** A new random number from 0 to 1 for each pause. */
   readonly random: number;
 }
 
 /**
- * How long to wait after a failed attempt, in ms; nothing when it was the last. A receiver may ask for a longer pause
- * than the schedule has, up to the one that would follow, and never gets a shorter one.
+ * How long to wait after a failed attempt, in ms. Undefined after the last attempt. A receiver may request a longer
+ * pause than the scheduled one, at most as long as the next one of the schedule. It cannot request a shorter one.
  */
 export function pauseAfter({ attempt, retryAfterMs = 0, random }: PauseInput): number | undefined {
   const at = attempt - 1;

@@ -4,14 +4,14 @@ import { type Row, toWire } from '../elicitations/row.ts';
 import { isTerminal, STATUSES } from '../elicitations/status.ts';
 import { bucketOfElicitationId } from '../ids.ts';
 
-/** What webhooks tell: `elicitation.` and how it ended. */
+/** Types of webhooks: `elicitation.` and the terminal status. */
 export const WEBHOOK_TYPES = STATUSES.filter(isTerminal).map((status) => `elicitation.${status}` as const);
 
-/** The body of a webhook (Standard Webhooks 1.0): the same, byte for byte, at every attempt. */
+/** The body of a webhook (Standard Webhooks 1.0). It is byte for byte the same at every attempt. */
 export const WebhookEvent = z
   .object({
     type: z.enum(WEBHOOK_TYPES),
-    timestamp: z.iso.datetime().describe('When it ended.'),
+    timestamp: z.iso.datetime().describe('When the elicitation ended.'),
     data: Elicitation.describe(
       'The elicitation as its asker sees it. With `sensitive: true` it has no `content`: read it with GET.',
     ),
@@ -19,31 +19,31 @@ export const WebhookEvent = z
   .meta({ id: 'WebhookEvent' });
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 
-/** The event of an ended elicitation; nothing while it is open. */
+/** Converts an ended elicitation to its webhook event. Undefined while it is open. */
 export function webhookEventOf(row: Row): WebhookEvent | undefined {
   const { status, settledAt } = row;
   if (!isTerminal(status) || settledAt === undefined) return undefined;
-  // The clock of the ending, so that no two attempts differ.
+  // Uses the time at which it ended, so that all attempts are equal.
   const data = toWire(row, { now: settledAt, content: row.definition.sensitive !== true });
   return { type: `elicitation.${status}`, timestamp: data.serverTime, data };
 }
 
-/** Why an attempt to deliver a webhook failed, or why there is none to make. */
+/** Why an attempt to deliver a webhook failed, or why no attempt can be made. */
 export const WEBHOOK_FAULTS = [
-  /** The URL is none that may be called. */
+  /** The URL may not be called. */
   'refused_url',
-  /** Its host is, or leads to, an address that is not public. */
+  /** The host is, or resolves to, an address that is not public. */
   'refused_address',
-  /** Its host has no address. */
+  /** The host has no address. */
   'unresolved',
   'timeout',
   /** The connection could not be made, or broke. */
   'failed',
-  /** The receiver replied with another status than 2xx. */
+  /** The receiver replied with a status other than 2xx. */
   'status',
-  /** The receiver replied 410: it wants no more of it. */
+  /** The receiver replied 410: it does not want the webhook to be repeated. */
   'gone',
-  /** The tenant has no secret to sign with any more. */
+  /** The tenant no longer has a secret to sign with. */
   'no_secret',
 ] as const;
 export type WebhookFault = (typeof WEBHOOK_FAULTS)[number];

@@ -102,7 +102,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
     const run = refOf(stored);
     stored.record = { ...stored.record, endedAt: now };
     conversations.end(run, { wasDetached, isDelegate: parent !== undefined, messages: end?.messages ?? [] });
-    deps.feed.leaveAt(run, now + settings.retentionMs);
+    deps.feed.expireAt(run, now + settings.retentionMs);
   }
 
   return {

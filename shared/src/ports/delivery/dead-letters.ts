@@ -15,7 +15,7 @@ export interface DeadLetter {
 
 export interface DeadLetterPageRequest {
   readonly tenant: string;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string;
   readonly limit: number;
 }

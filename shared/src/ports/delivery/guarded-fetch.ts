@@ -14,10 +14,12 @@ export interface GuardedReply {
   readonly body: Buffer;
 }
 
-/** Calls a URL that somebody else chose. Rejects with `GuardedFetchError` only (runtime/guarded-fetch.ts). */
+/**
+ * Calls a URL that a person or another program chose. Rejects only with `GuardedFetchError` (runtime/guarded-fetch.ts).
+ */
 export type GuardedFetch = (request: GuardedRequest) => Promise<GuardedReply>;
 
-/** Why a guarded call came to nothing; the first two stand for good, whenever it is tried again. */
+/** Why a guarded call failed. After the first two, a retry fails too. */
 const GUARDED_FETCH_FAULTS = [
   'refused_url',
   'refused_address',

@@ -13,14 +13,14 @@ export interface OutboxTask {
   readonly bucket: number;
 }
 
-/** A task that was handed out. */
+/** A task that `take` handed out. */
 export interface OutboxEntry {
   readonly task: OutboxTask;
   /** Number of this attempt, from 1. A hand-out whose holder died before it reported does not count. */
   readonly attempt: number;
   /**
-   * Fencing token of this hand-out: a report that carries an older token has no effect. 0 for a task that was not handed
-   * out.
+   * Fencing token of this hand-out: a report that carries an older token has no effect. 0 for a task that was not
+   * handed out.
    */
   readonly lease: number;
 }
@@ -40,16 +40,18 @@ export interface Outbox {
   /** Notes a task outside of a commit. It is due at once, and its attempts are counted from 1 again. */
   add(task: OutboxTask): Promise<void>;
   /**
-   * Hands out tasks of a bucket that are due on the Redis clock: of each kind in `room` at most so many, the longest due
-   * first. Nobody else is handed the same tasks for `leaseMs`.
+   * Hands out tasks of a bucket that are due on the Redis clock: of each kind in `room` at most so many, the longest
+   * due first. The same tasks are not handed out again for `leaseMs`.
    */
   take(bucket: number, room: OutboxRoom, leaseMs: number): Promise<readonly OutboxEntry[]>;
   /** Removes a task, unless it was handed out again or added again since. */
   done(entry: OutboxEntry): Promise<void>;
-  /** Counts an attempt and makes the task due in `inMs`, unless it was removed, handed out again or added again since. */
+  /**
+   * Counts an attempt and makes the task due in `inMs`, unless it was removed, handed out again or added again since.
+   */
   again(entry: OutboxEntry, inMs: number): Promise<void>;
   /** Makes the task due in `inMs` under the same conditions, without counting an attempt. */
   giveBack(entry: OutboxEntry, inMs: number): Promise<void>;
-  /** How long the longest due task of these kinds that nobody holds has been due, in ms; 0 when there is none. */
+  /** How long the longest due task of these kinds that is not handed out has been due, in ms; 0 when there is none. */
   lagMs(kinds: readonly string[]): Promise<number>;
 }

@@ -1,8 +1,8 @@
 import type { WebhookFault } from '../../domain/webhooks/webhook.ts';
 
 /**
- * `delivered`: the receiver has it. `again`: failed, to be tried again. `dead`: failed for good, now in the list of dead
- * letters. `dropped`: there is nothing to deliver.
+ * `delivered`: the receiver accepted it. `again`: the attempt failed and will be repeated. `dead`: the last attempt
+ * failed, and the webhook is now a dead letter. `dropped`: there is nothing to deliver.
  */
 export const WEBHOOK_OUTCOMES = ['delivered', 'again', 'dead', 'dropped'] as const;
 export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
@@ -11,7 +11,7 @@ export type WebhookOutcome = (typeof WEBHOOK_OUTCOMES)[number];
 export interface WebhookAttempt {
   readonly elicitationId: string;
   readonly outcome: WebhookOutcome;
-  /** The first is 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
   readonly tenant?: string;
   readonly fault?: WebhookFault;

@@ -2,7 +2,7 @@ import type { WebhookFault } from '../../domain/webhooks/webhook.ts';
 
 export interface WebhookRequest {
   readonly url: string;
-  /** The same for every attempt at the same webhook. */
+  /** The same for every attempt to deliver the webhook. */
   readonly webhookId: string;
   /** JSON, signed and sent as it is. */
   readonly body: string;
@@ -16,7 +16,7 @@ export type WebhookReply =
   | {
       readonly type: 'replied';
       readonly status: number;
-      /** What `Retry-After` asks for, when it is there and well formed. */
+      /** The pause that a valid `Retry-After` requests. */
       readonly retryAfterMs?: number;
     }
   | { readonly type: 'failed'; readonly fault: WebhookFault };

@@ -1,29 +1,29 @@
-/** What a check of the indexes found. */
+/** The result of an index check. */
 export interface IndexReport {
-  /** Open elicitations, in all. */
+  /** Number of open elicitations. */
   readonly open: number;
-  /** How long the oldest of them has been open, in ms; 0 when none is. */
+  /** Age of the oldest open elicitation, in ms; 0 when there is none. */
   readonly oldestAgeMs: number;
-  /** Entries that were missing, wrong or left over, and are now right. */
+  /** Number of entries that were missing, wrong or obsolete, and that were corrected. */
   readonly repaired: number;
 }
 
-/** What a clean-up found. */
+/** The result of a cleanup. */
 export interface CleanupReport {
-  /** Things that would have stayed beyond their retention, and now leave or are gone. */
+  /** Number of keys and entries that were kept beyond their retention, and that were removed or now expire. */
   readonly removed: number;
-  /** Such things that a second look still found; 0 is the proof that nothing is left. */
+  /** Number of those that a second pass still found; 0 proves that the cleanup was complete. */
   readonly left: number;
 }
 
 /**
- * Holds what is stored against the rules of the commits. The rows are the truth; each repair decides on the row as it
- * stands in the same atomic step, so that an audit and any other work may go on at once, on any number of workers.
- * Both go in small pages and stop with the signal's reason when aborted.
+ * Compares the stored data with the rules of the commits, and repairs it. The rows are authoritative. Each repair reads
+ * the row in the same atomic step, so audits may run beside all other work, on any number of workers. Both methods
+ * proceed in small pages, and reject with the signal's reason when aborted.
  */
 export interface Audit {
-  /** Makes inboxes, deadlines and the lives of rows agree with the rows: open ones listed, ended ones leaving. */
+  /** Corrects inboxes, deadlines and expiry times by the rows: open rows are listed, and ended rows expire. */
   indexCheck(signal?: AbortSignal): Promise<IndexReport>;
-  /** Sees to it that whatever ended or has had its time leaves by itself. Never shortens what is still wanted. */
+  /** Makes everything expire that ended or is past its retention. Never shortens the life of data still in use. */
   cleanup(signal?: AbortSignal): Promise<CleanupReport>;
 }

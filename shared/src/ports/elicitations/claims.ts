@@ -1,15 +1,15 @@
-/** A name within a tenant that only the first comer gets. */
+/** A name of a tenant that can be claimed once. */
 export interface ClaimName {
   readonly family: 'idempotency' | 'stream' | 'secret';
   readonly tenant: string;
   readonly name: string;
 }
 
-/** First come, first served, over all pods. */
+/** Claims on names, over all pods: the first value claimed under a name is the one that stays. */
 export interface Claims {
   /**
-   * Sets `value` under `name` if nobody has it; returns the value that holds it now. Kept for `ttlMs`, and for that
-   * long again when the same value claims it again; never shorter than it was.
+   * Stores `value` under `name` unless the name is claimed already, and returns the stored value. A claim is kept for
+   * `ttlMs`. The same value may claim the name again, which may extend the time and never shortens it.
    */
   claim(name: ClaimName, value: string, ttlMs: number): Promise<string>;
 }

@@ -5,9 +5,9 @@ import type { Owner } from '../../domain/ids.ts';
 import type { CommitNotes } from '../delivery/kind.ts';
 import type { OutboxTask } from '../delivery/outbox.ts';
 
-/** A row together with the clock it was read under. */
+/** A row, and the time at which it was read. */
 export interface Reading {
-  /** Nothing when there is no such elicitation (never asked, or its retention ended). */
+  /** Undefined when there is no such elicitation: it was never asked, or its retention ended. */
   readonly row: Row | undefined;
   /** Redis clock in ms at the read. */
   readonly now: number;
@@ -15,28 +15,28 @@ export interface Reading {
 
 export interface CreateResult extends Reading {
   readonly row: Row;
-  /** `created` by this call, `exists` from an earlier call with the same id. */
+  /** `created`: by this call. `exists`: by an earlier call with the same id. */
   readonly outcome: 'created' | 'exists';
 }
 
 export interface CommitResult extends Reading {
-  /** False when the revision was not current or the guard did not hold; `row` and `now` are then the current ones. */
+  /** False when the revision was not current or the guard did not hold. `row` and `now` are then the current ones. */
   readonly committed: boolean;
-  /** What the commit noted in the outbox; absent when it noted nothing. */
+  /** The tasks that the commit noted in the outbox. Absent when there were none. */
   readonly noted?: readonly OutboxTask[];
 }
 
 export interface PageRequest {
   readonly owner: Owner;
-  /** Keep only these statuses; all when absent. */
+  /** Only elicitations with these statuses; all when absent. */
   readonly statuses?: readonly Status[];
   readonly conversationId?: string;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string;
   readonly limit: number;
 }
 
-export interface Page {
+export interface ElicitationPage {
   readonly rows: readonly Row[];
   readonly nextCursor?: string;
   readonly now: number;
@@ -48,29 +48,32 @@ export interface Page {
  */
 export interface Elicitations {
   /**
-   * Creates the row unless `id` exists; stamps createdAt and expiresAt. Nothing when the owner has too many open. Notes
-   * the tasks in the outbox if this call created the row.
+   * Creates the row unless `id` exists, and sets its createdAt and expiresAt. Undefined when the owner has too many
+   * open elicitations. Notes the tasks in the outbox if this call created the row.
    */
   create(
     id: string,
     definition: Definition,
     notes?: Pick<CommitNotes, 'tasks'>,
   ): Promise<CreateResult | undefined>;
-  /** Reads one row and the clock together. */
+  /** Reads one row and the clock in one atomic step. */
   read(id: string): Promise<Reading>;
-  /** Reads many rows of any owners, in the order of `ids`; the clock is the earliest of the reads. */
+  /** Reads rows of any owners, in the order of `ids`. `now` is the time of the earliest read. */
   readMany(ids: readonly string[]): Promise<{ rows: (Row | undefined)[]; now: number }>;
   /**
-   * Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock, and then notes in the
-   * outbox what `notes` lists and, when the step ends the elicitation, the tasks of the runs that wait for its end.
+   * Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock. It then notes in
+   * the outbox the tasks of `notes` and, when the step ends the elicitation, the tasks of the runs that wait for its
+   * end.
    */
   commit(row: Row, step: Step, notes?: CommitNotes): Promise<CommitResult>;
-  /** An owner's elicitations, newest first; ended ones for as long as their retention and the history bound allow. */
-  page(request: PageRequest): Promise<Page>;
-  /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first, after the first `skip` of them. */
+  /**
+   * An owner's elicitations, newest first. Ended ones are listed within their retention and the bound of the history.
+   */
+  page(request: PageRequest): Promise<ElicitationPage>;
+  /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first, without the first `skip`. */
   due(bucket: number, limit: number, skip?: number): Promise<string[]>;
-  /** Sets how long an ended row stays, in ms from now. An open row is not changed. */
+  /** Sets how long an ended row is kept, in ms from now. An open row is not changed. */
   keep(id: string, forMs: number): Promise<void>;
-  /** Removes the deadline of an id that has no row, which a lost write may have left in the index. */
+  /** Removes an id from the deadline index if it has no row. A write that was lost may have caused such an entry. */
   forget(id: string): Promise<void>;
 }

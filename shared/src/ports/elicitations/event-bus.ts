@@ -1,6 +1,6 @@
 import type { Owner } from '../../domain/ids.ts';
 
-/** What a channel carries events about: one stream request of an owner, or the owner as a whole. */
+/** The subject of a channel: one stream request of an owner, or the owner as a whole. */
 export interface Topic extends Owner {
   /** Absent for a topic that is about the owner as a whole (the inbox). */
   readonly streamRequestId?: string;
@@ -8,7 +8,7 @@ export interface Topic extends Owner {
 
 export type BusSignal<T> =
   | { readonly type: 'event'; readonly event: T }
-  /** The subscription was (again) acknowledged, or events may have been missed: read the truth now. */
+  /** The subscription was acknowledged, or events may have been missed: read the current state. */
   | { readonly type: 'resync' };
 
 export interface Subscription {
@@ -17,16 +17,16 @@ export interface Subscription {
 }
 
 /**
- * Carries one family of events between pods, keyed by stream request. Delivery is at most once and in order per
- * topic while connected; whatever could have been missed is announced by a `resync`. Each family (elicitation
- * wakes, tool approvals, …) has an instance of its own type and channel prefix.
+ * Carries one family of events between pods, by topic. While connected, each event is delivered at most once, and in
+ * order within its topic. When events may have been missed, a `resync` follows. Each family has an instance with its
+ * own event type and channel prefix.
  */
 export interface EventBus<T> {
   /** Delivers to every current subscriber of the topic, on this pod and others. */
   publish(topic: Topic, event: T): Promise<void>;
   /**
-   * Subscribes a listener. It hears `resync` as soon as the subscription is acknowledged, so that a read made then
-   * misses nothing, and again after every reconnect; never before this call returns.
+   * Subscribes a listener. It gets `resync` when the subscription is acknowledged, and after every reconnect: a read
+   * made then misses nothing. It is never called before this call returns.
    */
   subscribe(topic: Topic, listener: (signal: BusSignal<T>) => void): Subscription;
 }

@@ -9,15 +9,15 @@ export interface FeedEntry {
 }
 
 export type FeedPage =
-  /** Nobody wrote to this stream request, or its retention ended. */
+  /** Nothing was appended to this stream request, or its retention ended. */
   | { readonly type: 'none' }
-  /** The asked-for position is of another life of the feed, or fell out of it: read again from the start. */
+  /** The requested position is of another epoch, or was trimmed: read again from the start. */
   | { readonly type: 'reset' }
-  /** Entries after the asked-for position, in order, without a gap; empty when there is nothing newer. */
+  /** Entries after the requested position, in order and without a gap. Empty when there is nothing newer. */
   | { readonly type: 'entries'; readonly entries: readonly FeedEntry[] };
 
-/** The ordered, replayable events of stream requests. Appends happen inside the commits that cause them. */
+/** The ordered, replayable events of stream requests. Each event is appended by the commit that causes it. */
 export interface Feed {
-  /** At most `limit` entries after `after`, or from the start. */
+  /** At most `limit` entries after the position `after`; from the start when it is undefined. */
   read(stream: StreamRef, after: FeedPosition | undefined, limit: number): Promise<FeedPage>;
 }

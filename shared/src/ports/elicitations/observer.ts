@@ -1,24 +1,26 @@
 import type { Row } from '../../domain/elicitations/row.ts';
 
-/** How a waiter or reader learnt of a change: by its wake, by the slow sweep of the row, or at its first read. */
+/** How a waiter or reader learnt of a change: from its wake, from the slow sweep of the row, or from its first read. */
 export type WakeSource = 'push' | 'sweep' | 'read';
 
-/** Told of everything that people watch: logs, spans and metrics hang here. Never throws, never sees answers leave. */
+/** Observes elicitations, for logs, spans and metrics. Never throws, and never exports an answer. */
 export interface Observer {
-  /** Runs the asking within its span; the traceparent goes into the row. */
+  /** Runs `run`, which asks a question, within a span. The row stores the traceparent. */
   asking<T>(run: (traceparent: string | undefined) => Promise<T>): Promise<T>;
-  /** A question was asked (not told for a replay of the same ask). */
+  /** A question was asked. Not called for a repeat of the same ask. */
   asked(row: Row): void;
-  /** An elicitation reached a terminal state by a commit of this process. */
+  /** A commit of this process moved an elicitation to a terminal status. */
   settled(row: Row): void;
-  /** A waiter went on, `latencyMs` after the commit (Redis clock to local arrival, so only as good as the clocks). */
+  /** A waiter learnt of the end of an elicitation. */
   resumed(row: Row, source: WakeSource): void;
-  /** An ask was refused: its user has too many open questions. */
+  /** An ask was refused because its user has too many open questions. */
   tooManyOpen(): void;
-  /** A timer could not be scheduled; the sweep covers it. */
+  /** A timer could not be scheduled. The sweep will expire the elicitation instead. */
   timerFailed(elicitationId: string, error: unknown): void;
   /** The sweep found and expired overdue elicitations. */
   swept(count: number): void;
-  /** The sweep passed over an elicitation that cannot be ended; it stays open past its deadline until repaired. */
+  /**
+   * The sweep skipped an elicitation that cannot be ended. It stays open past its deadline until its row is repaired.
+   */
   sweepFailed(elicitationId: string, error: unknown): void;
 }

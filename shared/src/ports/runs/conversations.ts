@@ -17,6 +17,6 @@ export interface Conversation {
 
 /** The histories of conversations. A turn adds to its history when it ends (`Runs.write`). */
 export interface Conversations {
-  /** A conversation of one person; an empty one when there is none of that id. */
+  /** A conversation of one person. An empty one when there is none with that id. */
   read(conversation: ConversationRef): Promise<Conversation>;
 }

@@ -19,27 +19,27 @@ import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 
 export type { BeginResult, WriteResult };
 
-/** What a turn begins with. */
+/** The data with which a turn begins. */
 export interface NewRun extends RunRef {
   readonly agent: string;
   /** The pod that will write it, or `UNOWNED` where any pod may claim it. */
   readonly owner: string;
-  /** The call of another run that it is for. */
+  /** For a delegate's run: the call that delegated. */
   readonly parent?: ParentCall;
   readonly delegateRequest?: DelegateRequest;
   readonly support: Support;
   /** `hold` when absent. */
   readonly delivery?: Delivery;
   readonly input: readonly Message[];
-  /** Earlier messages as the client knows them; part of the input where Parley does not know the conversation. */
+  /** Earlier messages that the client sent. They become part of the input if Parley does not know the conversation. */
   readonly before?: readonly Message[];
-  /** Of a run that is requested under a key: its stream request may exist already. */
+  /** Present for a run that is requested under an idempotency key: its stream request may exist already. */
   readonly request?: RunRequest;
   /** The first event of the feed. */
   readonly event: TurnEvent & { readonly type: 'turn-started' };
 }
 
-/** One entry of a run's record. It has a name of its own; writing it again replaces it. */
+/** One entry of a run's record, identified by its index or id. Writing it again replaces it. */
 export type RunNote =
   | { readonly type: 'step'; readonly index: number; readonly step: StepRecord }
   | { readonly type: 'call'; readonly call: CallRecord }
@@ -48,11 +48,12 @@ export type RunNote =
 export interface RunWrite {
   readonly term: number;
   /**
-   * Ordinal of the write under its term, from 1. A write that arrives after a later one changes nothing: a broken link
-   * may still deliver what was sent again over the next one. Absent where a term has one write only.
+   * Ordinal of the write under its term, from 1. A write that arrives after a later one changes nothing: a broken
+   * connection may still deliver a copy of a write that was sent again over the next one. Absent where a term has only
+   * one write.
    */
   readonly number?: number;
-  /** Number of the first event; each event has the next one. Events that the run already has are left out. */
+  /** Number of the first event. Each further event has the next number. Events that the run already has are skipped. */
   readonly firstSeq: number;
   readonly events: readonly TurnEvent[];
   readonly notes?: readonly RunNote[];
@@ -65,8 +66,8 @@ export interface RunWrite {
   readonly detach?: { readonly questions: readonly string[]; readonly runs: readonly string[] };
 }
 
-/** A running turn, owned or queued, under its current term. */
-export interface OwnedRun {
+/** A running turn, which a pod owns or which is queued, and its current term. */
+export interface RunTerm {
   readonly stream: StreamRef;
   readonly term: number;
 }
@@ -80,7 +81,9 @@ export interface Runs {
   begin(run: NewRun): Promise<BeginResult>;
   /** The run and the clock; no run when there is none, or its retention ended. */
   read(stream: StreamRef): Promise<{ readonly run: Run | undefined; readonly now: number }>;
-  /** The run's state and owner; undefined when there is none, or its retention ended. A fraction of the cost of `read`. */
+  /**
+   * The run's state and owner; undefined when there is none, or its retention ended. A fraction of the cost of `read`.
+   */
   standing(stream: StreamRef): Promise<RunStanding | undefined>;
   /**
    * Keeps the notes, appends the events to the feed and wakes its readers, all or nothing. An empty write changes
@@ -90,7 +93,7 @@ export interface Runs {
   /** Requests a running turn to stop; its owner learns of it from its next write. False when it does not run. */
   stop(stream: StreamRef): Promise<boolean>;
   /** All running turns of these owners, with their terms: one pass over the index of running turns. */
-  ownedBy(owners: ReadonlySet<string>): AsyncIterable<OwnedRun>;
+  ownedBy(owners: ReadonlySet<string>): AsyncIterable<RunTerm>;
   /**
    * Makes `owner` the owner of a running turn, if `term` is still current: a pod claims it, `UNOWNED` leaves it to be
    * claimed. Returns the new term, or undefined where nothing changed. The same call again returns the same term.

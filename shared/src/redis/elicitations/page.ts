@@ -1,6 +1,6 @@
 import type { Row } from '../../domain/elicitations/row.ts';
 import { isTerminal, STATUSES } from '../../domain/elicitations/status.ts';
-import type { Elicitations, Page, PageRequest } from '../../ports/elicitations/elicitations.ts';
+import type { ElicitationPage, Elicitations, PageRequest } from '../../ports/elicitations/elicitations.ts';
 import type { Commands } from '../client/connect.ts';
 import { historyKey, inboxKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
@@ -20,7 +20,7 @@ interface Place {
 const CHUNK = 100;
 
 /** Lists an owner's elicitations newest first, merging open and ended ones. */
-export async function readPage(deps: PageDeps, request: PageRequest): Promise<Page> {
+export async function readPage(deps: PageDeps, request: PageRequest): Promise<ElicitationPage> {
   const rows: Row[] = [];
   let cursor = request.cursor === undefined ? undefined : parsePlace(request.cursor);
   for (;;) {
