@@ -10,6 +10,7 @@ import {
   LINES_MAX,
   MAY_IMPORT,
   PACKAGE_ROOMS,
+  PUBLIC_TYPE_NAMES,
   ROOMS,
   type Room,
 } from './rules.ts';
@@ -22,7 +23,12 @@ export interface SourceFile {
 
 /** Every violation of the house rules in these files, one sentence each. */
 export function checkHouse(files: readonly SourceFile[]): string[] {
-  return [...files.flatMap(faultsOfFile), ...faultsOfFolders(files), ...faultsOfCycles(files)];
+  return [
+    ...files.flatMap(faultsOfFile),
+    ...faultsOfFolders(files),
+    ...faultsOfTypeNames(files),
+    ...faultsOfCycles(files),
+  ];
 }
 
 /** Reads the product's own sources below `root`. */
@@ -54,6 +60,8 @@ function faultsOfFile(file: SourceFile): string[] {
 }
 
 function faultsOfImport(path: string, room: Room, specifier: string): string[] {
+  if (path.startsWith('shared/') && specifier.startsWith('@parley/shared'))
+    return [`${path}: imports ${specifier}; within shared, imports are relative`];
   if (specifier.startsWith('node:')) {
     return BROWSER_ROOMS.includes(room) ? [`${path}: imports ${specifier}, but runs in a browser`] : [];
   }
@@ -124,6 +132,26 @@ function faultsOfSize({ path, text }: SourceFile): string[] {
     start = undefined;
   }
   return faults;
+}
+
+/** A type name has one meaning among the services, and one among the clients, which mirror some names of the wire. */
+function faultsOfTypeNames(files: readonly SourceFile[]): string[] {
+  const declared = new Map<string, Set<string>>();
+  for (const { path, text } of files) {
+    const side = path.startsWith('clients/') ? 'clients' : 'services';
+    for (const [, name = ''] of text.matchAll(
+      /^(?:export )?(?:interface|type) ([A-Z]\w*)\s*(?:=|<|\{|extends)/gm,
+    )) {
+      const key = `${side} ${name}`;
+      declared.set(key, (declared.get(key) ?? new Set()).add(path));
+    }
+  }
+  return [...declared].flatMap(([key, paths]) => {
+    const name = key.split(' ')[1] ?? '';
+    return paths.size === 1 || PUBLIC_TYPE_NAMES.includes(name)
+      ? []
+      : [`${[...paths].join(', ')}: declare the type ${name} with different meanings`];
+  });
 }
 
 function faultsOfFolders(files: readonly SourceFile[]): string[] {

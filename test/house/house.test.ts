@@ -24,6 +24,7 @@ describe('the house', () => {
       'services/api/src/surfaces/rest/a.ts',
       "import { x } from '@parley/shared/redis/backend';",
     ],
+    ['shared by its package name', 'shared/src/runs/a.ts', "import { x } from '@parley/shared/domain/ids';"],
     ['one service in another', 'services/worker/src/a.ts', "import { x } from '../../api/src/app.ts';"],
     [
       'one surface in another',
@@ -66,6 +67,13 @@ describe('the house', () => {
     const crowd = Array.from({ length: 21 }, (_, at) => ({ path: `shared/src/runs/a${at}.ts`, text: '' }));
     expect(checkHouse(crowd.slice(1))).toEqual([]);
     expect(checkHouse(crowd)).not.toEqual([]);
+  });
+
+  it('refuses a type name with two meanings', () => {
+    const text = 'export interface Held {}';
+    const two = ['shared/src/runs/a.ts', 'services/api/src/turns/b.ts'].map((path) => ({ path, text }));
+    expect(checkHouse(two)).not.toEqual([]);
+    expect(checkHouse([{ path: 'clients/core/src/a.ts', text }, ...two.slice(1)])).toEqual([]);
   });
 
   it('refuses a cycle', () => {

@@ -119,3 +119,6 @@ export const LINES_MAX = 300;
 export const FUNCTION_LINES_MAX = 70;
 /** Files side by side in one folder. */
 export const FOLDER_FILES_MAX = 20;
+
+/** Type names that the SDK and the widget both export for callers: each of their users knows only one of them. */
+export const PUBLIC_TYPE_NAMES = ['Answer', 'ElicitationChange'];

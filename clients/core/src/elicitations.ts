@@ -4,7 +4,7 @@ import { type InboxItem, inboxItemOf, type StreamItem, streamItemOf } from './ev
 import { type FollowOptions, followEvents } from './follow.ts';
 import { createRandomId } from './random-id.ts';
 import { type ElicitationPage, parseElicitation, parsePage } from './replies.ts';
-import { type Call, pathSegment, type RequestOptions, type Transport } from './transport.ts';
+import { type HttpCall, pathSegment, type RequestOptions, type Transport } from './transport.ts';
 
 export interface CallOptions {
   /** Ends the call with the signal's reason. It does not withdraw a question that was asked. */
@@ -31,7 +31,7 @@ export interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-type Limits = RequestOptions & { readonly signal?: AbortSignal | undefined };
+type CallTimeLimits = RequestOptions & { readonly signal?: AbortSignal | undefined };
 
 export const ELICITATIONS_PATH = '/v1/elicitations';
 
@@ -49,7 +49,7 @@ export function elicitationPath(
 export async function readElicitation(
   transport: Transport,
   elicitationId: string,
-  { signal, ...limits }: Limits = {},
+  { signal, ...limits }: CallTimeLimits = {},
 ): Promise<Elicitation> {
   const call = { method: 'GET', path: elicitationPath(elicitationId), signal } as const;
   return parseElicitation(await transport.request(call, limits));
@@ -59,7 +59,7 @@ export async function readElicitation(
 export async function listElicitations(
   transport: Transport,
   { status, limit, ...filter }: PageQuery,
-  { signal, ...limits }: Limits = {},
+  { signal, ...limits }: CallTimeLimits = {},
 ): Promise<ElicitationPage> {
   const query = {
     status: status === undefined ? undefined : [status].flat().join(','),
@@ -75,7 +75,7 @@ export async function sendAnswer(
   transport: Transport,
   elicitationId: string,
   answer: Answer,
-  { signal, keepalive, ...limits }: Limits & Pick<Call, 'keepalive'> = {},
+  { signal, keepalive, ...limits }: CallTimeLimits & Pick<HttpCall, 'keepalive'> = {},
 ): Promise<Elicitation> {
   const path = elicitationPath(elicitationId, '/response');
   const body = { ...answer, responseId: answer.responseId ?? createRandomId() };

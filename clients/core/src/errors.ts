@@ -14,7 +14,7 @@ export interface Problem {
   readonly elicitation?: Elicitation;
 }
 
-export interface ErrorExtras {
+export interface ClientErrorExtras {
   readonly status?: number | undefined;
   readonly problem?: Problem | undefined;
   readonly retryAfterSeconds?: number | undefined;
@@ -41,7 +41,7 @@ export class ParleyClientError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly #problem: Problem | undefined;
 
-  constructor(code: ErrorCode, message: string, extras: ErrorExtras = {}) {
+  constructor(code: ErrorCode, message: string, extras: ClientErrorExtras = {}) {
     super(message, extras.cause === undefined ? undefined : { cause: extras.cause });
     this.name = 'ParleyClientError';
     this.code = code;

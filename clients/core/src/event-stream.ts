@@ -1,7 +1,7 @@
 import { ParleyClientError } from './errors.ts';
 import { createSseParser, type SseEvent, type SseHandlers } from './sse-parser.ts';
 import { withTimeout } from './time.ts';
-import type { Call, Transport } from './transport.ts';
+import type { HttpCall, Transport } from './transport.ts';
 
 /** A reply whose head has arrived. `close` ends its body. */
 export interface OpenResponse {
@@ -18,7 +18,7 @@ export interface ReadStreamOptions extends Omit<SseHandlers, 'onEvent'> {
 /** Sends a call once and waits at most `attemptMs` for the head. Throws ParleyClientError, or the signal's reason. */
 export async function openResponse(
   transport: Transport,
-  call: Call,
+  call: HttpCall,
   signal: AbortSignal | undefined,
 ): Promise<OpenResponse> {
   const body = new AbortController();

@@ -3,7 +3,7 @@ import { openResponse, readEventStream } from './event-stream.ts';
 import { createBackoff } from './retry.ts';
 import type { SseEvent } from './sse-parser.ts';
 import { sleep } from './time.ts';
-import type { Call, Transport } from './transport.ts';
+import type { HttpCall, Transport } from './transport.ts';
 
 /** How a stream is followed over as many connections as it takes. */
 export interface FollowOptions {
@@ -28,7 +28,7 @@ const HEARTBEAT_TIMEOUT_MS = 45_000;
  */
 export async function* followEvents(
   transport: Transport,
-  source: Pick<Call, 'path' | 'query'>,
+  source: Pick<HttpCall, 'path' | 'query'>,
   options: FollowOptions,
 ): AsyncGenerator<SseEvent, void> {
   const { signal, isRetryable = isTransient, heartbeatTimeoutMs = HEARTBEAT_TIMEOUT_MS } = options;

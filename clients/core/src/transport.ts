@@ -7,7 +7,7 @@ import { sleep, withTimeout } from './time.ts';
 export type TokenSource = string | (() => string | Promise<string>);
 
 /** One HTTP request to Parley. */
-export interface Call {
+export interface HttpCall {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
@@ -23,11 +23,11 @@ export interface Call {
 export interface Transport {
   readonly retry: RetrySettings;
   /** One try; resolves when the head of a 2xx reply has arrived. `signal` also ends the reply's body. */
-  open(call: Call, signal: AbortSignal): Promise<Response>;
+  open(call: HttpCall, signal: AbortSignal): Promise<Response>;
   /** One try of at most `timeoutMs`; resolves with the reply's JSON. */
-  attempt(call: Call, timeoutMs: number): Promise<unknown>;
+  attempt(call: HttpCall, timeoutMs: number): Promise<unknown>;
   /** Tries until the result is known or the limit is reached. Only for calls that are safe to repeat. */
-  request(call: Call, options?: RequestOptions): Promise<unknown>;
+  request(call: HttpCall, options?: RequestOptions): Promise<unknown>;
 }
 
 export interface RequestOptions {
@@ -63,7 +63,7 @@ const KEEPALIVE_BYTES_MAX = 32 * 1024;
 export function createTransport(options: TransportOptions): Transport {
   const { root, token, retry, renewsToken = false, onReply } = options;
 
-  async function send(call: Call, signal: AbortSignal): Promise<Response> {
+  async function send(call: HttpCall, signal: AbortSignal): Promise<Response> {
     const headers = headersOf(call, typeof token === 'string' ? token : await token());
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     // Called as a plain function: the fetch of a browser may not be called as a method of another object.
@@ -80,14 +80,14 @@ export function createTransport(options: TransportOptions): Transport {
     );
   }
 
-  async function open(call: Call, signal: AbortSignal): Promise<Response> {
+  async function open(call: HttpCall, signal: AbortSignal): Promise<Response> {
     let response = await send(call, signal);
     if (renewsToken && response.status === UNAUTHENTICATED) response = await send(call, signal);
     if (response.ok) return response;
     throw await reach(() => readRefusal(response));
   }
 
-  function attempt(call: Call, timeoutMs: number): Promise<unknown> {
+  function attempt(call: HttpCall, timeoutMs: number): Promise<unknown> {
     return withTimeout(timeoutMs, call.signal, async (signal) => {
       const sentAt = performance.now();
       const response = await open(call, signal);
@@ -98,7 +98,7 @@ export function createTransport(options: TransportOptions): Transport {
     });
   }
 
-  async function request(call: Call, limits: RequestOptions = {}): Promise<unknown> {
+  async function request(call: HttpCall, limits: RequestOptions = {}): Promise<unknown> {
     const { giveUpMs = retry.giveUpMs, triesMax = Number.POSITIVE_INFINITY } = limits;
     const { isRetryable = () => true, retrySignal = call.signal, onFailure } = limits;
     const giveUpAt = performance.now() + giveUpMs;
@@ -153,7 +153,7 @@ export function createHeaders(init: HeadersInit | undefined): Headers {
   }
 }
 
-function headersOf(call: Call, token: string): Headers {
+function headersOf(call: HttpCall, token: string): Headers {
   return createHeaders({
     accept: 'application/json',
     ...(call.body !== undefined && { 'content-type': 'application/json' }),
@@ -162,7 +162,7 @@ function headersOf(call: Call, token: string): Headers {
   });
 }
 
-function queryOf({ query = {} }: Call): string {
+function queryOf({ query = {} }: HttpCall): string {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   );

@@ -54,7 +54,7 @@ export interface StreamOptions extends InboxOptions {
 }
 
 /** A question that exists, and its outcome. */
-export interface Asked<Content> {
+export interface AskedElicitation<Content> {
   /** The elicitation as it was created. Store its `elicitationId` to call `outcomeOf` later. */
   readonly elicitation: Elicitation;
   /** Waiting starts at once. A rejection that nobody awaits is ignored. */
@@ -92,7 +92,10 @@ export interface ParleyClient {
    * await save(elicitation.elicitationId);
    * await outcome;
    */
-  start<const Asks extends Question>(question: Asks, options?: AskOptions): Promise<Asked<AnswerTo<Asks>>>;
+  start<const Asks extends Question>(
+    question: Asks,
+    options?: AskOptions,
+  ): Promise<AskedElicitation<AnswerTo<Asks>>>;
   /**
    * Waits for the outcome of a question that was asked earlier, for example by another process. For services.
    *

@@ -23,7 +23,7 @@ export type {
 export type { ErrorCode } from '@parley/shared/domain/errors';
 export type { FormContent } from '@parley/shared/domain/forms/answer';
 export {
-  type Asked,
+  type AskedElicitation,
   type AskOptions,
   type ClientOptions,
   createClient,

@@ -60,7 +60,7 @@ export function webhookTask(elicitationId: string, bucket: number): OutboxTask {
 }
 
 /** What a reply means for the delivery. */
-type Verdict =
+type DeliveryVerdict =
   | { readonly type: 'delivered'; readonly status: number }
   | {
       readonly type: 'failed';
@@ -104,7 +104,7 @@ export async function deliverWebhook(
     : retryOrGiveUp(deps, row, attempt, verdict);
 }
 
-function verdictOf(reply: WebhookReply): Verdict {
+function verdictOf(reply: WebhookReply): DeliveryVerdict {
   if (reply.type === 'failed') return failed(reply.fault);
   const { status, retryAfterMs } = reply;
   if (status >= 200 && status < 300) return { type: 'delivered', status };
@@ -112,7 +112,7 @@ function verdictOf(reply: WebhookReply): Verdict {
   return { ...verdict, status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
-function failed(fault: WebhookFault): Verdict & { type: 'failed' } {
+function failed(fault: WebhookFault): DeliveryVerdict & { type: 'failed' } {
   return { type: 'failed', fault, final: FINAL_FAULTS.has(fault) };
 }
 
@@ -135,7 +135,7 @@ async function retryOrGiveUp(
   deps: DeliverWebhookDeps,
   { id, definition: { tenant } }: Row,
   attempt: number,
-  { fault, final, status, retryAfterMs }: Verdict & { type: 'failed' },
+  { fault, final, status, retryAfterMs }: DeliveryVerdict & { type: 'failed' },
 ): Promise<OutboxResult> {
   const random = (deps.random ?? Math.random)();
   const retryInMs = final ? undefined : pauseAfter({ attempt, retryAfterMs, random });

@@ -1,14 +1,14 @@
 import type { WebhookReply } from '../ports/delivery/webhook-sender.ts';
 
 /** A place for one delivery, which `leave` frees with its result; or the time after which to ask again. */
-export type Entry =
+export type ReceiverEntry =
   | { readonly type: 'place'; readonly leave: (reply: WebhookReply) => void }
   | { readonly type: 'full'; readonly deferInMs: number };
 
 /** Limits the concurrent deliveries of this process to each receiver. */
 export interface Receivers {
   /** Asks for a place for a delivery to the host of a URL. */
-  enter(url: string): Entry;
+  enter(url: string): ReceiverEntry;
 }
 
 interface Known {

@@ -17,7 +17,7 @@ export interface AskRequest {
   readonly keyDecides?: boolean;
 }
 
-export interface Asked extends Seen {
+export interface AskResult extends Seen {
   /** True when an earlier call with the same key had asked it. */
   readonly replayed: boolean;
 }
@@ -26,7 +26,7 @@ export interface Asked extends Seen {
  * Asks: creates an elicitation and arms its deadline. Errors: `invalid_request`, `idempotency_mismatch`,
  * `stream_owner_mismatch`, `rate_limited` (too many open for this user).
  */
-export async function ask(deps: EngineDeps, request: AskRequest): Promise<Asked> {
+export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskResult> {
   const minted: Minted = {
     id: mintElicitationId({
       tenant: request.tenant,

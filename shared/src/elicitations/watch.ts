@@ -25,7 +25,7 @@ export interface WatchInput {
 }
 
 /** One item for a reader of a stream request. A reader that sends `id` continues after this item. */
-export type StreamItem =
+export type WatchItem =
   | {
       readonly type: 'elicitation';
       readonly id: string;
@@ -47,7 +47,7 @@ const PAGE = 25;
  * Follows a stream request: the events after `after`, then each new one, in order and without a gap, from any pod.
  * Ends when the feed's retention ends. Elicitations whose own retention has ended are left out.
  */
-export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncGenerator<StreamItem, void>> {
+export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncGenerator<WatchItem, void>> {
   if (!input.evenIfSilent) {
     const page = await deps.feed.read(input.stream, undefined, 1);
     if (page.type === 'none') throw notFound();
@@ -55,7 +55,7 @@ export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncG
   return follow(deps, input);
 }
 
-async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<StreamItem, void> {
+async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<WatchItem, void> {
   const wakeSignal = new WakeSignal(input.signal);
   const subscription = deps.wakes.subscribe(input.stream, () => wakeSignal.notify());
   let position = input.after;
@@ -89,7 +89,7 @@ function nextCheckAt(deps: EngineDeps, read: boolean): number {
 
 interface JoinedEntry {
   readonly at: FeedPosition;
-  readonly item: StreamItem | undefined;
+  readonly item: WatchItem | undefined;
 }
 
 type JoinedPage =
@@ -119,7 +119,7 @@ function itemOf(
   { position, at, event }: FeedEntry,
   rows: ReadonlyMap<string, Row | undefined>,
   now: number,
-): StreamItem | undefined {
+): WatchItem | undefined {
   const id = formatFeedPosition(position);
   if (!isElicitationEvent(event)) return { type: 'other', id, event };
   const row = rows.get(event.elicitationId);

@@ -8,7 +8,7 @@ import type { RunWriter } from './write.ts';
 export type Waits = NonNullable<RunWrite['detach']>;
 
 /** Where a released run is continued: after its waits, or at once on another pod. */
-export type Release = 'detached' | 'handed_over';
+export type ReleaseKind = 'detached' | 'handed_over';
 
 export const NO_WAITS: Waits = { questions: [], runs: [] };
 
@@ -21,7 +21,7 @@ export async function detachOrHandOver(
   run: RunRef,
   writer: Pick<RunWriter, 'save' | 'detach' | 'term'>,
   { reason, waits }: { readonly reason: unknown; readonly waits: Waits },
-): Promise<Release> {
+): Promise<ReleaseKind> {
   const isWaiting = waits.questions.length + waits.runs.length > 0;
   if (reason instanceof RunDetachedError && isWaiting && (await writer.detach(waits))) return 'detached';
   await handOver(deps, run, writer);

@@ -20,7 +20,7 @@ export interface WatchedRun {
   seen?: { readonly owner: string; readonly at: number };
 }
 
-interface Work {
+interface PieceOfWork {
   readonly stopping: AbortController;
   readonly done: Promise<unknown>;
 }
@@ -40,7 +40,7 @@ interface Work {
 interface LocalRun {
   readonly stream: StreamRef;
   /** A repeated request may begin to work while the first one still does. */
-  readonly work: Set<Work>;
+  readonly work: Set<PieceOfWork>;
   reservations: number;
   cleanup?: PendingCleanup | undefined;
   readers: number;
@@ -76,7 +76,7 @@ export function createLocalRuns(): LocalRuns {
   function entryFor(stream: StreamRef): LocalRun {
     const known = runs.get(stream.streamRequestId);
     if (known !== undefined) return known;
-    const entry = { stream, work: new Set<Work>(), reservations: 0, readers: 0, watched: { stream } };
+    const entry = { stream, work: new Set<PieceOfWork>(), reservations: 0, readers: 0, watched: { stream } };
     runs.set(stream.streamRequestId, entry);
     return entry;
   }

@@ -3,7 +3,7 @@ import type { Engine } from '../elicitations/engine.ts';
 import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 import type { Runs } from '../ports/runs/runs.ts';
-import { detachOrHandOver, type Release, type Waits } from './detach.ts';
+import { detachOrHandOver, type ReleaseKind, type Waits } from './detach.ts';
 import { withdrawOfTurn } from './open-questions.ts';
 import { stopDelegates } from './stop.ts';
 import { createRunWriter, type RunWriter } from './write.ts';
@@ -22,7 +22,7 @@ export interface OwnedRun {
    * Releases the run to another pod after an interruption. `reason` is the abort reason of the work. Retries while Redis
    * is unavailable.
    */
-  release(reason: unknown, waits: Waits): Promise<Release>;
+  release(reason: unknown, waits: Waits): Promise<ReleaseKind>;
   /** Withdraws the turn's open questions, unless another pod owns the run by now. Retries while Redis is unavailable. */
   withdrawQuestions(): Promise<void>;
   /** Stops the delegates, then withdraws the questions. Retries while Redis is unavailable. */

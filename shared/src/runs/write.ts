@@ -35,7 +35,7 @@ export interface RunWriterOptions {
   readonly writerSeq: number;
 }
 
-export type End = NonNullable<RunWrite['end']>;
+export type RunEnd = NonNullable<RunWrite['end']>;
 
 /** What the last write of a run does besides appending events and saving notes. */
 type FinalWrite = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEvent };
@@ -60,11 +60,11 @@ export interface RunWriter {
   /** Detaches the run until one of these waits ends, and appends `turn-detached`. False when one has already ended. */
   detach(waits: NonNullable<RunWrite['detach']>): Promise<boolean>;
   /** Ends the run with its last event. Rejects like the other methods, but not on a full feed. */
-  end(event: TurnEvent, end: End): Promise<void>;
+  end(event: TurnEvent, end: RunEnd): Promise<void>;
   /** The fencing token of this writer. */
   readonly term: number;
   /** The final status, once it is written. */
-  readonly outcome: End['status'] | undefined;
+  readonly outcome: RunEnd['status'] | undefined;
   /** Aborted when another pod owns the run, or the run has ended. */
   readonly fenced: AbortSignal;
   /** Aborted when a write learns that a stop was requested. */
@@ -85,7 +85,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
   let wroteAt = 0;
-  let outcome: End['status'] | undefined;
+  let outcome: RunEnd['status'] | undefined;
 
   /** Runs one write after the other. Each takes the whole queue when it starts. */
   function flush(final: FinalWrite = {}, evenIfEmpty = final.end !== undefined): Promise<void> {

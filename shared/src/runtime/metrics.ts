@@ -22,13 +22,13 @@ const OUTCOMES = STATUSES.slice(2) as TerminalStatus[];
 const ANSWERS = ['accepted', 'declined', 'cancelled'] as const satisfies readonly TerminalStatus[];
 
 export type Trigger = (typeof TRIGGERS)[number];
-export type Surface = (typeof SURFACES)[number];
+export type SurfaceLabel = (typeof SURFACES)[number];
 export type LimitName = (typeof LIMITS)[number];
 
 /** The trigger as a label: itself when it is known, else `other`. */
 export const triggerLabel = createLabel<Trigger>(TRIGGERS);
 /** The surface as a label: itself when it is known, else `other`. */
-export const surfaceLabel = createLabel<Surface>(SURFACES);
+export const surfaceLabel = createLabel<SurfaceLabel>(SURFACES);
 
 function createLabel<Label extends string>(known: readonly (Label | 'other')[]) {
   const labels = new Map<unknown, Label | 'other'>(known.map((label) => [label, label]));
@@ -58,12 +58,12 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics(meter: Meter) {
   const make = instrumentFactories(meter);
   return {
-    requests: make.counter<{ mode: Mode; trigger: Trigger; surface: Surface }>(
+    requests: make.counter<{ mode: Mode; trigger: Trigger; surface: SurfaceLabel }>(
       'elicitation_requests',
       'Questions asked.',
       MODES.flatMap((mode) => TRIGGERS.map((trigger) => ({ mode, trigger, surface: 'api' as const }))),
     ),
-    responses: make.counter<{ outcome: TerminalStatus; surface: Surface }>(
+    responses: make.counter<{ outcome: TerminalStatus; surface: SurfaceLabel }>(
       'elicitation_responses',
       'Answers taken, by what they said.',
       ANSWERS.map((outcome) => ({ outcome, surface: 'api' })),

@@ -1,5 +1,5 @@
 /** The stock clients read what the encoders write. */
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { convertToModelMessages, validateUIMessages } from 'ai';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -41,14 +41,14 @@ const RUNS = { numRuns: 60 };
 const splits = fc.array(fc.nat(20_000), { maxLength: 6 });
 const request = { model: 'helper', messages: [{ role: 'user' as const, content: 'Hi' }] };
 
-function collected(items: readonly StreamItem[]) {
+function collected(items: readonly WatchItem[]) {
   const turn = createBufferedTurn();
   const read = createTurnReader();
   for (const item of items) if (read(item).some((event) => turn.take(event))) break;
   return turn;
 }
 
-function openAiBytes(items: readonly StreamItem[], options: Partial<OpenAiOptions> = {}): string {
+function openAiBytes(items: readonly WatchItem[], options: Partial<OpenAiOptions> = {}): string {
   const defaults = {
     model: 'helper',
     created: 1_760_000_000,

@@ -1,5 +1,5 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
@@ -43,11 +43,11 @@ const CALLED = [
 ];
 const DATA_KEYS = ['id', 'data', 'transient'];
 
-function encoded(items: readonly StreamItem[], reader: Reader = {}) {
+function encoded(items: readonly WatchItem[], reader: Reader = {}) {
   return encodeAll(createAiSdkEncoder(reader.after), items, reader);
 }
 
-function types(items: readonly StreamItem[], reader: Reader = {}): unknown[] {
+function types(items: readonly WatchItem[], reader: Reader = {}): unknown[] {
   return chunksOf(encoded(items, reader)).map(({ type }) => type);
 }
 
@@ -266,11 +266,11 @@ it('a later step that was void with an earlier one begins anew', () => {
 });
 
 describe('a turn as its items come', () => {
-  async function* coming(items: readonly StreamItem[]) {
+  async function* coming(items: readonly WatchItem[]) {
     const read = createTurnReader();
     for (const item of items) yield* read(item);
   }
-  async function ended(items: readonly StreamItem[]) {
+  async function ended(items: readonly WatchItem[]) {
     const { signal } = new AbortController();
     const frames = encodeTurn(coming(items), createAiSdkEncoder(), { signal, release: () => undefined });
     let count = 0;
@@ -341,7 +341,7 @@ describe('a reader that comes back', () => {
 
 describe('a feed that was lost', () => {
   it('cuts a reader that has something of it', () => {
-    const items: StreamItem[] = [...feed([started]), { type: 'reset' }, ...feed([started, finished], '18')];
+    const items: WatchItem[] = [...feed([started]), { type: 'reset' }, ...feed([started, finished], '18')];
     expect(encoded(items).next).toBe('cut');
   });
 

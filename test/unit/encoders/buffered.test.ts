@@ -1,4 +1,4 @@
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createBufferedTurn, type Finished } from '../../../services/api/src/turns/buffered.ts';
@@ -19,7 +19,7 @@ import {
   stories,
 } from './turns.ts';
 
-function collected(items: readonly StreamItem[]) {
+function collected(items: readonly WatchItem[]) {
   const turn = createBufferedTurn();
   const read = createTurnReader();
   for (const item of items) if (read(item).some((event) => turn.take(event))) break;
@@ -110,7 +110,7 @@ it('has no outcome before the end', () => {
 it('takes back what a restart or a lost feed makes void', () => {
   const told = [started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished];
   expect(textOfMessage(collected(feed(told)).message())).toBe('kept');
-  const lost: StreamItem[] = [...feed([started, say('a', 'void')]), { type: 'reset' }, ...feed(told, '18')];
+  const lost: WatchItem[] = [...feed([started, say('a', 'void')]), { type: 'reset' }, ...feed(told, '18')];
   expect(textOfMessage(collected(lost).message())).toBe('kept');
 });
 

@@ -1,5 +1,5 @@
 import { type FeedPosition, parseFeedPosition, type UnknownEvent } from '@parley/shared/domain/events';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { describe, expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
 import { createOpenAiEncoder } from '../../../services/api/src/surfaces/openai/encoder.ts';
@@ -22,7 +22,7 @@ const ended = asked(question('q', 'accepted'));
 const BEFORE = [started, step(0), say('b', 'Well. '), open, detached];
 
 /** What a reader knows that comes when the feed is as long as this, and the turn waits or does not. */
-function facts(items: readonly StreamItem[], waits: boolean): ReplayFacts {
+function facts(items: readonly WatchItem[], waits: boolean): ReplayFacts {
   const scan = createDetachmentScan();
   for (const item of items) {
     const position = item.type === 'reset' ? undefined : parseFeedPosition(item.id);
@@ -36,7 +36,7 @@ function facts(items: readonly StreamItem[], waits: boolean): ReplayFacts {
 }
 
 /** The last chunk of a reader that comes when the feed has `count` items, and how its stream ends. */
-function read(items: readonly StreamItem[], count: number, waits = false, after?: number) {
+function read(items: readonly WatchItem[], count: number, waits = false, after?: number) {
   const position = after === undefined ? undefined : at(items, after);
   const reader = { facts: facts(items.slice(0, count), waits), after: position };
   const sent = encodeAll(createAiSdkEncoder(position), items, reader);
@@ -44,7 +44,7 @@ function read(items: readonly StreamItem[], count: number, waits = false, after?
   return { last: chunks.at(-1), count: chunks.length, next: sent.next };
 }
 
-function at(items: readonly StreamItem[], index: number): FeedPosition {
+function at(items: readonly WatchItem[], index: number): FeedPosition {
   const item = items[index];
   const position = item === undefined || item.type === 'reset' ? undefined : parseFeedPosition(item.id);
   if (position === undefined) throw new Error('There is no such item.');

@@ -1,5 +1,5 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import {
@@ -31,12 +31,12 @@ const DEFAULTS: OpenAiOptions = {
   steps: 'live',
 };
 
-function encoded(items: readonly StreamItem[], options: Partial<OpenAiOptions> = {}) {
+function encoded(items: readonly WatchItem[], options: Partial<OpenAiOptions> = {}) {
   return encodeAll(createOpenAiEncoder({ ...DEFAULTS, ...options }), items);
 }
 
 /** What the deltas of the one choice say, one by one. */
-function contents(items: readonly StreamItem[], options: Partial<OpenAiOptions> = {}): string[] {
+function contents(items: readonly WatchItem[], options: Partial<OpenAiOptions> = {}): string[] {
   return deltasOf(encoded(items, options)).filter((content) => content !== '');
 }
 

@@ -1,10 +1,10 @@
 /** Runs items through an encoder, and finds in its bytes what a plain reader of server-sent events would. */
 
 import { parseFeedPosition } from '@parley/shared/domain/events';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { type Frame, frameText } from '../../../services/api/src/http/sse.ts';
 import type { Encoder } from '../../../services/api/src/turns/encoder.ts';
-import { createTurnReader, type FollowOptions } from '../../../services/api/src/turns/follow.ts';
+import { createTurnReader, type FollowTurnOptions } from '../../../services/api/src/turns/follow.ts';
 import type { ReplayFacts } from '../../../services/api/src/turns/replay.ts';
 import { createSupersededScan, type SupersededScan } from '../../../services/api/src/turns/superseded.ts';
 
@@ -15,10 +15,10 @@ export interface Sent {
 }
 
 /** What a reader knows of a turn before it follows it. */
-export type Reader = Omit<FollowOptions, 'signal'>;
+export type Reader = Omit<FollowTurnOptions, 'signal'>;
 
 /** Encodes what one reader follows, until the encoder ends its stream. */
-export function encodeAll(encoder: Encoder<Frame>, items: readonly StreamItem[], reader: Reader = {}): Sent {
+export function encodeAll(encoder: Encoder<Frame>, items: readonly WatchItem[], reader: Reader = {}): Sent {
   const frames: Frame[] = [];
   let next: Sent['next'] = 'more';
   const read = createTurnReader(reader);
@@ -32,11 +32,11 @@ export function encodeAll(encoder: Encoder<Frame>, items: readonly StreamItem[],
 }
 
 /** What a reader of a replay of these items knows. */
-export function replaying(items: readonly StreamItem[]): { readonly facts: ReplayFacts } {
+export function replaying(items: readonly WatchItem[]): { readonly facts: ReplayFacts } {
   return { facts: { superseded: scanned(items) } };
 }
 
-function scanned(items: readonly StreamItem[]): SupersededScan {
+function scanned(items: readonly WatchItem[]): SupersededScan {
   const scan = createSupersededScan();
   for (const item of items) {
     if (item.type !== 'other') continue;

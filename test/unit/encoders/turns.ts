@@ -2,7 +2,7 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { UnknownEvent } from '@parley/shared/domain/events';
 import { FINISH_REASONS, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 
 /** Planted as the answer of every question: no encoder may let it out. */
@@ -35,7 +35,7 @@ export function question(
 type Told = TurnEvent | UnknownEvent | { readonly name: string; readonly elicitation: Elicitation };
 
 /** Numbers what was told as a feed does. */
-export function feed(told: readonly Told[], epoch = EPOCH): StreamItem[] {
+export function feed(told: readonly Told[], epoch = EPOCH): WatchItem[] {
   return told.map((event, index) => {
     const id = `${epoch}-${index + 1}`;
     return 'elicitation' in event && !('type' in event)
@@ -171,7 +171,7 @@ const ending = fc.oneof(
 
 /** A turn's feed, and what its reader must end up with, in no order. */
 export interface Story {
-  readonly items: readonly StreamItem[];
+  readonly items: readonly WatchItem[];
   readonly texts: readonly string[];
   readonly tools: readonly { readonly id: string; readonly state: string }[];
   readonly questions: readonly string[];

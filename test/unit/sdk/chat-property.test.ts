@@ -1,6 +1,6 @@
 import { createChatTransport, isChatStreamError } from '@parley/sdk/chat';
 import { parseFeedPosition } from '@parley/shared/domain/events';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import type { UIMessageChunk } from 'ai';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -29,7 +29,7 @@ const cuts: fc.Arbitrary<Cut[]> = fc
 const sent = new Set<unknown>();
 
 /** A connection as a pod serves it. A replay omits what was superseded when it began; the first reply to a message is no replay. */
-function served(items: readonly StreamItem[], { known, part }: Cut, isCut: boolean): Move {
+function served(items: readonly WatchItem[], { known, part }: Cut, isCut: boolean): Move {
   return (res, call) => {
     const after = parseFeedPosition(String(call.headers['last-event-id'] ?? ''));
     const replay = replaying(items.slice(0, Math.ceil(known * items.length)));
@@ -45,7 +45,7 @@ function served(items: readonly StreamItem[], { known, part }: Cut, isCut: boole
 }
 
 /** The same turn over one connection that is not cut, without this transport. */
-async function uncut(items: readonly StreamItem[]): Promise<PlainChat> {
+async function uncut(items: readonly WatchItem[]): Promise<PlainChat> {
   const { frames } = encodeAll(createAiSdkEncoder(), items, replaying(items));
   const chunks = chunksOf({ frames }) as UIMessageChunk[];
   const stream = new ReadableStream<UIMessageChunk>({
@@ -66,7 +66,7 @@ function endOf({ messages, status, error }: PlainChat) {
 }
 
 let chats = 0;
-async function cutChat(items: readonly StreamItem[], at: readonly Cut[], attached: boolean) {
+async function cutChat(items: readonly WatchItem[], at: readonly Cut[], attached: boolean) {
   server.will(...at.map((cut) => served(items, cut, true)));
   server.always(served(items, { known: 1, part: 1 }, false));
   const before = server.calls.length;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { type SseEvent, sendEvents } from '../../../services/api/src/http/sse.ts';
+import { type SseFrameEvent, sendEvents } from '../../../services/api/src/http/sse.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 setFlagsFromString('--expose-gc');
@@ -13,7 +13,7 @@ const EVENTS = 2_000;
 
 it('a stream does not retain the events that it has sent', async () => {
   const sent: WeakRef<object>[] = [];
-  async function* events(): AsyncGenerator<SseEvent, void> {
+  async function* events(): AsyncGenerator<SseFrameEvent, void> {
     for (let index = 0; index < EVENTS; index += 1) {
       const data = { index };
       sent.push(new WeakRef(data));

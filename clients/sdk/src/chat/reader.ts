@@ -10,13 +10,13 @@ export interface ReaderHooks {
 }
 
 /** Reads a turn into the stream of chunks that a chat expects. */
-export interface TurnReader {
+export interface ChatTurnReader {
   readonly stream: ReadableStream<UIMessageChunk>;
   /** Ends the stream with an error. Does nothing after its end. */
   fail(reason: unknown): void;
 }
 
-export function createTurnReader({ items }: TurnStream, { onReset, onEnd }: ReaderHooks): TurnReader {
+export function createTurnReader({ items }: TurnStream, { onReset, onEnd }: ReaderHooks): ChatTurnReader {
   let isEnded = false;
   let setError: (reason: unknown) => void = () => undefined;
 

@@ -1,6 +1,6 @@
 import type { UIMessageChunk } from 'ai';
 import { type AttachableChat, restartReading } from './attach.ts';
-import { createTurnReader, type TurnReader } from './reader.ts';
+import { type ChatTurnReader, createTurnReader } from './reader.ts';
 import type { TurnStream } from './turn.ts';
 
 /** The chats of one transport: each has at most one open turn, one reader of it, and one attached chat. */
@@ -21,7 +21,7 @@ interface ChatEntry {
   chat?: AttachableChat | undefined;
   /** Closed by its entry only. */
   turn?: TurnStream | undefined;
-  reader?: TurnReader | undefined;
+  reader?: ChatTurnReader | undefined;
   /** Set while the turn has no reader; closes the turn when none comes in time. */
   timer?: ReturnType<typeof setTimeout> | undefined;
 }
@@ -42,7 +42,7 @@ export function createChatRegistry(): ChatRegistry {
     if (chat === undefined && turn === undefined) entries.delete(chatId);
   }
 
-  function setReader(entry: ChatEntry, reader: TurnReader | undefined): void {
+  function setReader(entry: ChatEntry, reader: ChatTurnReader | undefined): void {
     clearTimeout(entry.timer);
     entry.timer = undefined;
     entry.reader = reader;

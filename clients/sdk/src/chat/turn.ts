@@ -13,7 +13,7 @@ import {
 import { type ChunkAssembler, createChunkAssembler, type TurnItem } from './chunk-assembler.ts';
 import { ChatStreamError, type ChatStreamReason, isChatStreamError } from './errors.ts';
 
-export interface TurnDeps {
+export interface ChatTurnDeps {
   readonly transport: Transport;
   readonly heartbeatTimeoutMs: number;
 }
@@ -53,7 +53,7 @@ export function chatPath(chatId: string, action: 'stream' | 'stop'): string {
  * after `giveUpMs`.
  */
 export async function beginTurn(
-  deps: TurnDeps,
+  deps: ChatTurnDeps,
   source: TurnSource & { readonly message: TurnMessage },
   signal: AbortSignal | undefined,
 ): Promise<TurnStream> {
@@ -62,7 +62,7 @@ export async function beginTurn(
 
 /** Finds the running turn of a chat and reads it from its start; nothing when none is running. Throws as `beginTurn` does. */
 export async function findTurn(
-  deps: TurnDeps,
+  deps: ChatTurnDeps,
   source: Omit<TurnSource, 'message'>,
   signal: AbortSignal | undefined,
 ): Promise<TurnStream | undefined> {
@@ -80,7 +80,7 @@ interface Progress {
 }
 
 async function connect(
-  { transport }: TurnDeps,
+  { transport }: ChatTurnDeps,
   source: TurnSource,
   failure: ChatStreamReason,
   signal: AbortSignal | undefined,
@@ -110,7 +110,7 @@ async function waitBeforeRetry(
   return true;
 }
 
-function createTurnStream(deps: TurnDeps, source: TurnSource, progress: Progress): TurnStream {
+function createTurnStream(deps: ChatTurnDeps, source: TurnSource, progress: Progress): TurnStream {
   const closing = new AbortController();
   const items = readTurn(deps, source, progress, closing.signal);
   return {
@@ -126,7 +126,7 @@ function createTurnStream(deps: TurnDeps, source: TurnSource, progress: Progress
 
 /** Reads one turn to its end, over as many connections as it takes. Throws ParleyClientError, or the signal's reason. */
 async function* readTurn(
-  deps: TurnDeps,
+  deps: ChatTurnDeps,
   source: TurnSource,
   progress: Progress,
   signal: AbortSignal,
@@ -159,7 +159,7 @@ async function* readTurn(
 }
 
 async function* readConnection(
-  { heartbeatTimeoutMs: idleTimeoutMs }: TurnDeps,
+  { heartbeatTimeoutMs: idleTimeoutMs }: ChatTurnDeps,
   { connection, assembler, budget }: Progress,
   signal: AbortSignal,
 ): AsyncGenerator<TurnItem, void> {

@@ -35,14 +35,14 @@ export interface ElicitationCache {
   setConnection(state: Connection): void;
 }
 
-interface Entry {
+interface CacheEntry {
   latest: Elicitation | undefined;
   isGone: boolean;
   readonly followers: Set<Follower>;
 }
 
 export function createCache(): ElicitationCache {
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, CacheEntry>();
   const inboxes = new Set<InboxFollower>();
   /** A settled elicitation stays settled, even when an older list arrives later. */
   const settled = new Set<string>();

@@ -5,7 +5,7 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
 import type { Limits } from '@parley/shared/ports/limits';
 import type { LimitName } from '@parley/shared/runtime/metrics';
-import type { Call } from './route.ts';
+import type { RouteCall } from './route.ts';
 
 /** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
 export interface CallLimits {
@@ -77,7 +77,7 @@ export function createCallLimits(
 /** Resolves when a caller may answer: the budget of the call, and that of the elicitation. Throws `rate_limited`. */
 export async function admitAnswer(
   limits: Pick<CallLimits, 'answer'>,
-  { caller, admitted }: Pick<Call, 'caller' | 'admitted'>,
+  { caller, admitted }: Pick<RouteCall, 'caller' | 'admitted'>,
   elicitationId: string,
 ): Promise<void> {
   // An id that cannot exist has no budget: its name, however long, must not reach Redis.
@@ -91,7 +91,7 @@ export async function admitAnswer(
  */
 export async function inStreamPlace<Opened>(
   limits: Pick<CallLimits, 'stream'>,
-  { caller, signal }: Pick<Call, 'caller' | 'signal'>,
+  { caller, signal }: Pick<RouteCall, 'caller' | 'signal'>,
   open: (release: () => void) => Promise<Opened>,
 ): Promise<Opened> {
   const release = releaseOnAbort(signal, await limits.stream(caller, randomUUID()));

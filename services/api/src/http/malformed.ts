@@ -4,25 +4,25 @@ import { type ErrorCode, ParleyError } from '@parley/shared/domain/errors';
 import { problemOf } from './problem.ts';
 import { sendJson } from './send.ts';
 
-interface Refusal {
+interface MalformedRefusal {
   readonly status: number;
   readonly code: ErrorCode;
   readonly detail: string;
 }
 
-const MALFORMED: Refusal = {
+const MALFORMED: MalformedRefusal = {
   status: 400,
   code: 'invalid_request',
   detail: 'This is not a well formed HTTP/1.1 request.',
 };
-const HOSTLESS: Refusal = { ...MALFORMED, detail: 'Name the host in a Host header.' };
-const UNMET: Refusal = {
+const HOSTLESS: MalformedRefusal = { ...MALFORMED, detail: 'Name the host in a Host header.' };
+const UNMET: MalformedRefusal = {
   status: 417,
   code: 'invalid_request',
   detail: 'Send no Expect header but 100-continue.',
 };
 /** By the code of Node's error. */
-const REFUSALS: ReadonlyMap<string | undefined, Refusal> = new Map([
+const REFUSALS: ReadonlyMap<string | undefined, MalformedRefusal> = new Map([
   [
     'ERR_HTTP_REQUEST_TIMEOUT',
     {
@@ -60,7 +60,7 @@ export function serveWellFormed(server: Server, handler: RequestListener): void 
   });
 }
 
-function refuse(res: ServerResponse, refusal: Refusal): void {
+function refuse(res: ServerResponse, refusal: MalformedRefusal): void {
   const { status, body, headers } = problemFor(refusal);
   sendJson(res, status, body, { ...headers, connection: 'close' });
 }
@@ -69,12 +69,12 @@ function isAnswering(reply: ServerResponse | undefined): boolean {
   return reply !== undefined && !reply.writableFinished && (reply.headersSent || reply.req.complete);
 }
 
-function problemFor({ status, code, detail }: Refusal) {
+function problemFor({ status, code, detail }: MalformedRefusal) {
   const { headers, body } = problemOf(new ParleyError(code, detail));
   return { status, headers, body: { ...body, title: STATUS_CODES[status], status } };
 }
 
-function textOf(refusal: Refusal): string {
+function textOf(refusal: MalformedRefusal): string {
   const { status, headers, body } = problemFor(refusal);
   const text = JSON.stringify(body);
   const lines = Object.entries({

@@ -35,14 +35,14 @@ const TITLE_OF: Readonly<Record<ErrorCode, string>> = {
   internal: 'Internal error',
 };
 
-export interface Problem {
+export interface ProblemReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
 /** Anything thrown, as RFC 9457 problem details. An error that is no ParleyError becomes `internal` and reveals nothing. */
-export function problemOf(error: unknown): Problem {
+export function problemOf(error: unknown): ProblemReply {
   const known = isParleyError(error)
     ? error
     : new ParleyError('internal', 'Something went wrong on our side; the log has the details.');

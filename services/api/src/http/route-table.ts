@@ -14,10 +14,10 @@ export interface RouteTable {
   at(path: string): readonly Route[];
 }
 
-interface Node {
-  readonly fixed: Map<string, Node>;
+interface RouteNode {
+  readonly fixed: Map<string, RouteNode>;
   /** The node of any segment that is not fixed. */
-  any?: Node;
+  any?: RouteNode;
   readonly routes: Map<string, { readonly route: Route; readonly names: readonly string[] }>;
 }
 
@@ -47,11 +47,11 @@ export function createRouteTable(routes: readonly Route[]): RouteTable {
   };
 }
 
-function createNode(): Node {
+function createNode(): RouteNode {
   return { fixed: new Map(), routes: new Map() };
 }
 
-function add(root: Node, route: Route): void {
+function add(root: RouteNode, route: Route): void {
   const names: string[] = [];
   let node = root;
   for (const segment of route.path.slice(1).split('/')) {
@@ -71,9 +71,9 @@ function add(root: Node, route: Route): void {
 }
 
 function walk(
-  root: Node,
+  root: RouteNode,
   path: string,
-): { readonly node: Node; readonly values: readonly string[] } | undefined {
+): { readonly node: RouteNode; readonly values: readonly string[] } | undefined {
   const values: string[] = [];
   let node = root;
   let start = 1;

@@ -49,7 +49,7 @@ export type BodyReader<Body> =
   | { readonly as: 'raw'; readonly bytesMax: number };
 
 /** What a handler gets: everything already verified and checked. */
-export interface Call<Query = unknown, Body = unknown, Who = Caller> {
+export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   readonly caller: Who;
   readonly params: PathParams;
   readonly query: Query;
@@ -116,7 +116,7 @@ interface RouteOf<Query, Body, Who> {
   readonly limits?: 'own';
   /** Absent: the route is not part of the documented API, and its calls are not measured. */
   readonly docs?: RouteDocs;
-  readonly handle: (call: Call<Query, Body, Who>) => Promise<Reply>;
+  readonly handle: (call: RouteCall<Query, Body, Who>) => Promise<Reply>;
   /** The reply for an error; problem+json where it is absent or returns nothing. `caller` is absent before the proof. */
   readonly refuse?: (
     error: unknown,

@@ -5,7 +5,7 @@ import type { Authenticate } from './auth.ts';
 import { readBody } from './body.ts';
 import { check } from './check.ts';
 import type { CallLimits } from './limits.ts';
-import type { Call, PathParams, Reply, RequestHead, Route } from './route.ts';
+import type { PathParams, Reply, RequestHead, Route, RouteCall } from './route.ts';
 import { sendEmpty, sendJson, sendPieces, sendProblem, sendText } from './send.ts';
 import { type SseOptions, sendEvents } from './sse.ts';
 import { unauthenticated } from './token.ts';
@@ -51,7 +51,7 @@ export function createServe(deps: ServeDeps): Serve {
       const query = route.query === undefined ? undefined : check(route.query, readQuery(req), 'query');
       const header = (name: string) => headerOf(req, name);
       const { caller } = at;
-      const call: Call<unknown, unknown, unknown> = Object.assign(life, {
+      const call: RouteCall<unknown, unknown, unknown> = Object.assign(life, {
         caller,
         params,
         query,
@@ -60,7 +60,7 @@ export function createServe(deps: ServeDeps): Serve {
         header,
         admitted,
       });
-      const handled = route.handle(call as Call);
+      const handled = route.handle(call as RouteCall);
       // A caller over its budget gets that error, whatever else is wrong with its call.
       handled.catch(() => undefined);
       await admitted;

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type StreamOptions, writeAll } from './stream.ts';
 
 /** One server-sent event. `data` is sent as JSON, so nothing in it can end the field. */
-export interface SseEvent {
+export interface SseFrameEvent {
   readonly event: string;
   readonly id?: string;
   readonly data: unknown;
@@ -16,7 +16,7 @@ export interface Frame {
 }
 
 /** Events of a reply. A source that returns `cut` is not complete: the connection is destroyed, and the reader reconnects. */
-export type SseSource = AsyncIterator<SseEvent | Frame, unknown>;
+export type SseSource = AsyncIterator<SseFrameEvent | Frame, unknown>;
 
 export interface SseOptions extends StreamOptions {
   readonly heartbeatMs: number;
@@ -84,7 +84,7 @@ export function framesOf(
 }
 
 /** An event as text. Ids and names are Parley's own; a line break in one would be a defect of ours. */
-export function frameText(event: SseEvent | Frame): string {
+export function frameText(event: SseFrameEvent | Frame): string {
   const head = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
   return 'text' in event
     ? `${head}data: ${event.text}\n\n`

@@ -1,8 +1,8 @@
 import { REPLAYED } from './reply.ts';
-import type { Call } from './route.ts';
+import type { RouteCall } from './route.ts';
 
 /** What a request for a turn says in headers, unparsed. */
-export function turnOptions(header: Call['header']) {
+export function turnOptions(header: RouteCall['header']) {
   return {
     supports: header('x-supports-elicitation'),
     delivery: header('x-parley-delivery'),

@@ -4,7 +4,7 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import type { ReplayFacts } from './replay.ts';
 import type { Turns } from './turns.ts';
 
@@ -38,7 +38,7 @@ export type FollowedEvent =
   /** The feed was lost: the replay starts over. */
   | { readonly type: 'lost' };
 
-export interface FollowOptions {
+export interface FollowTurnOptions {
   /** Ends the following. */
   readonly signal: AbortSignal;
   /** For a reader of a turn that was begun before; nothing for the one that began it. */
@@ -54,7 +54,7 @@ export interface FollowOptions {
 export async function followTurn(
   { engine, turns }: { readonly engine: Pick<Engine, 'watch'>; readonly turns: Pick<Turns, 'attend'> },
   stream: StreamRef,
-  { signal, ...reader }: FollowOptions,
+  { signal, ...reader }: FollowTurnOptions,
 ): Promise<AsyncGenerator<FollowedEvent, void>> {
   const stopAttending = releaseOnAbort(signal, turns.attend(stream));
   try {
@@ -67,7 +67,7 @@ export async function followTurn(
 }
 
 async function* readAll(
-  items: AsyncIterable<StreamItem>,
+  items: AsyncIterable<WatchItem>,
   read: TurnReader,
   stopAttending: () => void,
 ): AsyncGenerator<FollowedEvent, void> {
@@ -79,10 +79,10 @@ async function* readAll(
 }
 
 /** What the next item of a feed is to one reader. */
-export type TurnReader = (item: StreamItem) => readonly FollowedEvent[];
+export type TurnReader = (item: WatchItem) => readonly FollowedEvent[];
 
 /** Reads the items of a turn for one reader, from the first item on. Pure but for what it remembers of them. */
-export function createTurnReader({ facts, after }: Omit<FollowOptions, 'signal'> = {}): TurnReader {
+export function createTurnReader({ facts, after }: Omit<FollowTurnOptions, 'signal'> = {}): TurnReader {
   const until = facts?.detachment?.until;
   const isWaiting = facts?.detachment?.isWaiting === true;
   let resumedAfter = after;
@@ -102,7 +102,7 @@ export function createTurnReader({ facts, after }: Omit<FollowOptions, 'signal'>
   }
 
   function read(
-    item: Exclude<StreamItem, { type: 'reset' }>,
+    item: Exclude<WatchItem, { type: 'reset' }>,
     position: FeedPosition | undefined,
   ): FollowedEvent[] {
     const place: EventPlace = {

@@ -32,7 +32,7 @@ export interface MessageParts {
   list(): readonly UiMessagePart[];
 }
 
-interface Entry {
+interface PartEntry {
   /** The step that it belongs to; a question belongs to none. */
   readonly step: number | undefined;
   /** The text block that is still open in it. */
@@ -43,7 +43,7 @@ interface Entry {
 /** The parts that a stock client would make of the same turn's stream. */
 export function createMessageParts(): MessageParts {
   const pieces = createPieces();
-  let entries: Entry[] = [];
+  let entries: PartEntry[] = [];
   let step = 0;
   let stepOpen = false;
 

@@ -2,7 +2,7 @@ import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import type {
   ApiKeyConnector,
-  Connector as ConnectorEntry,
+  NamedConnector,
   NangoConnector,
   OAuth2Connector,
 } from '../agents/config/file.ts';
@@ -46,7 +46,7 @@ function createConnectors(
   settings: ConnectorSettings,
 ): ReadonlyMap<string, Connector> {
   const guardedFetch = createGuardedFetch({ allowLoopback: settings.allowLoopbackHttp });
-  const createConnector = (entry: ConnectorEntry): Connector => {
+  const createConnector = (entry: NamedConnector): Connector => {
     switch (entry.type) {
       case 'oauth2':
         return oauth2Of(entry, secretOf, settings);

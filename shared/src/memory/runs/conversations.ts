@@ -31,10 +31,13 @@ interface Stored {
   readonly messages: readonly Message[];
 }
 
-type Settings = Pick<BackendSettings, 'conversationTtlMs' | 'retentionMs' | 'historyMessagesMax'>;
+type ConversationSettings = Pick<BackendSettings, 'conversationTtlMs' | 'retentionMs' | 'historyMessagesMax'>;
 
 /** `runMs`: how long a run may last with what follows. */
-export function createMemoryConversations(settings: Settings, runMs: number): MemoryConversations {
+export function createMemoryConversations(
+  settings: ConversationSettings,
+  runMs: number,
+): MemoryConversations {
   const conversations = createExpiringMap<Stored>();
   const find = (conversation: ConversationRef) => conversations.get(conversationKey(conversation));
 

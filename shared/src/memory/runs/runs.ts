@@ -24,7 +24,7 @@ export interface MemoryRunsDeps {
   readonly settings: BackendSettings;
 }
 
-type Waits = NonNullable<RunWrite['detach']>;
+type WaitChecks = NonNullable<RunWrite['detach']>;
 
 /**
  * Turns and conversations in one process. The table of `domain/runs/transition.ts` decides, and this applies it; one
@@ -52,7 +52,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
     return other && { streamRequestId, owner: other.control.owner, term: other.control.term };
   }
 
-  function hasEnded(run: RunRef, { questions, runs: delegates }: Waits): boolean {
+  function hasEnded(run: RunRef, { questions, runs: delegates }: WaitChecks): boolean {
     const isDetached = (streamRequestId: string) =>
       runs.get(streamKey({ ...run, streamRequestId }))?.control.owner === DETACHED;
     return !questions.every(deps.elicitations.isOpen) || !delegates.every(isDetached);

@@ -16,14 +16,14 @@ export interface CommitCall {
   readonly args: readonly (string | number)[];
 }
 
-type Settings = Pick<
+type CommitSettings = Pick<
   BackendSettings,
   'retentionMs' | 'feedEventsMax' | 'openPerUserMax' | 'historyPerUserMax'
 >;
 
 /** The call that creates an elicitation. */
 export function createCall(
-  settings: Settings,
+  settings: CommitSettings,
   id: string,
   definition: Definition,
   tasks: readonly OutboxTask[],
@@ -56,7 +56,7 @@ export function createCall(
 
 /** The call that moves an elicitation from `row` by `step`. */
 export function commitCall(
-  settings: Settings,
+  settings: CommitSettings,
   row: Row,
   { event, settlement, status, guard }: Step,
   { tasks, keepEndedMs = 0 }: CommitNotes,
@@ -94,6 +94,6 @@ function kindsOf(tasks: readonly OutboxTask[]): Set<string> {
 }
 
 /** The feed of a turn is bounded by its bytes, and a question must not push out events of its turn. */
-function feedEventsMax({ feedEventsMax: max }: Settings, { streamRequestId }: Definition): number {
+function feedEventsMax({ feedEventsMax: max }: CommitSettings, { streamRequestId }: Definition): number {
   return isMintedStream(streamRequestId) ? Number.MAX_SAFE_INTEGER : max;
 }

@@ -12,7 +12,7 @@ export interface PageDeps {
 }
 
 /** Where an elicitation stands in an owner's list: newest first, ties by id. */
-interface Place {
+interface ListPlace {
   readonly createdAt: number;
   readonly id: string;
 }
@@ -40,13 +40,13 @@ export async function readPage(deps: PageDeps, request: PageRequest): Promise<El
 }
 
 /** The next places of the list, as far as both sets are known without a hole. */
-async function nextPlaces(deps: PageDeps, request: PageRequest, cursor: Place | undefined) {
+async function nextPlaces(deps: PageDeps, request: PageRequest, cursor: ListPlace | undefined) {
   const statuses = request.statuses ?? STATUSES;
   const keys: string[] = [];
   if (statuses.some((status) => !isTerminal(status))) keys.push(inboxKey(request.owner));
   if (statuses.some(isTerminal)) keys.push(historyKey(request.owner));
-  const found = new Map<string, Place>();
-  let floor: Place | undefined;
+  const found = new Map<string, ListPlace>();
+  let floor: ListPlace | undefined;
   // The inbox first: what settles in between then shows in the history, at worst in both.
   for (const key of keys) {
     const { places, more } = await slice(deps, key, cursor);
@@ -63,14 +63,14 @@ async function nextPlaces(deps: PageDeps, request: PageRequest, cursor: Place | 
   };
 }
 
-async function slice({ redis, onError }: PageDeps, key: string, cursor: Place | undefined) {
+async function slice({ redis, onError }: PageDeps, key: string, cursor: ListPlace | undefined) {
   const from = cursor === undefined ? '+inf' : cursor.createdAt;
   for (let offset = 0; ; offset += CHUNK) {
     const flat = await orUnavailable(
       () => redis.zrange(key, from, '-inf', 'BYSCORE', 'REV', 'LIMIT', offset, CHUNK, 'WITHSCORES'),
       onError,
     );
-    const places: Place[] = [];
+    const places: ListPlace[] = [];
     for (let index = 0; index + 1 < flat.length; index += 2) {
       const place = {
         id: String(flat[index]),
@@ -84,7 +84,7 @@ async function slice({ redis, onError }: PageDeps, key: string, cursor: Place | 
   }
 }
 
-function newestFirst(a: Place, b: Place): number {
+function newestFirst(a: ListPlace, b: ListPlace): number {
   if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
   if (a.id === b.id) return 0;
   return a.id < b.id ? 1 : -1;
@@ -96,11 +96,11 @@ function matches(row: Row, { statuses, conversationId, owner }: PageRequest): bo
   return conversationId === undefined || row.definition.conversationId === conversationId;
 }
 
-function formatPlace({ createdAt, id }: Place): string {
+function formatPlace({ createdAt, id }: ListPlace): string {
   return `${createdAt}.${id}`;
 }
 
-function parsePlace(cursor: string): Place {
+function parsePlace(cursor: string): ListPlace {
   const dot = cursor.indexOf('.');
   return { createdAt: Number(cursor.slice(0, dot)), id: cursor.slice(dot + 1) };
 }

@@ -20,7 +20,7 @@ const CHUNK = 100;
 const FORGET_MAX = 100;
 
 /** Position of a letter in its list: newest first, ties by id. */
-interface Place {
+interface LetterPlace {
   readonly diedAt: number;
   readonly deliveryId: string;
 }
@@ -34,7 +34,7 @@ export function createRedisDeadLetters({ redis, keepMs, onError }: RedisDeadLett
   const keysOf = (tenant: string) => [deadLettersKey(tenant), deadLetterDetailsKey(tenant)];
 
   /** The next letters after a place, with at least one when there is any. */
-  async function after(tenant: string, place: Place | undefined): Promise<DeadLetter[]> {
+  async function after(tenant: string, place: LetterPlace | undefined): Promise<DeadLetter[]> {
     const from = place?.diedAt ?? '+inf';
     for (let offset = 0; ; offset += CHUNK) {
       const flat = (await sliceScript(keysOf(tenant), [keepMs, from, offset, CHUNK])) as string[];
@@ -79,22 +79,22 @@ function lettersOf(flat: readonly string[]): DeadLetter[] {
   for (let at = 0; at + 2 < flat.length; at += 3) {
     const [deliveryId = '', diedAt = '', details = ''] = flat.slice(at, at + 3);
     if (details === '') continue;
-    const known = JSON.parse(details) as Omit<DeadLetter, keyof Place>;
+    const known = JSON.parse(details) as Omit<DeadLetter, keyof LetterPlace>;
     letters.push({ deliveryId, ...known, diedAt: Number(diedAt) });
   }
   return letters;
 }
 
-function comesAfter(one: Place, other: Place): boolean {
+function comesAfter(one: LetterPlace, other: LetterPlace): boolean {
   if (one.diedAt !== other.diedAt) return one.diedAt < other.diedAt;
   return one.deliveryId < other.deliveryId;
 }
 
-function formatPlace({ diedAt, deliveryId }: Place): string {
+function formatPlace({ diedAt, deliveryId }: LetterPlace): string {
   return `${diedAt}.${deliveryId}`;
 }
 
-function parsePlace(cursor: string): Place {
+function parsePlace(cursor: string): LetterPlace {
   const dot = cursor.indexOf('.');
   return { diedAt: Number(cursor.slice(0, dot)), deliveryId: cursor.slice(dot + 1) };
 }

@@ -1,5 +1,5 @@
 import type { Owner } from '@parley/shared/domain/ids';
-import type { Asked } from '@parley/shared/elicitations/ask';
+import type { AskResult } from '@parley/shared/elicitations/ask';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
@@ -21,7 +21,7 @@ const AWAY = new Error('the reply was lost');
 /** What an Idempotency-Key promises, and to whom a stream request belongs. */
 export function repeatingContract(contract: Contract): void {
   describe('the same ask again', () => {
-    const askWith = (engine: Engine, owner: Owner, idempotencyKey: string, more = {}): Promise<Asked> =>
+    const askWith = (engine: Engine, owner: Owner, idempotencyKey: string, more = {}): Promise<AskResult> =>
       engine.ask({ tenant: owner.tenant, input: inputFor(owner, more), idempotencyKey });
 
     it('leads to the same question on every pod, open or ended', async () => {

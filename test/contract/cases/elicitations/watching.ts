@@ -1,7 +1,7 @@
 import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import type { StreamItem, WatchInput } from '@parley/shared/elicitations/watch';
+import type { WatchInput, WatchItem } from '@parley/shared/elicitations/watch';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Contract } from '../../support/contract.ts';
 import { deafEngineOn, engineOn } from '../../support/engines.ts';
@@ -10,7 +10,7 @@ import { answerOf, askOf, newStream, QUESTIONS, send } from '../../support/quest
 
 const SECRET = 'hunter2-the-answer';
 
-function brief(item: StreamItem): string {
+function brief(item: WatchItem): string {
   return item.type === 'elicitation' ? `${item.event} ${item.elicitation.status}` : item.type;
 }
 
@@ -25,7 +25,7 @@ export function watchContract(contract: Contract): void {
     engine: Engine,
     stream: StreamRef,
     more: Partial<WatchInput> = {},
-  ): Promise<Reader<StreamItem>> {
+  ): Promise<Reader<WatchItem>> {
     const stop = new AbortController();
     stops.push(stop);
     return readAll(await engine.watch({ stream, evenIfSilent: false, signal: stop.signal, ...more }));
@@ -163,7 +163,7 @@ export function watchContract(contract: Contract): void {
 }
 
 /** An item without the time of its reading. */
-function strip(item: StreamItem): StreamItem {
+function strip(item: WatchItem): WatchItem {
   return item.type === 'elicitation'
     ? { ...item, elicitation: { ...item.elicitation, serverTime: '' } }
     : item;

@@ -11,7 +11,7 @@ export interface Finding {
 }
 
 /** A fault with its place. Lines and columns count from 1. They are absent when the file could not be read. */
-export interface Fault {
+export interface ConfigFault {
   readonly line?: number;
   readonly column?: number;
   /** Such as `agents.support.tools[0].server`; empty for the file as a whole. */
@@ -21,9 +21,9 @@ export interface Fault {
 
 /** Thrown with all faults, so that one start reports all of them. Contains no values of the file except names and ids. */
 export class AgentsConfigError extends Error {
-  readonly faults: readonly Fault[];
+  readonly faults: readonly ConfigFault[];
 
-  constructor(file: string, faults: readonly Fault[]) {
+  constructor(file: string, faults: readonly ConfigFault[]) {
     const lines = faults.map((fault) => `  - ${lineOf(file, fault)}`);
     super(`The agents configuration is not usable:\n${lines.join('\n')}`);
     this.name = 'AgentsConfigError';
@@ -32,7 +32,7 @@ export class AgentsConfigError extends Error {
 }
 
 /** `file:line:column: path: message`, a format that editors and terminals can open. */
-export function lineOf(file: string, { line, column, path, message }: Fault): string {
+export function lineOf(file: string, { line, column, path, message }: ConfigFault): string {
   const place = line === undefined ? file : `${file}:${line}:${column ?? 1}`;
   return path === '' ? `${place}: ${message}` : `${place}: ${path}: ${message}`;
 }

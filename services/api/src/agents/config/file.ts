@@ -28,10 +28,10 @@ export type Agent = z.infer<typeof AgentEntry> & Named;
 export type McpServer = z.infer<typeof McpServerEntry> & Named;
 export type HttpMcpServer = Extract<McpServer, { transport: 'http' }>;
 export type StdioMcpServer = Extract<McpServer, { transport: 'stdio' }>;
-export type Connector = z.infer<typeof ConnectorEntry> & Named;
-export type OAuth2Connector = Extract<Connector, { type: 'oauth2' }>;
-export type ApiKeyConnector = Extract<Connector, { type: 'api_key' }>;
-export type NangoConnector = Extract<Connector, { type: 'nango' }>;
+export type NamedConnector = z.infer<typeof ConnectorEntry> & Named;
+export type OAuth2Connector = Extract<NamedConnector, { type: 'oauth2' }>;
+export type ApiKeyConnector = Extract<NamedConnector, { type: 'api_key' }>;
+export type NangoConnector = Extract<NamedConnector, { type: 'nango' }>;
 
 /** Entries by id. The object has no prototype, so an id from a request never finds an inherited property. */
 export type ById<T> = Readonly<Record<string, T>>;
@@ -45,5 +45,5 @@ export interface AgentsConfig {
   readonly models: ById<Model>;
   readonly agents: ById<Agent>;
   readonly mcpServers: ById<McpServer>;
-  readonly connectors: ById<Connector>;
+  readonly connectors: ById<NamedConnector>;
 }

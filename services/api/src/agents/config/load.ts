@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { checkAgents } from './check.ts';
 import { type Environment, secretsOf } from './environment.ts';
-import { AgentsConfigError, type Fault, type Finding, lineOf } from './fault.ts';
+import { AgentsConfigError, type ConfigFault, type Finding, lineOf } from './fault.ts';
 import type { AgentsConfig, AgentsFile, ById } from './file.ts';
 import { holdsSecret } from './literal-secret.ts';
 import { findUnused } from './references.ts';
@@ -29,7 +29,7 @@ export function loadAgentsConfig(path: string, env: Environment): LoadedAgentsCo
 /** Checks the text of a configuration. Faults name it `file`. Throws AgentsConfigError like loadAgentsConfig. */
 export function readAgentsConfig(text: string, file: string, env: Environment): LoadedAgentsConfig {
   const yaml = readYaml(text);
-  const refuse = (faults: readonly Fault[]): never => {
+  const refuse = (faults: readonly ConfigFault[]): never => {
     throw new AgentsConfigError(file, [...faults].sort(comparePlaces));
   };
   if (yaml.value === undefined && yaml.faults.length > 0) return refuse(yaml.faults);
@@ -51,7 +51,7 @@ export function readAgentsConfig(text: string, file: string, env: Environment): 
 }
 
 /** At most one fault per value. If a value looks like a secret, that is the fault reported. */
-function faultsOf(yaml: YamlText, findings: readonly Finding[]): Fault[] {
+function faultsOf(yaml: YamlText, findings: readonly Finding[]): ConfigFault[] {
   const first = new Map([...findLiteralSecrets(yaml), ...findings].reverse().map((one) => [keyOf(one), one]));
   const reported = new Set(yaml.faults.map(({ path }) => path));
   return [...first.values()].map(yaml.faultOf).filter(({ path }) => !reported.has(path));
@@ -107,6 +107,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text',
 };
 
-function comparePlaces(a: Fault, b: Fault): number {
+function comparePlaces(a: ConfigFault, b: ConfigFault): number {
   return (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0);
 }

@@ -3,7 +3,7 @@ import type { Finding } from './fault.ts';
 import { nearest } from './nearest.ts';
 
 type RawIssue = z.core.$ZodRawIssue;
-type Issue = z.core.$ZodIssue;
+type SchemaIssue = z.core.$ZodIssue;
 
 const SECRET_KEY = /key$|secret|token|password|authorization|credential/i;
 
@@ -34,7 +34,7 @@ export function sentenceOf(issue: RawIssue): string | undefined {
 }
 
 /** The findings in one issue. Zod reports all unknown keys of a place in one issue; its message has a line for each. */
-export function findingsOf(issue: Issue): Finding[] {
+export function findingsOf(issue: SchemaIssue): Finding[] {
   if (issue.code === 'unrecognized_keys') {
     const messages = issue.message.split('\n');
     return issue.keys.map((key, index) => ({

@@ -10,7 +10,7 @@ import {
   parseDocument,
   type YAMLMap,
 } from 'yaml';
-import { type Fault, type Finding, type Path, pathText } from './fault.ts';
+import { type ConfigFault, type Finding, type Path, pathText } from './fault.ts';
 
 const DEPTH_MAX = 16;
 // Lists nested on one line can overflow the parser's stack in a way from which the process cannot recover.
@@ -21,11 +21,11 @@ export interface YamlText {
   /** Maps become objects without prototype. Undefined when the text is empty or not YAML. */
   readonly value: unknown;
   /** Faults of the YAML itself, and valid YAML that is not accepted here: aliases, tags, duplicate keys. */
-  readonly faults: readonly Fault[];
+  readonly faults: readonly ConfigFault[];
   /** Every text in the file, including keys, with its place. */
   readonly texts: readonly Text[];
   /** Adds line and column to a finding. A missing value gets the place of the map or list that would contain it. */
-  faultOf(finding: Finding): Fault;
+  faultOf(finding: Finding): ConfigFault;
 }
 
 interface Text extends Pick<Finding, 'path' | 'at'> {
@@ -44,8 +44,8 @@ interface Walk {
 /** Reads one YAML 1.2 document. Never throws. No message repeats a value of the text. */
 export function readYaml(text: string): YamlText {
   const lines = new LineCounter();
-  const faults: Fault[] = [];
-  const placed = (offset: number, path: Path, message: string): Fault => {
+  const faults: ConfigFault[] = [];
+  const placed = (offset: number, path: Path, message: string): ConfigFault => {
     const { line, col: column } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(column, 1), path: pathText(path), message };
   };

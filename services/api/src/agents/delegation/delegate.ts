@@ -48,7 +48,7 @@ export function createDelegate(deps: DelegateDeps): Delegate {
     const { tenant, userId } = from.run;
     const streamRequestId = call.before ?? mintStreamRequestId();
     const run: RunRef = { tenant, userId, streamRequestId, conversationId: streamRequestId };
-    const assignment: Assignment = { run, id, title, input: [{ role: 'user', content: task }] };
+    const assignment: DelegateTask = { run, id, title, input: [{ role: 'user', content: task }] };
     if (call.before === undefined) await call.note(streamRequestId);
     const isOnThisPod = deps.delegates === 'same-pod' && call.before === undefined;
     from.delegated.add(streamRequestId);
@@ -64,7 +64,7 @@ export function createDelegate(deps: DelegateDeps): Delegate {
 async function workOnAnyPod(
   deps: DelegateDeps,
   call: DelegatingCall,
-  task: Assignment,
+  task: DelegateTask,
 ): Promise<ToolOutcome> {
   const { signal } = call.from;
   const known =
@@ -80,7 +80,7 @@ async function workOnAnyPod(
 async function workOnThisPod(
   deps: DelegateDeps,
   call: DelegatingCall,
-  task: Assignment,
+  task: DelegateTask,
 ): Promise<ToolOutcome> {
   const { from } = call;
   const release = deps.reserve(task.run);
@@ -95,7 +95,7 @@ async function workOnThisPod(
 async function workUnlessTaken(
   deps: DelegateDeps,
   call: DelegatingCall,
-  task: Assignment,
+  task: DelegateTask,
 ): Promise<ToolOutcome | undefined> {
   const { from } = call;
   const { run } = task;
@@ -116,7 +116,7 @@ async function workUnlessTaken(
 async function begin(
   { runs }: DelegateDeps,
   call: DelegatingCall,
-  task: Assignment,
+  task: DelegateTask,
   owner: string,
 ): Promise<{ readonly term: number; readonly writerSeq: number } | undefined> {
   const begun = await retryWhileUnavailable(() => runs.begin(newRun(call, task, owner)), call.from.signal);
@@ -125,14 +125,18 @@ async function begin(
   return begun;
 }
 
-interface Assignment {
+interface DelegateTask {
   readonly run: RunRef;
   readonly id: string;
   readonly title: string;
   readonly input: readonly Message[];
 }
 
-function newRun({ from, toolCallId }: DelegatingCall, { run, id, input }: Assignment, owner: string): NewRun {
+function newRun(
+  { from, toolCallId }: DelegatingCall,
+  { run, id, input }: DelegateTask,
+  owner: string,
+): NewRun {
   const { turn } = from;
   const { streamRequestId, conversationId } = run;
   return {

@@ -13,7 +13,7 @@ export class TurnTooLongError extends Error {
   }
 }
 
-export interface Ending {
+export interface RunEnding {
   readonly writer: RunWriter;
   /** Aborted when the person stopped the turn, or, with RunInterruptedError, the pod. */
   readonly stopped: AbortSignal;
@@ -23,7 +23,7 @@ export interface Ending {
 
 /** Writes the end of a turn that finished, or that its person stopped. */
 export async function finishTurn(
-  { writer }: Pick<Ending, 'writer'>,
+  { writer }: Pick<RunEnding, 'writer'>,
   messages: readonly Message[],
   reason: FinishReason,
   usage: Usage | undefined,
@@ -40,7 +40,7 @@ export async function finishTurn(
  * for people. Never rejects. When the end could not be written, `writer.outcome` stays undefined.
  */
 export async function failTurn(
-  ending: Ending,
+  ending: RunEnding,
   messages: readonly Message[],
   error: unknown,
   usage?: Usage,

@@ -10,7 +10,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { Runs } from '@parley/shared/ports/runs/runs';
-import { NO_WAITS, type Release, type Waits } from '@parley/shared/runs/detach';
+import { NO_WAITS, type ReleaseKind, type Waits } from '@parley/shared/runs/detach';
 import { isInterrupted, RunDetachedError } from '@parley/shared/runs/interruption';
 import type { OwnedRun } from '@parley/shared/runs/owned-run';
 import type { Agents } from './agents.ts';
@@ -101,7 +101,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
   const stopped = stopping.signal;
   const startedAt = performance.now();
   const onFault = (error: unknown) => deps.onFault(error, run);
-  let released: Release | undefined;
+  let released: ReleaseKind | undefined;
   const release = async (waits: Waits) => {
     released = await owned.release(stopped.reason, waits);
   };

@@ -15,7 +15,7 @@ import { createStderrReader } from './transports/stderr.ts';
 import { createStdioTransport } from './transports/stdio-transport.ts';
 
 /** One live connection to a server, for one credential. */
-export interface Connection {
+export interface McpConnection {
   readonly client: Client;
   /** Whether arguments may have to be mirrored in headers (2026-07-28 over HTTP). */
   readonly mirrorsParams: boolean;
@@ -26,7 +26,7 @@ export interface Connection {
 }
 
 /** What all connections of a pod share. */
-export interface ConnectionDeps {
+export interface McpConnectionDeps {
   readonly clientInfo: Implementation;
   readonly limits: McpLimits;
   readonly exchanges: Exchanges;
@@ -51,7 +51,10 @@ const END_SESSION_MS = 1_000;
 const PROBE_SHARE = 0.5;
 
 /** Connects to a server and completes the handshake. Throws the error of a failed attempt, after cleaning up. */
-export async function openConnection(deps: ConnectionDeps, options: ConnectionOptions): Promise<Connection> {
+export async function openConnection(
+  deps: McpConnectionDeps,
+  options: ConnectionOptions,
+): Promise<McpConnection> {
   const { limits, exchanges } = deps;
   const { config, signal } = options;
   const isHttp = config.transport.type === 'http';
@@ -92,7 +95,7 @@ export async function openConnection(deps: ConnectionDeps, options: ConnectionOp
 }
 
 function createClient(
-  { clientInfo, limits }: ConnectionDeps,
+  { clientInfo, limits }: McpConnectionDeps,
   options: ConnectionOptions,
   isHttp: boolean,
 ): Client {
@@ -116,7 +119,7 @@ function acceptAny<T>(): JsonSchemaValidator<T> {
 }
 
 function createTransport(
-  deps: ConnectionDeps,
+  deps: McpConnectionDeps,
   { config, credential }: ConnectionOptions,
 ): { transport: Transport; endSession: () => Promise<void> } {
   const { limits, exchanges, guard } = deps;

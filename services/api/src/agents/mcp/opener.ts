@@ -1,5 +1,5 @@
 import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
-import { type Connection, type ConnectionDeps, openConnection } from './connection.ts';
+import { type McpConnection, type McpConnectionDeps, openConnection } from './connection.ts';
 import type { ConnectionTarget } from './pool.ts';
 import type { McpCredential, McpServerConfig } from './server-config.ts';
 import { createRestarts } from './transports/restarts.ts';
@@ -17,13 +17,13 @@ export interface OpenHooks {
 
 /** Opens connections. Delays the restart of a child process that crashes repeatedly. */
 export function createOpener(
-  deps: ConnectionDeps,
+  deps: McpConnectionDeps,
   onToolsChanged: (target: ServerTarget) => void,
-): (target: ServerTarget, hooks: OpenHooks) => Promise<Connection> {
+): (target: ServerTarget, hooks: OpenHooks) => Promise<McpConnection> {
   const restarts = createRestarts(deps.limits);
   const legacyOnly = new Set<string>();
 
-  async function open(target: ServerTarget, hooks: OpenHooks): Promise<Connection> {
+  async function open(target: ServerTarget, hooks: OpenHooks): Promise<McpConnection> {
     const { config, credential } = target;
     const attempt = () =>
       openConnection(deps, {
@@ -48,7 +48,7 @@ export function createOpener(
     }
   }
 
-  async function openChild(target: ServerTarget, { signal, onClosed }: OpenHooks): Promise<Connection> {
+  async function openChild(target: ServerTarget, { signal, onClosed }: OpenHooks): Promise<McpConnection> {
     await restarts.wait(target.key, signal);
     let startedAt: number | undefined;
     let isInUse = true;

@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts';
+import type { McpConnection } from './connection.ts';
 
 /** What a connection is for. `key` identifies server and credential; `fingerprint` also covers transport and headers. */
 export interface ConnectionTarget {
@@ -10,18 +10,18 @@ export interface PoolOptions<P extends ConnectionTarget> {
   readonly connectionsMax: number;
   readonly idleMs: number;
   /** Opens a connection and calls `onClosed` when it ends. */
-  readonly open: (target: P, hooks: { signal: AbortSignal; onClosed: () => void }) => Promise<Connection>;
+  readonly open: (target: P, hooks: { signal: AbortSignal; onClosed: () => void }) => Promise<McpConnection>;
 }
 
 /** Connections, one per target. All calls of a target share its connection, and no other call uses it. */
 export interface Pool<P extends ConnectionTarget> {
   /** Runs `work` on the target's connection, which is opened if necessary. Throws the error of a failed opening. */
-  use<T>(target: P, work: (connection: Connection) => Promise<T>): Promise<T>;
+  use<T>(target: P, work: (connection: McpConnection) => Promise<T>): Promise<T>;
   /**
    * Gives no further call the target's connection, which closes after its last call. With `connection`, only if it is
    * that one.
    */
-  retire(target: P, connection?: Connection): void;
+  retire(target: P, connection?: McpConnection): void;
   /** Number of connections that are open or being opened. */
   readonly size: number;
   /** Closes all of them, including those with calls under way. */
@@ -32,8 +32,8 @@ interface Slot {
   readonly key: string;
   readonly fingerprint: string;
   readonly opening: AbortController;
-  readonly ready: Promise<Connection>;
-  connection?: Connection;
+  readonly ready: Promise<McpConnection>;
+  connection?: McpConnection;
   users: number;
   isRetired: boolean;
   idle?: NodeJS.Timeout;

@@ -1,5 +1,5 @@
 import type { Dispatched } from './calls/results.ts';
-import type { Connection } from './connection.ts';
+import type { McpConnection } from './connection.ts';
 import type { ServerTarget } from './opener.ts';
 import type { Pool } from './pool.ts';
 import { type ExchangeBounds, type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';
@@ -14,7 +14,7 @@ export type SendRequest = <T>(
   target: ServerTarget,
   bounds: ExchangeBounds,
   /** Must end when the signal is aborted. */
-  work: (connection: Connection, signal: AbortSignal) => Promise<T>,
+  work: (connection: McpConnection, signal: AbortSignal) => Promise<T>,
 ) => Promise<RequestResult<T>>;
 
 /**
@@ -24,10 +24,10 @@ export type SendRequest = <T>(
 export function createRequestSender(pool: Pool<ServerTarget>, exchanges: Exchanges): SendRequest {
   return async (target, bounds, work) => {
     const exchange = startExchange(bounds);
-    const run = async (connection: Connection) => ({
+    const run = async (connection: McpConnection) => ({
       value: await exchanges.run(exchange, () => work(connection, exchange.signal)),
     });
-    const runUnlessExpired = async (connection: Connection) => {
+    const runUnlessExpired = async (connection: McpConnection) => {
       try {
         return await run(connection);
       } catch (error) {

@@ -1,6 +1,6 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { z } from 'zod';
-import type { Question } from './question.ts';
+import type { AgentQuestion } from './question.ts';
 import { askForSecret, type SecretTaker } from './secret-question.ts';
 import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
 
@@ -50,7 +50,7 @@ const ElicitInput = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('secret'), ...QUESTION, for: z.string().max(128).optional() }),
 ]);
 /** A question that the person answers in a form: any kind but `secret`. */
-type FormQuestion = Exclude<z.infer<typeof ElicitInput>, { kind: 'secret' }>;
+type ElicitToolInput = Exclude<z.infer<typeof ElicitInput>, { kind: 'secret' }>;
 
 const INPUT_SCHEMA = {
   type: 'object',
@@ -121,7 +121,11 @@ export function createElicitTool(options: ElicitToolOptions): Tool {
   };
 }
 
-async function askInForm(call: ToolCall, input: FormQuestion, timeoutSeconds: number): Promise<ToolOutcome> {
+async function askInForm(
+  call: ToolCall,
+  input: ElicitToolInput,
+  timeoutSeconds: number,
+): Promise<ToolOutcome> {
   if (call.support.nobody === true) return continuedWith(defaultOf(input));
   const { status, content, fallback, text } = await call.ask(0, questionOf(input, timeoutSeconds));
   if (fallback !== undefined) return continuedWith(fallback[FIELD]);
@@ -142,11 +146,11 @@ function continuedWith(value: unknown): ToolOutcome {
   return { type: 'returned', output: { status: 'not_asked', default: value, note } };
 }
 
-function defaultOf(input: FormQuestion): string | boolean | undefined {
+function defaultOf(input: ElicitToolInput): string | boolean | undefined {
   return 'default' in input ? input.default : undefined;
 }
 
-function questionOf(input: FormQuestion, timeoutSeconds: number): Question {
+function questionOf(input: ElicitToolInput, timeoutSeconds: number): AgentQuestion {
   const fallback = defaultOf(input);
   return {
     mode: 'form',
@@ -160,11 +164,11 @@ function questionOf(input: FormQuestion, timeoutSeconds: number): Question {
   };
 }
 
-function schemaOf(input: Exclude<FormQuestion, { kind: 'form' }>): Record<string, unknown> {
+function schemaOf(input: Exclude<ElicitToolInput, { kind: 'form' }>): Record<string, unknown> {
   return { type: 'object', properties: { [FIELD]: fieldOf(input) }, required: [FIELD] };
 }
 
-function fieldOf(input: Exclude<FormQuestion, { kind: 'form' }>): Record<string, unknown> {
+function fieldOf(input: Exclude<ElicitToolInput, { kind: 'form' }>): Record<string, unknown> {
   const title = input.title ?? 'Your answer';
   switch (input.kind) {
     case 'text':

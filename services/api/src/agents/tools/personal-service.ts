@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { McpServer, McpTools } from '../mcp/calls/mcp-tools.ts';
+import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpToolList } from '../mcp/calls/results.ts';
 import type { McpServerConfig } from '../mcp/server-config.ts';
 import type { Credentials } from './credentials.ts';
-import type { Question } from './question.ts';
+import type { AgentQuestion } from './question.ts';
 import type { ToolCall } from './tool.ts';
 
 export interface PersonalServiceOptions {
@@ -24,7 +24,7 @@ export interface PersonalServiceOptions {
 }
 
 /** The call was not sent, or was sent and not executed. The message is a sentence for model and people. */
-export interface Refusal {
+export interface ServiceRefusal {
   readonly type: 'not_connected';
   readonly message: string;
 }
@@ -35,24 +35,24 @@ export interface PersonalService {
   /** The tools for this person. Undefined when they have not connected. Never asks the person. */
   list(signal: AbortSignal): Promise<McpToolList | undefined>;
   /** Asks the person to connect, unless they have. */
-  connect(call: ServiceCall): Promise<'connected' | Refusal>;
+  connect(call: ServiceCall): Promise<'connected' | ServiceRefusal>;
   /**
    * Makes a call with the credential, and asks the person to connect when there is none. A credential that the server
    * refuses is refreshed once; if it is refused again, the person is asked once to connect anew. So a call is sent three
    * times at most.
    */
-  call(call: ServiceCall, send: Send): Promise<McpCallResult | Refusal>;
+  call(call: ServiceCall, send: Send): Promise<McpCallResult | ServiceRefusal>;
 }
 
 /** A call of one of its tools. `toolName` is the name that the model uses. */
 export type ServiceCall = ToolCall & { readonly toolName: string };
 /** Sends the call with `input`, as `beforeDispatch` returned it. */
-type Send = (server: McpServer, input: unknown) => Promise<McpCallResult>;
+type Send = (server: McpServerRef, input: unknown) => Promise<McpCallResult>;
 
 /** The server with a credential to call it with, and the version of that credential. */
 interface Access {
   readonly type: 'granted';
-  readonly server: McpServer;
+  readonly server: McpServerRef;
   readonly version: number;
   /** True when the person has just connected for this call. */
   readonly isNew?: true;
@@ -77,7 +77,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
    * Gets access with the stored credential, or asks the person to connect. A turn asks for an account once, and a
    * second time when the credential has been refused since.
    */
-  async function obtainAccess(call: ServiceCall): Promise<Access | Refusal> {
+  async function obtainAccess(call: ServiceCall): Promise<Access | ServiceRefusal> {
     const first = await present(call.signal);
     if (first.type === 'granted') return first;
     if (first.type === 'unavailable') return outage(title);
@@ -101,7 +101,11 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
   }
 
   /** Repeats a refused call with a refreshed credential, then with one from a new connection. */
-  async function retry(call: ServiceCall, first: Access, send: Send): Promise<McpCallResult | Refusal> {
+  async function retry(
+    call: ServiceCall,
+    first: Access,
+    send: Send,
+  ): Promise<McpCallResult | ServiceRefusal> {
     let refusedAccess = first;
     const refreshed = await present(call.signal, first.version);
     if (refreshed.type === 'unavailable') return outage(title);
@@ -161,7 +165,7 @@ async function ask(
   { config: { title }, ref, agent, credentialType, questionTimeoutSeconds }: PersonalServiceOptions,
   call: ServiceCall,
   ordinal: number,
-): Promise<{ readonly elicitationId: string } | Refusal> {
+): Promise<{ readonly elicitationId: string } | ServiceRefusal> {
   if (!call.support.url) {
     await call.appendEvent({
       type: 'tool-auth-required',
@@ -176,7 +180,7 @@ async function ask(
     );
   }
   const { toolId, connectorId } = ref;
-  const question: Question = {
+  const question: AgentQuestion = {
     mode: 'url',
     message: `${agent} needs your account at ${title} to go on.`,
     title: `Connect ${title}`,
@@ -194,12 +198,12 @@ async function ask(
   }
 }
 
-function outage(title: string): Refusal {
+function outage(title: string): ServiceRefusal {
   return refused(
     `The account at ${title} is connected, but its provider cannot be reached right now. Nothing was done; try again later.`,
   );
 }
 
-function refused(message: string): Refusal {
+function refused(message: string): ServiceRefusal {
   return { type: 'not_connected', message };
 }

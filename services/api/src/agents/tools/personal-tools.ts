@@ -1,6 +1,6 @@
 import type { McpFailure, McpTool } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
-import type { PersonalService, Refusal } from './personal-service.ts';
+import type { PersonalService, ServiceRefusal } from './personal-service.ts';
 import { allowed, argumentsOf, outcomeOf, toolOf } from './server-tools.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
@@ -64,6 +64,6 @@ function connectTool(id: string, service: PersonalService): Tool {
   };
 }
 
-function notConnected({ message }: Refusal): ToolOutcome {
+function notConnected({ message }: ServiceRefusal): ToolOutcome {
   return { type: 'failed', message };
 }

@@ -12,7 +12,7 @@ import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-u
 const UNDELIVERABLE = 'undeliverable';
 
 /** A question of an agent. Its owner and its stream request follow from the run. */
-export type Question = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
+export type AgentQuestion = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
 
 /** How a question ended. */
 export interface AskOutcome {
@@ -60,7 +60,7 @@ export interface QuestionPlace {
 export async function askPerson(
   { engine, keep, note, onAsked, waiting, isShown }: QuestionDeps,
   place: QuestionPlace,
-  question: Question,
+  question: AgentQuestion,
   signal: AbortSignal,
 ): Promise<AskOutcome> {
   const { turn, toolCallId } = place;

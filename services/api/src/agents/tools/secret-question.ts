@@ -1,5 +1,5 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
-import type { Question } from './question.ts';
+import type { AgentQuestion } from './question.ts';
 import { referenceTo } from './secrets.ts';
 import { failed, type ToolCall, type ToolOutcome } from './tool.ts';
 
@@ -37,7 +37,7 @@ export async function askForSecret(
       "The user's client cannot show the page that takes secrets, so nobody was asked. Do not retry, and never ask for a secret in plain text.",
     );
   }
-  const question: Question = {
+  const question: AgentQuestion = {
     mode: 'url',
     message: input.message,
     ...(input.title !== undefined && { title: input.title }),

@@ -1,10 +1,10 @@
 import { textOf } from '../mcp/calls/content.ts';
-import type { McpServer } from '../mcp/calls/mcp-tools.ts';
+import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpFailure, McpTool } from '../mcp/calls/results.ts';
 import { failed, type Tool, type ToolOutcome } from './tool.ts';
 
 export interface ServerToolsOptions {
-  readonly server: McpServer;
+  readonly server: McpServerRef;
   /** Names of the tools that may be called; all when absent. */
   readonly allow?: readonly string[];
   /** How long one call may take, in ms. */

@@ -1,6 +1,6 @@
 import type { Support } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { AskOutcome, Question } from './question.ts';
+import type { AgentQuestion, AskOutcome } from './question.ts';
 
 /** The outcome of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */
 export type ToolOutcome =
@@ -32,7 +32,7 @@ export interface ToolCall {
    * every call of the turn that asks under the same `shared` name. A form that the client cannot show is withdrawn at
    * once as `undeliverable`, and the outcome carries its `onUnavailable` content.
    */
-  ask(ordinal: number, question: Question, shared?: string): Promise<AskOutcome>;
+  ask(ordinal: number, question: AgentQuestion, shared?: string): Promise<AskOutcome>;
   /**
    * Records the call as dispatched and resolves to the input to send. A tool awaits it right before it sends anything
    * that may have an effect.

@@ -9,11 +9,11 @@ import { admitAnswer, type CallLimits, inStreamPlace } from '../../http/limits.t
 import { seenReply, userOf } from '../../http/reply.ts';
 import {
   bearer,
-  type Call,
   json,
   jsonBody,
   type Reply,
   type Route,
+  type RouteCall,
   route,
   type Surface,
 } from '../../http/route.ts';
@@ -114,7 +114,7 @@ function chatRoute(deps: TurnDeps): Route {
 
 function chatEvents(
   deps: TurnDeps,
-  { caller, signal }: Pick<Call, 'caller' | 'signal'>,
+  { caller, signal }: Pick<RouteCall, 'caller' | 'signal'>,
   start: () => ReturnType<typeof startTurn>,
 ): Promise<Reply> {
   return inStreamPlace(deps.limits, { caller, signal }, async (release) => {
@@ -131,7 +131,7 @@ function chatEvents(
 
 async function wholeReply(
   deps: TurnDeps,
-  call: Call,
+  call: RouteCall,
   started: Awaited<ReturnType<typeof startTurn>>,
   agent: string | undefined,
 ): Promise<Reply> {
@@ -197,7 +197,7 @@ function stopRoute(turns: Turns): Route {
 
 async function answerReply(
   { engine, limits }: AiSdkDeps,
-  call: Pick<Call, 'caller' | 'admitted'>,
+  call: Pick<RouteCall, 'caller' | 'admitted'>,
   answer: ChatResponseInput,
 ): Promise<Reply> {
   const caller = userOf(call.caller);

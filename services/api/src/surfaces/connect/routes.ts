@@ -11,13 +11,13 @@ import {
 } from '../../http/route.ts';
 import type { Browser } from './flows/browser.ts';
 import { decline, start, takeSecret } from './handlers/act.ts';
-import { CompleteInput, complete } from './handlers/binding.ts';
+import { BindingReport, complete } from './handlers/binding.ts';
 import { callback } from './handlers/callback.ts';
 import { type ConnectDeps, createParts, type Parts } from './handlers/parts.ts';
 import { errorAnswer, programReply, readVisit, replyOf } from './handlers/reply.ts';
 import { showAlias, showConnect } from './handlers/show.ts';
 import { signedIn, signIn, signOut } from './handlers/sign-in.ts';
-import { type Answer, page, type Visit } from './handlers/visit.ts';
+import { type PageReply, page, type Visit } from './handlers/visit.ts';
 import { waiting } from './handlers/waiting.ts';
 import { refusalOf, verifierOf, webhook } from './handlers/webhook.ts';
 
@@ -27,14 +27,14 @@ const FORM_BYTES_MAX = 16 * 1024;
 const COMPLETE_BYTES_MAX = 16 * 1024;
 const WEBHOOK_BYTES_MAX = 256 * 1024;
 
-interface Page {
+interface PageRoute {
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  readonly handle: (parts: Parts, visit: Visit) => Promise<Answer>;
+  readonly handle: (parts: Parts, visit: Visit) => Promise<PageReply>;
   readonly readsOnly?: true;
 }
 
-const PAGES: readonly Page[] = [
+const PAGES: readonly PageRoute[] = [
   { method: 'GET', path: '/auth/connect', handle: showAlias, readsOnly: true },
   { method: 'GET', path: '/auth/connect/:id', handle: showConnect, readsOnly: true },
   { method: 'POST', path: '/auth/connect/:id/sign-in', handle: signIn },
@@ -60,7 +60,7 @@ export function connectRoutes(deps: ConnectDeps): Surface {
   };
 }
 
-function pageRoute(parts: Parts, { handle, ...where }: Page): Route {
+function pageRoute(parts: Parts, { handle, ...where }: PageRoute): Route {
   return route<undefined, URLSearchParams | undefined, Browser>({
     ...where,
     proof: { by: 'session', read: (head) => parts.cookie.read(head) },
@@ -92,7 +92,7 @@ function completeRoute(parts: Parts): Route {
   return route({
     ...COMPLETE,
     proof: bearer('user'),
-    body: jsonBody(CompleteInput, { bytesMax: COMPLETE_BYTES_MAX }),
+    body: jsonBody(BindingReport, { bytesMax: COMPLETE_BYTES_MAX }),
     async handle({ caller, body, head, admitted }) {
       await admitted;
       return programReply(await complete(withRequestId(parts, head), userOf(caller), body));

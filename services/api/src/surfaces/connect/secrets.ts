@@ -15,7 +15,7 @@ export interface SecretsDeps {
   readonly takenMs: number;
 }
 
-interface SecretRequest {
+interface SecretPageRequest {
   readonly owner: Owner;
   readonly elicitationId: string;
   readonly tool: string;
@@ -25,7 +25,7 @@ interface SecretRequest {
 /** Makes the one door by which secrets that people typed for a tool leave, each to the first who takes it. */
 export function createSecrets({ elicitations, claims, vault, takenMs }: SecretsDeps) {
   /** What a call may take: the question was its owner's, for that tool, and has been answered. */
-  async function stagedFor({ owner, elicitationId, tool }: SecretRequest) {
+  async function stagedFor({ owner, elicitationId, tool }: SecretPageRequest) {
     if (bucketOfElicitationId(elicitationId) === undefined) return undefined;
     const { row } = await elicitations.read(elicitationId);
     if (row === undefined || row.status !== 'accepted') return undefined;
@@ -37,8 +37,8 @@ export function createSecrets({ elicitations, claims, vault, takenMs }: SecretsD
   }
 
   return {
-    awaits: async (request: SecretRequest): Promise<boolean> => (await stagedFor(request)) !== undefined,
-    async redeem(request: SecretRequest): Promise<string | undefined> {
+    awaits: async (request: SecretPageRequest): Promise<boolean> => (await stagedFor(request)) !== undefined,
+    async redeem(request: SecretPageRequest): Promise<string | undefined> {
       const { owner, elicitationId, taker } = request;
       const value = await stagedFor(request);
       if (value === undefined) return undefined;

@@ -27,7 +27,7 @@ export interface OpenAiOptions {
   readonly steps: 'live' | 'buffered';
 }
 
-type Finished = Extract<TurnEvent, { type: 'turn-finished' }>;
+type OpenAiFinished = Extract<TurnEvent, { type: 'turn-finished' }>;
 type Line = ChatCompletionChunk | OpenAiError;
 type Delta = ChatCompletionChunk['choices'][number]['delta'];
 
@@ -75,7 +75,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       : [...begin(undefined), ...contents.map((content) => deltaOf({ content }))];
   }
 
-  function finish({ reason, usage: used }: Pick<Finished, 'reason' | 'usage'>): Line[] {
+  function finish({ reason, usage: used }: Pick<OpenAiFinished, 'reason' | 'usage'>): Line[] {
     const usage = options.usage ? openAiUsage(used) : undefined;
     return [
       ...saying(step.end()),

@@ -2,7 +2,7 @@ import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { type CallLimits, inStreamPlace } from '../../http/limits.ts';
-import { bearer, type Call, json, jsonBody, type Reply, route, type Surface } from '../../http/route.ts';
+import { bearer, json, jsonBody, type Reply, type RouteCall, route, type Surface } from '../../http/route.ts';
 import { TURN_KEY_DOCS, turnHeaders, turnOptions } from '../../http/turn-headers.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
@@ -56,7 +56,7 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
   };
 }
 
-type CompletionCall = Call<undefined, CompletionInput>;
+type CompletionCall = RouteCall<undefined, CompletionInput>;
 
 function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
   const { caller, signal, body } = call;

@@ -9,7 +9,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { admitAnswer, type CallLimits } from '../../http/limits.ts';
 import { ownerOf, REPLAYED, seenReply, userOf } from '../../http/reply.ts';
-import { bearer, type Call, json, jsonBody, type Reply, type Route, route } from '../../http/route.ts';
+import { bearer, json, jsonBody, type Reply, type Route, type RouteCall, route } from '../../http/route.ts';
 
 const SURFACE = 'api';
 const PAGE_MAX = 100;
@@ -234,7 +234,7 @@ function responseRoute(engine: Engine, limits: Pick<CallLimits, 'answer'>): Rout
   });
 }
 
-async function waitReply(engine: Engine, call: Call<{ timeoutSeconds: number }>): Promise<Reply> {
+async function waitReply(engine: Engine, call: RouteCall<{ timeoutSeconds: number }>): Promise<Reply> {
   const { caller, params, query, signal } = call;
   const id = idOf(params);
   try {

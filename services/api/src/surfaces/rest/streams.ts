@@ -5,12 +5,12 @@ import { isReferenceId } from '@parley/shared/domain/ids';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
-import type { StreamItem } from '@parley/shared/elicitations/watch';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { z } from 'zod';
 import { type CallLimits, inStreamPlace } from '../../http/limits.ts';
 import { ownerOf } from '../../http/reply.ts';
 import { bearer, type Route, route } from '../../http/route.ts';
-import type { SseEvent } from '../../http/sse.ts';
+import type { SseFrameEvent } from '../../http/sse.ts';
 
 const Events = { description: 'Server-sent events; data is JSON', events: true } as const;
 
@@ -68,7 +68,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
   ];
 }
 
-function streamEvent(item: StreamItem): SseEvent {
+function streamEvent(item: WatchItem): SseFrameEvent {
   switch (item.type) {
     case 'reset':
       return { event: 'stream-reset', data: {} };
@@ -79,7 +79,7 @@ function streamEvent(item: StreamItem): SseEvent {
   }
 }
 
-function inboxEvent(item: InboxItem): SseEvent {
+function inboxEvent(item: InboxItem): SseFrameEvent {
   return item.type === 'snapshot'
     ? { event: 'inbox-snapshot', data: { elicitations: item.elicitations } }
     : { event: item.event, data: item.elicitation };
@@ -88,10 +88,10 @@ function inboxEvent(item: InboxItem): SseEvent {
 /** The items as events. Releases the place of the stream at its end, whatever ends it. */
 async function* mapped<Item>(
   items: AsyncIterable<Item>,
-  toEvent: (item: Item) => SseEvent,
+  toEvent: (item: Item) => SseFrameEvent,
   release: () => void,
   signal: AbortSignal,
-): AsyncGenerator<SseEvent, void> {
+): AsyncGenerator<SseFrameEvent, void> {
   try {
     for await (const item of items) yield toEvent(item);
   } catch (error) {

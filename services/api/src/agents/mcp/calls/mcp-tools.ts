@@ -37,7 +37,7 @@ export interface McpCallOptions {
 }
 
 /** A server with one credential. It connects at the first use. */
-export interface McpServer {
+export interface McpServerRef {
   readonly id: string;
   readonly title: string;
   /** The tools, from the cache while it is fresh. Rejects only with the reason of `signal`. */
@@ -61,7 +61,7 @@ export interface McpTools {
    * The server, with this credential or with the project's own. Handles with the same server, credential key and
    * headers share one connection. No others share it.
    */
-  open(config: McpServerConfig, credential?: McpCredential): McpServer;
+  open(config: McpServerConfig, credential?: McpCredential): McpServerRef;
   /** Number of connections that are open or being opened. */
   readonly connections: number;
   /** Ends calls, connections and child processes. Resolves when all of them have ended. */

@@ -1,7 +1,7 @@
 import type { Exchange } from './exchange.ts';
 
 /** The requests of a connection that have no reply yet, with their exchanges. */
-export interface PendingRequests {
+export interface PendingMcpRequests {
   /** Adds a request. It is removed by `take`, or when its exchange fails. */
   add(id: unknown, exchange: Exchange): void;
   /** Removes a request that has now been answered, and returns its exchange. */
@@ -10,7 +10,7 @@ export interface PendingRequests {
   only(): Exchange | undefined;
 }
 
-export function createPendingRequests(): PendingRequests {
+export function createPendingRequests(): PendingMcpRequests {
   const waiting = new Map<unknown, { exchange: Exchange; onAbort: () => void }>();
 
   const take = (id: unknown) => {

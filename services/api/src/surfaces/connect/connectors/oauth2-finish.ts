@@ -24,7 +24,7 @@ export interface Callback {
   readonly keep: ConnectorKeep;
 }
 
-interface Answer {
+interface CallbackAnswer {
   readonly type: 'answer';
   readonly code: string;
   readonly issuer: string | undefined;
@@ -39,7 +39,7 @@ export async function finishAuthorization(callback: Callback): Promise<Connected
   return answer.type === 'failed' ? answer : exchange(callback, parsed.data, answer);
 }
 
-function readAnswer({ url, server, options }: Callback, keep: Keep): Answer | ConnectorFailure {
+function readAnswer({ url, server, options }: Callback, keep: Keep): CallbackAnswer | ConnectorFailure {
   if (!URL.canParse(url, keep.redirectUri)) return failure('bad_state', 'the callback is no URL');
   const { searchParams } = new URL(url, keep.redirectUri);
   const single = (name: string) => {
@@ -72,7 +72,7 @@ function readAnswer({ url, server, options }: Callback, keep: Keep): Answer | Co
 async function exchange(
   { server, options, extra }: Callback,
   keep: Keep,
-  { code, issuer }: Answer,
+  { code, issuer }: CallbackAnswer,
 ): Promise<Connected | ConnectorFailure> {
   // Built anew from what was sent, because openid-client repeats its path as redirect_uri: behind a proxy the
   // address that was called may look different.

@@ -12,14 +12,14 @@ import { connectPath, doorOf, type Visit } from './visit.ts';
 const UNKNOWN_USER = '\u0000connect';
 
 /** A question of ours, and what it asks to connect. */
-export interface Asked {
+export interface RequestedFlow {
   readonly row: Row;
   readonly target: ConnectTarget;
   readonly owner: Owner;
 }
 
 /** Somebody who may act on a question; nobody known where the deployer's backend tells later. */
-export interface Admitted extends Asked {
+export interface Admitted extends RequestedFlow {
   readonly type: 'admitted';
   readonly person?: Person;
 }
@@ -40,7 +40,7 @@ export interface AdmitOptions {
 export async function findAsked(
   parts: Parts,
   id: string,
-): Promise<(Asked & { readonly now: number }) | undefined> {
+): Promise<(RequestedFlow & { readonly now: number }) | undefined> {
   if (bucketOfElicitationId(id) === undefined) return undefined;
   const { row, now } = await parts.elicitations.read(id);
   if (row === undefined) return undefined;
@@ -78,7 +78,7 @@ export async function admit(
 /** Takes what an answer over /v1 takes. Throws `rate_limited`. */
 export async function spend(
   { callLimits, identity }: Parts,
-  { row, owner }: Pick<Asked, 'row' | 'owner'>,
+  { row, owner }: Pick<RequestedFlow, 'row' | 'owner'>,
 ): Promise<void> {
   if (identity.type === 'bound') {
     // It may be anybody with the link: the owner's own budgets are not for them to use up.

@@ -11,11 +11,11 @@ import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
 import { secretFormOf, secretView } from './show.ts';
 import { counted } from './sign-in.ts';
-import { type Answer, connectPath, page, single, type Visit } from './visit.ts';
+import { connectPath, type PageReply, page, single, type Visit } from './visit.ts';
 import { noteWaiting } from './waiting.ts';
 
 /** `POST /auth/connect/:id/start`: the person agreed; out to the provider. */
-export async function start(parts: Parts, visit: Visit): Promise<Answer> {
+export async function start(parts: Parts, visit: Visit): Promise<PageReply> {
   const entered = await enter(parts, visit);
   if ('view' in entered) return page(entered.view);
   const { admitted } = entered;
@@ -34,7 +34,7 @@ export async function start(parts: Parts, visit: Visit): Promise<Answer> {
 }
 
 /** `POST /auth/connect/:id/secret`: the key that the person typed. */
-export async function takeSecret(parts: Parts, visit: Visit): Promise<Answer> {
+export async function takeSecret(parts: Parts, visit: Visit): Promise<PageReply> {
   const entered = await enter(parts, visit);
   if ('view' in entered) return page(entered.view);
   const { admitted, fields } = entered;
@@ -54,7 +54,7 @@ export async function takeSecret(parts: Parts, visit: Visit): Promise<Answer> {
 }
 
 /** `POST /auth/connect/:id/decline`: an explicit no. */
-export async function decline(parts: Parts, visit: Visit): Promise<Answer> {
+export async function decline(parts: Parts, visit: Visit): Promise<PageReply> {
   const entered = await enter(parts, visit);
   if ('view' in entered) return page(entered.view);
   const { row, owner } = entered.admitted;

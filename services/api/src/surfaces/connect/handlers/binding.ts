@@ -16,7 +16,7 @@ import { bindingUrlOf } from '../identity/bound.ts';
 import type { BoundIdentity } from '../identity/identity.ts';
 import { isSame } from './access.ts';
 import type { Parts } from './parts.ts';
-import { type Answer, type ProgramAnswer, page } from './visit.ts';
+import { type PageReply, type ProgramAnswer, page } from './visit.ts';
 
 const Binding = z.object({
   elicitationId: z.string(),
@@ -27,8 +27,8 @@ const Binding = z.object({
 });
 type Binding = z.infer<typeof Binding>;
 
-export const CompleteInput = z.strictObject({ session: z.string().min(1).max(128) });
-export type CompleteInput = z.infer<typeof CompleteInput>;
+export const BindingReport = z.strictObject({ session: z.string().min(1).max(128) });
+export type BindingReport = z.infer<typeof BindingReport>;
 
 /** Holds back what a browser got, and sends it to where it is known. */
 export async function bindConnection(
@@ -36,7 +36,7 @@ export async function bindConnection(
   identity: BoundIdentity,
   flow: Flow,
   credential: Credential,
-): Promise<Answer> {
+): Promise<PageReply> {
   const { elicitationId, tenant, userId, toolId, connectorId, flowId } = flow;
   await parts.vault.stage({ tenant, userId, toolId, connectorId, flowId }, credential, STAGED_MS);
   const connection = { flowId, toolId, connectorId };
@@ -49,11 +49,11 @@ export function bindDecline(
   identity: BoundIdentity,
   owner: Owner,
   elicitationId: string,
-): Promise<Answer> {
+): Promise<PageReply> {
   return bind(parts, identity, { elicitationId, ...owner });
 }
 
-async function bind(parts: Parts, identity: BoundIdentity, binding: Binding): Promise<Answer> {
+async function bind(parts: Parts, identity: BoundIdentity, binding: Binding): Promise<PageReply> {
   const session = randomBytes(32).toString('base64url');
   await parts.store.put({ family: 'binding', id: session }, JSON.stringify(binding), BINDING_MS);
   return page({
@@ -70,7 +70,7 @@ async function bind(parts: Parts, identity: BoundIdentity, binding: Binding): Pr
 export async function complete(
   parts: Parts,
   user: Caller & { readonly kind: 'user' },
-  { session }: CompleteInput,
+  { session }: BindingReport,
 ): Promise<ProgramAnswer> {
   const entry = await parts.store.read({ family: 'binding', id: session });
   const binding = entry === undefined ? undefined : parsed(Binding, entry.value);

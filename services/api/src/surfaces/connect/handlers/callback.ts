@@ -4,10 +4,10 @@ import { type Flow, flowName } from '../flows/flows.ts';
 import { type Admitted, admit, endedView } from './access.ts';
 import { failed, finishFlow } from './finish.ts';
 import type { Parts } from './parts.ts';
-import { type Answer, page, single, type Visit } from './visit.ts';
+import { type PageReply, page, single, type Visit } from './visit.ts';
 
 /** `GET /auth/callback/:connectorId`: back from the provider. */
-export async function callback(parts: Parts, visit: Visit): Promise<Answer> {
+export async function callback(parts: Parts, visit: Visit): Promise<PageReply> {
   const connectorId = visit.param;
   const name = flowName(single(visit.query, 'state') ?? '');
   const found = await parts.flows.find(name);
@@ -39,7 +39,7 @@ function fits(flow: Flow, { target, owner }: Admitted): boolean {
 }
 
 /** What a callback shows that does nothing: how the question stands. */
-async function stateOf(parts: Parts, visit: Visit, flow: Flow): Promise<Answer> {
+async function stateOf(parts: Parts, visit: Visit, flow: Flow): Promise<PageReply> {
   const now = await admit(parts, visit, flow.elicitationId);
   if (now.type === 'shown') return page(now.view);
   const reused = failure('bad_state', 'the callback was used before, or is for another connector');

@@ -6,7 +6,7 @@ import type { ConnectTarget } from '../targets.ts';
 import { doneView } from './access.ts';
 import { bindConnection } from './binding.ts';
 import type { Parts } from './parts.ts';
-import { type Answer, connectPath, page, type Visit } from './visit.ts';
+import { connectPath, type PageReply, page, type Visit } from './visit.ts';
 
 /** What a person came back from. */
 export interface Returned {
@@ -19,7 +19,7 @@ export async function finishFlow(
   parts: Parts,
   { flow, target }: Returned,
   { credential, withheldScopes }: Connected,
-): Promise<Answer> {
+): Promise<PageReply> {
   if (parts.identity.type === 'bound') return bindConnection(parts, parts.identity, flow, credential);
   const ending = await endFlow(parts, flow, flow.elicitationId, credential);
   return page(viewOfEnding(parts, flow.elicitationId, target, ending, withheldScopes));
@@ -42,7 +42,7 @@ function viewOfEnding(
 }
 
 /** Notes a flow that brought nothing, and shows so. */
-export function failed(parts: Parts, visit: Visit, failure: ConnectorFailure, flow: Flow): Answer {
+export function failed(parts: Parts, visit: Visit, failure: ConnectorFailure, flow: Flow): PageReply {
   noteFailure(parts, failure, flow);
   return page(failedView(visit, failure, flow));
 }

@@ -6,7 +6,7 @@ import type { Browser } from '../flows/browser.ts';
 import { languageOf } from '../pages/language.ts';
 import { renderPage } from '../pages/page.ts';
 import type { Parts } from './parts.ts';
-import { type Answer, type ProgramAnswer, page, type Visit } from './visit.ts';
+import { type PageReply, type ProgramAnswer, page, type Visit } from './visit.ts';
 
 const NONCE_BYTES = 16;
 
@@ -32,7 +32,7 @@ export function readVisit(parts: Parts, { head, caller, params, form }: PageCall
 }
 
 /** The reply of an answer to a person. A new browser is given its cookie. */
-export function replyOf(parts: Parts, visit: Visit, answer: Answer): Reply {
+export function replyOf(parts: Parts, visit: Visit, answer: PageReply): Reply {
   const newId = answer.browserId ?? (visit.browser.isNew ? visit.browser.id : undefined);
   const cookie = newId === undefined ? {} : { 'set-cookie': parts.cookie.header(newId) };
   if (answer.type === 'moved') {
@@ -55,7 +55,7 @@ export function programReply(answer: ProgramAnswer): Reply {
 }
 
 /** The page for an error. `requestId` is for support. */
-export function errorAnswer(error: unknown, requestId: string): Answer {
+export function errorAnswer(error: unknown, requestId: string): PageReply {
   if (isParleyError(error, 'not_found')) return page({ page: 'not-found' });
   if (isParleyError(error, 'rate_limited'))
     return page({ page: 'too-many', retryAfterSeconds: error.retryAfterSeconds ?? 1 });

@@ -3,11 +3,11 @@ import type { SecretForm } from '../connectors/connector.ts';
 import type { Asking, ConnectView } from '../pages/view.ts';
 import { type Admitted, admit } from './access.ts';
 import type { Parts } from './parts.ts';
-import { type Answer, connectPath, doorOf, page, single, type Visit } from './visit.ts';
+import { connectPath, doorOf, type PageReply, page, single, type Visit } from './visit.ts';
 import { isWaiting } from './waiting.ts';
 
 /** `GET /auth/connect?elicitationId=`: to the page itself, and whatever else was in the address is dropped. */
-export async function showAlias(_parts: Parts, { query }: Visit): Promise<Answer> {
+export async function showAlias(_parts: Parts, { query }: Visit): Promise<PageReply> {
   const id = single(query, 'elicitationId') ?? '';
   return bucketOfElicitationId(id) === undefined
     ? page({ page: 'not-found' })
@@ -15,7 +15,7 @@ export async function showAlias(_parts: Parts, { query }: Visit): Promise<Answer
 }
 
 /** `GET /auth/connect/:id`: what is asked, before anything happens. Reads only: mail scanners open links, too. */
-export async function showConnect(parts: Parts, visit: Visit): Promise<Answer> {
+export async function showConnect(parts: Parts, visit: Visit): Promise<PageReply> {
   const admitted = await admit(parts, visit, visit.param);
   if (admitted.type === 'shown') return page(admitted.view);
   if (await isWaiting(parts, visit, admitted)) {

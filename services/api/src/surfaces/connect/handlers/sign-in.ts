@@ -7,10 +7,10 @@ import type { ConnectView } from '../pages/view.ts';
 import { findAsked, isSame, mismatchView, signInView } from './access.ts';
 import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
-import { type Answer, connectPath, page, single, type Visit } from './visit.ts';
+import { connectPath, type PageReply, page, single, type Visit } from './visit.ts';
 
 /** `POST /auth/connect/:id/sign-in`: out to the sign-in, or in with the name that was typed. */
-export async function signIn(parts: Parts, visit: Visit): Promise<Answer> {
+export async function signIn(parts: Parts, visit: Visit): Promise<PageReply> {
   const { identity } = parts;
   const id = visit.param;
   const form = await readForm(parts, visit, connectPath(id));
@@ -24,7 +24,7 @@ export async function signIn(parts: Parts, visit: Visit): Promise<Answer> {
 }
 
 /** `GET /auth/signed-in`: back from the sign-in. */
-export async function signedIn(parts: Parts, visit: Visit): Promise<Answer> {
+export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   const { identity, flows } = parts;
   if (identity.type !== 'provider') return page({ page: 'not-found' });
   const seconds = await parts.attempts.blocked(visit.address);
@@ -47,7 +47,7 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<Answer> {
 }
 
 /** `POST /auth/sign-out`: out, and to a sign-in as somebody else. */
-export async function signOut(parts: Parts, visit: Visit): Promise<Answer> {
+export async function signOut(parts: Parts, visit: Visit): Promise<PageReply> {
   const id = single(visit.query, 'elicitationId') ?? '';
   const known = bucketOfElicitationId(id) !== undefined && parts.identity.type !== 'bound';
   const form = await readForm(parts, visit, known ? connectPath(id) : undefined);
@@ -58,7 +58,7 @@ export async function signOut(parts: Parts, visit: Visit): Promise<Answer> {
     : page({ page: 'not-found' }, browserId);
 }
 
-async function leave(parts: Parts, visit: Visit, identity: ProviderIdentity): Promise<Answer> {
+async function leave(parts: Parts, visit: Visit, identity: ProviderIdentity): Promise<PageReply> {
   const elicitationId = visit.param;
   const start = await identity.begin({ anew: visit.query.has('anew') });
   if (start === undefined) {
@@ -72,7 +72,7 @@ async function leave(parts: Parts, visit: Visit, identity: ProviderIdentity): Pr
 }
 
 /** Signs a person in, and shows them the question if it is theirs. */
-async function arrive(parts: Parts, visit: Visit, id: string, person: Person): Promise<Answer> {
+async function arrive(parts: Parts, visit: Visit, id: string, person: Person): Promise<PageReply> {
   const browserId = await parts.sessions.signIn(visit.browser, person);
   const asked = await findAsked(parts, id);
   if (asked === undefined || isSame(asked.owner, person))
@@ -88,7 +88,7 @@ function failed(
   elicitationId: string | undefined,
   detail: string,
   providerError?: string,
-): Answer {
+): PageReply {
   parts.onEvent({
     type: 'failed',
     code: 'sign_in',

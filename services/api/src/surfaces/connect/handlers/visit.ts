@@ -16,7 +16,7 @@ export interface Visit {
 }
 
 /** What a handler answers to a person. */
-export type Answer =
+export type PageReply =
   | {
       readonly type: 'page';
       readonly view: ConnectView;
@@ -31,7 +31,7 @@ export type ProgramAnswer =
   | { readonly type: 'json'; readonly status: number; readonly body: unknown }
   | { readonly type: 'empty'; readonly status: number };
 
-export function page(view: ConnectView, browserId?: string): Answer {
+export function page(view: ConnectView, browserId?: string): PageReply {
   return { type: 'page', view, ...(browserId !== undefined && { browserId }) };
 }
 

@@ -4,7 +4,7 @@ import { type Flow, reportName } from '../flows/flows.ts';
 import { type Admitted, admit, spend } from './access.ts';
 import { failed, finishFlow } from './finish.ts';
 import type { Parts } from './parts.ts';
-import { type Answer, connectPath, page, single, type Visit } from './visit.ts';
+import { connectPath, type PageReply, page, single, type Visit } from './visit.ts';
 
 const WAITING_MS = 60 * 60_000;
 // The page looks again by itself; then the person may rather want to begin anew.
@@ -22,7 +22,7 @@ export async function isWaiting(parts: Parts, visit: Visit, { row, target }: Adm
 }
 
 /** `GET /auth/connect/:id/waiting`: looks whether the provider has what its report would say, should that be lost. */
-export async function waiting(parts: Parts, visit: Visit): Promise<Answer> {
+export async function waiting(parts: Parts, visit: Visit): Promise<PageReply> {
   const id = visit.param;
   const admitted = await admit(parts, visit, id);
   if (admitted.type === 'shown') return page(admitted.view);
@@ -43,7 +43,7 @@ export async function waiting(parts: Parts, visit: Visit): Promise<Answer> {
   return answer;
 }
 
-async function lookAgain({ store }: Parts, visit: Visit, waits: ConnectName): Promise<Answer> {
+async function lookAgain({ store }: Parts, visit: Visit, waits: ConnectName): Promise<PageReply> {
   const look = Number(single(visit.query, 'look') ?? 1);
   const path = connectPath(visit.param);
   if (Number.isInteger(look) && look >= 1 && look < LOOKS_MAX)

@@ -31,7 +31,7 @@ export interface OidcOptions {
   readonly allowLoopbackHttp?: boolean;
 }
 
-type Claims = Readonly<Record<string, unknown>>;
+type IdTokenClaims = Readonly<Record<string, unknown>>;
 
 const Keep = z.object({ state: z.string().min(22), nonce: z.string().min(22), verifier: z.string().min(43) });
 const NAME_LENGTH_MAX = 100;
@@ -89,7 +89,7 @@ async function claimsOf(
   { redirectUri, userClaim }: OidcOptions,
   url: string,
   keep: ConnectorKeep,
-): Promise<{ readonly claims: Claims } | SignInFailure> {
+): Promise<{ readonly claims: IdTokenClaims } | SignInFailure> {
   const kept = Keep.safeParse(keep);
   if (!kept.success) return failed('the way out to the sign-in is not known');
   // Behind a proxy the address that was called may look different from the one that is registered.
@@ -114,7 +114,7 @@ async function claimsOf(
 }
 
 /** Who that is to us. No mapping, no entry. */
-function personOf({ userClaim, tenants }: OidcOptions, claims: Claims): SignInResult {
+function personOf({ userClaim, tenants }: OidcOptions, claims: IdTokenClaims): SignInResult {
   const userId = claims[userClaim];
   if (typeof userId !== 'string' || userId === '' || faultOfUserId(userId) !== undefined)
     return failed('the sign-in does not say who that is to us: PARLEY_CONNECT_USER_CLAIM is not there');
@@ -126,7 +126,7 @@ function personOf({ userClaim, tenants }: OidcOptions, claims: Claims): SignInRe
   return { type: 'signed-in', person: { tenant, userId, name: nameOf(claims) ?? userId } satisfies Person };
 }
 
-function nameOf({ name, preferred_username: username }: Claims): string | undefined {
+function nameOf({ name, preferred_username: username }: IdTokenClaims): string | undefined {
   const named = [name, username].find((one) => typeof one === 'string' && one.trim() !== '');
   return typeof named === 'string' ? named.trim().slice(0, NAME_LENGTH_MAX).toWellFormed() : undefined;
 }

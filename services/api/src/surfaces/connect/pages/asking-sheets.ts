@@ -14,10 +14,10 @@ import {
   plain,
   scopeList,
 } from './parts.ts';
-import type { Strings } from './strings.ts';
+import type { PageStrings } from './strings.ts';
 import type { Asking, ConnectView } from './view.ts';
 
-type View<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type AskingView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
 
 // Longer words get a place of their own to scroll in, so that the choice below stays in reach; see style.ts.
 const WORDS_SHORT = 400;
@@ -26,7 +26,7 @@ const USER_ID_LENGTH_MAX = 255;
 const PROCEED_ID = 'proceed';
 
 /** Who are you? */
-export function signInSheet(view: View<'sign-in'>, { signIn }: Strings): Sheet {
+export function signInSheet(view: AskingView<'sign-in'>, { signIn }: PageStrings): Sheet {
   return {
     status: 200,
     title: plain(signIn.title),
@@ -38,7 +38,7 @@ ${actions(buttonForm(view.signIn, signIn.button))}`,
 }
 
 /** Who do you say you are? */
-export function devSignInSheet(view: View<'dev-sign-in'>, { devSignIn }: Strings): Sheet {
+export function devSignInSheet(view: AskingView<'dev-sign-in'>, { devSignIn }: PageStrings): Sheet {
   const field = html`<label for="user">${devSignIn.label}</label>
 <p class="help" id="user-help">${devSignIn.help}</p>
 <input id="user" name="${FORM_FIELDS.user}" required maxlength="${USER_ID_LENGTH_MAX}" autocapitalize="none" spellcheck="false" aria-describedby="user-help">
@@ -53,7 +53,7 @@ ${form(view.signIn, field)}`,
 }
 
 /** May the agent use your account there? */
-export function consentSheet(view: View<'consent'>, strings: Strings): Sheet {
+export function consentSheet(view: AskingView<'consent'>, strings: PageStrings): Sheet {
   const { consent, asking } = strings;
   const { agent, service } = view.asking;
   const host = view.origin === undefined ? undefined : hostOf(view.origin);
@@ -82,7 +82,7 @@ ${paragraph(asking.afterDecline(name(agent)), 'quiet')}`,
 }
 
 /** Please paste the key, or the secret that the agent asked for. */
-export function secretSheet(view: View<'secret'>, strings: Strings): Sheet {
+export function secretSheet(view: AskingView<'secret'>, strings: PageStrings): Sheet {
   const { asking, secret } = strings;
   const { agent, service } = view.asking;
   const once = view.onceFor;
@@ -112,7 +112,7 @@ ${paragraph(asking.afterDecline(name(agent)), 'quiet')}`,
   };
 }
 
-function secretField({ field, fault }: View<'secret'>, { secret }: Strings): Html {
+function secretField({ field, fault }: AskingView<'secret'>, { secret }: PageStrings): Html {
   const described = [
     ...(fault === undefined ? [] : ['secret-fault']),
     ...(field.help === undefined ? [] : ['secret-help']),
@@ -122,11 +122,11 @@ ${field.help === undefined ? undefined : html`<p class="help" id="secret-help">$
 `;
 }
 
-function personRow(person: string | undefined, { asking }: Strings) {
+function personRow(person: string | undefined, { asking }: PageStrings) {
   return person === undefined ? undefined : ([asking.person, name(person)] as const);
 }
 
-function wordsOf({ agent, message }: Asking, { asking }: Strings): Html | undefined {
+function wordsOf({ agent, message }: Asking, { asking }: PageStrings): Html | undefined {
   if (message.trim() === '') return undefined;
   const long = message.length > WORDS_SHORT || message.split('\n').length > WORDS_SHORT_LINES;
   // What scrolls must be reachable by keyboard, and say what it is.
@@ -134,7 +134,7 @@ function wordsOf({ agent, message }: Asking, { asking }: Strings): Html | undefi
   return html`<figure class="words"><figcaption id="words">${asking.words(name(agent))}</figcaption><blockquote dir="auto"${reach}>${message}</blockquote></figure>`;
 }
 
-function laterOf(person: string | undefined, { asking }: Strings): Html | undefined {
+function laterOf(person: string | undefined, { asking }: PageStrings): Html | undefined {
   return person === undefined ? paragraph(asking.personLater) : undefined;
 }
 

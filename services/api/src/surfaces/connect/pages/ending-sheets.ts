@@ -2,10 +2,10 @@ import { type Html, html } from './html.ts';
 import type { Sheet } from './layout.ts';
 import type { Mark } from './marks.ts';
 import { actions, buttonForm, buttonLink, code, paragraph, plain } from './parts.ts';
-import type { FailureReason, Notice, Strings } from './strings.ts';
+import type { FailureReason, Notice, PageStrings } from './strings.ts';
 import type { ConnectView } from './view.ts';
 
-type View<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type EndingView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
 
 const UNAVAILABLE_RETRY_SECONDS = 5;
 const SECONDS_SHOWN_MAX = 90;
@@ -34,7 +34,7 @@ ${rest}`,
 }
 
 /** Somebody else is signed in. */
-export function mismatchSheet({ signOut }: View<'mismatch'>, { mismatch }: Strings): Sheet {
+export function mismatchSheet({ signOut }: EndingView<'mismatch'>, { mismatch }: PageStrings): Sheet {
   const rest =
     signOut === undefined
       ? paragraph(mismatch.noSignOut)
@@ -43,7 +43,7 @@ export function mismatchSheet({ signOut }: View<'mismatch'>, { mismatch }: Strin
 }
 
 /** Nothing was connected, and why. */
-export function failedSheet(view: View<'failed'>, { failed, common }: Strings): Sheet {
+export function failedSheet(view: EndingView<'failed'>, { failed, common }: PageStrings): Sheet {
   const mark = view.reason === 'consent_refused' ? 'ended' : 'fault';
   const rest = html`${retryOf(view.retry, common)}
 ${view.providerError === undefined ? undefined : paragraph(common.providerSaid(code(view.providerError)), 'quiet')}
@@ -52,12 +52,12 @@ ${supportOf(view.requestId, common)}`;
 }
 
 /** A form that did not come from our page. */
-export function refusedSheet(view: View<'refused'>, { refused, common }: Strings): Sheet {
+export function refusedSheet(view: EndingView<'refused'>, { refused, common }: PageStrings): Sheet {
   return noticeSheet(403, 'stop', refused, retryOf(view.retry, common));
 }
 
 /** Later, please. */
-export function tooManySheet({ retryAfterSeconds }: View<'too-many'>, { tooMany }: Strings): Sheet {
+export function tooManySheet({ retryAfterSeconds }: EndingView<'too-many'>, { tooMany }: PageStrings): Sheet {
   const seconds = Math.max(1, Math.ceil(retryAfterSeconds));
   const next =
     seconds <= SECONDS_SHOWN_MAX
@@ -67,17 +67,20 @@ export function tooManySheet({ retryAfterSeconds }: View<'too-many'>, { tooMany 
 }
 
 /** We cannot, just now. */
-export function unavailableSheet(view: View<'unavailable'>, { unavailable, common }: Strings): Sheet {
+export function unavailableSheet(
+  view: EndingView<'unavailable'>,
+  { unavailable, common }: PageStrings,
+): Sheet {
   return {
     ...noticeSheet(503, 'fault', unavailable, supportOf(view.requestId, common)),
     retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
   };
 }
 
-function retryOf(retry: string | undefined, common: Strings['common']): Html {
+function retryOf(retry: string | undefined, common: PageStrings['common']): Html {
   return retry === undefined ? paragraph(common.startAgain) : actions(buttonLink(retry, common.tryAgain));
 }
 
-function supportOf(requestId: string, common: Strings['common']): Html {
+function supportOf(requestId: string, common: PageStrings['common']): Html {
   return paragraph(common.forSupport(code(requestId)), 'quiet');
 }

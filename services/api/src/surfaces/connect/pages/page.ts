@@ -14,7 +14,7 @@ export interface PageOptions {
 }
 
 /** A page as it goes out. */
-export interface Page {
+export interface HtmlPage {
   readonly status: number;
   /** Lower-case names; everything but cookies and the length. */
   readonly headers: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface Page {
  * Throws at what would mislead: a path that leaves this origin, or a `continue.url` that is not http(s), carries user
  * information or leads to another origin than `continue.origin`.
  */
-export function renderPage(view: ConnectView, options: PageOptions): Page {
+export function renderPage(view: ConnectView, options: PageOptions): HtmlPage {
   const sheet = sheetOf(view, stringsOf(options.language));
   const { retryAfterSeconds } = sheet;
   const headers = headersOf({

@@ -8,12 +8,12 @@ import {
   unavailableSheet,
 } from './ending-sheets.ts';
 import type { Sheet } from './layout.ts';
-import type { Strings } from './strings.ts';
+import type { PageStrings } from './strings.ts';
 import type { ConnectView } from './view.ts';
 import { continueSheet, doneSheet, waitingSheet } from './way-sheets.ts';
 
 /** What a view's page holds. */
-export function sheetOf(view: ConnectView, strings: Strings): Sheet {
+export function sheetOf(view: ConnectView, strings: PageStrings): Sheet {
   switch (view.page) {
     case 'sign-in':
       return signInSheet(view, strings);

@@ -1,7 +1,7 @@
 import { html } from './html.ts';
-import type { Strings } from './strings.ts';
+import type { PageStrings } from './strings.ts';
 
-export const GERMAN: Strings = {
+export const GERMAN: PageStrings = {
   common: {
     fault: 'Nicht angenommen',
     close: 'Sie können dieses Fenster schließen und zum Chat zurückkehren.',

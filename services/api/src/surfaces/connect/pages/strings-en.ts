@@ -1,7 +1,7 @@
 import { html } from './html.ts';
-import type { Strings } from './strings.ts';
+import type { PageStrings } from './strings.ts';
 
-export const ENGLISH: Strings = {
+export const ENGLISH: PageStrings = {
   common: {
     fault: 'Not accepted',
     close: 'You can close this window and go back to the chat.',

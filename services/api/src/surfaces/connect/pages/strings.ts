@@ -16,7 +16,7 @@ export interface Notice {
 }
 
 /** Everything the pages say, in one language; whole sentences, so that every language can order its own. */
-export interface Strings {
+export interface PageStrings {
   readonly common: {
     /** Before the document's title when a form came back with a fault. */
     readonly fault: string;

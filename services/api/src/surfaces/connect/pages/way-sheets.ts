@@ -11,15 +11,15 @@ import {
   plain,
   scopeList,
 } from './parts.ts';
-import type { Strings } from './strings.ts';
+import type { PageStrings } from './strings.ts';
 import type { ConnectView } from './view.ts';
 
-type View<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+type WayView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
 
 const LOOK_SECONDS = 5;
 
 /** Off to another origin. Throws when the URL is not plain http(s), or leads elsewhere than the page says. */
-export function continueSheet(view: View<'continue'>, strings: Strings): Sheet {
+export function continueSheet(view: WayView<'continue'>, strings: PageStrings): Sheet {
   const url = new URL(URL.canParse(view.url) ? view.url : 'about:blank');
   // No word of the URL in the error: it may be a bearer link.
   if (!/^https?:$/u.test(url.protocol)) throw new Error('a continue page leads to http or https');
@@ -38,7 +38,7 @@ ${actions(html`<a class="button" href="${url.href}">${link(plain(url.host))}</a>
 }
 
 /** The provider has not reported yet. */
-export function waitingSheet(view: View<'waiting'>, { waiting }: Strings): Sheet {
+export function waitingSheet(view: WayView<'waiting'>, { waiting }: PageStrings): Sheet {
   return {
     status: 200,
     title: plain(waiting.title),
@@ -51,7 +51,7 @@ ${paragraph(waiting.close, 'quiet')}`,
 }
 
 /** It is done. */
-export function doneSheet(view: View<'done'>, strings: Strings): Sheet {
+export function doneSheet(view: WayView<'done'>, strings: PageStrings): Sheet {
   const { done, common } = strings;
   const { service, elicitationId } = view;
   const withheld = view.withheldScopes ?? [];
@@ -74,7 +74,7 @@ ${paragraph(common.close)}`,
   };
 }
 
-function leadOf({ kept, service }: View<'done'>, { done }: Strings) {
+function leadOf({ kept, service }: WayView<'done'>, { done }: PageStrings) {
   if (kept === undefined) return done.lead;
   return service === undefined ? done.keptPlain : done.kept(name(service));
 }
