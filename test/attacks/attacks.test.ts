@@ -44,7 +44,7 @@ function postChecks(world: () => World): void {
       }
     });
 
-    it('no reply was a 5xx, by the count of the pods', async () => {
+    it("no reply was a 5xx, according to the pods' metrics", async () => {
       for (const url of world().metricsUrls) {
         const text = await (await fetch(url)).text();
         const statuses = [...text.matchAll(/^http_requests_total\{.*status="(\d+)".*\} (\d+)/gm)];

@@ -57,7 +57,7 @@ afterAll(async () => {
 });
 
 describe('S22 Redis', () => {
-  it('a pod does all its work as the user of users.acl', async () => {
+  it('a pod does all its work with the permissions of users.acl', async () => {
     const userId = 'ada';
     const user = await userToken({ secret: SECRET, userId, tenant: 'acme' });
     const send = (method: string, path: string, token: string, body?: unknown) =>
@@ -136,7 +136,7 @@ describe('S22 Redis', () => {
     client.disconnect();
   });
 
-  it('nobody comes in without a password, or with another', async () => {
+  it('a connection without a password, or with a wrong one, is refused', async () => {
     for (const login of [
       {},
       { username: 'parley' },

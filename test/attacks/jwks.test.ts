@@ -86,7 +86,7 @@ const list = (pod: Pod, token: string) => call(pod.url, { path: '/v1/elicitation
 describe("S14 tokens of an issuer's keys", () => {
   // First, while no pod has the keys yet.
   it.each<Mode>(['down', '500', 'html', 'no keys', 'elsewhere'])(
-    'keys that cannot be read (%s) are 503: they say nothing about the token',
+    'a token is 503 while the keys cannot be read (%s)',
     async (mode) => {
       issuer.mode = mode;
       expectProblem(await list(several, await rs256()), 503, 'unavailable');
@@ -95,7 +95,7 @@ describe("S14 tokens of an issuer's keys", () => {
     },
   );
 
-  it('they are let in when the keys are back', async () => {
+  it('tokens are accepted again when the keys are available again', async () => {
     issuer.mode = 'up';
     expect((await list(several, await rs256())).status).toBe(200);
     expect((await list(single, await rs256())).status).toBe(200);
@@ -123,12 +123,12 @@ describe("S14 tokens of an issuer's keys", () => {
     for (const pod of [several, single]) expectProblem(await list(pod, token), 401, 'unauthenticated');
   });
 
-  it("a stranger's key under the right name is 401", async () => {
+  it('a foreign key under the right key id is 401', async () => {
     const token = await rs256({}, {}, strangers.privateKey);
     expectProblem(await list(several, token), 401, 'unauthenticated');
   });
 
-  it('the public key is no secret: HS256 with it is 401, in every form that it comes in', async () => {
+  it('HS256 with the public key as the secret is 401, in every encoding of that key', async () => {
     const jwk = await exportJWK(keys.publicKey);
     const pem = await exportSPKI(keys.publicKey);
     const secrets = [pem, pem.trim(), `${pem}\n`, JSON.stringify(jwk), String(jwk.n), ''];
@@ -140,7 +140,7 @@ describe("S14 tokens of an issuer's keys", () => {
     }
   });
 
-  it('every forged token is 401 here too', async () => {
+  it('every forged token is 401 with keys of an issuer too', async () => {
     const publicKeyPem = await exportSPKI(keys.publicKey);
     const options = { secret: 'a-secret', userId: 'ada', tenant: 'acme', publicKeyPem };
     for (const { token } of forgedTokens({ ...options, claims: { iss: ISSUER, aud: AUDIENCE } })) {
@@ -148,7 +148,7 @@ describe("S14 tokens of an issuer's keys", () => {
     }
   });
 
-  it('a token that names no tenant is let in where there is only one', async () => {
+  it('a token without a tenant is accepted where there is only one tenant', async () => {
     const token = await rs256({ tenant: undefined });
     expect((await list(single, token)).status).toBe(200);
     expectProblem(await list(several, token), 401, 'unauthenticated');
@@ -157,7 +157,7 @@ describe("S14 tokens of an issuer's keys", () => {
     expectProblem(await list(single, globex), 401, 'unauthenticated');
   });
 
-  it('unknown keys do not make the pod ask its issuer again and again', async () => {
+  it('tokens with unknown key ids do not cause repeated requests to the issuer', async () => {
     const before = issuer.asked();
     for (let index = 0; index < 20; index += 1) {
       await list(several, await rs256({}, { kid: `key-${index + 10}` }));
@@ -165,12 +165,12 @@ describe("S14 tokens of an issuer's keys", () => {
     expect(issuer.asked() - before).toBeLessThanOrEqual(1);
   });
 
-  it('a token that was let in is still so while the issuer is away', async () => {
+  it('a token that was accepted before is accepted while the issuer is unavailable', async () => {
     issuer.mode = 'down';
     expect((await list(several, await rs256())).status).toBe(200);
   });
 
-  it('no token is in a log', () => {
+  it('no token appears in a log', () => {
     const said = [several, single].flatMap(({ lines, stderr }) => [...lines, ...stderr]).join('\n');
     expect(said).not.toMatch(/eyJ[\w-]+/);
     expect(said).not.toContain(issuer.url);

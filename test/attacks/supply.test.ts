@@ -44,7 +44,7 @@ function choicesOf(license: string): string[] {
 }
 
 describe('S24 supply chain', () => {
-  it('every package is locked, by its content', () => {
+  it('every package is locked by a content hash', () => {
     expect(lock.lockfileVersion).toBe(3);
     expect(foreign.length).toBeGreaterThan(50);
     const loose = foreign.filter(
@@ -53,26 +53,26 @@ describe('S24 supply chain', () => {
     expect(loose.map(([path]) => path)).toEqual([]);
   });
 
-  it('no package is tied to a host, a git repository or a file', () => {
+  it('no package is resolved from a custom host, a git repository or a file', () => {
     const tied = foreign.filter(([, { resolved }]) => resolved !== undefined);
     expect(tied.map(([path, { resolved }]) => `${path}: ${resolved}`)).toEqual([]);
     expect(readFileSync(`${root}.npmrc`, 'utf8')).not.toMatch(/registry\s*=|\/\/|_auth/);
   });
 
-  it('links lead to our own workspaces', () => {
+  it('links point to our own workspaces', () => {
     const links = packages.filter(([, { link }]) => link === true).map(([path]) => nameOf(path));
     expect(links.length).toBeGreaterThan(3);
     for (const name of links) expect(name).toMatch(/^@parley\//);
   });
 
-  it('only known packages run something when they are installed', () => {
+  it('only known packages run an install script', () => {
     const scripts = new Set(
       foreign.filter(([, { hasInstallScript }]) => hasInstallScript === true).map(([path]) => nameOf(path)),
     );
     expect([...scripts].filter((name) => !INSTALL_SCRIPTS.has(name))).toEqual([]);
   });
 
-  it('production needs no package under a licence that asks for more than a notice', () => {
+  it('production depends on packages with permissive licences only', () => {
     expect(inProduction.length).toBeGreaterThan(50);
     const others = inProduction.filter(
       ([, { license = '' }]) => !choicesOf(license).some((one) => LICENCES.includes(one)),
@@ -80,7 +80,7 @@ describe('S24 supply chain', () => {
     expect(others.map(([path, { license }]) => `${nameOf(path)}: ${license}`)).toEqual([]);
   });
 
-  it('every manifest asks for ranges of released versions, and runs nothing on install', () => {
+  it('every manifest uses ranges of released versions and has no install script', () => {
     for (const manifest of workspaces().map(manifestOf)) {
       const wanted = Object.entries({
         ...manifest.dependencies,
@@ -94,7 +94,7 @@ describe('S24 supply chain', () => {
     }
   });
 
-  it('what runs needs only what our own manifests name', () => {
+  it('production code imports only packages that our own manifests name', () => {
     // A package that is there by luck of a stranger's needs is gone with the next update.
     for (const folder of workspaces().filter((one) => one !== '')) {
       const named = new Set([...namesIn(folder), ...namesIn(folder, 'peerDependencies')]);
@@ -103,7 +103,7 @@ describe('S24 supply chain', () => {
     }
   });
 
-  it('a service brings what the shared server parts need; a client is free of all of it', () => {
+  it('a service depends on what the shared server parts need; a client depends on none of it', () => {
     const server = namesIn('shared', 'peerDependencies');
     expect(server).toEqual(expect.arrayContaining(['ioredis', 'bullmq']));
     for (const folder of ['services/api', 'services/worker']) {

@@ -7,12 +7,12 @@ import { checkWith, notRun, type Planted, problemsOf, root } from './planted-tre
 
 const defects: Readonly<Record<string, readonly Planted[]>> = { ...kubernetesDefects, ...otherDefects };
 
-it('has planted defects for every check, and for no other', () => {
+it('the planted defects cover every check and no other', () => {
   expect(Object.keys(defects).sort()).toEqual(allChecks.map(({ name }) => name).sort());
 });
 
 describe.each(Object.keys(defects))('the check "%s"', (check) => {
-  it('passes the tree as it is', async ({ skip }) => {
+  it('accepts the tree unchanged', async ({ skip }) => {
     const verdict = await checkWith(check, []);
     if (verdict.status === 'not run') notRun(skip, verdict);
     expect(problemsOf(verdict)).toBe('ok');

@@ -17,7 +17,7 @@ describe('an expression', () => {
     ['histogram_quantile(0.99, sum by (le) (rate(h_bucket[5m])))', ['h']],
     ['a / on(x) group_left(y) b > 0.5 and h_count unless a_total', ['a', 'b', 'h', 'a_total']],
     ['a{x="sum(b)", y=~"c|d"} offset 5m', ['a']],
-  ])('%s uses the metrics that exist, and no others', (expression, metrics) => {
+  ])('%s uses only metrics that exist', (expression, metrics) => {
     expect(usedMetrics(expression, known)).toEqual(metrics);
     expect(expressionProblems(expression, known)).toEqual([]);
   });
@@ -36,7 +36,7 @@ describe('an expression', () => {
     expect(expressionProblems(expression, known)).toEqual(problems);
   });
 
-  it('is refused when the legend names a label that it drops', () => {
+  it('is refused when the legend names a label that the expression drops', () => {
     expect(expressionProblems('sum by (x) (a)', known, '{{x}} {{y}}')).toEqual([
       'its legend names y, which the expression drops',
     ]);

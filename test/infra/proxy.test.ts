@@ -120,7 +120,7 @@ describe.each(programs)('the shipped configuration of %s', (program) => {
 
   it.each(Object.entries(behaviours))('%s', (_title, { check }) => check(proxy));
 
-  it('loses no call when a pod is gone', async () => {
+  it('loses no call when a pod has stopped', async () => {
     const [gone] = proxy.pods;
     if (gone === undefined) throw new Error('there is no pod');
     gone.server.closeAllConnections();
@@ -131,8 +131,9 @@ describe.each(programs)('the shipped configuration of %s', (program) => {
   });
 
   // Open-source nginx cannot ask pods whether they are ready.
-  it.runIf(program === 'haproxy')('sends a pod that is not ready no calls, and keeps its streams', () =>
-    leavesOutUnreadyPod(proxy),
+  it.runIf(program === 'haproxy')(
+    'sends no calls to a pod that is not ready, and keeps its streams open',
+    () => leavesOutUnreadyPod(proxy),
   );
 
   it.for(plantedDefects(program))('%s: seen failing with the planted %s', async ([title, planted, edit]) => {

@@ -57,7 +57,7 @@ describe('a filled-in copy of the template', () => {
     expect(problemsOf(verdict)).not.toContain(long);
   });
 
-  it('is refused on the command line with a line that says so and exit code 1', async () => {
+  it('is refused on the command line with one line of explanation and exit code 1', async () => {
     const file = fill({ ...complete, PARLEY_JWT_SECRET: 'REPLACE_ME' });
     const args = ['--conditions=parley-source', '--import', 'tsx', 'infra/check.ts', '--secrets', file];
     const { code, output } = await runProgram(process.execPath, args, { cwd: root });

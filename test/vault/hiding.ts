@@ -35,7 +35,7 @@ export function hidingContract(pods: () => VaultPods): void {
       { kind: 'nango', connectionId: secret, providerConfigKey: 'p' },
     ];
 
-    it('lies in no value of the store, at any time', async () => {
+    it('is in no value of the store, at any time', async () => {
       const { stores, dump } = pods();
       const [store] = stores;
       const keys = newKeys();
@@ -58,7 +58,7 @@ export function hidingContract(pods: () => VaultPods): void {
       expect(findCanary(secret, values)).toEqual([]);
     });
 
-    it('shows in nothing that the vault gives, whoever writes that down', async () => {
+    it('is not visible in any vault object when it is serialised or logged', async () => {
       const [store] = pods().stores;
       const keys = newKeys();
       const vault = createVault({ store, keys });
@@ -77,7 +77,7 @@ export function hidingContract(pods: () => VaultPods): void {
       expect(findCanary(secret, given.flatMap(traces))).toEqual([]);
     });
 
-    it('shows in no error', async () => {
+    it('is in no error', async () => {
       const [store] = pods().stores;
       const keys = newKeys();
       const vault = createVault({ store, keys });

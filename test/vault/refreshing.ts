@@ -101,7 +101,7 @@ export function refreshingContract(pods: () => VaultPods): void {
       });
     });
 
-    it('whose tokens have no life at all is refreshed once by those who ask together, and used', async () => {
+    it('whose tokens expire at once is refreshed once by concurrent callers, and used', async () => {
       const keys = newKeys();
       const [vault] = vaultsOn(pods(), keys);
       const server = createRotatingServer(0);
@@ -155,7 +155,7 @@ export function refreshingContract(pods: () => VaultPods): void {
       expect(attempts).toBe(1);
     });
 
-    it('does not come back when it is removed meanwhile', async () => {
+    it('stays removed when it is removed during the refresh', async () => {
       const keys = newKeys();
       const [vault] = vaultsOn(pods(), keys);
       const [fresh] = refreshersOn(pods(), keys);
@@ -170,7 +170,7 @@ export function refreshingContract(pods: () => VaultPods): void {
       expect(await vault.read(ref)).toBeUndefined();
     });
 
-    it('gives way to what the person connected meanwhile', async () => {
+    it('is replaced by an account connected during the refresh', async () => {
       const keys = newKeys();
       const [vault] = vaultsOn(pods(), keys);
       const outcomes: string[] = [];
@@ -200,7 +200,7 @@ export function refreshingContract(pods: () => VaultPods): void {
       ['tokens for a while', { ...endedTokens(), expiresAt: Date.now() + 3_600_000 }],
     ];
 
-    it.each(KINDS)('is used as it is: %s', async (_title, credential) => {
+    it.each(KINDS)('is used unchanged: %s', async (_title, credential) => {
       const keys = newKeys();
       const [vault] = vaultsOn(pods(), keys);
       const [fresh] = refreshersOn(pods(), keys);
@@ -213,7 +213,7 @@ export function refreshingContract(pods: () => VaultPods): void {
       expect(server.calls).toBe(0);
     });
 
-    it('may be none', async () => {
+    it('may be missing', async () => {
       const [fresh] = refreshersOn(pods(), newKeys());
       expect(await fresh(newRef(), createRotatingServer().refresh)).toEqual({ status: 'absent' });
     });

@@ -48,7 +48,7 @@ if (typeof server === 'string') {
   const url = server.url;
 
   describe(NAME, () => {
-    it('says how it goes, and ends with 0 when the old key may go', async () => {
+    it('reports progress, and exits with 0 when the old key may be removed', async () => {
       const [store] = pods.stores;
       const ref = newRef();
       await createVault({ store, keys: ringOf('old') }).save(ref, { kind: 'api_key', value: 'x' });
@@ -63,7 +63,7 @@ if (typeof server === 'string') {
       expect(held?.credential.reveal()).toEqual({ kind: 'api_key', value: 'x' });
     });
 
-    it('says what it lacks, and ends with 1', async () => {
+    it('names what is missing, and exits with 1', async () => {
       const { code, stderr } = await runRekey({});
       expect(code).toBe(1);
       expect(stderr).toContain('PARLEY_VAULT_KEYS');

@@ -21,7 +21,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
   };
 
   describe('a change of keys', () => {
-    it('puts every record under the new key, so that the old one may go', async () => {
+    it('seals every record with the new key, so the old one may be removed', async () => {
       const [store, other] = pods().stores;
       const { refs, versions } = await seed(300);
       const flow = { ...newRef(), flowId: 'flow' };
@@ -50,7 +50,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
       expect((await vault.read(flow))?.credential.reveal()).toEqual(keyOf(-1));
     });
 
-    it('does nothing the second time', async () => {
+    it('changes nothing the second time', async () => {
       const [store] = pods().stores;
       await seed(20);
       await rekey({ store, keys: BOTH });
@@ -58,7 +58,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
       expect(await rekey({ store, keys: NEW })).toMatchObject({ rewrapped: 0, done: true });
     });
 
-    it('goes on where it was broken off', async () => {
+    it('continues where it was interrupted', async () => {
       const [store] = pods().stores;
       const { refs } = await seed(50);
       let left = 20;
@@ -75,7 +75,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
       for (const ref of refs) expect(await vault.read(ref)).toBeDefined();
     });
 
-    it('stops when told to', async () => {
+    it('stops when its signal is aborted', async () => {
       const [store] = pods().stores;
       await seed(5);
       const reason = new Error('stopped');
@@ -83,7 +83,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
       await expect(rekey({ store, keys: BOTH }, { signal })).rejects.toBe(reason);
     });
 
-    it('costs no pod its write, and none of what pods write', async () => {
+    it('loses no concurrent write of a pod', async () => {
       const three = vaultsOn(pods(), BOTH);
       const { refs, versions } = await seed(30);
       let writing = true;
@@ -113,7 +113,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
       }
     });
 
-    it('is not done while a record does not open', async () => {
+    it('is not complete while a record cannot be opened', async () => {
       const [store] = pods().stores;
       await seed(3);
       await createVault({ store, keys: ringOf('third') }).save(newRef(), keyOf(0));
@@ -133,7 +133,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
       });
     });
 
-    it('is not done while a pod still writes under the old key', async () => {
+    it('is not complete while a pod still writes with the old key', async () => {
       const [store] = pods().stores;
       await seed(3);
       const behind = createVault({ store, keys: OLD });

@@ -24,8 +24,8 @@ async function staleOf(vault: Vault, flow: FlowRef, olderThanMs = 0): Promise<St
 export function stagingContract(pods: () => VaultPods): void {
   const vaults = () => vaultsOn(pods(), newKeys());
 
-  describe('what a flow got', () => {
-    it('is of no use until it is promoted, then at once and on every pod', async () => {
+  describe('a staged credential', () => {
+    it('is not usable until it is promoted, then at once and on every pod', async () => {
       const [one, other, third] = vaults();
       const flow = newFlow();
       const before = await one.save(flow, BEFORE);
@@ -37,7 +37,7 @@ export function stagingContract(pods: () => VaultPods): void {
       expect([held?.version, held?.state, held?.credential.reveal()]).toEqual([version, 'usable', GOT]);
     });
 
-    it('is promoted once, however often and from wherever that is asked', async () => {
+    it('is promoted once, however often and from whichever pod', async () => {
       const three = vaults();
       const flow = newFlow();
       await three[0].stage(flow, GOT, HOUR_MS);
@@ -52,7 +52,7 @@ export function stagingContract(pods: () => VaultPods): void {
       expect((await three[0].read(flow))?.credential.reveal()).toEqual(BEFORE);
     });
 
-    it('makes a credential usable that the provider refused', async () => {
+    it('makes a refused credential usable again when it is promoted', async () => {
       const [one, other] = vaults();
       const flow = newFlow();
       await one.markReconnect(flow, (await one.save(flow, BEFORE)) ?? 0);
@@ -62,7 +62,7 @@ export function stagingContract(pods: () => VaultPods): void {
       expect((await one.read(flow))?.state).toBe('usable');
     });
 
-    it('is given back when it is dropped, and leaves what was there alone', async () => {
+    it('is returned when it is dropped, and does not change the stored credential', async () => {
       const [one, other] = vaults();
       const flow = newFlow();
       await one.save(flow, BEFORE);
@@ -73,7 +73,7 @@ export function stagingContract(pods: () => VaultPods): void {
       expect((await one.read(flow))?.credential.reveal()).toEqual(BEFORE);
     });
 
-    it('is never given back to be revoked once it is in use', async () => {
+    it('is never returned for revocation once it is in use', async () => {
       const [one, other] = vaults();
       const flow = newFlow();
       await one.stage(flow, GOT, HOUR_MS);
@@ -82,7 +82,7 @@ export function stagingContract(pods: () => VaultPods): void {
       expect((await one.read(flow))?.credential.reveal()).toEqual(GOT);
     });
 
-    it('is either promoted or dropped when both are asked at once', async () => {
+    it('is either promoted or dropped when both are requested at once', async () => {
       const [one, other] = vaults();
       for (let round = 0; round < 30; round += 1) {
         const flow = newFlow();
@@ -95,7 +95,7 @@ export function stagingContract(pods: () => VaultPods): void {
       }
     });
 
-    it('is apart by its flow', async () => {
+    it('is separate for each flow', async () => {
       const [one, other] = vaults();
       const flow = newFlow();
       const second = { ...flow, flowId: 'second' };
@@ -106,7 +106,7 @@ export function stagingContract(pods: () => VaultPods): void {
       expect((await one.read(flow))?.credential.reveal()).toEqual(BEFORE);
     });
 
-    it('lapses', async () => {
+    it('expires', async () => {
       const [one, other] = vaults();
       const flow = newFlow();
       await one.stage(flow, GOT, 50);
@@ -118,7 +118,7 @@ export function stagingContract(pods: () => VaultPods): void {
   });
 
   describe('the sweep of flows', () => {
-    it('finds those that were left half-done, by their age', async () => {
+    it('finds unfinished flows by their age', async () => {
       const [one, other] = vaults();
       const flow = newFlow();
       const { tenant, userId, toolId, connectorId, flowId } = flow;
@@ -129,7 +129,7 @@ export function stagingContract(pods: () => VaultPods): void {
       expect(await staleOf(other, flow, HOUR_MS)).toEqual([]);
     });
 
-    it('finds none that was promoted or dropped, lapsed or not', async () => {
+    it('finds no flow that was promoted or dropped, expired or not', async () => {
       const [one, other] = vaults();
       const [store] = pods().stores;
       for (const finish of [one.promote, one.drop]) {
@@ -145,7 +145,7 @@ export function stagingContract(pods: () => VaultPods): void {
       }
     });
 
-    it('finds all of them, also when it ends some on its way', async () => {
+    it('finds all of them, even when it ends some meanwhile', async () => {
       const [one, other] = vaults();
       const owner = newRef();
       const flows = Array.from({ length: 250 }, (_, at) => ({ ...owner, flowId: `flow ${at}` }));

@@ -26,7 +26,7 @@ export function storingContract(pods: () => VaultPods): void {
   const vaults = () => vaultsOn(pods(), newKeys());
 
   describe('a credential', () => {
-    it.each(KINDS)('comes back on another pod as it was saved: $kind', async (credential) => {
+    it.each(KINDS)('is read unchanged on another pod: $kind', async (credential) => {
       const [one, other] = vaults();
       const ref = newRef();
       expect(await other.read(ref)).toBeUndefined();
@@ -36,7 +36,7 @@ export function storingContract(pods: () => VaultPods): void {
       expect(held).toMatchObject({ version, state: 'usable', savedAt: expect.any(Number) });
     });
 
-    it('is apart by tenant, user, tool and connector, however they are written', async () => {
+    it('is separate for each tenant, user, tool and connector, however their names are spelled', async () => {
       const [one, other] = vaults();
       const ref = newRef();
       const refs: CredentialRef[] = [
@@ -62,7 +62,7 @@ export function storingContract(pods: () => VaultPods): void {
         });
     });
 
-    it('is replaced over its version only by one of those who read it', async () => {
+    it('is replaced by only one of several writers that read the same version', async () => {
       const three = vaults();
       const ref = newRef();
       const version = await three[0].save(ref, API_KEY);
@@ -78,14 +78,14 @@ export function storingContract(pods: () => VaultPods): void {
       expect(held?.credential.reveal()).toEqual({ kind: 'api_key', value: `key ${won[0]?.at}` });
     });
 
-    it('is created over nothing only once', async () => {
+    it('is created only once', async () => {
       const [one, other] = vaults();
       const ref = newRef();
       const versions = await Promise.all([one.save(ref, API_KEY, 0), other.save(ref, API_KEY, 0)]);
       expect(versions.filter((version) => version !== undefined)).toHaveLength(1);
     });
 
-    it('has versions that rise, over its removal too', async () => {
+    it('has rising versions, across a removal too', async () => {
       const [one, other] = vaults();
       const ref = newRef();
       const versions = [await one.save(ref, API_KEY), await other.save(ref, API_KEY)];
@@ -98,7 +98,7 @@ export function storingContract(pods: () => VaultPods): void {
       expect(new Set(versions).size).toBe(3);
     });
 
-    it('that a provider refuses is marked in that version alone, until another is saved', async () => {
+    it('that a provider refuses is marked in that version only, until another is saved', async () => {
       const [one, other] = vaults();
       const ref = newRef();
       expect(await one.markReconnect(ref, 1)).toBe(false);
@@ -113,7 +113,7 @@ export function storingContract(pods: () => VaultPods): void {
       expect((await other.read(ref))?.state).toBe('usable');
     });
 
-    it('is given back when it is removed, and is then gone', async () => {
+    it('is returned when it is removed, and is then gone', async () => {
       const [one, other] = vaults();
       const ref = newRef();
       expect(await one.remove(ref)).toBeUndefined();
@@ -124,7 +124,7 @@ export function storingContract(pods: () => VaultPods): void {
   });
 
   describe('a sealed record', () => {
-    it('does not open where it does not belong', async () => {
+    it('does not open under another name', async () => {
       const [one] = vaults();
       const [store] = pods().stores;
       const ref = newRef();
@@ -136,7 +136,7 @@ export function storingContract(pods: () => VaultPods): void {
       }
     });
 
-    it('that is only staged does not open as a credential, and the other way round', async () => {
+    it('of a staged credential does not open as a stored one, nor the reverse', async () => {
       const [one] = vaults();
       const [store] = pods().stores;
       const flow = { ...newRef(), flowId: 'flow' };
@@ -148,7 +148,7 @@ export function storingContract(pods: () => VaultPods): void {
       await expect(one.read(flow)).rejects.toMatchObject({ fault: 'not_authentic' });
     });
 
-    it('says which key it needs when the ring lacks it', async () => {
+    it('names the key it needs when the key ring lacks it', async () => {
       const [store] = pods().stores;
       const ref = newRef();
       await createVault({ store, keys: ringOf('one') }).save(ref, API_KEY);
@@ -160,7 +160,7 @@ export function storingContract(pods: () => VaultPods): void {
     });
 
     it.each(['{"kind":"password"}', '{"kind":"oauth2"}', 'not JSON', ''])(
-      'that holds %j is no credential',
+      'that contains %j is not a credential',
       async (text) => {
         const keys = newKeys();
         const [store] = pods().stores;
@@ -172,7 +172,7 @@ export function storingContract(pods: () => VaultPods): void {
       },
     );
 
-    it('that does not open can be removed, and saved over', async () => {
+    it('that does not open can be removed and overwritten', async () => {
       const [one] = vaults();
       const [store] = pods().stores;
       const ref = newRef();

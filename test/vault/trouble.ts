@@ -20,7 +20,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
   };
 
   describe('a pod that dies while it refreshes', () => {
-    it('is followed by another once its lease has ended', async () => {
+    it('is replaced by another pod once its lease has ended', async () => {
       const { keys, vault, ref, server } = setUp();
       const [, store] = pods().stores;
       const fresh = refreshersOn(pods(), keys, { settings: { leaseMs: 3_000 } });
@@ -36,7 +36,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
       expect([server.calls, server.revoked]).toEqual([1, false]);
     });
 
-    it('after the server has given new tokens costs the grant, and that once', async () => {
+    it('after the server has issued new tokens loses the grant, once', async () => {
       const { keys, vault, ref, server } = setUp();
       const fresh = refreshersOn(pods(), keys);
       const version = await vault.save(ref, endedTokens());
@@ -50,7 +50,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
   });
 
   describe('a lease', () => {
-    it('is its holder’s until that lets go, and nobody else may', async () => {
+    it('belongs to its holder until the holder releases it, and no other process can release it', async () => {
       const [one, other] = pods().stores;
       const ref = newRef();
       const got = await Promise.all(
@@ -68,7 +68,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
   });
 
   describe('a call to the authorization server that does not end', () => {
-    it('keeps nobody waiting, is told to stop, and what it brings in the end is saved', async () => {
+    it('does not keep callers waiting, is aborted, and its late result is saved', async () => {
       const { keys, vault, ref, server } = setUp();
       const [fresh] = refreshersOn(pods(), keys, { settings: { callMs: 50 } });
       const gate = createGate();
@@ -88,7 +88,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
       expect([server.calls, server.revoked]).toEqual([1, false]);
     });
 
-    it('is overtaken by another pod, whose tokens stay', async () => {
+    it('is superseded by another pod, whose tokens stay', async () => {
       const { keys, vault, ref, server } = setUp();
       const outcomes: string[] = [];
       const [slow, next] = refreshersOn(pods(), keys, {
@@ -113,7 +113,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
   });
 
   describe('a grant that is over', () => {
-    it('has to be given anew, and the server is not asked again', async () => {
+    it('has to be granted again, and the server is not called again', async () => {
       const { keys, vault, ref } = setUp();
       const fresh = refreshersOn(pods(), keys);
       let calls = 0;
@@ -130,7 +130,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
       expect(shown(await fresh[1](ref, refuse))).toBe('access 0');
     });
 
-    it('does not matter when the person connected again meanwhile', async () => {
+    it('does not matter when the user has connected again meanwhile', async () => {
       const { keys, vault, ref } = setUp();
       const [fresh] = refreshersOn(pods(), keys);
       await vault.save(ref, endedTokens());
@@ -146,7 +146,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
       expect((await vault.read(ref))?.state).toBe('usable');
     });
 
-    it('is known without the server where there is nothing to refresh with', async () => {
+    it('is detected without a call where there is no refresh token', async () => {
       const { keys, vault, ref, server } = setUp();
       const [fresh] = refreshersOn(pods(), keys);
       const { refreshToken: _, ...ended } = endedTokens();
@@ -160,8 +160,8 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     });
   });
 
-  describe('an authorization server that is away', () => {
-    it('leaves a token in use as long as it is valid', async () => {
+  describe('an authorization server that is unavailable', () => {
+    it('does not prevent the use of a token that is still valid', async () => {
       const { vault, ref, server } = setUp();
       const failures: unknown[] = [];
       const fresh = createRefresher({
@@ -183,7 +183,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
       expect(shown(await fresh(ref, server.refresh))).toBe('access 1');
     });
 
-    it('makes a token that has ended, or was refused, unavailable and nothing worse', async () => {
+    it('makes an expired or refused token unavailable and removes nothing', async () => {
       const { keys, vault, ref, server } = setUp();
       const fresh = refreshersOn(pods(), keys);
       await vault.save(ref, endedTokens());
@@ -197,7 +197,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     });
   });
 
-  it('a store that is away for a moment does not cost the new tokens', async () => {
+  it('a short outage of the store does not lose the new tokens', async () => {
     const { vault, ref, server } = setUp();
     let away = 2;
     const fresh = createRefresher({

@@ -133,7 +133,7 @@ export function answerAttacks(world: () => World): void {
       expectProblem(reply, 400, 'invalid_request');
     });
 
-    it('none of this moved the question, and a right answer still settles it', async () => {
+    it('none of these requests changed the question, and a valid answer still settles it', async () => {
       expect((await world().read(person, id)).status).toBe('pending');
       const zero = await world().call({
         method: 'POST',
@@ -144,7 +144,7 @@ export function answerAttacks(world: () => World): void {
       expect(zero.json).toMatchObject({ status: 'accepted', content: { ...good, size: 0 } });
     });
 
-    it('any content is accepted as it was sent, or refused', async () => {
+    it('any content is either accepted unchanged or refused', async () => {
       const open = () => world().ask(person, { requestedSchema: FORM });
       let target = (await open()).elicitationId;
       await holds(
@@ -176,7 +176,7 @@ export function answerAttacks(world: () => World): void {
         expectProblem(after, 400, 'invalid_request');
       });
 
-      it('a form cannot be completed, nor a url that its person finishes', async () => {
+      it('neither a form nor a url question that its user completes can be completed by a service', async () => {
         const form = await world().ask(person);
         const more = { mode: 'url', url: 'https://example.com/', requestedSchema: undefined };
         const page = await world().ask(person, more);
@@ -195,11 +195,11 @@ export function answerAttacks(world: () => World): void {
           ...['decline', 'cancel'].map((action) => world().answer(person, target, { action })),
         ]);
 
-      it('B15 before there is a question, 404', async () => {
+      it('B15 an answer to a question that does not exist yet is 404', async () => {
         for (const reply of await everyEnding(MISSING_ID)) expectProblem(reply, 404, 'not_found');
       });
 
-      it('B15 after it ended otherwise, 409 with the question as it stands', async () => {
+      it('B15 an answer after another outcome is 409 with the current question', async () => {
         const target = await ended('accept');
         for (const reply of await everyEnding(target)) {
           const { elicitation } = expectProblem(reply, 409, 'already_settled');
@@ -207,7 +207,7 @@ export function answerAttacks(world: () => World): void {
         }
       });
 
-      it('B15 after it was withdrawn 409, after its deadline 410', async () => {
+      it('B15 an answer after withdrawal is 409, after the deadline 410', async () => {
         const { elicitationId: withdrawn } = await world().ask(person);
         const path = `/v1/elicitations/${withdrawn}`;
         await world().call({ method: 'DELETE', path, token: SERVICE_KEYS.acme });
@@ -228,14 +228,14 @@ export function answerAttacks(world: () => World): void {
         }
       });
 
-      it('B15 after its retention, 404', async () => {
+      it('B15 an answer after the retention is 404', async () => {
         const target = await ended('decline');
         await redisCommand(world().redis.url, 'DEL', elicitationKey(target));
         for (const reply of await everyEnding(target)) expectProblem(reply, 404, 'not_found');
       });
     });
 
-    it('B14 the same Idempotency-Key with another body is 409, and asks nothing', async () => {
+    it('B14 the same Idempotency-Key with another body is 409 and creates no question', async () => {
       const headers = { 'idempotency-key': `key-${person.userId}` };
       const ask = (more: object, token: string = SERVICE_KEYS.acme) =>
         world().call({ ...POST_ASK, token, headers, body: { ...question(person.userId), ...more } });

@@ -105,7 +105,7 @@ export function askAttacks(world: () => World): void {
       },
     );
 
-    it('B12 any id is taken as it is, or 400', async () => {
+    it('B12 any id is either accepted unchanged or 400', async () => {
       const id = fc.oneof(
         fc.stringMatching(/^[A-Za-z0-9._-]{1,128}$/),
         fc.string({ unit: 'binary', maxLength: 20 }),
@@ -154,7 +154,7 @@ export function askAttacks(world: () => World): void {
       'a:b',
       '\'"\\ %2F',
       '__proto__',
-    ])('B12 a userId may be %s, and is that user alone', async (name) => {
+    ])('B12 a userId may be %s and identifies that user only', async (name) => {
       const owner = await newPerson('globex', name);
       const { elicitationId, userId } = await world().ask(owner);
       expect(userId).toBe(name);
@@ -219,12 +219,12 @@ export function askAttacks(world: () => World): void {
       expectProblem(await askWith(more), 400, 'invalid_request');
     });
 
-    it('B16 a message of exactly 10,000 characters is asked, and a body of 1 MB is 413', async () => {
+    it('B16 a message of exactly 10,000 characters is accepted, and a body of 1 MB is 413', async () => {
       expect((await verdictOf({ message: '🦜'.repeat(10_000) })).status).toBe(201);
       expectProblem(await askWith({ message: 'a'.repeat(1024 * 1024) }), 413, 'too_large');
     });
 
-    it('B16 any message is shown as it was sent, or 400', async () => {
+    it('B16 any message is either stored unchanged or 400', async () => {
       await holds(
         'B16 messages',
         fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 30 }), async (message) => {

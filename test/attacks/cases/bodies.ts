@@ -93,7 +93,7 @@ export function bodyAttacks(world: () => World): void {
       }
     });
 
-    it('B2 no body at all is 400 where one is needed', async () => {
+    it('B2 a missing body is 400 where one is required', async () => {
       for (const name of ['ask', 'answer', 'answer from a chat']) {
         expectProblem(await world().call({ path: '', ...calls[name] }), 400, 'invalid_request');
       }
@@ -115,7 +115,7 @@ export function bodyAttacks(world: () => World): void {
       }
     });
 
-    it('none of this moved the question', async () => {
+    it('none of these requests changed the question', async () => {
       expect((await world().read(person, id)).status).toBe('pending');
     });
 
@@ -143,13 +143,13 @@ export function bodyAttacks(world: () => World): void {
       expectProblem(onlyReply(await sendRaw(world(), headers, forEver(part))), 413, 'too_large');
     });
 
-    it('B1 nobody may send a large body before saying who they are', async () => {
+    it('B1 a large body without credentials is refused before it is read', async () => {
       const headers = { 'transfer-encoding': 'chunked', authorization: 'Bearer nobody' };
       const text = await sendRaw(world(), headers, forEver(chunk(' '.repeat(16_384))));
       expectProblem(onlyReply(text), 401, 'unauthenticated');
     });
 
-    it('B1 a caller that sends all before it listens still learns why it was refused', async () => {
+    it('B1 a client that sends its whole body before it reads still receives the refusal', async () => {
       const raw = ' '.repeat(4 * 1024 * 1024);
       for (const [path, token] of [
         ['/v1/elicitations', 'nobody'],
@@ -162,7 +162,7 @@ export function bodyAttacks(world: () => World): void {
       }
     });
 
-    it('B1 a body that ends before its length answers nobody and breaks nothing', async () => {
+    it('B1 a body shorter than its declared length gets no answer and breaks nothing', async () => {
       const text = await exchange({
         port: world().pods[0].port,
         send: [askHead({ 'content-length': '500' }), '{"userId":'],

@@ -117,7 +117,7 @@ export function fuzzAttacks(world: () => World): void {
         { requiredKeys: ['method', 'path', 'pod'] },
       ) as fc.Arbitrary<Request & { pod: 0 | 1 }>;
 
-    it('is never a 5xx, and when it is refused, refused as everything is', async () => {
+    it('never gets a 5xx, and every refusal is a regular problem document', async () => {
       expect(calls.length).toBeGreaterThan(9);
       const any = fc.constantFrom(...calls).chain(anyRequest);
       await holds(
@@ -139,7 +139,7 @@ export function fuzzAttacks(world: () => World): void {
       expect(['pending', 'accepted', 'declined', 'cancelled', 'withdrawn']).toContain(after.status);
     });
 
-    it('the calls of operations take no harm either', async () => {
+    it('the operations endpoints are not harmed either', async () => {
       for (const path of OPERATIONS) {
         for (const query of ['', '?x=%ff', '?__proto__=x', '#']) {
           expect((await world().call({ path: `${path}${query}` })).status).toBe(200);

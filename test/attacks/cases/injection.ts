@@ -96,7 +96,7 @@ export function injectionAttacks(world: () => World): void {
       person = await newPerson();
     });
 
-    it('no stream has a name that means more than itself', async () => {
+    it('no character of a stream name has a special meaning', async () => {
       const port = world().pods[0].port;
       const statuses = await Promise.all(
         BAD_STREAMS.flatMap((name) =>
@@ -112,7 +112,7 @@ export function injectionAttacks(world: () => World): void {
       expect(new Set(statuses)).toEqual(new Set(['HTTP/1.1 404']));
     });
 
-    it('users with confusable names have each their own', async () => {
+    it('users with confusable names are kept apart', async () => {
       const people = await Promise.all(NASTY_USERS.map((userId) => newPerson('acme', userId)));
       const asked = await Promise.all(people.map((owner) => world().ask(owner)));
       await Promise.all(
@@ -164,7 +164,7 @@ export function injectionAttacks(world: () => World): void {
       }
     });
 
-    it("S12 a service that names another tenant's user and stream hears nothing of it", async () => {
+    it("S12 a service that names another tenant's user and stream receives none of its events", async () => {
       const { streamRequestId } = await world().ask(person, { streamRequestId: `turn-${person.userId}` });
       const path = `/v1/streams/${streamRequestId}/events?userId=${person.userId}`;
       const spy = await openStream(world().pods[1], path, SERVICE_KEYS.globex);
@@ -175,7 +175,7 @@ export function injectionAttacks(world: () => World): void {
       spy.close();
     });
 
-    it("names in Redis are Parley's own, of a bounded length, and subscribed to one by one", async () => {
+    it('key and channel names are built by Parley, have a bounded length, and are never subscribed to by pattern', async () => {
       const elicitationId = 'x'.repeat(200_000);
       for (const id of [elicitationId, `${'y'.repeat(9_000)}`]) {
         const body = { conversationId: 'c', elicitationId: id, action: 'decline' };
@@ -202,7 +202,7 @@ export function injectionAttacks(world: () => World): void {
   });
 
   describe('S21 fields', () => {
-    it('no text of a question ends its line or its event', async () => {
+    it('no text of a question ends an SSE line or event', async () => {
       const person = await newPerson('globex', `a\u2028b-${Math.random()}`);
       const streamRequestId = `turn-${Math.floor(Math.random() * 1e9)}`;
       const inbox = await openStream(world().pods[0], '/v1/inbox/events', person.token);
@@ -228,7 +228,7 @@ export function injectionAttacks(world: () => World): void {
       expect(stream.events().map(({ data }) => data.message)).toEqual(BREAKS.flatMap((text) => [text, text]));
     });
 
-    it('no header is made of what was sent', async () => {
+    it('no response header contains text from the request', async () => {
       const request = { path: '/v1/elicitations', headers: { 'x-request-id': 'a b\tc"' } };
       const reply = await world().call({ ...request, token: SERVICE_KEYS.acme });
       expect(reply.headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);

@@ -39,7 +39,7 @@ const refusedIn = (replies: readonly Reply[]) => replies.filter(({ status }) => 
 
 export function limitAttacks(world: () => World): void {
   describe('S23 floods', () => {
-    it('the limits are those of the contract unless told otherwise', () => {
+    it('the default limits are those of the contract', () => {
       expect(readEnv('api', {})).toMatchObject({
         PARLEY_LIMIT_USER_WRITES: USER_WRITES,
         PARLEY_LIMIT_ELICITATION_ANSWERS: 300,
@@ -50,7 +50,7 @@ export function limitAttacks(world: () => World): void {
       });
     });
 
-    it('a user writes 300 times in 10 s over all pods, whatever comes of it, and then 429', async () => {
+    it('a user may make 300 writes in 10 s over all pods, failed ones included; the next is 429', async () => {
       const replies = await firstThatFits(async () => {
         const person = await newPerson();
         // Many questions, so that it is not the budget of one of them that runs out.
@@ -76,7 +76,7 @@ export function limitAttacks(world: () => World): void {
       expectProblem(await world().answer(other, MISSING_ID, { action: 'decline' }), 404, 'not_found');
     });
 
-    it('an elicitation takes so many answers in 10 s over all pods, and then 429', async () => {
+    it('an elicitation accepts a limited number of answer attempts in 10 s over all pods; the next is 429', async () => {
       const replies = await firstThatFits(async () => {
         const person = await newPerson();
         const { elicitationId } = await world().ask(person);
@@ -96,7 +96,7 @@ export function limitAttacks(world: () => World): void {
       expect(replies.filter(({ status }) => status === 422)).toHaveLength(LIMITS.elicitationAnswers);
     });
 
-    it("a stranger's answers use up nobody else's", async () => {
+    it("answers from another user do not count against the owner's limit", async () => {
       const [owner, stranger] = [await newPerson(), await newPerson()];
       const { elicitationId } = await world().ask(owner);
       const replies = await flood(LIMITS.elicitationAnswers + 5, () =>
@@ -107,7 +107,7 @@ export function limitAttacks(world: () => World): void {
       expect(taken.json).toMatchObject({ status: 'cancelled' });
     });
 
-    it('a user has so many open questions over all pods, and then 429 until one ends', async () => {
+    it('a user may have a limited number of open questions over all pods; the next is 429 until one ends', async () => {
       const person = await newPerson();
       const ask = (pod: 0 | 1) =>
         world().call({ ...POST_ASK, token: SERVICE_KEYS.acme, pod, body: question(person.userId) });
@@ -128,7 +128,7 @@ export function limitAttacks(world: () => World): void {
       expect(counted.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(11);
     });
 
-    it('a service key makes so many calls, and then 429; another key of the same tenant goes on', async () => {
+    it('a service key may make a limited number of calls, then gets 429; another key of the same tenant is not affected', async () => {
       const keys = [0, 1, 2, 3].map((index) => `key-${index}-of-acme-0123456789`);
       const other = 'other-key-of-acme-0123456789';
       let tries = 0;

@@ -105,7 +105,7 @@ export function ownerAttacks(world: () => World): void {
       ]);
     });
 
-    it('S1 S4 so it is in a chat', async () => {
+    it('S1 S4 a chat refuses them with the same 404', async () => {
       const texts = new Set<string>();
       for (const { user } of [...outsiders(), { user: owner.token }]) {
         for (const elicitationId of [id, MISSING_ID, '', 'x', '../x', 'a'.repeat(100_000)]) {
@@ -124,13 +124,13 @@ export function ownerAttacks(world: () => World): void {
       expect([...texts]).toHaveLength(1);
     });
 
-    it('S1 S2 none of it moved the question', async () => {
+    it('S1 S2 none of these requests changed the question', async () => {
       const question = await world().read(owner, id);
       expect(question).toMatchObject({ status: 'pending', userId: owner.userId });
       expect(question).not.toHaveProperty('settledAt');
     });
 
-    it('S1 a user asks nobody, S1 a service answers for nobody: 403 before anything is looked up', async () => {
+    it('S1 a user who asks and a service that answers get 403 before anything is looked up', async () => {
       const asUser = { token: owner.token };
       const asService = { token: SERVICE_KEYS.acme };
       for (const target of [id, MISSING_ID, 'x']) {
@@ -153,7 +153,7 @@ export function ownerAttacks(world: () => World): void {
       expect((await world().read(owner, id)).status).toBe('pending');
     });
 
-    it('S2 equal ids in two tenants never meet', async () => {
+    it('S2 equal ids in two tenants are kept apart', async () => {
       const chosen = { streamRequestId: `turn-${owner.userId}`, conversationId: 'talk-9' };
       const path = `/v1/streams/${chosen.streamRequestId}/events`;
       const inboxes = await Promise.all(
@@ -211,7 +211,7 @@ export function ownerAttacks(world: () => World): void {
       inbox.close();
     });
 
-    it("S2 a stream request is its first user's, within a tenant", async () => {
+    it('S2 a stream request belongs to the first user who used it, within a tenant', async () => {
       const streamRequestId = `turn-of-${owner.userId}`;
       await world().ask(owner, { streamRequestId });
       const reply = await world().call({
@@ -226,14 +226,14 @@ export function ownerAttacks(world: () => World): void {
       await world().ask(namesake, { streamRequestId });
     });
 
-    it("S2 a page of another's list begins nowhere", async () => {
+    it("S2 a cursor of another user's list leads to an empty page", async () => {
       const first = await world().ask(owner);
       const cursor = `${Date.parse(first.createdAt) + 1}.${first.elicitationId}`;
       const page = await world().call({ path: `/v1/elicitations?cursor=${cursor}`, token: stranger.token });
       expect(page.json).toEqual({ elicitations: [] });
     });
 
-    it('S2 a service names a user, and gets that user of its own tenant', async () => {
+    it("S2 a user named by a service is always a user of the service's own tenant", async () => {
       const key = SERVICE_KEYS.globex;
       expectProblem(await world().call({ path: '/v1/elicitations', token: key }), 400, 'invalid_request');
       const page = await world().call({ path: `/v1/elicitations?userId=${owner.userId}`, token: key });
@@ -241,7 +241,7 @@ export function ownerAttacks(world: () => World): void {
       expect(page.text).not.toContain(id);
     });
 
-    it('S3 the same answer again is the same reply, another one changes nothing', async () => {
+    it('S3 a repeated answer gets the same reply, and a different one changes nothing', async () => {
       const { elicitationId } = await world().ask(owner);
       const first = { action: 'accept', content: { name: 'Ada' }, responseId: 'r-1' };
       const taken = await world().answer(owner, elicitationId, first);
@@ -260,7 +260,7 @@ export function ownerAttacks(world: () => World): void {
       expect((await world().read(owner, elicitationId)).content).toEqual({ name: 'Ada' });
     });
 
-    it('S4 ids hold 128 bits that nobody can guess', async () => {
+    it('S4 ids contain 128 random bits', async () => {
       const minted = Array.from({ length: 10_000 }, () => mintElicitationId(owner));
       expect(new Set(minted.map((text) => text.slice(5))).size).toBe(10_000);
       // Every place takes on many values: no clock, no counter, no host in it.

@@ -44,7 +44,7 @@ export function pollutionAttacks(world: () => World): void {
       ];
     };
 
-    it.each(KEYS)('the key %s is 400 wherever it stands', async (key) => {
+    it.each(KEYS)('the key %s is 400 at every position', async (key) => {
       for (const poison of POISONS) {
         const requests = places(`"${key}":${poison}`);
         for (const reply of await Promise.all(requests.map((request) => world().call(request)))) {
@@ -53,7 +53,7 @@ export function pollutionAttacks(world: () => World): void {
       }
     });
 
-    it('no query is a prototype', async () => {
+    it('a query parameter with a prototype key is 400', async () => {
       for (const query of [
         '__proto__[admin]=true',
         '__proto__=x',
@@ -65,7 +65,7 @@ export function pollutionAttacks(world: () => World): void {
       }
     });
 
-    it('a pod is as it was', async () => {
+    it('the prototypes of the pod are unchanged', async () => {
       expect((await world().read(person, id)).status).toBe('pending');
       const page = await world().call({ path: '/v1/elicitations', token: person.token });
       expect(page.text).not.toContain('admin');
@@ -74,7 +74,7 @@ export function pollutionAttacks(world: () => World): void {
       expect(Object.keys(next)).not.toContain('admin');
     });
 
-    it('nor would the checks behind the parser let one in', () => {
+    it('the checks behind the parser would refuse such a key too', () => {
       const poisoned: unknown = JSON.parse(
         '{"type":"object","properties":{"name":{"type":"string"},"__proto__":{"type":"string"}}}',
       );

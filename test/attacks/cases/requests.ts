@@ -67,7 +67,7 @@ export function requestAttacks(world: () => World): void {
       person = await newPerson();
     });
 
-    it.each(METHODS)('every other method on %s is 405 and says which may', async (path, allow) => {
+    it.each(METHODS)('every other method on %s is 405 and lists the allowed ones', async (path, allow) => {
       const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].filter((name) => !allow.includes(name));
       for (const method of others) {
         const reply = await world().call({ method, path, token: SERVICE_KEYS.acme });
@@ -76,7 +76,7 @@ export function requestAttacks(world: () => World): void {
       }
     });
 
-    it('HEAD ends at once, also where GET is a stream or a wait', async () => {
+    it('HEAD ends at once, even where GET is a stream or a wait', async () => {
       for (const [path] of METHODS) {
         const reply = await world().call({ method: 'HEAD', path, token: person.token });
         expect({ path, status: reply.status, text: reply.text }).toEqual({ path, status: 405, text: '' });
@@ -93,7 +93,7 @@ export function requestAttacks(world: () => World): void {
       '/V1/elicitations',
       '//v1/elicitations',
       '/v1/streams/a/b/events',
-    ])('no such call: %s is 404', async (path) => {
+    ])('the unknown path %s is 404', async (path) => {
       expectProblem(await world().call({ path, token: SERVICE_KEYS.acme }), 404, 'not_found');
     });
 
@@ -167,7 +167,7 @@ export function requestAttacks(world: () => World): void {
       }
     });
 
-    it('garbage behind a request is never taken for its answer', async () => {
+    it('garbage after a request gets no reply of its own and does not change the first reply', async () => {
       const { userId } = person;
       const body = JSON.stringify({ ...question(userId), streamRequestId: 'pipelined' });
       const keepAlive = head('POST /v1/elicitations', {
@@ -195,7 +195,7 @@ export function requestAttacks(world: () => World): void {
       }
     });
 
-    it('a header may not be repeated to say two things', async () => {
+    it('a header that is repeated with two values is refused', async () => {
       const body = JSON.stringify(question(person.userId));
       const twice = `Idempotency-Key: a\r\nIdempotency-Key: b\r\n`;
       const sent = `POST /v1/elicitations HTTP/1.1\r\n${HOST}${AUTH}${twice}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
@@ -224,7 +224,7 @@ export function requestAttacks(world: () => World): void {
       },
     );
 
-    it("another stream's id gets a reset and the own events only", async () => {
+    it("an event id of another stream leads to a reset and the caller's own events only", async () => {
       const mine = await newPerson('acme');
       const other = await newPerson('globex', mine.userId);
       const theirs = await world().ask(other, { streamRequestId: 'the-same', message: 'not for you' });

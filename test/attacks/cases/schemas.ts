@@ -129,7 +129,7 @@ export function schemaAttacks(world: () => World): void {
         body: { ...question(person.userId), requestedSchema },
       });
 
-    it.each(BAD_SCHEMAS)('%s is 400 and the refusal says where', async (_what, schema, path) => {
+    it.each(BAD_SCHEMAS)('%s is 400 and the refusal names the place', async (_what, schema, path) => {
       const problem = expectProblem(await askWith(schema), 400, 'invalid_request');
       const wanted = path === '' ? 'requestedSchema' : `requestedSchema.${path}`;
       expect(pathsOf(problem).some((place) => place.startsWith(wanted))).toBe(true);
@@ -139,7 +139,7 @@ export function schemaAttacks(world: () => World): void {
       expectProblem(await askWith(schema), 400, 'invalid_request');
     });
 
-    it('any schema is asked or refused', async () => {
+    it('any schema is either accepted or refused', async () => {
       await holds(
         'B6-B8 schemas',
         fc.asyncProperty(anySchema, async (schema) => {

@@ -92,7 +92,7 @@ export function secretAttacks(world: () => World): void {
         },
       });
 
-    it('go through every door, right and wrong', async () => {
+    it('are sent to every endpoint, valid and invalid', async () => {
       const form = (await askForm()).json as { elicitationId: string };
       const { elicitationId, streamRequestId } = await world().ask(owner, {
         ...{ mode: 'url', requestedSchema: undefined, message: MARKS.message },
@@ -122,7 +122,7 @@ export function secretAttacks(world: () => World): void {
       await others(world().call(stolen));
     });
 
-    it('are sent where nobody asked for them', async () => {
+    it('are sent where they do not belong', async () => {
       const badToken = await userToken({ secret: MARKS.key, userId: MARKS.token });
       const headers = {
         'last-event-id': MARKS.event,
@@ -148,7 +148,7 @@ export function secretAttacks(world: () => World): void {
       }
     });
 
-    it('never ride on an event', async () => {
+    it('never appear in an event', async () => {
       const inbox = await openStream(world().pods[1], '/v1/inbox/events', owner.token);
       await inbox.event(0);
       const { elicitationId, streamRequestId } = await world().ask(owner);
@@ -165,7 +165,7 @@ export function secretAttacks(world: () => World): void {
       }
     });
 
-    it('stay out of what is said of a row that broke, and of a Redis that is away', async () => {
+    it('do not appear in reports of a damaged row or an unavailable Redis', async () => {
       const broken =
         ((await askForm({ userId: `${owner.userId}-2` })).json as { elicitation?: unknown }) ?? {};
       expect(broken).toBeDefined();
@@ -206,7 +206,7 @@ export function secretAttacks(world: () => World): void {
       }
     });
 
-    it('are in no log, no metric and no reply to anybody else', async () => {
+    it('appear in no log, no metric and no reply to another caller', async () => {
       const { pods, metricsUrls } = world();
       const metrics = await Promise.all(metricsUrls.map(async (url) => (await fetch(url)).text()));
       for (const text of metrics) expect(text).toContain('elicitation_');

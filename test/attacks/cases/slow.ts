@@ -58,7 +58,7 @@ export function slowAttacks(world: () => World): void {
         trickles.push(trickle(pod.port, SILENT, 100_000));
       }
     });
-    it('healthy requests go on beside a crowd of them', async () => {
+    it('other requests are served while many slow ones are open', async () => {
       const person = await newPerson();
       for (const pod of [0, 1] as const) {
         expect((await world().call({ path: '/readyz', pod })).status).toBe(200);
@@ -98,7 +98,7 @@ export function slowAttacks(world: () => World): void {
     it.each([
       ['headers', SLOW_HEADERS],
       ['a body', SLOW_BODY],
-    ])('%s that trickle in are cut off with a refusal', async (_what, start) => {
+    ])('%s that arrive byte by byte are cut off with a refusal', async (_what, start) => {
       const patience = { headersMs: 300, requestMs: 600, checkMs: 50 };
       const handled = (req: AsyncIterable<unknown>) => void drain(req);
       const server = await listen(handled, 0, '127.0.0.1', patience);
@@ -112,7 +112,7 @@ export function slowAttacks(world: () => World): void {
 
 /** Runs after the other suites, so that the wait costs no time of its own. */
 export function slowPostChecks(): void {
-  describe('S11 slow callers, later', () => {
+  describe('S11 slow callers, after the timeouts', () => {
     afterAll(() => {
       for (const one of trickles) one.stop();
     });

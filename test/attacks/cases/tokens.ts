@@ -27,7 +27,7 @@ export function tokenAttacks(world: () => World): void {
       person = await newPerson();
     });
 
-    it('a good one is let in, so that only the faults below are to blame', async () => {
+    it('a valid token is accepted, so the refusals below have one cause each', async () => {
       const token = await userToken({ secret: SECRET, userId: 'ada', tenant: 'acme' });
       expect((await list({ authorization: `Bearer ${token}` })).status).toBe(200);
     });
@@ -53,12 +53,12 @@ export function tokenAttacks(world: () => World): void {
       ['a user that is too long', { sub: 'a'.repeat(256) }],
       ['a user that is a number', { sub: 7 }],
       ['a user that is a list', { sub: ['ada'] }],
-    ])('%s in a token that is signed well is 401', async (_what, claims) => {
+    ])('%s in a correctly signed token is 401', async (_what, claims) => {
       const token = await userToken({ secret: SECRET, userId: 'ada', tenant: 'acme', claims });
       expectProblem(await list({ authorization: `Bearer ${token}` }), 401, 'unauthenticated');
     });
 
-    it('a token without a tenant is of the tenant "default", and of no other', async () => {
+    it('a token without a tenant belongs to the tenant "default" and no other', async () => {
       const { elicitationId } = await world().ask(person);
       const token = await userToken({ secret: SECRET, userId: person.userId });
       expect((await list({ authorization: `Bearer ${token}` })).json).toEqual({ elicitations: [] });
@@ -66,7 +66,7 @@ export function tokenAttacks(world: () => World): void {
       expectProblem(reply, 404, 'not_found');
     });
 
-    it('a token that runs out is not remembered', async () => {
+    it('an expired token is not accepted from the cache', async () => {
       // Within the half minute that clocks may differ, for a moment more: long enough to be let in once.
       let token = '';
       for (const expiresInSeconds of [-26, -22, -14]) {
@@ -81,7 +81,7 @@ export function tokenAttacks(world: () => World): void {
       });
     });
 
-    it('what is not a bearer token in the header is 401', async () => {
+    it('anything but a bearer token in the header is 401', async () => {
       const good = person.token;
       const key = SERVICE_KEYS.acme;
       const headers: Record<string, string>[] = [
@@ -115,7 +115,7 @@ export function tokenAttacks(world: () => World): void {
       }
     });
 
-    it('nobody who may not enter learns what is there', async () => {
+    it('an unauthenticated caller cannot find out which paths exist', async () => {
       const { elicitationId } = await world().ask(person);
       const texts = new Set<string>();
       for (const path of [

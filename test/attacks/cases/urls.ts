@@ -96,7 +96,7 @@ export function urlAttacks(world: () => World): void {
         body: { userId: person.userId, mode: 'url', message: 'Look at this.', url },
       });
 
-    it('none of the corpus is asked', async () => {
+    it('every url of the corpus is refused', async () => {
       const asked: string[] = [];
       for (const url of BAD_URLS) {
         const reply = await askWith(url);
@@ -109,12 +109,12 @@ export function urlAttacks(world: () => World): void {
       expect(asked).toEqual([]);
     });
 
-    it.each([null, 1, {}, ['https://example.com/']])('%j is no url', async (url) => {
+    it.each([null, 1, {}, ['https://example.com/']])('%j is refused as no url', async (url) => {
       expectProblem(await askWith(url), 400, 'invalid_request');
     });
 
     it.each(['https://example.com/', 'https://xn--e1awd7f.example/a?b=c#d', 'https://[2001:db8::1]:8443/'])(
-      '%s is asked as it was sent',
+      '%s is accepted unchanged',
       async (url) => {
         expect((await askWith(url)).json).toMatchObject({ url });
       },
@@ -133,7 +133,7 @@ export function urlAttacks(world: () => World): void {
       ]);
     });
 
-    it('whatever is asked opens on https, at the host that it shows', async () => {
+    it('every accepted url uses https and leads to the host it displays', async () => {
       const piece = fc.constantFrom(
         ...[
           'https:',

@@ -43,7 +43,7 @@ export function webhookAttacks(world: () => World): void {
         body: { ...question(person.userId), webhookUrl },
       });
 
-    it('none of the corpus, and no private address in any spelling, is asked with', async () => {
+    it('every url of the corpus and every spelling of a private address is refused', async () => {
       const asked: string[] = [];
       for (const url of [...BAD_URLS, ...PRIVATE_URLS]) {
         const reply = await askWith(url);
@@ -55,11 +55,11 @@ export function webhookAttacks(world: () => World): void {
       expect(asked).toEqual([]);
     });
 
-    it.each([null, 1, {}, ['https://example.com/'], true])('%j is no URL', async (url) => {
+    it.each([null, 1, {}, ['https://example.com/'], true])('%j is refused as no URL', async (url) => {
       expectProblem(await askWith(url), 400, 'invalid_request');
     });
 
-    it('a tenant without a secret hears what to set, and nothing goes out unsigned', async () => {
+    it('a tenant without a secret is refused with the variable to set, and nothing is sent unsigned', async () => {
       const reply = await askWith('https://hooks.example/', 'globex');
       const problem = expectProblem(reply, 400, 'invalid_request');
       expect(problem.errors).toEqual([
@@ -67,7 +67,7 @@ export function webhookAttacks(world: () => World): void {
       ]);
     });
 
-    it('nobody is shown where they go, and it is said nowhere', async () => {
+    it('their URLs appear in no reply and no log', async () => {
       const marker = canary('webhook-url');
       const webhookUrl = `https://hooks.example/${marker}?key=${marker}`;
       const { token, userId } = person;

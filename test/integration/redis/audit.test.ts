@@ -131,7 +131,7 @@ describe('the index check', () => {
     expect(await command('EXISTS', elicitationKey(id), 'somebody:else')).toBe(2);
   });
 
-  it('stops when told to', async () => {
+  it('stops when its signal is aborted', async () => {
     await asked();
     await expect(pod.audit.indexCheck(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
     await expect(pod.audit.cleanup(AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');

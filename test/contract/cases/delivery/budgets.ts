@@ -11,7 +11,7 @@ export function budgetContract(contract: Contract): void {
   describe('a claim', () => {
     const family = 'idempotency';
 
-    it('goes to whoever comes first, on any pod', async () => {
+    it('goes to the first claimant, on any pod', async () => {
       const { backend, second } = contract.pods;
       const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
       const held = await Promise.all(
@@ -24,7 +24,7 @@ export function budgetContract(contract: Contract): void {
       expect(await second.claims.claim(name, 'late', 60_000)).toBe(held[0]);
     });
 
-    it('is apart by family, tenant and name', async () => {
+    it('is separate for each family, tenant and name', async () => {
       const { claims } = contract.pods.backend;
       const { tenant } = newOwner();
       const names = [
@@ -54,7 +54,7 @@ export function budgetContract(contract: Contract): void {
       expect(await second.claims.claim(name, 'other', 60_000)).toBe('one');
     });
 
-    contract.itOverTime('lapses after its time, and is not prolonged by asking', async () => {
+    contract.itOverTime('lapses after its time, and is not prolonged by a refused claim', async () => {
       const { backend, second } = contract.pods;
       const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
       expect(await backend.claims.claim(name, 'one', 3_000)).toBe('one');
@@ -66,7 +66,7 @@ export function budgetContract(contract: Contract): void {
   });
 
   describe('a budget', () => {
-    it('is spent to the last point over two pods, and not beyond', async () => {
+    it('can be spent completely over two pods, and never exceeded', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
       const rate = { points: 50, windowSeconds: A_DAY };
@@ -101,7 +101,7 @@ export function budgetContract(contract: Contract): void {
       expect(spent).toBeGreaterThanOrEqual(1_990);
     });
 
-    it('that is large serves many calls at once on every pod', async () => {
+    it('that is large serves many concurrent calls on every pod', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
       const rate = { points: 50_000, windowSeconds: A_DAY };
@@ -111,7 +111,7 @@ export function budgetContract(contract: Contract): void {
       expect(verdicts.filter(({ allowed }) => !allowed)).toEqual([]);
     });
 
-    it('is each owner’s and each limit’s own', async () => {
+    it('is separate for each owner and each limit', async () => {
       const { limits } = contract.pods.backend;
       const owner = newOwner();
       const rate = { points: 1, windowSeconds: A_DAY };
@@ -158,7 +158,7 @@ export function budgetContract(contract: Contract): void {
       expect(await second.limits.hold('streams', owner, `${mine}`, 5, TTL)).toBe(false);
     });
 
-    contract.itOverTime('is free again when a lease ends, and only that one', async () => {
+    contract.itOverTime('is free again when a lease ends, and only that place', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
       expect(await backend.limits.hold('streams', owner, 'long', 2, TTL)).toBe(true);
@@ -170,7 +170,7 @@ export function budgetContract(contract: Contract): void {
       expect(await second.limits.hold('streams', owner, 'one more', 2, TTL)).toBe(false);
     });
 
-    it('is kept by renewing', async () => {
+    it('is kept while its lease is renewed', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
       await backend.limits.hold('streams', owner, 'mine', 1, 400);

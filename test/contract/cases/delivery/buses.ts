@@ -49,7 +49,7 @@ export function busContract(contract: Contract): void {
   afterAll(() => buses?.close());
 
   describe('an event bus', () => {
-    it('says resync once it listens, and then brings every event of its topic, in order, whole', async () => {
+    it('sends resync once it is subscribed, then every event of its topic, complete and in order', async () => {
       const topic = newStream();
       const listener = listen(buses.second, topic);
       await listener.synced();
@@ -74,7 +74,7 @@ export function busContract(contract: Contract): void {
       for (const listener of listeners) expect(await listener.told(2)).toEqual(['one', 'two']);
     });
 
-    it('says resync to a late listener of a topic that others listen to', async () => {
+    it('sends resync to a late listener of a topic that others already listen to', async () => {
       const topic = newStream();
       const early = listen(buses.second, topic);
       await early.synced();
@@ -87,7 +87,7 @@ export function busContract(contract: Contract): void {
       expect(early.heard.filter(({ type }) => type === 'resync')).toHaveLength(1);
     });
 
-    it('stops at once for whoever unsubscribes, and for nobody else', async () => {
+    it('stops at once for the listener that unsubscribes, and for no other', async () => {
       const topic = newStream();
       const [leaving, staying] = [listen(buses.second, topic), listen(buses.second, topic)];
       await leaving.synced();
@@ -108,7 +108,7 @@ export function busContract(contract: Contract): void {
       expect(unheard.heard).toEqual([]);
     });
 
-    it('is there again for whoever left a topic and comes back, however soon', async () => {
+    it('delivers again to a listener that resubscribes, however soon', async () => {
       for (let round = 0; round < 60; round += 1) {
         const topic = newStream();
         listen(buses.second, topic).unsubscribe();
@@ -121,7 +121,7 @@ export function busContract(contract: Contract): void {
       }
     });
 
-    it('keeps topics apart: tenants, users, streams, and the person as a whole', async () => {
+    it('keeps the topics of tenants, users, streams and inboxes apart', async () => {
       const topic = newStream();
       const { tenant, userId } = topic;
       const topics: Topic[] = [
@@ -141,7 +141,7 @@ export function busContract(contract: Contract): void {
       }
     });
 
-    it('is apart from the families of elicitations', async () => {
+    it('does not mix with the event families of elicitations', async () => {
       const topic = newStream();
       const approvals = listen(buses.second, topic);
       await approvals.synced();
@@ -161,7 +161,7 @@ export function busContract(contract: Contract): void {
       subscription.unsubscribe();
     });
 
-    it('carries on after hundreds of topics at once', async () => {
+    it('still works after hundreds of topics at once', async () => {
       const topics = Array.from({ length: 700 }, () => newStream());
       const listeners = topics.map((topic) => listen(buses.second, topic));
       const all = (heard: number) => listeners.every((listener) => listener.heard.length >= heard);

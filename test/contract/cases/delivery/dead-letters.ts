@@ -52,7 +52,7 @@ export function deadLetterContract(contract: Contract): void {
   }
 
   describe('a dead letter', () => {
-    it('is kept as it was written, for every pod to read', async () => {
+    it('can be read unchanged on every pod', async () => {
       const { first, second, tenant } = await lists();
       const letter = letterOf(tenant);
       const { lastStatus: _none, ...silent } = letterOf(tenant, { lastError: 'timeout' });
@@ -65,7 +65,7 @@ export function deadLetterContract(contract: Contract): void {
       expect(other).toEqual({ ...silent, diedAt: other?.diedAt });
     });
 
-    it('is one for each delivery: the last that was written', async () => {
+    it('exists once for each delivery: the latest one written', async () => {
       const { first, second, tenant } = await lists();
       const letter = letterOf(tenant);
       await first.add(tenant, letter);
@@ -74,7 +74,7 @@ export function deadLetterContract(contract: Contract): void {
       expect(all).toMatchObject([{ ...letter, attempts: 11, lastError: 'gone', lastStatus: 410 }]);
     });
 
-    it('is its tenant’s alone', async () => {
+    it('is visible to its own tenant only', async () => {
       const { first, tenant } = await lists();
       const letter = letterOf(tenant);
       await first.add(tenant, letter);
@@ -100,7 +100,7 @@ export function deadLetterContract(contract: Contract): void {
       expect(idsOf(await walk(second, tenant))).toEqual([staying.deliveryId]);
     });
 
-    it('is not removed in place of one that came since', async () => {
+    it('is not removed when a newer one has replaced it', async () => {
       const { first, second, tenant } = await lists();
       const letter = letterOf(tenant);
       await first.add(tenant, letter);
@@ -114,7 +114,7 @@ export function deadLetterContract(contract: Contract): void {
       expect(await walk(first, tenant)).toEqual([]);
     });
 
-    contract.itOverTime('leaves after its time, and the others stay', async () => {
+    contract.itOverTime('is deleted after its retention, and the others stay', async () => {
       const { first, second, tenant } = await lists(3_000);
       const early = letterOf(tenant);
       await first.add(tenant, early);
@@ -136,7 +136,7 @@ export function deadLetterContract(contract: Contract): void {
   });
 
   describe('a list of dead letters', () => {
-    contract.itOverTime('shows none whose time is over, also when nothing came since', async () => {
+    contract.itOverTime('shows none past its retention, even when none was added since', async () => {
       const { first, second, tenant } = await lists(1_500);
       const [early, late] = [letterOf(tenant), letterOf(tenant)];
       const died = async ({ deliveryId }: Letter) => (await second.read(tenant, deliveryId))?.diedAt ?? 0;
@@ -153,22 +153,19 @@ export function deadLetterContract(contract: Contract): void {
       expect(idsOf(await walk(second, tenant))).not.toContain(early.deliveryId);
     });
 
-    it.each([1, 7, 100, 260])(
-      'is walked to its end in pages of %i, newest first, each once',
-      async (limit) => {
-        const { first, second, tenant } = await lists();
-        const letters = Array.from({ length: limit === 1 ? 12 : 260 }, () => letterOf(tenant));
-        await Promise.all(letters.map((letter, at) => (at % 2 === 0 ? first : second).add(tenant, letter)));
-        const all = await walk(first, tenant, limit);
-        expect(idsOf(all).sort()).toEqual(idsOf(letters).sort());
-        const sorted = [...all].sort(
-          (one, other) => other.diedAt - one.diedAt || (one.deliveryId < other.deliveryId ? 1 : -1),
-        );
-        expect(idsOf(all)).toEqual(idsOf(sorted));
-      },
-    );
+    it.each([1, 7, 100, 260])('is read to its end in pages of %i, newest first, each once', async (limit) => {
+      const { first, second, tenant } = await lists();
+      const letters = Array.from({ length: limit === 1 ? 12 : 260 }, () => letterOf(tenant));
+      await Promise.all(letters.map((letter, at) => (at % 2 === 0 ? first : second).add(tenant, letter)));
+      const all = await walk(first, tenant, limit);
+      expect(idsOf(all).sort()).toEqual(idsOf(letters).sort());
+      const sorted = [...all].sort(
+        (one, other) => other.diedAt - one.diedAt || (one.deliveryId < other.deliveryId ? 1 : -1),
+      );
+      expect(idsOf(all)).toEqual(idsOf(sorted));
+    });
 
-    it('goes on where it was although letters come and go', async () => {
+    it('keeps its position although letters are added and removed', async () => {
       const { first, second, tenant } = await lists();
       const letters = Array.from({ length: 20 }, () => letterOf(tenant));
       for (const letter of letters) await first.add(tenant, letter);

@@ -43,7 +43,7 @@ export function outboxContract(contract: Contract): void {
       return { sent, dispatch };
     }
 
-    it('gets a task of the commit that asks and of the commit that ends', async () => {
+    it('gets a task from the commit that asks and from the commit that ends', async () => {
       const { sent, dispatch } = letters(false);
       const engine = engineOn(contract.pods.backend, { deliveries: dispatch });
       const owner = newOwner();
@@ -57,14 +57,14 @@ export function outboxContract(contract: Contract): void {
       expect(sent).toHaveLength(2);
     });
 
-    it('is handled at once by the process that noted the task, where it is immediate', async () => {
+    it('is handled at once by the process that added the task, where it is immediate', async () => {
       const { sent, dispatch } = letters(true);
       const { id } = (await askOf(engineOn(contract.pods.backend, { deliveries: dispatch }), newOwner())).row;
       await dispatch.idle();
       expect(sent).toEqual([`${id}/pending 1`]);
     });
 
-    it('leaves its tasks to processes that have it registered', async () => {
+    it('is handled only by processes that have it registered', async () => {
       const { sent, dispatch } = letters(false);
       const { backend } = contract.pods;
       const { id } = (await askOf(engineOn(backend, { deliveries: dispatch }), newOwner())).row;
@@ -87,7 +87,7 @@ export function outboxContract(contract: Contract): void {
       return entry;
     };
 
-    it('hands a task out until it is done, and counts what was tried', async () => {
+    it('hands a task out until it is done, and counts the attempts', async () => {
       const { outbox } = contract.pods.backend;
       const one = task();
       await outbox.add(one);
@@ -107,7 +107,7 @@ export function outboxContract(contract: Contract): void {
       expect(await takenOf(one, 0)).toBeUndefined();
     });
 
-    it('lets nobody cross off what was handed to another since, or added anew', async () => {
+    it('does not let a process complete a task that was handed to another since, or added again', async () => {
       const { outbox } = contract.pods.backend;
       const one = task();
       await outbox.add(one);
@@ -135,7 +135,7 @@ export function outboxContract(contract: Contract): void {
       expect(await takenOf(one, 0)).toBeUndefined();
     });
 
-    it('hands out nothing where there is no room, and of each kind no more than there is', async () => {
+    it('hands out no more tasks of each kind than there are free places', async () => {
       const { outbox } = contract.pods.backend;
       const one = task();
       const { bucket } = one;
@@ -153,7 +153,7 @@ export function outboxContract(contract: Contract): void {
       await outbox.done(await taken(one));
     });
 
-    contract.itOverTime('says for how long the first task that nobody has begun has been due', async () => {
+    contract.itOverTime('reports how long the oldest task not yet begun has been due', async () => {
       const { backend, second } = contract.pods;
       const one = task();
       await backend.outbox.add(one);
@@ -169,7 +169,7 @@ export function outboxContract(contract: Contract): void {
       await backend.outbox.done(later);
     });
 
-    it('keeps a task whose handler fails, and does the others', async () => {
+    it('keeps a task whose handler fails, and handles the others', async () => {
       const { backend } = contract.pods;
       const [bad, good] = [task(), task()];
       for (const one of [bad, good]) await backend.outbox.add(one);

@@ -18,7 +18,7 @@ const AWAY = new Error('the reply was lost');
 /** What an answer is, whose it is, and that a lost reply does no harm. */
 export function answeringContract(contract: Contract): void {
   describe('an answer', () => {
-    it('is recorded as it was given, and equal ones are the same answer', async () => {
+    it('is recorded unchanged, and an equal one counts as the same answer', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);
@@ -42,7 +42,7 @@ export function answeringContract(contract: Contract): void {
       });
     });
 
-    it('that differs in anything is another one', async () => {
+    it('that differs in any field is a different answer', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);
@@ -62,7 +62,7 @@ export function answeringContract(contract: Contract): void {
       }
     });
 
-    it('that does not fit says where, and the question stays open', async () => {
+    it('that does not fit the schema is refused with the field, and the question stays open', async () => {
       const { first } = contract;
       const stream = newStream();
       const { row } = await askOf(first, stream);
@@ -73,7 +73,7 @@ export function answeringContract(contract: Contract): void {
       expect(await entriesOf(contract.pods.backend.feed, stream)).toHaveLength(1);
     });
 
-    it('survives many kinds of text', async () => {
+    it('keeps every kind of text unchanged', async () => {
       const { first, second } = contract;
       for (const note of [
         '',
@@ -92,7 +92,7 @@ export function answeringContract(contract: Contract): void {
       }
     });
 
-    it('is the owner’s to give; for everybody else there is no such question', async () => {
+    it('is accepted from the owner only; for other users the question does not exist', async () => {
       const { first } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);
@@ -113,7 +113,7 @@ export function answeringContract(contract: Contract): void {
       expect((await first.read(serviceOf(owner), row.id)).row).toEqual(row);
     });
 
-    it('needs a question that exists', async () => {
+    it('to a question that does not exist is refused', async () => {
       const { first } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);
@@ -128,7 +128,7 @@ export function answeringContract(contract: Contract): void {
       }
     });
 
-    it('addressed by conversation must be of that conversation', async () => {
+    it('addressed by conversation must belong to that conversation', async () => {
       const { first } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner, { conversationId: 'talk' });
@@ -146,7 +146,7 @@ export function answeringContract(contract: Contract): void {
   });
 
   describe('a reply that was lost', () => {
-    it('after the answer was recorded leaves the same answer to succeed again', async () => {
+    it('after the answer was recorded: the same answer sent again succeeds', async () => {
       const { first, pods } = contract;
       const owner = newStream();
       const { row } = await askOf(first, owner);
@@ -166,7 +166,7 @@ export function answeringContract(contract: Contract): void {
       expect(await entriesOf(pods.backend.feed, owner)).toHaveLength(2);
     });
 
-    it('makes a client of the store send the commit twice, and the answer still succeeds', async () => {
+    it('of the store: the client sends the commit again, and the answer still succeeds', async () => {
       const { pods, first } = contract;
       const { elicitations } = pods.second;
       const twice = engineOn(pods.second, {
@@ -196,7 +196,7 @@ export function answeringContract(contract: Contract): void {
       }
     });
 
-    it('does no harm to completing and withdrawing', async () => {
+    it('does not break completing and withdrawing', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner, QUESTIONS['url, server completion']);

@@ -19,7 +19,7 @@ import {
 /** What a question is once it was asked, and what cannot be asked. */
 export function askingContract(contract: Contract): void {
   describe('a question', () => {
-    it('stands as it was asked, for owner and asker, on every pod', async () => {
+    it('can be read unchanged by its owner and its asker on every pod', async () => {
       const { first, second } = contract;
       const stream = newStream();
       const more = {
@@ -60,12 +60,12 @@ export function askingContract(contract: Contract): void {
       expect(one.id).not.toBe(other.id);
     });
 
-    it('with a url is finished by its answer unless the asker says otherwise', async () => {
+    it('with a url is completed by its answer unless the asker chooses otherwise', async () => {
       const { row } = await askOf(contract.first, newOwner(), QUESTIONS['url, client completion']);
       expect(row.definition).toMatchObject({ mode: 'url', completion: 'client' });
     });
 
-    it('without a url leads to the connect page of its own id, and is finished there', async () => {
+    it('without a url gets the connect page of its own id and is completed there', async () => {
       const owner = newOwner();
       const input = inputFor(owner, { mode: 'url', context: { trigger: 'agent', toolId: 'paint' } });
       const request = { tenant: owner.tenant, input, idempotencyKey: `connect.${owner.userId}` };
@@ -96,7 +96,7 @@ export function askingContract(contract: Contract): void {
         'requestedSchema',
         { ...QUESTIONS['url, client completion'], requestedSchema: schemaOf({ type: 'string' }) },
       ],
-    ])('is refused for its %s, and nothing is asked', async (path, more) => {
+    ])('is refused for its %s, and no question is created', async (path, more) => {
       const stream = newStream();
       const refusal = await refusalOf(askOf(contract.first, stream, more));
       expect(refusal.code).toBe('invalid_request');
@@ -104,7 +104,7 @@ export function askingContract(contract: Contract): void {
       expect(await entriesOf(contract.pods.backend.feed, stream)).toEqual([]);
     });
 
-    it('is refused when too many are open, and taken when one of them ends', async () => {
+    it('is refused when too many are open, and accepted once one of them ends', async () => {
       const pods = await contract.openWith({ openPerUserMax: 5 });
       const engines = [engineOn(pods.backend), engineOn(pods.second)];
       const owner = newOwner();
@@ -126,7 +126,7 @@ export function askingContract(contract: Contract): void {
   });
 
   describe('the timers of a question', () => {
-    it('are armed for its time, again by whoever asks again, and disarmed when it ends', async () => {
+    it('are armed for its deadline, armed again by a repeated ask, and disarmed when it ends', async () => {
       const calls: unknown[][] = [];
       const timers = [
         {
@@ -152,7 +152,7 @@ export function askingContract(contract: Contract): void {
       expect(calls.slice(2)).toEqual([['cancel', row.id]]);
     });
 
-    it('may fail: it is told, and the question is asked all the same', async () => {
+    it('may fail: the failure is reported, and the question is asked all the same', async () => {
       const failed: unknown[] = [];
       const broken = new Error('no timers today');
       const engine = engineOn(contract.pods.backend, {

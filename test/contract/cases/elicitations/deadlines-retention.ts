@@ -13,7 +13,7 @@ import { answerOf, askOf, inputFor, newOwner, newStream, serviceOf } from '../..
 /** Deadlines that nobody waits for, and what leaves after its retention. */
 export function leavingContract(contract: Contract): void {
   describe('a deadline', () => {
-    it('stands in the index of its bucket when it has passed, oldest first, until it is settled', async () => {
+    it('that has passed stays in the index of its bucket, oldest first, until it is settled', async () => {
       const { first, pods } = contract;
       const owner = newOwner();
       const bucket = bucketOf(owner);
@@ -45,7 +45,7 @@ export function leavingContract(contract: Contract): void {
       expect(await due()).toContain(late.row.id);
     });
 
-    it('is kept by the sweep when nothing else looks, once, however many pods sweep', async () => {
+    it('is enforced once by the sweep when nothing else does, however many pods sweep', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
       const { row: open } = await askOf(first, stream);
@@ -71,7 +71,7 @@ export function leavingContract(contract: Contract): void {
       expect((await pods.backend.elicitations.due(bucketOf(stream), 10_000)).length).toBe(0);
     });
 
-    it('is kept by the sweep although the server of other buckets is away, and that is told', async () => {
+    it('is enforced by the sweep although the server of other buckets is unavailable, which is reported', async () => {
       const { first, pods } = contract;
       const stream = newStream();
       const { elicitations } = pods.backend;
@@ -100,7 +100,7 @@ export function leavingContract(contract: Contract): void {
       expect((await first.read(serviceOf(stream), row.id)).row.status).toBe('expired');
     });
 
-    it('is kept by the sweep although hundreds that came before it cannot be read', async () => {
+    it('is enforced by the sweep although hundreds of earlier rows cannot be read', async () => {
       const { first, pods } = contract;
       const stream = newStream();
       const { elicitations } = pods.backend;
@@ -129,7 +129,7 @@ export function leavingContract(contract: Contract): void {
       await first.sweep();
     });
 
-    it('is kept by a timer of the pod', async () => {
+    it('is enforced by a timer of the pod', async () => {
       const { pods, second } = contract;
       const engine = engineOn(pods.backend);
       const timers = createLocalTimers({
@@ -153,7 +153,7 @@ export function leavingContract(contract: Contract): void {
       await pods.backend.timers.cancel(row.id);
     });
 
-    it('may be armed and disarmed as often as one likes', async () => {
+    it('may be armed and disarmed repeatedly', async () => {
       const { timers } = contract.pods.second;
       const { row } = await askOf(contract.first, newOwner());
       await waitUntil(() => timers.schedule(row.id, 600_000).then(() => true), {
@@ -168,7 +168,7 @@ export function leavingContract(contract: Contract): void {
   describe('after the retention', () => {
     const RETENTION = { retentionMs: 400 };
 
-    contract.itOverTime('what ended has left: rows, lists and feeds; what is open stays', async () => {
+    contract.itOverTime('ended rows, lists and feeds are deleted; open ones stay', async () => {
       const pods = await contract.openWith(RETENTION);
       const [first, second] = [engineOn(pods.backend), engineOn(pods.second)];
       const ending = newStream();
@@ -193,7 +193,7 @@ export function leavingContract(contract: Contract): void {
       expect((await answerOf(second, staying, open.id, 'cancel')).row.status).toBe('cancelled');
     });
 
-    contract.itOverTime('a feed stays whole as long as one of its questions may be open', async () => {
+    contract.itOverTime('a feed stays complete as long as one of its questions may be open', async () => {
       const pods = await contract.openWith(RETENTION);
       const engine = engineOn(pods.backend);
       const stream = newStream();
@@ -206,7 +206,7 @@ export function leavingContract(contract: Contract): void {
       expect(await entriesOf(pods.second.feed, stream)).toHaveLength(3);
     });
 
-    contract.itOverTime('a feed that begins anew has another epoch', async () => {
+    contract.itOverTime('a feed that is created again has another epoch', async () => {
       const pods = await contract.openWith({ retentionMs: 3_000 });
       const engine = engineOn(pods.backend);
       const stream = newStream();
@@ -243,7 +243,7 @@ export function leavingContract(contract: Contract): void {
 
 function lossContract(contract: Contract, lose: NonNullable<Contract['lose']>): void {
   describe('a store that lost everything', () => {
-    it('says so, and begins anew', async () => {
+    it('reports the loss, and works again from empty', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
       const { row } = await askOf(first, stream);

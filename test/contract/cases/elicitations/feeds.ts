@@ -62,7 +62,7 @@ export function feedContract(contract: Contract): void {
       for (const limit of [1, 2, 7]) expect(await entriesOf(feed, stream, limit)).toEqual(entries);
     });
 
-    it('says so when a position is not of it', async () => {
+    it('reports a position of another feed', async () => {
       const { feed } = contract.pods.backend;
       const stream = await filled();
       const epoch = BigInt((await entriesOf(feed, stream))[0]?.position.epoch ?? '');
@@ -82,13 +82,13 @@ export function feedContract(contract: Contract): void {
       }
     });
 
-    it('is none where nobody asked', async () => {
+    it('does not exist where no question was asked', async () => {
       const { feed } = contract.pods.backend;
       expect(await feed.read(newStream(), undefined, 10)).toEqual({ type: 'none' });
       expect(await feed.read(newStream(), { epoch: '1', seq: 1 }, 10)).toEqual({ type: 'none' });
     });
 
-    it('has no gap and no double when both pods write at once', async () => {
+    it('has no gap and no duplicate when both pods write at once', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
       const ids = await Promise.all(
@@ -153,7 +153,7 @@ export function feedContract(contract: Contract): void {
       });
     });
 
-    it('is told of by wakes of the same positions, to its readers and to the person’s inbox', async () => {
+    it('publishes wakes with the same positions to its readers and to the user’s inbox', async () => {
       const { first, pods } = contract;
       const stream = newStream();
       const owner = { tenant: stream.tenant, userId: stream.userId };
@@ -185,7 +185,7 @@ export function feedContract(contract: Contract): void {
       inboxWakes.unsubscribe();
     });
 
-    it('that is full drops its oldest events, and says so to whoever stood there', async () => {
+    it('that is full drops its oldest events, and reports this to readers at a dropped position', async () => {
       const pods = await contract.openWith({ feedEventsMax: 10 });
       const engine = engineOn(pods.backend);
       const stream = newStream();

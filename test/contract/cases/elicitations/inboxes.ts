@@ -28,7 +28,7 @@ export function inboxContract(contract: Contract): void {
   }
 
   describe('an inbox', () => {
-    it('begins with what is open, newest first', async () => {
+    it('begins with the open questions, newest first', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const kind = 'url, server completion';
@@ -48,7 +48,7 @@ export function inboxContract(contract: Contract): void {
       }
     });
 
-    it('tells every change, whichever pod made it, and nobody else’s', async () => {
+    it('delivers every change of its own user, made on any pod, and no other user’s', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const kind = 'url, server completion';
@@ -89,7 +89,7 @@ export function inboxContract(contract: Contract): void {
       expect(JSON.stringify(reader.seen)).not.toContain(SECRET);
     });
 
-    it('finds what no wake told of when it looks again, down to the last question', async () => {
+    it('finds by polling every change whose wake was lost', async () => {
       const { first } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);
@@ -108,7 +108,7 @@ export function inboxContract(contract: Contract): void {
       ]);
     });
 
-    it.each([100, 200, 201])('of %i questions is shown whole', async (count) => {
+    it.each([100, 200, 201])('of %i questions is delivered completely', async (count) => {
       const { first, second } = contract;
       const owner = newOwner();
       await Promise.all(Array.from({ length: count }, () => askOf(first, owner)));
@@ -116,7 +116,7 @@ export function inboxContract(contract: Contract): void {
       expect(snapshot && brief(snapshot)).toBe(`snapshot of ${count}`);
     });
 
-    it('is let go when its reader leaves', async () => {
+    it('is released when its reader disconnects', async () => {
       const stop = new AbortController();
       const reader = readAll(contract.second.watchInbox({ owner: newOwner(), signal: stop.signal }));
       await reader.first(1);

@@ -31,7 +31,7 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 /** Listing what one person was asked. */
 export function pageContract(contract: Contract): void {
   describe('a list', () => {
-    it('is empty where nobody asked, and knows the time', async () => {
+    it('is empty where no question was asked, and carries the current time', async () => {
       const before = (await askOf(contract.first, newOwner())).now;
       const page = await contract.second.list({ owner: newOwner(), limit: 10 });
       expect(page).toEqual({ rows: [], now: page.now });
@@ -39,7 +39,7 @@ export function pageContract(contract: Contract): void {
       expect(page.now).toBeLessThan(before + 600_000);
     });
 
-    it('shows the newest first, and only what is asked for', async () => {
+    it('shows the newest first, and only the requested status', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const kind = 'url, server completion';
@@ -71,7 +71,7 @@ export function pageContract(contract: Contract): void {
       expect(await only({ conversationId: 'three' })).toEqual([]);
     });
 
-    it('is walked to its end with each once, though many came within the same millisecond', async () => {
+    it('is read to its end with each entry once, although many share a millisecond', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const asked = await Promise.all(
@@ -96,7 +96,7 @@ export function pageContract(contract: Contract): void {
       );
     });
 
-    it('keeps its places while questions are asked and answered during the walk', async () => {
+    it('keeps its positions while questions are asked and answered between pages', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const asked = await Promise.all(Array.from({ length: 30 }, () => askOf(first, owner)));
@@ -116,7 +116,7 @@ export function pageContract(contract: Contract): void {
       expect(new Set(seen).size).toBe(seen.length);
     });
 
-    it.each([100, 200])('of exactly %i is whole, whatever the limit', async (count) => {
+    it.each([100, 200])('of exactly %i is complete, whatever the limit', async (count) => {
       const { first, second } = contract;
       const owner = newOwner();
       await Promise.all(Array.from({ length: count }, () => askOf(first, owner)));
@@ -125,7 +125,7 @@ export function pageContract(contract: Contract): void {
       }
     });
 
-    it('keeps only so many ended ones, the newest; open ones stay, and every row can still be read', async () => {
+    it('keeps a limited number of ended ones, the newest; open ones stay, and every row can still be read', async () => {
       const pods = await contract.openWith({ historyPerUserMax: 3 });
       const [first, second] = [engineOn(pods.backend), engineOn(pods.second)];
       const owner = newOwner();

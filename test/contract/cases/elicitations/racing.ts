@@ -14,7 +14,7 @@ const COLOURS = ['red', 'green', 'blue', 'white', 'black'];
 /** Exactly one terminal state, whoever races for it. */
 export function racingContract(contract: Contract): void {
   describe('a race', () => {
-    it('of a hundred answers on two pods has one winner, and whoever said the same has won too', async () => {
+    it('of a hundred answers on two pods has one winner, and equal answers succeed too', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
       const { row } = await askOf(first, stream);
@@ -40,7 +40,7 @@ export function racingContract(contract: Contract): void {
       expect(entries.map(({ event }) => event.type)).toEqual(['elicitation-request', 'elicitation-resolved']);
     });
 
-    it('of all there is to do ends in one state, which is told once', async () => {
+    it('of all commands ends in one state, with one event', async () => {
       const { pods } = contract;
       const settled: string[] = [];
       const observer = { ...silentObserver, settled: ({ id }: { id: string }) => void settled.push(id) };
@@ -72,7 +72,7 @@ export function racingContract(contract: Contract): void {
       expect(settled.sort()).toEqual(ids.sort());
     });
 
-    it('against the deadline is won before it or lost, never both', async () => {
+    it('between answer and deadline has one outcome, never both', async () => {
       const { first, second, pods } = contract;
       await Promise.all(
         Array.from({ length: 24 }, async (_, at) => {

@@ -168,7 +168,7 @@ function statusOf(from: From): Status {
 /** Random commands on two pods against the written table. */
 export function modelContract(contract: Contract): void {
   describe('any sequence of commands', () => {
-    it('leads where the table says, on two pods', async () => {
+    it('has the results of the table, on two pods', async () => {
       const engines = [contract.first, contract.second] as const;
       await fc.assert(
         fc.asyncProperty(ops, (list) => play(engines, contract, list)),

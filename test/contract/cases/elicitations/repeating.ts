@@ -47,7 +47,7 @@ export function repeatingContract(contract: Contract): void {
       expect(again.row.id).toBe(asked.row.id);
     });
 
-    it('with another body is a mismatch, and asks nothing', async () => {
+    it('with another body is a mismatch, and creates no question', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
       await askWith(first, stream, 'key');
@@ -97,7 +97,7 @@ export function repeatingContract(contract: Contract): void {
       }
     });
 
-    it('goes on where a pod died between its claim and its question', async () => {
+    it('completes an ask whose pod died between claim and question', async () => {
       const { second, pods } = contract;
       const { elicitations } = pods.backend;
       const owner = newOwner();
@@ -124,7 +124,7 @@ export function repeatingContract(contract: Contract): void {
       expect((await second.list({ owner, limit: 10 })).rows).toHaveLength(2);
     });
 
-    it('was free if the ask it came with was refused for its stream', async () => {
+    it('does not use up its key if the ask was refused for its stream', async () => {
       const { first, second } = contract;
       const stream = newStream();
       await askOf(first, stream);
@@ -176,7 +176,7 @@ export function repeatingContract(contract: Contract): void {
       expect(ends.filter(({ end }) => 'value' in end)).toHaveLength(3);
     });
 
-    it('and a conversation of equal ids never meet those of another tenant, nor another user’s', async () => {
+    it('and a conversation of equal ids are separate for each tenant and user', async () => {
       const { first, second, pods } = contract;
       const one = newStream();
       const other = { ...one, tenant: newOwner().tenant };
@@ -207,7 +207,7 @@ export function repeatingContract(contract: Contract): void {
       expect((await first.read(userOf(one), row.id)).row.status).toBe('pending');
     });
 
-    it('keeps people apart whose names only look alike when joined', async () => {
+    it('keeps users apart whose names are equal only when joined', async () => {
       const { first } = contract;
       const tenant = newOwner().tenant;
       const owners = [

@@ -110,7 +110,7 @@ function checkMove(before: Row, after: Row, event: unknown): void {
 
 /** The whole transition table, through the engine and across two pods. */
 export function settlingContract(contract: Contract): void {
-  describe('moves by the table', () => {
+  describe('commands by the table', () => {
     for (const kind of KINDS) {
       const froms = new Set(CELLS.filter((cell) => cell.kind === kind).map(({ from }) => from));
       for (const from of froms) {

@@ -42,7 +42,7 @@ export function waitContract(contract: Contract): void {
       // Too large to ride along with every wake.
       ['語'.repeat(5_000), ['push', 'read']],
       ['y'.repeat(9_900), ['push', 'read']],
-    ])('is woken by the answer given on the other pod, and gets it whole', async (note, ways) => {
+    ])('is woken by the answer given on the other pod, and gets it complete', async (note, ways) => {
       const { pods, second } = contract;
       const { engine, noted } = notingEngine(pods.backend);
       const stream = newStream();
@@ -58,7 +58,7 @@ export function waitContract(contract: Contract): void {
       expect(ways).toContain(noted.sources.join());
     });
 
-    it('hears of every way to end, and sleeps on through the opening of a page', async () => {
+    it('is woken by every outcome, and not by the opening of a page', async () => {
       const { first, second } = contract;
       const kind = 'url, server completion';
       for (const [column, status] of [
@@ -76,7 +76,7 @@ export function waitContract(contract: Contract): void {
       }
     });
 
-    it('returns at once when it has ended already, or has no time', async () => {
+    it('returns at once when the question has ended already, or its timeout is zero', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);
@@ -86,7 +86,7 @@ export function waitContract(contract: Contract): void {
       expect((await second.wait({ caller, id: row.id })).row).toEqual(given.row);
     });
 
-    it('returns the open question after its time, and lets the next one wait', async () => {
+    it('returns the open question at its timeout, and the next waiter may wait', async () => {
       const { first, second } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);
@@ -99,7 +99,7 @@ export function waitContract(contract: Contract): void {
       expect((await waiting).row.status).toBe('cancelled');
     });
 
-    it('learns at the deadline that it has expired, though nothing else looks', async () => {
+    it('returns an expired question at the deadline, without any other process', async () => {
       const { first, second } = contract;
       const stream = newStream();
       const { row } = await askOf(first, stream, { timeoutSeconds: 0.25 });
@@ -116,7 +116,7 @@ export function waitContract(contract: Contract): void {
       expect(new Set(ends.map((end) => end.row.settledAt)).size).toBe(1);
     });
 
-    it('is one of many, and all hear the same', async () => {
+    it('gets the same result as every other waiter', async () => {
       const { first, second } = contract;
       const stream = newStream();
       const { row } = await askOf(first, stream);
@@ -131,7 +131,7 @@ export function waitContract(contract: Contract): void {
       expect((await stillWaiting).row).toEqual(other);
     });
 
-    it('misses nothing however close answer and wait come', async () => {
+    it('misses no answer, however close answer and wait are', async () => {
       const { first, second } = contract;
       await Promise.all(
         Array.from({ length: 60 }, async (_, at) => {
@@ -145,7 +145,7 @@ export function waitContract(contract: Contract): void {
       );
     });
 
-    it('finds the answer that no wake told of when it looks again', async () => {
+    it('finds by polling an answer whose wake was lost', async () => {
       const { first, pods } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);
@@ -154,7 +154,7 @@ export function waitContract(contract: Contract): void {
       expect((await waiting).row).toEqual(given.row);
     });
 
-    it('leaves with the reason of its signal, also when that came first', async () => {
+    it('rejects with the reason of its signal, even when that was aborted first', async () => {
       const { first } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);
@@ -169,7 +169,7 @@ export function waitContract(contract: Contract): void {
       await expect(unheard.wait(request)).rejects.toBe(reason);
     });
 
-    it('needs a question of its own', async () => {
+    it('cannot wait for another user’s question', async () => {
       const { first } = contract;
       const owner = newOwner();
       const { row } = await askOf(first, owner);

@@ -32,7 +32,7 @@ export function watchContract(contract: Contract): void {
   }
 
   describe('a reader of a stream', () => {
-    it('sees what was and what comes, from any pod, each as it stood then', async () => {
+    it('gets past and new events from any pod, each as it was at that time', async () => {
       const { first, second } = contract;
       const stream = newStream();
       const kind = 'url, server completion';
@@ -65,7 +65,7 @@ export function watchContract(contract: Contract): void {
       }
     });
 
-    it('goes on after the position it names, wherever it was', async () => {
+    it('continues after any position that it names', async () => {
       const { first, second } = contract;
       const stream = newStream();
       for (let count = 0; count < 3; count += 1) {
@@ -82,7 +82,7 @@ export function watchContract(contract: Contract): void {
       }
     });
 
-    it('hears of a reset and then everything, when its position is of another feed', async () => {
+    it('gets a reset and then every event when its position is of another feed', async () => {
       const stream = newStream();
       await askOf(contract.first, stream);
       for (const after of [
@@ -118,7 +118,7 @@ export function watchContract(contract: Contract): void {
       expect(JSON.stringify([reader.seen, replay])).not.toContain(SECRET);
     });
 
-    it('of a stream that nobody asked on waits in silence if it may, and else finds nothing', async () => {
+    it('of a stream without questions waits if it may, and else is told that there is none', async () => {
       const { first, second } = contract;
       const stream = newStream();
       expect((await refusalOf(first.watch({ stream, evenIfSilent: false }))).code).toBe('not_found');
@@ -129,7 +129,7 @@ export function watchContract(contract: Contract): void {
       expect((await refusalOf(first.watch({ stream: other, evenIfSilent: false }))).code).toBe('not_found');
     });
 
-    it('finds what no wake told of when it looks again', async () => {
+    it('finds by polling events whose wake was lost', async () => {
       const stream = newStream();
       await askOf(contract.first, stream);
       const reader = await follow(deafEngineOn(contract.pods.second), stream);
@@ -138,7 +138,7 @@ export function watchContract(contract: Contract): void {
       expect(await reader.first(2)).toHaveLength(2);
     });
 
-    it('is let go when it leaves, also when it left before', async () => {
+    it('is released when it disconnects, even when it had disconnected before it began', async () => {
       const stream = newStream();
       await askOf(contract.first, stream);
       const stop = new AbortController();

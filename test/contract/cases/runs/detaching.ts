@@ -75,7 +75,7 @@ export function detachingContract(contract: Contract): void {
   };
 
   describe('a detached run', () => {
-    it('belongs to no pod, is in no index, and fences its last owner', async () => {
+    it('has no owner, is in no index, and fences its last owner', async () => {
       const turn = newTurn();
       expect(await detached(turn, [await asking(turn)])).toBe('written');
       const { runs } = contract.pods.second;
@@ -87,7 +87,7 @@ export function detachingContract(contract: Contract): void {
       expect(await noted(turn)).toEqual([]);
     });
 
-    it('is noted to be woken in the commit that ends its question, however that ends', async () => {
+    it('gets a resume task in the commit that ends its question, whatever the outcome', async () => {
       const engine = bare();
       for (const end of ['answer', 'withdraw'] as const) {
         const turn = newTurn();
@@ -99,7 +99,7 @@ export function detachingContract(contract: Contract): void {
       }
     });
 
-    it('is known to its conversation as one that readers left, once it has ended', async () => {
+    it('is marked in its conversation as detached, once it has ended', async () => {
       const { second } = contract.pods;
       const turn = newTurn();
       await detached(turn, [await asking(turn)]);
@@ -124,7 +124,7 @@ export function detachingContract(contract: Contract): void {
       expect(await runs.standing(turn)).toMatchObject({ takeoverCount: 1, term: 5 });
     });
 
-    it('is not detached for a question that has ended, nor for a run that is not', async () => {
+    it('is not detached for a question that has ended, nor for a delegate that is not detached', async () => {
       const turn = newTurn();
       const engine = bare();
       const [open, ended] = [await asking(turn), await asking(turn)];
@@ -138,7 +138,7 @@ export function detachingContract(contract: Contract): void {
       expect(await detach(turn, [open], [other.streamRequestId])).toBe('written');
     });
 
-    it('is not detached when somebody asked it to stop', async () => {
+    it('is not detached after a stop was requested', async () => {
       const turn = newTurn();
       const id = await asking(turn);
       await contract.pods.backend.runs.begin(turn);
@@ -169,7 +169,7 @@ export function detachingContract(contract: Contract): void {
       await consumer.close();
     });
 
-    it('is woken although whoever ended its question died at once', async () => {
+    it('is resumed although the pod that ended its question died at once', async () => {
       const { second } = contract.pods;
       const turn = newTurn();
       const id = await asking(turn);
@@ -180,7 +180,7 @@ export function detachingContract(contract: Contract): void {
       expect(await noted(turn)).toEqual([]);
     });
 
-    it('is not woken by a question of an earlier wait', async () => {
+    it('is not resumed by a question of an earlier wait', async () => {
       const { backend, second } = contract.pods;
       const turn = newTurn();
       const [first, other] = [await asking(turn), await asking(turn)];

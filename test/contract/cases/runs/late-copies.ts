@@ -24,7 +24,7 @@ export function lateCopyContract(contract: Contract): void {
   const stateOf = async (run: RunRef) => (await contract.pods.second.runs.read(run)).run?.calls[0]?.state;
 
   describe('a late copy', () => {
-    it('of a begin begins nothing anew once the turn has ended, and says that it is known', async () => {
+    it('of a begin does not begin an ended turn again, and reports the known turn', async () => {
       const { backend, second } = contract.pods;
       const turn = turnOf(newOwner());
       await backend.runs.begin(turn);
@@ -36,7 +36,7 @@ export function lateCopyContract(contract: Contract): void {
       expect(await second.runs.begin(next)).toMatchObject({ type: 'begun' });
     });
 
-    it('of a begin for whichever pod leaves the turn to the pod that took it', async () => {
+    it('of a begin for any pod does not take the turn from the pod that claimed it', async () => {
       const { backend, second } = contract.pods;
       const turn = turnOf(newOwner(), 'talk', UNOWNED);
       expect(await backend.runs.begin(turn)).toMatchObject({ type: 'begun' });
@@ -46,7 +46,7 @@ export function lateCopyContract(contract: Contract): void {
       expect(await second.runs.standing(turn)).toMatchObject({ status: 'running', owner: 'pod-b', term: 2 });
     });
 
-    it('of a write changes nothing once a later one was written, and the last one may come again', async () => {
+    it('of a write changes nothing after a later write, and the last write may be repeated', async () => {
       const { backend, second } = contract.pods;
       const turn = turnOf(newOwner());
       await backend.runs.begin(turn);
@@ -75,7 +75,7 @@ export function lateCopyContract(contract: Contract): void {
     });
   });
 
-  contract.itOverTime('the conversation of a delegate leaves with its run', async () => {
+  contract.itOverTime('the conversation of a delegate is deleted with its run', async () => {
     const { backend, second } = await contract.openWith({ retentionMs: 300 });
     const owner = newOwner();
     const [root, delegate] = [turnOf(owner), turnOf(owner, 'sr_its_own')];

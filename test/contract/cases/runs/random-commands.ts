@@ -230,7 +230,7 @@ class Play {
 /** Random commands to runs against the written table, through both pods. */
 export function runsModelContract(contract: Contract): void {
   describe('any sequence of commands to runs', () => {
-    it('has the results that the table says, and leaves the runs as it says', async () => {
+    it('has the results and leaves the runs in the states of the table', async () => {
       const { backend, second } = await contract.openWith({ turnBytesMax: TURN_BYTES_MAX });
       const engine = engineOn(backend);
       const stream = newStream();

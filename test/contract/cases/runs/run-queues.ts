@@ -34,7 +34,7 @@ export function runQueueContract(contract: Contract): void {
     handed.filter((one) => one.streamRequestId === streamRequestId);
 
   describe('a run that waits for a pod', () => {
-    it('is handed to one of them, also when it was offered before anybody listened', async () => {
+    it('is handed to exactly one pod, even when it was offered before any pod listened', async () => {
       const { backend, second } = contract.pods;
       const before = newStream();
       await backend.runQueue.offer(before, 1);
@@ -46,7 +46,7 @@ export function runQueueContract(contract: Contract): void {
       expect(of(handed, after)).toEqual([{ ...after }]);
     });
 
-    it('is queued once however often it is offered under one term, and anew under the next', async () => {
+    it('is queued once however often it is offered under one term, and again under the next term', async () => {
       const { backend, second } = contract.pods;
       const [stream, last] = [newStream(), newStream()];
       for (const { runQueue } of [backend, second, backend]) await runQueue.offer(stream, 1);
@@ -58,7 +58,7 @@ export function runQueueContract(contract: Contract): void {
       expect(of(handed, stream)).toHaveLength(2);
     });
 
-    it('is handed out again when the pod could not take it', async () => {
+    it('is handed out again when the pod failed to claim it', async () => {
       let refusals = 2;
       const handed = taking(async () => {
         refusals -= 1;
@@ -69,7 +69,7 @@ export function runQueueContract(contract: Contract): void {
       await waitUntil(() => of(handed, stream).length === 3, { what: 'the third hand' });
     });
 
-    it('is left to the others by a pod that closes', async () => {
+    it('is not taken by a pod that closes', async () => {
       const handed = taking();
       await Promise.all(consumers.splice(0).map((consumer) => consumer.close()));
       const stream = newStream();
@@ -103,7 +103,7 @@ export function runQueueContract(contract: Contract): void {
       return found;
     }
 
-    it('are found by their owner, until it is another one or they end', async () => {
+    it('are found by their owner until the owner changes or they end', async () => {
       const { runs } = contract.pods.backend;
       const [dead, other] = [`dead-${randomUUID()}`, `other-${randomUUID()}`];
       const turns = Array.from({ length: 30 }, () => newTurn(dead));
@@ -129,7 +129,7 @@ export function runQueueContract(contract: Contract): void {
       );
     });
 
-    it('are offered until they are taken; then that pod is forgotten, and known again when it beats', async () => {
+    it('are offered until they are claimed; the dead pod is then removed from the index, and added again by its next heartbeat', async () => {
       const { backend, second } = contract.pods;
       const { heartbeats } = second;
       const [dead, alive] = [`dead-${randomUUID()}`, `alive-${randomUUID()}`];
@@ -155,7 +155,7 @@ export function runQueueContract(contract: Contract): void {
       await waitUntil(async () => (await heartbeats.lapsed()).includes(dead), { what: 'the second silence' });
     });
 
-    it('that wait for any pod and are in no queue are found on a full round', async () => {
+    it('that are unowned and in no queue are found by a full round of recovery', async () => {
       const { backend } = contract.pods;
       const turn = newTurn(UNOWNED);
       await backend.runs.begin(turn);

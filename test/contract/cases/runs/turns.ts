@@ -80,7 +80,7 @@ export function turnContract(contract: Contract): void {
       expect(await second.runs.begin(other)).toMatchObject({ type: 'begun' });
     });
 
-    it('of twenty that begin at once, one does', async () => {
+    it('of twenty that begin at once, exactly one begins', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
       const results = await Promise.all(
@@ -91,7 +91,7 @@ export function turnContract(contract: Contract): void {
       expect(results.filter(({ type }) => type === 'begun')).toHaveLength(1);
     });
 
-    it('never meets another of the same ids: other user, other tenant, other conversation', async () => {
+    it('is separate from turns of equal ids of another user, tenant or conversation', async () => {
       const { backend } = contract.pods;
       const turn = await begun(backend);
       const { tenant, userId } = turn;
@@ -200,7 +200,7 @@ export function turnContract(contract: Contract): void {
       }
     });
 
-    contract.itOverTime('leaves its key free again with its retention', async () => {
+    contract.itOverTime('frees its key at the end of its retention', async () => {
       const { backend } = await contract.openWith({ retentionMs: 3_000 });
       const turn = asking('a', turnOf(newOwner()));
       await backend.runs.begin(turn);
@@ -211,7 +211,7 @@ export function turnContract(contract: Contract): void {
       });
     });
 
-    it('tells its events once and in order, however often and however cut a write is repeated', async () => {
+    it('appends its events once and in order, however often a write is repeated', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
       for (const [from, to] of [
@@ -227,7 +227,7 @@ export function turnContract(contract: Contract): void {
       expect((await second.runs.read(turn)).run?.writerSeq).toBe(9);
     });
 
-    it('wakes who watches its stream, on any pod, and shares one order with its questions', async () => {
+    it('wakes the readers of its stream on any pod, and shares one order with its questions', async () => {
       const { first, pods } = contract;
       const turn = await begun(pods.backend);
       const { tenant, userId, streamRequestId } = turn;
@@ -304,7 +304,7 @@ export function turnContract(contract: Contract): void {
       expect(await second.runs.standing(turnOf(turn))).toBeUndefined();
     });
 
-    it('answers no more than was asked where the conversation is known: what its client tells of it is left out', async () => {
+    it('omits the history that its client sends where the conversation is known', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
       await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
@@ -313,7 +313,7 @@ export function turnContract(contract: Contract): void {
       expect((await backend.runs.read(next)).run?.input).toEqual([HELLO]);
     });
 
-    it('keeps as many notes in one write as a model makes calls', async () => {
+    it('keeps a note for each of many calls in one write', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
       const callOf = (at: number) =>
@@ -383,7 +383,7 @@ export function turnContract(contract: Contract): void {
       expect(run?.endedAt).toBeGreaterThanOrEqual(run?.startedAt ?? Number.NaN);
     });
 
-    it('that is requested to stop learns of it from its next write, and chooses its own end', async () => {
+    it('that is requested to stop reads this from its next write, and chooses its own end', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
       expect(await backend.runs.write(turn, textWrite(2, 2))).toBe('written');
@@ -398,7 +398,7 @@ export function turnContract(contract: Contract): void {
       expect(await second.runs.stop(turnOf(turn))).toBe(false);
     });
 
-    it('adds to the history of its conversation, which keeps so many messages', async () => {
+    it('is added to the history of its conversation, which keeps a limited number of messages', async () => {
       const { backend } = await contract.openWith({ historyMessagesMax: 4 });
       const owner = newOwner();
       for (let index = 0; index < 3; index += 1) {
@@ -451,7 +451,7 @@ export function turnContract(contract: Contract): void {
       expect(await entriesOf(backend.feed, turn)).toHaveLength(304);
     });
 
-    it('is replayed as far as it goes, whatever its length', async () => {
+    it('is replayed completely, whatever its length', async () => {
       const { pods, second } = contract;
       const turn = await begun(pods.backend);
       for (let from = 2; from < 1_202; from += 200)
@@ -461,7 +461,7 @@ export function turnContract(contract: Contract): void {
       expect(seqs).toEqual(Array.from({ length: 1_201 }, (_, index) => index + 1));
     });
 
-    it('is gone where it was never begun', async () => {
+    it('is reported as gone where it was never begun', async () => {
       const { backend } = contract.pods;
       const turn = turnOf(newOwner());
       expect(await backend.runs.write(turn, textWrite(2, 2))).toBe('gone');
@@ -470,7 +470,7 @@ export function turnContract(contract: Contract): void {
       expect(await backend.conversations.read(turn)).toEqual({ messages: [] });
     });
 
-    contract.itOverTime('is known to be of a pod that lives as long as that pod says so', async () => {
+    contract.itOverTime('has a live owner as long as that pod sends heartbeats', async () => {
       const { backend, second } = contract.pods;
       const pod = `pod-${newOwner().userId}`;
       expect(await second.heartbeats.alive(pod)).toBe(false);
@@ -480,7 +480,7 @@ export function turnContract(contract: Contract): void {
     });
 
     contract.itOverTime(
-      'keeps its conversation while it runs or waits, however soon that is forgotten after it',
+      'keeps its conversation while it runs or waits, however short the conversation’s retention is',
       async () => {
         const { backend } = await contract.openWith({ conversationTtlMs: 3_000 });
         const over = { end: { status: 'finished', messages: [HELLO] } } as const;
@@ -499,7 +499,7 @@ export function turnContract(contract: Contract): void {
       },
     );
 
-    contract.itOverTime('leaves with its retention, and its conversation with its own', async () => {
+    contract.itOverTime('is deleted after its retention, and its conversation after its own', async () => {
       const { backend } = await contract.openWith({ retentionMs: 300, conversationTtlMs: 900 });
       const turn = await begun(backend);
       await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
