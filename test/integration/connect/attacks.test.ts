@@ -13,8 +13,8 @@ function tampered(callback: string, name: string, value: string | undefined): st
   return url.href;
 }
 
-describe('somebody else with the link', () => {
-  test('learns nothing, can do nothing, and the question stays open for its owner', async () => {
+describe('another person with the link', () => {
+  test('sees nothing, can do nothing, and the question stays open for its owner', async () => {
     const here = await world();
     const { path, id } = await here.ask();
     const mallory = createTestBrowser(here);
@@ -41,7 +41,7 @@ describe('somebody else with the link', () => {
     expect(done.heading).toBe(SAYS.connected());
   });
 
-  test('can sign in as who they should be, and must show so anew', async () => {
+  test('can sign in as the owner, and has to sign in again for that', async () => {
     const here = await world();
     const { path } = await here.ask();
     const browser = createTestBrowser(here);
@@ -54,7 +54,7 @@ describe('somebody else with the link', () => {
     expect(consent.forms.has('start')).toBe(true);
   });
 
-  test('who knows the address of an ended question is not told whose it was', async () => {
+  test('with the address of an ended question does not see whose it was', async () => {
     const { here, browser, consent, path } = await begun();
     await browser.open(await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'));
     const stranger = await createTestBrowser(here).open(path);
@@ -75,7 +75,7 @@ describe('somebody else with the link', () => {
     expect([shown.status, shown.heading]).toEqual([404, SAYS.notFound]);
   });
 
-  test('finds no page for a question that has one of its own', async () => {
+  test('finds no page for a question with its own url', async () => {
     const here = await world();
     const { row } = await here.engine.ask({
       tenant: ADA.tenant,
@@ -94,8 +94,8 @@ describe('somebody else with the link', () => {
   });
 });
 
-describe('an answer of the provider', () => {
-  test('in another browser than the one that asked opens nothing, and is still good in that one', async () => {
+describe('a callback of the provider', () => {
+  test('in another browser than the one that began gives nothing, and still works in the right browser', async () => {
     const { here, browser, callback, id } = await back();
     const { path: other } = await here.ask();
     for (const user of ['bob', 'ada', undefined]) {
@@ -132,21 +132,21 @@ describe('an answer of the provider', () => {
     expect(done.heading).toBe(SAYS.connected());
   });
 
-  test('with the state twice is no answer', async () => {
+  test('with the state twice is refused', async () => {
     const { here, browser, callback, id } = await back();
     const shown = await browser.open(`${callback}&state=A`);
     expect(shown.heading).toBe(SAYS.failed('bad_state'));
     expect(await here.status(id)).toBe('opened');
   });
 
-  test('at the address of another connector is no answer', async () => {
+  test('at the address of another connector is refused', async () => {
     const { here, browser, callback, id } = await back();
     const shown = await browser.open(callback.replace('/callback/tracker', '/callback/other'));
     expect(shown.heading).toBe(SAYS.failed('bad_state'));
     expect(await here.status(id)).toBe('opened');
   });
 
-  test('after signing out is no answer', async () => {
+  test('after signing out is refused', async () => {
     const { here, browser, callback, path, id } = await back();
     const page = await browser.open(path);
     const csrf = page.forms.get('start')?.fields.csrf ?? '';
@@ -164,7 +164,7 @@ describe('a sign-in', () => {
     return { browser, path, id, callback: await browser.walk(left, 'ada') };
   }
 
-  test('in another browser than the one that asked signs nobody in', async () => {
+  test('in another browser than the one that began is refused', async () => {
     const here = await world();
     const { callback, path, browser } = await leaving(here);
     const victim = createTestBrowser(here);
@@ -181,7 +181,7 @@ describe('a sign-in', () => {
     ['iss', 'https://evil.example'],
     ['iss', undefined],
     ['code', 'A'.repeat(43)],
-  ] as const)('with a wrong %s (%s) signs nobody in', async (name, value) => {
+  ] as const)('with a wrong %s (%s) is refused', async (name, value) => {
     const here = await world();
     const { callback, path, browser } = await leaving(here);
     expect((await browser.open(tampered(callback, name, value))).heading).toBe(SAYS.failed('sign-in'));
@@ -189,7 +189,7 @@ describe('a sign-in', () => {
     expect(here.events.at(-1)).toMatchObject({ type: 'failed', code: 'sign_in' });
   });
 
-  test('gives the browser another id, and the old one opens nothing', async () => {
+  test('gives the browser a new session id, and the old one is invalid', async () => {
     const here = await world();
     const { callback, path, browser } = await leaving(here);
     const planted = browser.jar.header(`${here.publicUrl}/`);
@@ -213,7 +213,7 @@ describe('a sign-in', () => {
     expect(await response.text()).toContain(`${path}/sign-in`);
   });
 
-  test('that is repeated signs nobody in', async () => {
+  test('that is repeated is refused', async () => {
     const here = await world();
     const { callback, path, browser } = await leaving(here);
     const shown = await browser.open(callback);
@@ -224,7 +224,7 @@ describe('a sign-in', () => {
     expect((await elsewhere.open(callback)).heading).toBe(SAYS.signIn);
   });
 
-  test('without the claim that names the user lets nobody in', async () => {
+  test('without the claim that names the user is refused', async () => {
     const { createOidcIdentity } = await import(
       '../../../services/api/src/surfaces/connect/identity/oidc.ts'
     );

@@ -62,8 +62,8 @@ async function complete(here: World, session: string, who: Owner | string) {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-describe('where the deployer says whose browser it was', () => {
-  test('nothing counts before that, and all of it after', async () => {
+describe('where the deployer binds the browser to a user', () => {
+  test('nothing takes effect before the binding, and everything after it', async () => {
     const here = await world();
     const { id, browser, path, leaving, callback } = await bound(here);
     const session = sessionOf(leaving);
@@ -84,7 +84,7 @@ describe('where the deployer says whose browser it was', () => {
     for await (const flow of here.vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
   });
 
-  test('somebody else than the owner gets nothing, and takes nothing from the owner', async () => {
+  test('another user than the owner gets nothing, and does not affect the owner', async () => {
     const here = await world();
     const { id, leaving } = await bound(here);
     const session = sessionOf(leaving);
@@ -104,7 +104,7 @@ describe('where the deployer says whose browser it was', () => {
     expect(await here.status(id)).toBe('accepted');
   });
 
-  test('one browser takes nothing from another', async () => {
+  test('one browser does not affect another', async () => {
     const here = await world();
     const first = await bound(here);
     const stranger = createTestBrowser(here);
@@ -126,7 +126,7 @@ describe('where the deployer says whose browser it was', () => {
   });
 
   test.each(['staged', 'stage', 'promote', 'drop'] as const)(
-    'a call whose reply was lost at the step %s can be made again',
+    'a call whose reply was lost at the step %s can be repeated',
     async (step) => {
       let toLose = 0;
       const here = await world({
@@ -155,7 +155,7 @@ describe('where the deployer says whose browser it was', () => {
     },
   );
 
-  test('a callback in another browser opens nothing', async () => {
+  test('a callback in another browser gives nothing', async () => {
     const here = await world();
     const { path, id } = await here.ask();
     const browser = createTestBrowser(here);
@@ -170,7 +170,7 @@ describe('where the deployer says whose browser it was', () => {
     expect(await here.status(id)).toBe('pending');
   });
 
-  test('a no counts when it is known whose it was', async () => {
+  test('a decline takes effect when the browser is bound', async () => {
     const here = await world();
     const { path, id } = await here.ask();
     const browser = createTestBrowser(here);
@@ -183,7 +183,7 @@ describe('where the deployer says whose browser it was', () => {
     expect((await complete(here, sessionOf(leaving), ADA)).status).toBe(200);
   });
 
-  test('a key waits for that as well', async () => {
+  test('a typed key waits for the binding too', async () => {
     const here = await world();
     const { path, id } = await here.ask({ toolId: 'notes' });
     const browser = createTestBrowser(here);
@@ -194,7 +194,7 @@ describe('where the deployer says whose browser it was', () => {
     expect((await here.held('notes'))?.credential.reveal()).toEqual({ kind: 'api_key', value: 'key-of-ada' });
   });
 
-  test('what nobody speaks for is dropped and revoked', async () => {
+  test('a credential that is never bound is dropped and revoked', async () => {
     const here = await world();
     const { id, leaving } = await bound(here);
     expect(await here.sweep()).toBe(0);
@@ -229,7 +229,7 @@ describe('where the deployer says whose browser it was', () => {
     expect((await here.held())?.version).toBe(version);
   });
 
-  test('the credential is dropped when a service ended the question by itself, each time it is asked', async () => {
+  test('the credential is dropped when a service ended the question by itself, on every repeated binding', async () => {
     const here = await world();
     const { id, leaving } = await bound(here);
     await here.engine.complete({ caller: { kind: 'service', tenant: ADA.tenant }, id, surface: 'api' });
@@ -241,7 +241,7 @@ describe('where the deployer says whose browser it was', () => {
     expect(here.tracker.revocations()).toBe(1);
   });
 
-  test('nobody signs in', async () => {
+  test('there is no sign-in', async () => {
     const here = await world();
     const { path } = await here.ask();
     const browser = createTestBrowser(here);
@@ -253,7 +253,7 @@ describe('where the deployer says whose browser it was', () => {
   });
 });
 
-test('where people sign in, no binding is taken', async () => {
+test('where people sign in, a binding is refused', async () => {
   const here = await startWorld({ redisUrl: redis.url });
   expect((await complete(here, 'A'.repeat(43), ADA)).status).toBe(404);
 });

@@ -88,7 +88,7 @@ describe('a pod that dies on the way to a usable credential', () => {
     expect(await left(here)).toBe(0);
   });
 
-  test('and whoever waits for the answer need not wait for the sweep', async () => {
+  test('and a waiter for the answer need not wait for the sweep', async () => {
     const { here, id, flow } = await halfDone();
     await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
     expect(await here.vault.promote(flow)).toBeDefined();
@@ -115,7 +115,7 @@ describe('a pod that dies on the way to a usable credential', () => {
   });
 
   test.each(['decline', 'cancel'] as const)(
-    'while the person says %s: it is dropped and revoked',
+    'while the user answers %s: it is dropped and revoked',
     async (action) => {
       const { here, id } = await halfDone();
       await here.engine.answer({ caller: OWNER, id, response: { action }, surface: 'chat' });
@@ -126,7 +126,7 @@ describe('a pod that dies on the way to a usable credential', () => {
     },
   );
 
-  test('after completing, while the person connects by another question: the newer one stays', async () => {
+  test('after completing, while the user connects by another question: the newer one stays', async () => {
     const { here, id } = await halfDone();
     await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
     await savedAfter(here, 'newer');
@@ -136,7 +136,7 @@ describe('a pod that dies on the way to a usable credential', () => {
     expect(here.tracker.revocations()).toBe(0);
   });
 
-  test('after staging, while what was held before is refreshed: the question is completed, and the fresh one counts', async () => {
+  test('after staging, while the previous credential is refreshed: the question is completed, and the new credential is used', async () => {
     const { here, id } = await halfDone();
     await savedAfter(here, 'old, refreshed');
     expect(await here.sweep()).toBe(1);
@@ -145,7 +145,7 @@ describe('a pod that dies on the way to a usable credential', () => {
     expect(await left(here)).toBe(0);
   });
 
-  test('and whose question has left: it is dropped and revoked', async () => {
+  test('and whose question was deleted by retention: it is dropped and revoked', async () => {
     const { here, id } = await halfDone();
     const [name] = (await redisCommand(redis.port, 'KEYS', `*elicitation:${id}`)) as string[];
     await redisCommand(redis.port, 'DEL', name ?? '');
@@ -155,14 +155,14 @@ describe('a pod that dies on the way to a usable credential', () => {
     expect(await left(here)).toBe(0);
   });
 
-  test('is given its time before a sweep takes over', async () => {
+  test('has its grace period before a sweep takes over', async () => {
     const { here, id } = await halfDone();
     expect(await here.sweep(HOUR_MS)).toBe(0);
     expect(await here.status(id)).toBe('pending');
     expect(await left(here)).toBe(1);
   });
 
-  test('at any step of a real flow loses nothing that a sweep does not find', async () => {
+  test('at any step of a real flow loses nothing, because a sweep finds it', async () => {
     for (const dies of ['stage', 'complete'] as const) {
       await redisCommand(redis.port, 'FLUSHALL');
       const here = await startWorld({ redisUrl: redis.url });
@@ -192,7 +192,7 @@ describe('sweeps', () => {
     expect(await left(here)).toBe(0);
   });
 
-  test('never make usable what nobody said whose it was, whatever became of the question', async () => {
+  test('never promote a credential that was not bound, whatever the outcome of the question', async () => {
     const here = await startWorld({ redisUrl: redis.url });
     const { id } = await here.ask();
     await here.vault.stage({ ...REF, flowId: unknownFlowId(id) }, tokens('of a stranger'), HOUR_MS);
@@ -204,7 +204,7 @@ describe('sweeps', () => {
     expect(await left(here)).toBe(0);
   });
 
-  test('stop between two flows when they are told to', async () => {
+  test('stop between two flows when aborted', async () => {
     const { here, id } = await halfDone();
     const other = await here.ask();
     await here.vault.stage({ ...REF, flowId: other.id }, tokens('second'), HOUR_MS);
@@ -216,7 +216,7 @@ describe('sweeps', () => {
     expect(await here.sweep()).toBe(1);
   });
 
-  test('go on after one that cannot be ended', async () => {
+  test('continue after a flow that cannot be ended', async () => {
     const { here, id } = await halfDone();
     const other = await here.ask();
     await here.vault.stage({ ...REF, flowId: other.id }, tokens('second'), HOUR_MS);
@@ -238,7 +238,7 @@ describe('sweeps', () => {
   });
 });
 
-test('what is to be revoked is not forgotten with a reply that was lost', async () => {
+test('a pending revocation survives a lost reply', async () => {
   const { here, id, flow } = await halfDone();
   await here.engine.answer({ caller: OWNER, id, response: { action: 'decline' }, surface: 'chat' });
   const lost = new Error('the reply was lost');
@@ -252,7 +252,7 @@ test('what is to be revoked is not forgotten with a reply that was lost', async 
   expect(await left(here)).toBe(0);
 });
 
-test('an ending that is repeated changes nothing', async () => {
+test('a repeated ending changes nothing', async () => {
   const { here, id, flow } = await halfDone();
   expect(await conclude(here.deps, flow, id)).toEqual({ type: 'connected' });
   const { version } = (await here.held()) ?? {};
@@ -260,7 +260,7 @@ test('an ending that is repeated changes nothing', async () => {
   expect((await here.held())?.version).toBe(version);
 });
 
-test('a store that is away fails a callback without an end, and the person can try again', async () => {
+test('an unavailable store fails a callback without ending the flow, and the user can try again', async () => {
   const here = await startWorld({ redisUrl: redis.url });
   const { path, id } = await here.ask();
   const browser = createTestBrowser(here);

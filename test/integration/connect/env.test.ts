@@ -18,7 +18,7 @@ const OIDC = {
   PARLEY_CONNECT_OIDC_CLIENT_ID: 'parley',
 };
 
-describe('the way the connect pages know people', () => {
+describe('the identity setting of the connect pages', () => {
   test.each([
     ['an OpenID provider', OIDC],
     ['an OpenID provider of several tenants', { ...OIDC, PARLEY_CONNECT_TENANTS: 'acme, other' }],
@@ -31,7 +31,7 @@ describe('the way the connect pages know people', () => {
     expect(faultsOf({ ...PRODUCTION, ...env })).toEqual([]);
   });
 
-  test('may be what is typed in development alone', () => {
+  test('may be a typed name in development only', () => {
     const dev = { PARLEY_CONNECT_IDENTITY: 'dev' };
     expect(faultsOf(dev)).toEqual([]);
     expect(faultsOf({ ...PRODUCTION, ...dev })).toEqual([
@@ -53,11 +53,11 @@ describe('the way the connect pages know people', () => {
     ['PARLEY_CONNECT_TELL_ORIGINS', { ...OIDC, PARLEY_CONNECT_TELL_ORIGINS: 'https://app.example.com/path' }],
     ['PARLEY_CONNECT_TELL_ORIGINS', { ...OIDC, PARLEY_CONNECT_TELL_ORIGINS: '*' }],
     ['PARLEY_CONNECT_PROXY_HOPS', { ...OIDC, PARLEY_CONNECT_PROXY_HOPS: 'true' }],
-  ])('is told to be wrong by %s', (name, env) => {
+  ])('is refused with %s', (name, env) => {
     expect(faultsOf({ ...PRODUCTION, ...env })).toEqual([expect.stringMatching(new RegExp(`^${name}: `))]);
   });
 
-  test('speaks for one tenant only where people type who they are', () => {
+  test('covers one tenant only where people type their name', () => {
     const env = { PARLEY_CONNECT_IDENTITY: 'dev', PARLEY_CONNECT_TENANTS: 'a,b' };
     expect(faultsOf(env)).toEqual([expect.stringMatching(/^PARLEY_CONNECT_TENANTS: /)]);
   });

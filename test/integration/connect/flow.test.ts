@@ -54,14 +54,14 @@ describe('a person who opens the link of their question', () => {
     expect((await browser.open(path)).heading).toBe(SAYS.connected());
   });
 
-  test('is told so by name where sign-in is what they type', async () => {
+  test('sees their name where sign-in is a typed name', async () => {
     const { here, browser, consent, id } = await begun({ identity: 'typed' });
     const left = await browser.submit(consent, 'start');
     expect((await browser.open(await browser.walk(left, 'ada-at-tracker'))).status).toBe(200);
     expect(await here.status(id)).toBe('accepted');
   });
 
-  test('is sent to the page itself from the address with a parameter', async () => {
+  test('is redirected from the address with a parameter to the page itself', async () => {
     const { browser, id, path } = await begun();
     const shown = await browser.open(
       `/auth/connect?elicitationId=${id}&returnUrl=https://evil.example&userId=bob`,
@@ -70,7 +70,7 @@ describe('a person who opens the link of their question', () => {
     expect(shown.heading).toBe('Connect Service issues');
   });
 
-  test('may tell the page that waits that it need not', async () => {
+  test('can notify the waiting page', async () => {
     const tell = 'https://app.example.com';
     const { browser, consent, id } = await begun({ deps: { tellOrigins: [tell] } });
     const left = await browser.submit(consent, 'start');
@@ -104,7 +104,7 @@ describe('a person who opens the link of their question', () => {
 });
 
 describe('two tabs on one question', () => {
-  test('both lead to the end, and what the first got stays', async () => {
+  test('both reach the final page, and the credential of the first stays', async () => {
     const { here, browser, consent, id, path } = await begun();
     const second = await browser.open(path);
     const [one, other] = [await browser.submit(consent, 'start'), await browser.submit(second, 'start')];
@@ -134,8 +134,8 @@ describe('two tabs on one question', () => {
   });
 });
 
-describe('a provider that does not agree', () => {
-  test('leaves the question open when the person refuses there, who can try again', async () => {
+describe('a provider that refuses', () => {
+  test('leaves the question open when the user refuses there, and the user can try again', async () => {
     const { here, browser, consent, id } = await begun();
     const left = await browser.submit(consent, 'start');
     const failed = await browser.open(await browser.walk(left, 'ada-at-tracker', 'refuse'));
@@ -167,7 +167,7 @@ describe('a provider that does not agree', () => {
     expect(await here.held()).toBeUndefined();
   });
 
-  test('is not even left for when it is away', async () => {
+  test('is not redirected to when it is unavailable', async () => {
     const here = await world();
     here.tracker.misbehave({ at: 'discovery', status: 503 });
     const { path, id } = await here.ask();
@@ -181,7 +181,7 @@ describe('a provider that does not agree', () => {
 });
 
 describe('a callback that is repeated', () => {
-  test('changes nothing and shows that all is done', async () => {
+  test('changes nothing and shows the completed page', async () => {
     const { here, browser, consent } = await begun();
     const callback = await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker');
     await browser.open(callback);
@@ -192,7 +192,7 @@ describe('a callback that is repeated', () => {
     expect(here.tracker.tokenCalls('authorization_code')).toBe(1);
   });
 
-  test('changes nothing when the first came to nothing', async () => {
+  test('changes nothing when the first failed', async () => {
     const { here, browser, consent, id, path } = await begun();
     const callback = await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker', 'refuse');
     await browser.open(callback);
@@ -237,7 +237,7 @@ describe('a question that ends while the person is at the provider', () => {
     expect([late.status, late.heading]).toEqual([410, SAYS.expired]);
   });
 
-  test('by its clock alone: the page says so, before anybody has noted it', async () => {
+  test('by its deadline alone: the page says so before the outcome is recorded', async () => {
     const here = await world();
     const { path, id } = await here.ask({ timeoutSeconds: 1 });
     const browser = createTestBrowser(here);

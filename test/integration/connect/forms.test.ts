@@ -66,7 +66,7 @@ describe('a form', () => {
     expect(await here.status(id)).toBe('pending');
   });
 
-  test('is taken from a browser that says less, but says it is us', async () => {
+  test('is accepted from a browser that sends fewer headers, if they name our origin', async () => {
     const { browser, consent, path, here, id } = await begun();
     const csrf = consent.forms.get('decline')?.fields.csrf ?? '';
     const headers = { 'sec-fetch-site': undefined };
@@ -103,7 +103,7 @@ describe('addresses', () => {
     '..%2f..%2f',
   ];
 
-  test('lead nowhere but to our own pages', async () => {
+  test('lead to our own pages only', async () => {
     const here = await world();
     const { id, path } = await here.ask();
     for (const evil of [...EVIL, ...HIDDEN]) {
@@ -127,7 +127,7 @@ describe('addresses', () => {
     }
   });
 
-  test('are taken as they are written, and nothing in them is decoded or resolved', async () => {
+  test('are matched literally, without decoding or resolving', async () => {
     const here = await world();
     const { id } = await here.ask();
     for (const target of [
@@ -145,7 +145,7 @@ describe('addresses', () => {
     }
   });
 
-  test('that nobody serves are not found', async () => {
+  test('that are not routes are not found', async () => {
     const here = await world();
     for (const [method, path] of [
       ['GET', '/auth'],
@@ -168,13 +168,13 @@ describe('the cookie', () => {
   const requestWith = (text: string) => ({ headers: { cookie: text } }) as IncomingMessage;
   const id = mintBrowserId();
 
-  test('is for this host alone, for https alone, and for no script', () => {
+  test('is limited to this host and https, and not readable by scripts', () => {
     const [pair, ...attributes] = cookie.header(id).split('; ');
     expect(pair).toBe(`__Host-parley-connect=${id}`);
     expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Lax', 'Secure']);
   });
 
-  test('goes without what http cannot have, in development', async () => {
+  test('omits the attributes that need https, in development', async () => {
     const here = await world();
     const { path } = await here.ask();
     const response = await fetch(here.publicUrl + path);
@@ -183,7 +183,7 @@ describe('the cookie', () => {
     ]);
   });
 
-  test('is known by its one value', () => {
+  test('is recognised by its exact value only', () => {
     const read = (text: string) => cookie.read(requestWith(text));
     expect(read(`a=b; __Host-parley-connect=${id}; c=d`)).toEqual({ id, isNew: false });
     for (const text of [
@@ -200,7 +200,7 @@ describe('the cookie', () => {
   });
 });
 
-test('a look at any page writes nothing', async () => {
+test('a GET of any page writes nothing', async () => {
   const { here, browser, path, consent, id } = await begun();
   const stranger = createTestBrowser(here);
   expect(await writesDuring(() => browser.submit(consent, 'start'))).not.toEqual([]);
@@ -231,7 +231,7 @@ async function writesDuring(run: () => Promise<unknown>): Promise<string[]> {
   );
 }
 
-test('no code, token or key is in a log, a page, an address of ours, or in Redis unsealed', async () => {
+test('no code, token or key is in a log, a page, a URL of ours, or unsealed in Redis', async () => {
   const texts: string[] = [];
   const { here, browser, callback, path } = await back();
   const { searchParams } = new URL(callback);

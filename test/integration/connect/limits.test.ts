@@ -43,8 +43,8 @@ async function refusals(here: World, browser: TestBrowser, count: number): Promi
   return ways;
 }
 
-describe('somebody who fails and fails', () => {
-  test('has to wait, on every pod', async () => {
+describe('a person with many failed attempts', () => {
+  test('has to wait on every pod', async () => {
     const { here, browser, consent, path } = await begun({ deps: { failuresMax: 3 } });
     const other = createTestBrowser(here);
     const [last = '', ...ways] = await refusals(here, other, 4);
@@ -58,7 +58,7 @@ describe('somebody who fails and fails', () => {
     expect(here.events.filter(({ type }) => type === 'failed')).toHaveLength(4);
   });
 
-  test('by opening the links of others, has to wait as well', async () => {
+  test('who opens the links of others has to wait as well', async () => {
     const here = await world({ identity: 'typed', deps: { failuresMax: 2 } });
     const { path } = await here.ask();
     const browser = createTestBrowser(here);
@@ -69,7 +69,7 @@ describe('somebody who fails and fails', () => {
     expect((await createTestBrowser(here).enter(path, 'ada')).heading).toBe(SAYS.tooMany);
   });
 
-  test('counts by the address that the last trusted proxy saw', async () => {
+  test('is counted by the address that the last trusted proxy saw', async () => {
     const here = await world({ deps: { failuresMax: 1, proxyHops: 1 } });
     const browser = createTestBrowser(here);
     const ways = await refusals(here, browser, 5);
@@ -85,7 +85,7 @@ describe('somebody who fails and fails', () => {
     expect(await from('2001:db8:0:1:ffff::9')).toBe(429);
   });
 
-  test('is not whom other sites make ask for addresses: by states of nobody, or of another browser', async () => {
+  test('is not affected by requests that other sites cause: with unknown states, or states of another browser', async () => {
     const here = await world({ deps: { failuresMax: 2 } });
     const stranger = createTestBrowser(here);
     const foreign = await refusals(here, stranger, 2);
@@ -96,7 +96,7 @@ describe('somebody who fails and fails', () => {
     expect((await browser.enter(path, 'ada')).forms.has('start')).toBe(true);
   });
 
-  test('waits for as long as the store says, whatever the clock of a pod', async () => {
+  test('waits by the clock of the store, whatever the clock of a pod', async () => {
     const { deps } = await world();
     const attempts = createAttempts({ ...deps, failuresMax: 0 });
     const told = await attempts.failed('192.0.2.1');
@@ -110,8 +110,8 @@ describe('somebody who fails and fails', () => {
   });
 });
 
-describe('somebody who sends forms', () => {
-  test('may send so many in all, and pages are still shown', async () => {
+describe('a person who sends forms', () => {
+  test('may send a limited number in all, and pages are still shown', async () => {
     // One was for the sign-in.
     const { browser, consent, path, here, id } = await begun({ deps: { postsMax: 3 } });
     expect((await browser.submit(consent, 'start')).link).toBeDefined();
@@ -125,7 +125,7 @@ describe('somebody who sends forms', () => {
     expect(await here.status(id)).toBe('opened');
   });
 
-  test('is not whom other sites have send them', async () => {
+  test('is not affected by forms that other sites send', async () => {
     const { browser, consent, path } = await begun({ deps: { postsMax: 2 } });
     for (let count = 0; count < 4; count += 1)
       expect((await browser.post(`${path}/start`, { csrf: 'A'.repeat(43) })).heading).toBe(SAYS.refused);
@@ -133,7 +133,7 @@ describe('somebody who sends forms', () => {
   });
 
   test.each(['start', 'decline'] as const)(
-    'to %s, takes what an answer over /v1 takes, and is told to wait when it is used up',
+    'to %s uses the same limit as an answer over /v1, and has to wait when it is used up',
     async (door) => {
       const { taken, callLimits } = budgets();
       const { browser, consent, here, id } = await begun({ deps: { callLimits } });
@@ -147,7 +147,7 @@ describe('somebody who sends forms', () => {
     },
   );
 
-  test('and is nobody known uses up nothing of the owner', async () => {
+  test('and is not signed in does not use up the owner’s limit', async () => {
     const { taken, callLimits } = budgets();
     const here = await world({
       identity: createBoundIdentity('https://app.example.com'),
@@ -166,7 +166,7 @@ describe('somebody who sends forms', () => {
   });
 });
 
-test('a page that looks again by itself takes the same', async () => {
+test('a page that reloads itself uses the same limit', async () => {
   const { nango, connector } = await startNangoWorld({ id: 'desk' });
   nango.loseWebhooks(true);
   const { taken, callLimits } = budgets();

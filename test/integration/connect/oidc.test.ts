@@ -93,7 +93,7 @@ const person = (tenant: string, userId: string, name = userId) => ({
 });
 
 describe('a sign-in at an OpenID provider', () => {
-  test('asks with PKCE, state and nonce, and for no more than it needs', async () => {
+  test('uses PKCE, state and nonce, and the smallest scope', async () => {
     const { sent, result } = await signInWith({});
     expect(result).toEqual(person('acme', 'ada'));
     expect(sent.get('code_challenge_method')).toBe('S256');
@@ -102,7 +102,7 @@ describe('a sign-in at an OpenID provider', () => {
     expect(sent.has('prompt')).toBe(false);
   });
 
-  test('names people as they are named there', async () => {
+  test('uses the subject of the provider as the user id', async () => {
     expect((await signInWith({ claims: { name: ' Ada L. ' } })).result).toEqual(
       person('acme', 'ada', 'Ada L.'),
     );
@@ -110,7 +110,7 @@ describe('a sign-in at an OpenID provider', () => {
     expect((await signInWith(username)).result).toEqual(person('acme', 'ada', 'al'));
   });
 
-  test('takes the user from another claim, wherever it is told', async () => {
+  test('takes the user from another claim where configured', async () => {
     const options = { userClaim: 'employee' };
     expect((await signInWith({ claims: { employee: 'e7' } }, options)).result).toEqual(person('acme', 'e7'));
     expect((await signInWith({ userinfo: { employee: 'e8' } }, options)).result).toEqual(
@@ -118,7 +118,7 @@ describe('a sign-in at an OpenID provider', () => {
     );
   });
 
-  test('takes an email address that was verified', async () => {
+  test('accepts a verified email address', async () => {
     const options = { userClaim: 'email' };
     const claims = { email: 'ada@example.com', email_verified: true };
     expect((await signInWith({ claims }, options)).result).toEqual(person('acme', 'ada@example.com'));
@@ -153,7 +153,7 @@ describe('a sign-in at an OpenID provider', () => {
     ['a foreign tenant', { claims: { tenant: 'evil' } }, { tenants: ['acme', 'other'] }],
     ['userinfo about somebody else', { userinfo: { sub: 'bob', employee: 'e7' } }, { userClaim: 'employee' }],
   ];
-  test.each(lets)('with %s lets nobody in', async (_what, said, options) => {
+  test.each(lets)('with %s is refused', async (_what, said, options) => {
     expect((await signInWith(said, options)).result).toMatchObject({ type: 'failed' });
   });
 });

@@ -52,8 +52,8 @@ async function noneStaged({ vault }: Awaited<ReturnType<typeof startWorld>>): Pr
   for await (const flow of vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
 }
 
-describe('a tab that is overtaken while its provider takes its time', () => {
-  test('leaves what the faster one got, and ends nothing at the provider', async () => {
+describe('a tab that is overtaken while its provider is slow', () => {
+  test('keeps the credential of the faster one, and revokes nothing at the provider', async () => {
     const { here, late, browser, first, second } = await twoTabs();
     let before: Awaited<ReturnType<typeof here.held>>;
     late.meanwhile = async () => {
@@ -69,7 +69,7 @@ describe('a tab that is overtaken while its provider takes its time', () => {
     await noneStaged(here);
   });
 
-  test('does the same when the question was taken back before either was done', async () => {
+  test('does the same when the question was withdrawn before either was done', async () => {
     const { here, late, browser, id, first, second } = await twoTabs();
     let version: number | undefined;
     late.meanwhile = async () => {
@@ -83,7 +83,7 @@ describe('a tab that is overtaken while its provider takes its time', () => {
     await noneStaged(here);
   });
 
-  test('leaves the key that was typed in the faster one', async () => {
+  test('keeps the key that was typed in the faster one', async () => {
     const { late, wrap } = slow();
     const service = createServer((_req, res) => void res.writeHead(200).end());
     const checkUrl = `http://127.0.0.1:${await listenOnFreePort(service)}/me`;
@@ -104,7 +104,7 @@ describe('a tab that is overtaken while its provider takes its time', () => {
 });
 
 describe('a question that a service ends by itself while the person is at the provider', () => {
-  test('is not said to be connected, for nothing is', async () => {
+  test('is not shown as connected, because nothing is connected', async () => {
     const { here, browser, path, id, first } = await twoTabs();
     await here.engine.complete({ caller: SERVICE, id, surface: 'api' });
     expect((await browser.open(first)).heading).toBe(SAYS.settled);
@@ -113,7 +113,7 @@ describe('a question that a service ends by itself while the person is at the pr
     expect(here.tracker.tokenCalls('authorization_code')).toBe(0);
   });
 
-  test('at the last moment has what came of it revoked', async () => {
+  test('at the last moment has its credential revoked', async () => {
     const { here, late, browser, id, first } = await twoTabs();
     late.meanwhile = () => here.engine.complete({ caller: SERVICE, id, surface: 'api' });
     expect((await browser.open(first)).heading).toBe(SAYS.settled);

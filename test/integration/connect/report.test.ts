@@ -71,7 +71,7 @@ describe('a service that reports by webhook', () => {
     expect(here.events).toMatchObject([{ type: 'completed', elicitationId: id }]);
   });
 
-  test('may report as often as it likes', async () => {
+  test('may report repeatedly', async () => {
     const started = await begun();
     await connectAt(started, await started.browser.submit(started.consent, 'start'));
     await settled(started);
@@ -81,7 +81,7 @@ describe('a service that reports by webhook', () => {
     expect(started.here.events.filter(({ type }) => type === 'completed')).toHaveLength(1);
   });
 
-  test('is believed only with its signature, and only about this very connection', async () => {
+  test('is believed only with its signature, and only for this connection', async () => {
     const started = await begun({ lost: true });
     await connectAt(started, await started.browser.submit(started.consent, 'start'));
     const body = started.nango.webhooks.at(-1)?.body ?? '';
@@ -96,7 +96,7 @@ describe('a service that reports by webhook', () => {
     expect(await started.here.status(started.id)).toBe('accepted');
   });
 
-  test('changes nothing by the word of another tenant or about a flow that nobody began', async () => {
+  test('changes nothing with a report of another tenant or for an unknown flow', async () => {
     const started = await begun({ lost: true });
     const { here, connector, id, browser, consent } = started;
     for (const context of [
@@ -113,7 +113,7 @@ describe('a service that reports by webhook', () => {
     }
   });
 
-  test('is asked itself where its report is lost', async () => {
+  test('is polled when its report is lost', async () => {
     const started = await begun({ lost: true });
     const { here, browser, consent, path, id } = started;
     const left = await browser.submit(consent, 'start');
@@ -130,7 +130,7 @@ describe('a service that reports by webhook', () => {
     expect(here.events.filter(({ type }) => type === 'completed')).toHaveLength(1);
   });
 
-  test('is not waited for without end: then one may begin anew', async () => {
+  test('is waited for up to a limit; then the user may begin again', async () => {
     const started = await begun({ lost: true });
     const { browser, consent, path } = started;
     await browser.submit(consent, 'start');
@@ -157,7 +157,7 @@ describe('a service that reports by webhook', () => {
     expect(nango.webhooks).toHaveLength(1);
   });
 
-  test('that reports again on a question that is long over replaces nothing', async () => {
+  test('that reports again on a question that ended long ago replaces nothing', async () => {
     const started = await begun({ lost: true });
     const { here, browser, consent, id } = started;
     await connectAt(started, await browser.submit(consent, 'start'));
@@ -180,7 +180,7 @@ describe('a service that reports by webhook', () => {
     expect(await connections(started)).toBeUndefined();
   });
 
-  test('says nothing about whose browser it was, where that is told later', async () => {
+  test('does not bind the browser, where a binding comes later', async () => {
     const identity = createBoundIdentity('https://app.example.com/connected');
     const started = await begun({ identity });
     const { here, browser, consent, path, id } = started;

@@ -50,7 +50,7 @@ async function begun(deps: Parameters<typeof startWorld>[0]['deps'] = {}) {
 }
 
 describe('a key that the person types', () => {
-  test('is kept when the service knows it', async () => {
+  test('is stored when the service accepts it', async () => {
     const { here, browser, page, id } = await begun();
     expect(page.html).toContain('Key for notes');
     expect(page.html).toContain('Under Settings');
@@ -62,7 +62,7 @@ describe('a key that the person types', () => {
     expect(findCanary(KEY, texts)).toEqual([]);
   });
 
-  test('can be typed again after a wrong, an empty and an uncheckable one, and is never shown', async () => {
+  test('can be typed again after a wrong, an empty and an uncheckable one, and is never displayed', async () => {
     const { here, browser, page, id, answersWith } = await begun();
     let shown = page;
     const wrong = canary('wrong');
@@ -85,7 +85,7 @@ describe('a key that the person types', () => {
     expect(await here.status(id)).toBe('accepted');
   });
 
-  test('can be guessed only so often', async () => {
+  test('can be tried a limited number of times', async () => {
     const { browser, page, here, id } = await begun({ failuresMax: 2 });
     for (let count = 0; count < 2; count += 1)
       expect((await browser.submit(page, 'secret', { secret: 'guess' })).html).toContain('not accepted');
@@ -94,7 +94,7 @@ describe('a key that the person types', () => {
     expect(await here.status(id)).toBe('opened');
   });
 
-  test('comes too late when the question was declined meanwhile', async () => {
+  test('is dropped when the question was declined meanwhile', async () => {
     const { here, browser, page, id } = await begun();
     const caller = { kind: 'user', ...ADA } as const;
     await here.engine.answer({ caller, id, response: { action: 'decline' }, surface: 'chat' });

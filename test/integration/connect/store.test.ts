@@ -48,7 +48,7 @@ const STORES: readonly [string, () => readonly [ConnectStore, ConnectStore]][] =
 ];
 
 describe.each(STORES)('what hosted pages keep in %s', (_kind, open) => {
-  test('is there for every pod, under its family alone', async () => {
+  test('can be read by every pod, under its own family only', async () => {
     const [here, there] = open();
     const name = newName();
     await here.put(name, 'one', HOUR_MS);
@@ -58,7 +58,7 @@ describe.each(STORES)('what hosted pages keep in %s', (_kind, open) => {
     expect(await here.read(name)).toEqual({ value: 'two', taken: false });
   });
 
-  test('is given to one taker only, and to that one again', async () => {
+  test('is given to one taker only, and again to the same one', async () => {
     const [here, there] = open();
     const name = newName();
     await here.put(name, 'one', HOUR_MS);
@@ -74,7 +74,7 @@ describe.each(STORES)('what hosted pages keep in %s', (_kind, open) => {
     expect(await here.take(newName(), 'anybody')).toBeUndefined();
   });
 
-  test('leaves when it is dropped, and by itself', async () => {
+  test('is deleted when it is dropped, and by its expiry', async () => {
     const [here, there] = open();
     const [dropped, lapsing] = [newName(), newName()];
     await here.put(dropped, 'one', HOUR_MS);
@@ -96,7 +96,7 @@ test('everything in Redis has a time to live, also once it was taken', async () 
   expect(Number(await redisCommand(redis.port, 'PTTL', connectKey(name)))).toBeGreaterThan(0);
 });
 
-test('no name in Redis is what its bearer holds, and all lie where they should in a Cluster', () => {
+test('no key in Redis contains the bearer’s value, and all keys have the right hash slot', () => {
   const names = Array.from({ length: 50 }, newName);
   for (const name of names) {
     const key = connectKey(name);

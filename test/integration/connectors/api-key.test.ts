@@ -36,7 +36,7 @@ async function enter(connector: ReturnType<typeof connectorWith>, secret: string
 }
 
 describe('an API key', () => {
-  test('is taken from one field and presented as a bearer token', async () => {
+  test('is read from one field and presented as a bearer token', async () => {
     const connector = connectorWith({ label: 'Weather key', help: 'Under Settings' });
     expect(await connector.begin(CONTEXT)).toMatchObject({
       type: 'form',
@@ -68,7 +68,7 @@ describe('an API key', () => {
     expect(seen).toEqual([]);
   });
 
-  test('is tried out at the provider, in the header that the provider wants', async () => {
+  test('is checked at the provider, in the header that the provider expects', async () => {
     const { seen, checkUrl } = await startProvider();
     expect((await enter(connectorWith({ checkUrl }), KEY)).type).toBe('connected');
     expect((await enter(connectorWith({ checkUrl, header: 'X-Key' }), KEY)).type).toBe('connected');
@@ -91,7 +91,7 @@ describe('an API key', () => {
     expect(seen).toHaveLength(1);
   });
 
-  test('is sent to no address inside', async () => {
+  test('is not sent to a private address', async () => {
     const { seen, checkUrl } = await startProvider();
     expect(await enter(connectorWith({ checkUrl }, false), KEY)).toMatchObject({ code: 'unavailable' });
     const metadata = connectorWith({ checkUrl: 'https://169.254.169.254/' }, true);
@@ -99,7 +99,7 @@ describe('an API key', () => {
     expect(seen).toEqual([]);
   });
 
-  test('belongs to its own connector, cannot be refreshed, and is only forgotten', async () => {
+  test('belongs to its own connector, cannot be refreshed, and is only deleted locally', async () => {
     const connector = connectorWith();
     const credential = { kind: 'api_key', value: KEY } as const;
     const form = { type: 'form', secret: KEY } as const;

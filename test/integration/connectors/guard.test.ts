@@ -207,7 +207,7 @@ describe('a guarded call', () => {
     expect([reply.status, reply.body.toString(), target.hits]).toEqual([200, 'ok', ['/path?q=1']]);
   });
 
-  test('asks for the address once and connects to that one: a name that changes its mind gains nothing', async () => {
+  test('resolves the name once and connects to that address, so DNS rebinding has no effect', async () => {
     const target = await startTarget();
     const answers = [['127.0.0.1'], ['127.0.0.2'], ['10.0.0.1']];
     let asked = 0;
@@ -225,7 +225,7 @@ describe('a guarded call', () => {
     expect(target.hits).toEqual(['/']);
   });
 
-  test('pins what it checked, for one address and for many', () => {
+  test('pins the checked addresses, one or many', () => {
     const pinned = pinnedLookup([address('93.184.216.34'), address('2606:4700::1111')]);
     const told: unknown[] = [];
     pinned('127.0.0.1.rebind.example', { all: true }, (...args) => void told.push(args));
@@ -257,7 +257,7 @@ describe('a guarded call', () => {
     await expect(stuck({ url: 'https://api.example.com/' })).rejects.toMatchObject({ code: 'timeout' });
   });
 
-  test('may leave the body alone: the call is over once its status is there', async () => {
+  test('may ignore the body: the call ends with its status', async () => {
     const guarded = createGuardedFetch({ allowLoopback: true, body: 'ignored', timeoutMs: 100_000 });
     const left: Promise<unknown>[] = [];
     const answers = [
@@ -286,7 +286,7 @@ describe('a guarded call', () => {
   });
 
   test.each(['read', 'ignored'] as const)(
-    'ends when the answer is that another protocol is spoken from here on (body %s)',
+    'ends when the reply switches protocols (body %s)',
     async (body) => {
       const target = await startTarget((_req, res) => {
         res.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
@@ -296,7 +296,7 @@ describe('a guarded call', () => {
     },
   );
 
-  test('tells who looks a name up when that is no longer asked for', async () => {
+  test('aborts a name lookup that is no longer needed', async () => {
     let lookUp: AbortSignal | undefined;
     const guarded = createGuardedFetch({
       timeoutMs: 200,
@@ -309,7 +309,7 @@ describe('a guarded call', () => {
     expect(lookUp?.aborted).toBe(true);
   });
 
-  test('might be made to a name, and in development to loopback', () => {
+  test('is allowed to a public name, and in development to loopback', () => {
     for (const url of ['https://api.example.com/', 'https://8.8.8.8/', 'https://[2606:4700::1111]:8443/'])
       expect(mayBeCalled(url)).toBe(true);
     for (const url of ['http://localhost/', 'http://127.0.0.1:8080/', 'https://[::1]/']) {
@@ -319,7 +319,7 @@ describe('a guarded call', () => {
     expect(mayBeCalled('https://10.0.0.1/', { allowLoopback: true })).toBe(false);
   });
 
-  test('fails with nothing of the call in the error', async () => {
+  test('fails with no data of the call in the error', async () => {
     const secret = canary('header');
     const guarded = createGuardedFetch({ allowLoopback: true });
     const target = await startTarget();

@@ -25,7 +25,7 @@ describe('a webhook', () => {
   const verdictOn = (text: string, headers: Record<string, string | string[]>) =>
     connector.webhook?.(Buffer.from(text), headers);
 
-  test('counts when it is signed, whatever the case of the header', () => {
+  test('is accepted when it is signed, whatever the case of the header', () => {
     expect(verdictOn(body, { 'X-Nango-Hmac-Sha256': sign(body) })).toEqual({
       type: 'event',
       eventId: 'c1:creation',
@@ -63,7 +63,7 @@ describe('a webhook', () => {
     expect(verdictOn(text, { 'x-nango-hmac-sha256': sign(text) })).toEqual(verdict);
   });
 
-  test('that comes twice gives the same again', async () => {
+  test('that arrives twice has the same result', async () => {
     const world = await startWorld();
     const { begun, verdict, credential } = await connected(world);
     const again = read(world, world.received[0]);
@@ -75,7 +75,7 @@ describe('a webhook', () => {
     });
   });
 
-  test('that is stale, or names a connection of somebody else, gives nothing', async () => {
+  test('that is stale, or names another user’s connection, has no result', async () => {
     const world = await startWorld();
     const mine = await connected(world);
     const theirs = await connected(world, { flowId: 'el_00other', tenant: 'globex' });

@@ -18,7 +18,7 @@ import {
 import { CONTEXT, sightings } from './sightings.ts';
 
 describe('a connection through Nango', () => {
-  test('comes to its end by webhook, and its token opens the API', async () => {
+  test('is completed by webhook, and its token is accepted by the API', async () => {
     const world = await startWorld();
     const { credential, verdict } = await connected(world);
     expect(verdict.event).toMatchObject(CONTEXT);
@@ -33,7 +33,7 @@ describe('a connection through Nango', () => {
     expect(presented.expiresAt).toBeGreaterThan(Date.now());
   });
 
-  test('is refreshed on demand, and lost when the person ends it at the provider', async () => {
+  test('is refreshed on demand, and lost when the user revokes it at the provider', async () => {
     const world = await startWorld();
     const { credential } = await connected(world);
     expect(await world.connector.refresh(credential)).toEqual({ type: 'refreshed', credential });
@@ -42,7 +42,7 @@ describe('a connection through Nango', () => {
     expect(await world.connector.refresh(credential)).toMatchObject({ code: 'invalid_grant' });
   });
 
-  test('can be ended by us, twice at no harm', async () => {
+  test('can be deleted by us, and deleted again without an error', async () => {
     const world = await startWorld();
     const { credential } = await connected(world);
     expect(await world.connector.revoke(credential)).toBe('revoked');
@@ -64,7 +64,7 @@ describe('a connection through Nango', () => {
     expect(world.received).toEqual([]);
   });
 
-  test('speaks as Nango does, by the word of its own client', async () => {
+  test('works with Nango’s own client', async () => {
     const world = await startWorld();
     const session = { tags: { Tenant: 'acme' }, allowed_integrations: [INTEGRATION] };
     const { data } = await world.sdk.createConnectSession(session);

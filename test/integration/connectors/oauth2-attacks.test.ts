@@ -46,7 +46,7 @@ describe('a callback', () => {
     }
   });
 
-  test('without iss is fine where the server never sends one, and a wrong one is still refused', async () => {
+  test('without iss is accepted where the server never sends one, and a wrong one is still refused', async () => {
     const server = await startServer();
     const { issuer } = server;
     const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
@@ -60,7 +60,7 @@ describe('a callback', () => {
     expect((await connector.finish({ type: 'callback', url }, one.keep)).type).toBe('connected');
   });
 
-  test('is taken without a look at iss where nobody said what the server calls itself', async () => {
+  test('is accepted without a check of iss where no issuer is configured', async () => {
     const server = await startServer();
     const { issuer } = server;
     const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
@@ -97,7 +97,7 @@ describe('a callback', () => {
     expect(await connector.finish(input, { ...keep, verifier })).toMatchObject(failed('provider_error'));
   });
 
-  test('that is replayed gives nothing, and the server ends what it gave before', async () => {
+  test('that is replayed gives nothing, and the server revokes what it issued before', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const { input, keep } = await walk(connector);
@@ -108,7 +108,7 @@ describe('a callback', () => {
     expect(server.reusedFamilies()).toHaveLength(1);
   });
 
-  test('may come by another address than the registered one, as behind a proxy', async () => {
+  test('may arrive at another address than the registered one, as behind a proxy', async () => {
     const connector = connectorTo(await startServer());
     const { callback, keep } = await walk(connector);
     const url = `http://10.0.0.7:3000/inner/path${new URL(callback).search}`;
@@ -156,7 +156,7 @@ describe('a provider', () => {
     expect(await hasty.finish(input, keep)).toMatchObject(failed('unavailable'));
   });
 
-  test('that fails at a refresh takes nothing from the stored credential', async () => {
+  test('that fails at a refresh does not change the stored credential', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const { credential } = await connect(connector);
@@ -166,7 +166,7 @@ describe('a provider', () => {
     expect((await connector.refresh(credential)).type).toBe('refreshed');
   });
 
-  test('that no longer knows our client is unavailable, which is no fault of the person', async () => {
+  test('that no longer knows our client is unavailable, and the user’s grant is kept', async () => {
     const server = await startServer();
     const { credential } = await connect(connectorTo(server));
     const misconfigured = connectorTo(server, { clientSecret: 'not-the-secret' });
@@ -176,7 +176,7 @@ describe('a provider', () => {
   });
 });
 
-test('no failure holds a secret, even when the server repeats all it was sent', async () => {
+test('no failure contains a secret, even when the server repeats its input', async () => {
   const server = await startServer();
   const connector = connectorTo(server);
   const { credential } = await connect(connector);

@@ -43,14 +43,14 @@ describe('a token endpoint', () => {
     expect(await finishAt(await oddServer({ body }))).toMatchObject(failed(code));
   });
 
-  test('that says error with status 200 is understood', async () => {
+  test('that reports an error with status 200 is handled as an error', async () => {
     const body = JSON.stringify({ error: 'bad_refresh_token' });
     const connector = connectorTo(await startServer(), (await oddServer({ body })).options);
     const credential = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer', refreshToken: 'r' } as const;
     expect(await connector.refresh(credential)).toMatchObject(failed('invalid_grant'));
   });
 
-  test('that sends no refresh token leaves the old one, and the scopes with it', async () => {
+  test('that sends no refresh token keeps the old one and its scopes', async () => {
     const body = JSON.stringify({ ...token, expires_in: 60 });
     const connector = connectorTo(await startServer(), (await oddServer({ body })).options);
     const stored = {
@@ -97,7 +97,7 @@ describe('discovery', () => {
       (issuer: string) => ({ ...endpoint(issuer), token_endpoint: 'http://evil.example/token' }),
     ],
     ['has no endpoints', (issuer: string) => ({ issuer })],
-  ])('that %s leads nowhere', async (_what, metadata) => {
+  ])('that %s is refused', async (_what, metadata) => {
     const reply = { body: '' };
     const odd = await oddServer(reply);
     reply.body = JSON.stringify(metadata(odd.issuer));

@@ -24,7 +24,7 @@ async function refreshed(connector: Connector, credential: Parameters<Connector[
 }
 
 describe('an OAuth connector', () => {
-  test('brings back a token that the API takes, with PKCE, state and a bound lifetime', async () => {
+  test('obtains a token that the API accepts, with PKCE, state and a limited lifetime', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const { begun, keep, input } = await walk(connector);
@@ -67,7 +67,7 @@ describe('an OAuth connector', () => {
     expect((await tokenVerifier(server)(accessToken))?.subject).toBe('ada');
   });
 
-  test('asks for a token for one API only', async () => {
+  test('requests a token for one API only', async () => {
     const server = await startServer();
     const connector = connectorTo(server, { resource: RESOURCE });
     const first = await connect(connector);
@@ -79,7 +79,7 @@ describe('an OAuth connector', () => {
     expect(await verify(tokensOf(unbound).accessToken)).toBeUndefined();
   });
 
-  test('checks the ID token when it asks for one', async () => {
+  test('checks the ID token when it requests one', async () => {
     const connector = connectorTo(await startServer(), { scopes: ['openid', ...SCOPES] });
     const { input, keep } = await walk(connector);
     const nonce = 'n'.repeat(43);
@@ -87,7 +87,7 @@ describe('an OAuth connector', () => {
     expect((await connect(connector)).type).toBe('connected');
   });
 
-  test('says which scopes were not granted', async () => {
+  test('reports which scopes were not granted', async () => {
     const server = await startServer();
     const connector = connectorTo(server, { scopes: [...SCOPES, 'issues:delete'] });
     expect((await connect(connector)).withheldScopes).toEqual(['issues:delete']);
@@ -113,7 +113,7 @@ describe('an OAuth connector', () => {
     expect(await connector.revoke(credential)).toBe('revoked');
   });
 
-  test('describes itself before anything happens', async () => {
+  test('describes itself before a flow begins', async () => {
     const server = await startServer();
     expect(await connectorTo(server).describe()).toEqual({ origin: server.issuer, scopes: SCOPES });
     server.misbehave({ at: 'discovery', status: 500 });
@@ -134,7 +134,7 @@ describe('a stored credential', () => {
     expect(server.reusedFamilies()).toEqual([]);
   });
 
-  test('loses its whole family when an old refresh token comes back', async () => {
+  test('loses its whole token family when an old refresh token is used again', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const first = await connect(connector);
@@ -148,7 +148,7 @@ describe('a stored credential', () => {
     expect(await tokenVerifier(server)(second.accessToken)).toBeUndefined();
   });
 
-  test('is refreshed by at most one of many at a time: the others end the family', async () => {
+  test('is refreshed by at most one of many at a time: the others revoke the family', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const { credential } = await connect(connector);
@@ -158,7 +158,7 @@ describe('a stored credential', () => {
     expect(server.reusedFamilies()).toHaveLength(1);
   });
 
-  test('can be ended by us, refresh and access token alike', async () => {
+  test('can be revoked by us, refresh and access token alike', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const { credential } = await connect(connector);
@@ -170,7 +170,7 @@ describe('a stored credential', () => {
     expect(server.reusedFamilies()).toEqual([]);
   });
 
-  test('can be ended by the person', async () => {
+  test('can be revoked by the user', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const { credential } = await connect(connector);
@@ -189,7 +189,7 @@ describe('a stored credential', () => {
     expect(await connector.revoke(foreign)).toBe('unsupported');
   });
 
-  test('of a server without a revocation endpoint is only forgotten', async () => {
+  test('of a server without a revocation endpoint is only deleted locally', async () => {
     const server = await startServer();
     const { issuer } = server;
     const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
@@ -199,7 +199,7 @@ describe('a stored credential', () => {
   });
 });
 
-test('a refresh token that two calls take at the same moment ends its family', async () => {
+test('a refresh token that two calls use at the same moment revokes its family', async () => {
   const store = createAuthorizationStore();
   const tokens = store.adapter('RefreshToken');
   await store.adapter('Grant').upsert('g', { accountId: 'ada' });
@@ -212,7 +212,7 @@ test('a refresh token that two calls take at the same moment ends its family', a
 });
 
 describe('the metadata of a server', () => {
-  test('is asked for again after a failure, and kept after a success', async () => {
+  test('is requested again after a failure, and cached after a success', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const mend = server.misbehave({ at: 'discovery', status: 503 });
@@ -223,7 +223,7 @@ describe('the metadata of a server', () => {
     expect((await connector.begin(CONTEXT)).type).toBe('redirect');
   });
 
-  test('is used beyond its time when there is no newer', async () => {
+  test('is used after its expiry when it cannot be renewed', async () => {
     const server = await startServer();
     const connector = connectorTo(server, { metadataTtlMs: 0 });
     expect((await connector.begin(CONTEXT)).type).toBe('redirect');
@@ -231,7 +231,7 @@ describe('the metadata of a server', () => {
     expect((await connector.begin(CONTEXT)).type).toBe('redirect');
   });
 
-  test('may not send anybody to a plain address', async () => {
+  test('may not name an http address', async () => {
     const server = await startServer();
     const strict = () => connectorTo(server, { allowLoopbackHttp: false });
     expect(strict).toThrow(TypeError);

@@ -49,7 +49,7 @@ describe('the index check', () => {
     expect(await pod.audit.indexCheck()).toEqual(NOTHING);
   });
 
-  it('counts what is open and leaves it, and what ended, as it is', async () => {
+  it('counts open rows, and changes neither open nor ended rows', async () => {
     const oldest = await asked();
     await Promise.all(Array.from({ length: 30 }, () => asked()));
     await Promise.all(Array.from({ length: 30 }, () => ended()));
@@ -72,7 +72,7 @@ describe('the index check', () => {
     expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 0 });
   });
 
-  it('sets wrong scores right', async () => {
+  it('corrects wrong scores', async () => {
     const { id, owner, row } = await asked();
     await command('ZADD', inboxKey(owner), 1, id);
     await command('ZADD', deadlinesKey(bucketOf(owner)), row.expiresAt + 86_400_000, id);
@@ -81,14 +81,14 @@ describe('the index check', () => {
     expect(await command('ZSCORE', deadlinesKey(bucketOf(owner)), id)).toBe(String(row.expiresAt));
   });
 
-  it('keeps an open row from leaving', async () => {
+  it('removes the expiry of an open row', async () => {
     const { id } = await asked();
     await command('PEXPIRE', elicitationKey(id), 60_000);
     expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 1 });
     expect(await command('PTTL', elicitationKey(id))).toBe(-1);
   });
 
-  it('takes what ended out of both lists, and sees that it leaves', async () => {
+  it('removes ended rows from both lists, and sets their expiry', async () => {
     const { id, owner, row } = await ended();
     await command('ZADD', inboxKey(owner), row.createdAt, id);
     await command('ZADD', deadlinesKey(bucketOf(owner)), row.expiresAt, id);
@@ -100,14 +100,14 @@ describe('the index check', () => {
     expect(await command('EXISTS', inboxKey(owner), deadlinesKey(bucketOf(owner)))).toBe(0);
   });
 
-  it('shortens a life longer than the retention', async () => {
+  it('shortens an expiry longer than the retention', async () => {
     const { id } = await ended();
     await command('PEXPIRE', elicitationKey(id), 10 * RETENTION_MS);
     expect(await pod.audit.indexCheck()).toMatchObject({ repaired: 1 });
     expect(Number(await command('PTTL', elicitationKey(id)))).toBeLessThanOrEqual(RETENTION_MS);
   });
 
-  it('drops members that lead to no row, and members that are no ids', async () => {
+  it('removes members without a row, and members that are no ids', async () => {
     const { owner } = await asked();
     const ghost = mintElicitationId(owner);
     await command('ZADD', inboxKey(owner), 1, ghost, 2, 'nonsense');
@@ -117,7 +117,7 @@ describe('the index check', () => {
     expect(await command('ZCARD', deadlinesKey(bucketOf(owner)))).toBe(1);
   });
 
-  it('is not stopped by what is no row, no list and no key of ours', async () => {
+  it('is not stopped by keys of other types or of other programs', async () => {
     const { id, owner } = await asked();
     const stranger = newOwner();
     await command('SET', elicitationKey(mintElicitationId(stranger)), 'not a hash');
@@ -139,7 +139,7 @@ describe('the index check', () => {
 });
 
 describe('the cleanup', () => {
-  it('finds nothing to do where nothing went wrong', async () => {
+  it('finds nothing to do in undamaged data', async () => {
     const owner = newOwner();
     await pod.engine.ask({
       tenant: owner.tenant,
@@ -159,7 +159,7 @@ describe('the cleanup', () => {
     expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0 });
   });
 
-  it('gives a time to whatever lost it, each counted once', async () => {
+  it('sets the expiry of each key that lost it, each counted once', async () => {
     const stream = newStream();
     const { id } = await ended(stream);
     await pod.engine.ask({
@@ -189,7 +189,7 @@ describe('the cleanup', () => {
     expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0 });
   });
 
-  it('forgets history of rows that have left, and says nothing of it', async () => {
+  it('removes history of deleted rows without counting it as damage', async () => {
     const owner = newOwner();
     const gone = await ended(owner);
     const kept = await ended(owner);
@@ -198,7 +198,7 @@ describe('the cleanup', () => {
     expect(await command('ZRANGE', historyKey(owner), 0, -1)).toEqual([kept.id]);
   });
 
-  it('proves that nothing is left after the retention', async () => {
+  it('leaves no key after the retention', async () => {
     const brief = await startTestPod({ location: single(redis.url), retentionMs: 1_000 });
     try {
       const owner = newOwner();
@@ -222,8 +222,8 @@ describe('the cleanup', () => {
   });
 });
 
-describe('while people ask and answer', () => {
-  it('decides on a row as it stands, not as it was seen', async () => {
+describe('during asks and answers', () => {
+  it('decides on the current row, not on the one it read before', async () => {
     const { id, owner } = await asked();
     const connection = connectCommands(single(redis.url));
     await waitUntil(() => connection.status === 'ready', { what: 'the connection' });
@@ -239,7 +239,7 @@ describe('while people ask and answer', () => {
     connection.disconnect();
   });
 
-  it('repairs nothing that is right and removes nothing that is open', async () => {
+  it('changes no correct entry and removes no open row', async () => {
     const owners = Array.from({ length: 4 }, newOwner);
     const open: string[] = [];
     let auditing = true;
@@ -267,7 +267,7 @@ describe('while people ask and answer', () => {
     expect(listed.flatMap(({ rows }) => rows.map(({ id }) => id)).sort()).toEqual(open.sort());
   });
 
-  it('repairs damage in the midst of it, once', async () => {
+  it('repairs damage during the traffic, once', async () => {
     const damaged = await Promise.all(Array.from({ length: 10 }, () => asked()));
     let auditing = true;
     const load = (async () => {

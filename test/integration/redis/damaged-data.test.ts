@@ -37,7 +37,7 @@ it('a feed entry that cannot be read is a fault, not an outage', async () => {
   expect(await faultOf(pod.backend.feed.read(stream, undefined, 10))).toBeInstanceOf(SyntaxError);
 });
 
-it('a row that cannot be read is a fault, not an outage, also of the lists that hold it; the other rows are as they were', async () => {
+it('a row that cannot be read is a fault, not an outage, in the lists that contain it too; other rows are not affected', async () => {
   const stream = newStream();
   const { row: damaged } = await askOf(pod.engine, stream);
   const { row: sound } = await askOf(pod.engine, stream);

@@ -122,11 +122,11 @@ afterAll(async () => {
 });
 
 describe('docs/redis.md, with redis-cli alone', () => {
-  it('finds what waits for a user', () => {
+  it('finds the open questions of a user', () => {
     expect(runUpTo('Find what waits').trim().split('\n')).toEqual([id]);
   });
 
-  it('reads the newest', () => {
+  it('reads the newest question', () => {
     const fields = runUpTo('Read the newest').trim().split('\n');
     expect(fields).toContain('pending');
     expect(fields.join('\n')).toContain('"message":"Go?"');
@@ -151,7 +151,7 @@ describe('docs/redis.md, with redis-cli alone', () => {
     await backend.outbox.done({ task, attempt: 1, lease: 0 });
   });
 
-  it('shows why one ended', () => {
+  it('shows why a question ended', () => {
     const [status, settlement] = runUpTo('See why').trim().split('\n');
     expect(status).toBe('declined');
     expect(JSON.parse(settlement ?? '')).toEqual({ action: 'decline', surface: 'api' });
@@ -171,14 +171,14 @@ describe('docs/redis.md, with redis-cli alone', () => {
     expect(Number(version)).toBeGreaterThan(Number(savedAt));
   });
 
-  it('finds what the connect pages keep, by names that open nothing', () => {
+  it('finds the records of the connect pages, by keys that contain no secret', () => {
     const printed = runUpTo('Find unfinished connect flows');
     expect(printed).toMatch(/:credential-staged:acme\/alice\/tracker\/tracker-account\/half-way\n/);
     expect(printed).toMatch(/:connect-session:[\w-]{43}\n/);
     expect(printed).not.toContain(SECRET);
   });
 
-  it('shows who listens and how many timers wait', async () => {
+  it('shows the subscribers and the number of timers', async () => {
     await waitUntil(() => runUpTo('List the subscribed channels').trim().split('\n').at(-1) === '1', {
       what: 'the timer of the open elicitation',
     });

@@ -30,7 +30,7 @@ describe('the Lua scripts', () => {
     expect(await redis.script('LOAD', source)).toBe(createHash('sha1').update(source).digest('hex'));
   });
 
-  it('are sent again when the server has forgotten them', async () => {
+  it('are sent again when the server has lost them', async () => {
     const commands = connectCommands({ kind: 'single', url: server.url });
     await waitUntil(() => commands.status === 'ready', { what: 'the connection' });
     const claim = loadScript(commands, 'client/claim');

@@ -14,7 +14,7 @@ else describe(NAME, () => suite(started));
 function suite({ sentinels, name, stop }: SentinelTopology): void {
   afterAll(() => stop());
 
-  it('let a pod in that knows it', async () => {
+  it('accept a pod with the password', async () => {
     const [{ host, port } = { host: '', port: 0 }] = sentinels;
     await redisCommand(port, 'ACL', 'SETUSER', 'default', 'on', 'resetpass', `>${PASSWORD}`);
     await expect(redisCommand(port, 'SENTINEL', 'MASTERS')).rejects.toThrow('NOAUTH');

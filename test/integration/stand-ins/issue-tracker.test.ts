@@ -91,7 +91,7 @@ const titlesIn = ({ text }: { text: string }) =>
   (JSON.parse(text) as { issues: { title: string }[] }).issues.map(({ title }) => title);
 
 describe.each(PEERS)('the issue tracker, for %s', (_, connect) => {
-  it('offers its tools with what they do', async () => {
+  it('lists its tools with their descriptions', async () => {
     const { tracker } = await start();
     const { tools } = await (await signedIn(connect, tracker, 'alice')).listTools();
     const reads = { readOnlyHint: true, idempotentHint: true };
@@ -104,7 +104,7 @@ describe.each(PEERS)('the issue tracker, for %s', (_, connect) => {
     expect(tools).toHaveLength(4);
   });
 
-  it('keeps the issues of each person apart', async () => {
+  it('keeps the issues of each user apart', async () => {
     const { tracker } = await start();
     const alice = await signedIn(connect, tracker, 'alice');
     const bob = await signedIn(connect, tracker, 'bob');
@@ -151,7 +151,7 @@ describe.each(PEERS)('the issue tracker, for %s', (_, connect) => {
     expect(after).toMatchObject({ withoutToken: 0, tools: { list_issues: 1 } });
   });
 
-  it('fails when told, and only then', async () => {
+  it('fails on request, and only then', async () => {
     const { tracker } = await start();
     const alice = await signedIn(connect, tracker, 'alice');
     const list = () => alice.callTool({ name: 'list_issues' });
@@ -172,7 +172,7 @@ describe.each(PEERS)('the issue tracker, for %s', (_, connect) => {
     expect(titlesIn(await list())).toHaveLength(2);
   });
 
-  it('hangs until the caller leaves', async () => {
+  it('hangs until the caller disconnects', async () => {
     const { tracker } = await start();
     const alice = await signedIn(connect, tracker, 'alice');
     tracker.failNext({ kind: 'hang' });
@@ -183,7 +183,7 @@ describe.each(PEERS)('the issue tracker, for %s', (_, connect) => {
     expect(await call).toBeInstanceOf(Error);
   });
 
-  it('does what it was asked and loses the reply', async () => {
+  it('executes the request and loses the reply', async () => {
     const { tracker } = await start();
     const alice = await signedIn(connect, tracker, 'alice');
     tracker.failNext({ kind: 'lost-reply' }, { tool: 'create_issue', subject: 'alice' });
@@ -210,7 +210,7 @@ describe('the issue tracker as a protected resource', () => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
     });
 
-  it('points those it refuses to its metadata', async () => {
+  it('refers refused callers to its metadata', async () => {
     const { tracker } = await start({ authorizationServer: 'http://127.0.0.1:9/', scopes: ['issues'] });
     const metadataUrl = tracker.url.replace('/mcp', '/.well-known/oauth-protected-resource/mcp');
     const bare = await post(tracker.url);
@@ -234,7 +234,7 @@ describe('the issue tracker as a protected resource', () => {
   });
 
   it.each(['Basic dTpw', 'Bearer', 'Bearer ', 'Bearertoken-of-alice'])(
-    'takes "%s" for no token',
+    'treats "%s" as no token',
     async (authorization) => {
       const { tracker } = await start();
       expect((await post(tracker.url, { authorization })).status).toBe(401);
@@ -242,7 +242,7 @@ describe('the issue tracker as a protected resource', () => {
     },
   );
 
-  it('demands its scopes, and tells an outage from a bad token', async () => {
+  it('demands its scopes, and distinguishes an outage from an invalid token', async () => {
     const authorization = 'Bearer token-of-alice';
     const { tracker } = await start({ scopes: ['issues', 'more'] });
     const short = await post(tracker.url, { authorization });
@@ -255,7 +255,7 @@ describe('the issue tracker as a protected resource', () => {
     expect(alone.counts()).toMatchObject({ requests: 1, withoutToken: 0, unauthorized: 0 });
   });
 
-  it('listens where it is told, and there again after a stop', async () => {
+  it('listens on the given port, and again after a stop', async () => {
     const { tracker: first } = await start();
     await first.stop();
     const { tracker } = await start({ port: Number(new URL(first.url).port) });
@@ -263,7 +263,7 @@ describe('the issue tracker as a protected resource', () => {
     expect((await post(tracker.url)).status).toBe(401);
   });
 
-  it('is for callers on this machine, not for pages elsewhere', async () => {
+  it('accepts callers on this machine, and no pages of other origins', async () => {
     const { tracker } = await start();
     const stranger = { authorization: 'Bearer token-of-alice', origin: 'https://evil.example' };
     expect((await post(tracker.url, stranger)).status).toBe(403);
@@ -272,7 +272,7 @@ describe('the issue tracker as a protected resource', () => {
 });
 
 describe.each(PEERS)('the echo tools, for %s', (_, connect) => {
-  it('echo for those with the headers of the project', async () => {
+  it('echo for callers with the headers of the project', async () => {
     const echo = await startEchoTools({ headers: { 'x-project-key': 'k1' } });
     cleanups.push(() => echo.stop());
     await expect(connect(echo.url, { 'x-project-key': 'k2' })).rejects.toBeInstanceOf(Error);

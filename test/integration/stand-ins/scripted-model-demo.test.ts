@@ -64,7 +64,7 @@ const issues = (...titles: string[]) =>
   JSON.stringify({ issues: titles.map((title, at) => issue(at + 1, title)) });
 
 describe('the script of the demo', () => {
-  it('lists issues and tells of them', async () => {
+  it('lists issues and describes them', async () => {
     expect(await play('Please list my issues', [[issues('Slow', 'Torn')]])).toEqual([
       [['list_issues', {}]],
       'You have 2 open issues: #1 Slow, #2 Torn.',
@@ -75,7 +75,7 @@ describe('the script of the demo', () => {
     ]);
   });
 
-  it('reads the result of an MCP tool as it is, and tools with the name of their server before', async () => {
+  it('reads the raw result of an MCP tool, and tool names with a server prefix', async () => {
     const wrapped = JSON.stringify({ content: [{ type: 'text', text: issues('Slow') }] });
     expect(await play('list my issues', [[wrapped]], [offer('tracker__list_issues')])).toEqual([
       [['tracker__list_issues', {}]],
@@ -101,7 +101,7 @@ describe('the script of the demo', () => {
     ]);
   });
 
-  it('explains a failure to its person, without what only a model is told, and goes no further', async () => {
+  it('explains a failure to the user, without the text for models, and stops there', async () => {
     const text = 'The account was not connected. The user explicitly declined. Do not ask again; go on.';
     expect(await play('list my issues then create an issue "X"', [[text]])).toEqual([
       [['list_issues', {}]],
@@ -109,7 +109,7 @@ describe('the script of the demo', () => {
     ]);
   });
 
-  it('calls what is joined by and in parallel, and what comes after then in the next step', async () => {
+  it('calls tools joined by "and" in parallel, and tools after "then" in the next step', async () => {
     const created = JSON.stringify({ issue: issue(3, 'X') });
     expect(
       await play('list my issues and ask me for the environment, then create an issue "X"', [
@@ -154,7 +154,7 @@ describe('the script of the demo', () => {
     ]);
   });
 
-  it('tells what it has no tool for, counts, and chats', async () => {
+  it('reports a missing tool, counts, and chats', async () => {
     expect(await play('list my issues and ask me', [], [offer('elicit')])).toEqual([
       'I have no tool to list issues.',
     ]);

@@ -27,7 +27,7 @@ const SCRIPT: Script = [
 
 const hello = { model: 'any', messages: [{ role: 'user' as const, content: 'Hello' }] };
 
-describe('how the scripted model breaks when told', () => {
+describe('faults of the scripted model', () => {
   const once = (fault: ModelFault) => {
     const faults = [fault];
     return () => faults.shift();
@@ -45,7 +45,7 @@ describe('how the scripted model breaks when told', () => {
     }
   });
 
-  it('refuses with what the client takes for a limit or an outage', async () => {
+  it('refuses with errors that the client recognises as a rate limit or an outage', async () => {
     const { client } = await start({ fault: ({ body }) => ({ kind: 'refuse', status: Number(body.model) }) });
     await expect(client.chat.completions.create({ ...hello, model: '429' })).rejects.toBeInstanceOf(
       OpenAI.RateLimitError,
@@ -73,7 +73,7 @@ describe('how the scripted model breaks when told', () => {
     expect(await readAll(client)).toEqual({ text: 'Good day to you.', failed: undefined });
   });
 
-  it('ends a stream too early, which this client takes for an end', async () => {
+  it('ends a stream too early, which this client treats as its end', async () => {
     const { client } = await start({ fault: once({ kind: 'end', afterChunks: 3 }) });
     expect(await readAll(client)).toEqual({ text: 'Good day ', failed: undefined });
   });
@@ -84,7 +84,7 @@ describe('how the scripted model breaks when told', () => {
     await expect(client.chat.completions.create(hello)).resolves.toMatchObject({ model: 'scripted' });
   });
 
-  it('hangs until the caller leaves, and knows that it left', async () => {
+  it('hangs until the caller disconnects, and notices the disconnect', async () => {
     const { model, client } = await start({
       fault: ({ body }) => ({ kind: 'hang', ...(body.stream === true && { afterChunks: 2 }) }),
     });
@@ -150,7 +150,7 @@ describe('the scripted model, with the AI SDK', () => {
     expect(outputTokens).toBeGreaterThan(0);
   });
 
-  it('meets arguments that are no JSON', async () => {
+  it('handles arguments that are no JSON', async () => {
     const { model } = await start();
     const turn = await generateText({ model: providerAt(model), tools, prompt: 'Break', maxRetries: 0 });
     expect(turn.toolCalls).toMatchObject([{ toolName: 'weather', invalid: true }]);
@@ -170,7 +170,7 @@ describe('the scripted model, with the AI SDK', () => {
     ['malformed', { thrown: false, parts: ['error', 'finish: error'] }],
     ['error', { thrown: false, parts: ['error', 'finish: error'] }],
   ];
-  it.each(BROKEN)('tells of a stream with the fault "%s" by a throw or by a part', async (kind, expected) => {
+  it.each(BROKEN)('reports a stream with the fault "%s" by a throw or by a part', async (kind, expected) => {
     const { model } = await start({ fault: () => ({ kind, afterChunks: 3 }) });
     const turn = streamText({
       model: providerAt(model),

@@ -57,7 +57,7 @@ async function bytesOf(model: ScriptedModel, body: object): Promise<string> {
 }
 
 describe('the scripted model, with the client of OpenAI', () => {
-  it('replies whole, under the name of scripted', async () => {
+  it('replies unstreamed, under the name of scripted', async () => {
     const { client } = await start();
     const completion = await client.chat.completions.create(hello);
     expect(completion.model).toBe('scripted');
@@ -113,7 +113,7 @@ describe('the scripted model, with the client of OpenAI', () => {
     expect(pieces.filter((piece) => piece !== '').every((piece) => piece.length < 10)).toBe(true);
   });
 
-  it('goes on when the results have come', async () => {
+  it('continues when the tool results are sent', async () => {
     const { model, client } = await start();
     const runner = client.chat.completions.runTools({
       ...weather,
@@ -136,7 +136,7 @@ describe('the scripted model, with the client of OpenAI', () => {
     await waitUntil(() => model.requests.every(({ outcome }) => outcome === 'replied'), { what: 'the ends' });
   });
 
-  it('gives the same request the same bytes, and another request other ids', async () => {
+  it('is deterministic for equal requests, and gives other requests other ids', async () => {
     const { model } = await start();
     const stream = { ...weather, stream: true };
     const first = await bytesOf(model, stream);
@@ -147,13 +147,13 @@ describe('the scripted model, with the client of OpenAI', () => {
     expect([...ids(first)].filter((id) => others.has(id))).toEqual([]);
   });
 
-  it('says so when its script has no line, and offers no tools to it under tool_choice none', async () => {
+  it('reports when its script has no line, and passes no tools to it under tool_choice none', async () => {
     const { client } = await start();
     const completion = await client.chat.completions.create({ ...weather, tool_choice: 'none' });
     expect(completion.choices[0]?.message.content).toBe(NO_LINE);
   });
 
-  it('tells what is wrong with a script that fails', async () => {
+  it('reports the error of a script that fails', async () => {
     const { client } = await start({
       script: [
         () => {
@@ -166,7 +166,7 @@ describe('the scripted model, with the client of OpenAI', () => {
     expect(String(failed)).toContain('lost the thread');
   });
 
-  it('listens where it is told, and there again after a stop', async () => {
+  it('listens on the given port, and again after a stop', async () => {
     const { model } = await start();
     const port = Number(new URL(model.url).port);
     await model.stop();

@@ -124,7 +124,7 @@ const callAll =
       : { text: results.map(({ text }) => text).join(' and ') };
 
 describe('a turn', () => {
-  it('of words only is told as it comes and remembered', async () => {
+  it('of text only is streamed and stored in the history', async () => {
     const turn = await begin({ script: [() => ({ text: 'Hello there, friend.' })] });
     await turn.done;
     const events = await turn.events();
@@ -142,7 +142,7 @@ describe('a turn', () => {
     expect(turn.faults).toEqual([]);
   });
 
-  it('goes on from what was said before', async () => {
+  it('continues from the history', async () => {
     const first = await begin({ script: [() => ({ text: 'One.' })] });
     await first.done;
     await model?.stop();
@@ -179,7 +179,7 @@ describe('a turn', () => {
     expect((await turn.said()).map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant']);
   });
 
-  it('says what all its steps used', async () => {
+  it('reports the usage of all its steps', async () => {
     const turn = await begin({ script: [callAll('left')], tools: [toolOf('left', returning('L'))] });
     await turn.done;
     const { steps = [] } = (await turn.record()) ?? {};
@@ -206,7 +206,7 @@ describe('a turn', () => {
     expect(states).toEqual([['intended'], ['dispatched']]);
   });
 
-  it('tells the model of a tool that fails, that is not there, and that was called wrongly', async () => {
+  it('reports to the model a tool that fails, that does not exist, and that was called wrongly', async () => {
     const turn = await begin({
       script: [
         ({ results }) =>
@@ -229,7 +229,7 @@ describe('a turn', () => {
     expect(await turn.record()).toMatchObject({ status: 'finished' });
   });
 
-  it('asks its person, sleeps, and goes on with the answer; the record shows the pause', async () => {
+  it('asks the user, waits, and continues with the answer; the record shows the pause', async () => {
     const ask = async (call: ToolCall) => {
       const outcome = await call.ask(0, {
         mode: 'form',
@@ -261,7 +261,7 @@ describe('a turn', () => {
     expect(pause?.resumedAt).toBeGreaterThanOrEqual(pause?.pausedAt ?? Number.NaN);
   });
 
-  it('that is stopped while it waits ends as stopped, wherever it was stopped', async () => {
+  it('that is stopped while it waits ends as stopped, on whichever pod the stop was requested', async () => {
     for (const how of ['here', 'elsewhere'] as const) {
       const wait = async (call: ToolCall) => {
         await call.ask(0, { mode: 'url', message: '?', url: 'https://a.example', timeoutSeconds: 600 });
@@ -284,7 +284,7 @@ describe('a turn', () => {
     }
   });
 
-  it('that says nothing hears of a stop all the same', async () => {
+  it('that writes nothing notices a stop all the same', async () => {
     const hang = ({ signal }: ToolCall) =>
       new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error));
@@ -297,7 +297,7 @@ describe('a turn', () => {
     expect(await turn.last()).toMatchObject({ type: 'turn-finished', reason: 'stopped' });
   });
 
-  it('whose model is away or breaks off ends with words for people, and its cause for the log', async () => {
+  it('whose model is unavailable or breaks off ends with a message for the user, and its cause in the log', async () => {
     for (const fault of [
       { kind: 'refuse', status: 500 },
       { kind: 'cut', afterChunks: 2 },
@@ -330,14 +330,14 @@ describe('a turn', () => {
     expect([steps.length, new Set(calls.map(({ toolCallId }) => toolCallId)).size]).toEqual([3, 3]);
   });
 
-  it('that tells too much ends with an error, and frees its conversation', async () => {
+  it('that exceeds its size limit ends with an error, and frees its conversation', async () => {
     const turn = await begin({ script: [() => ({ text: 'word '.repeat(5_000) })], turnBytesMax: 5_000 });
     await turn.done;
     expect(await turn.last()).toMatchObject({ type: 'turn-failed', code: 'too_large' });
     expect((await turn.backend.conversations.read(turn.run)).running).toBeUndefined();
   });
 
-  it('that another pod took over writes nothing more', async () => {
+  it('that another pod took over makes no more writes', async () => {
     const world: { takeOver?: () => Promise<unknown> } = {};
     const tool = toolOf('slow', async () => {
       await world.takeOver?.();

@@ -125,7 +125,7 @@ function postponing(runs: Runs) {
 }
 
 describe('a request that is sent again', () => {
-  it('leads to the turn that the first one began, on any pod, also when it has ended', async () => {
+  it('leads to the turn that the first one began, on any pod, even when it has ended', async () => {
     const { pod, request, again, untilFinished, rounds } = world();
     const [one, other] = [pod(), pod()];
     const first = await one.turns.begin(request);
@@ -138,7 +138,7 @@ describe('a request that is sent again', () => {
     expect(rounds()).toHaveLength(1);
   });
 
-  it('comes ten times at once, to two pods: one begins the turn, and goes on with it', async () => {
+  it('ten times at once, to two pods, begins one turn, which continues', async () => {
     const { backend, pod, again, untilFinished } = world('ask');
     const [one, other] = [pod(), pod()];
     const all = await Promise.all(
@@ -159,7 +159,7 @@ describe('a request that is sent again', () => {
     expect(await openOf(one.engine, run)).toEqual([]);
   });
 
-  it('asks for something else: it is refused, and the turn goes on', async () => {
+  it('with another body is refused, and the turn continues', async () => {
     const { pod, request, untilFinished } = world();
     const { turns } = pod();
     const first = await turns.begin(request);
@@ -179,7 +179,7 @@ describe('a request that is sent again', () => {
     expect((await turns.begin(other)).isRepeat).toBe(false);
   });
 
-  it('since its reply was lost, finds the turn at work, with all that its client told', async () => {
+  it('after a lost reply finds the active turn, with all the input of its client', async () => {
     const { backend, pod, request, untilFinished, rounds } = world();
     const { runs, back } = losing(backend.runs, true);
     const [far, near] = [pod({ runs }), pod()];
@@ -194,7 +194,7 @@ describe('a request that is sent again', () => {
     expect((await backend.runs.read(run)).run).toMatchObject({ status: 'finished' });
   });
 
-  it('since its call was lost, begins the turn, which the pod of the first one leaves alone', async () => {
+  it('after a lost call begins the turn, which the pod of the first request does not touch', async () => {
     for (const repeater of ['the same pod', 'another pod']) {
       const { backend, pod, request, untilFinished, rounds } = world('ask');
       const { runs, back, looks } = losing(backend.runs, false);
@@ -216,7 +216,7 @@ describe('a request that is sent again', () => {
     }
   });
 
-  it('whose first pod leaves during the outage goes on with another one', async () => {
+  it('whose first pod shuts down during the outage continues on another pod', async () => {
     const { backend, pod, request, untilFinished } = world();
     const { runs } = losing(backend.runs, true);
     const [far, near] = [
@@ -233,7 +233,7 @@ describe('a request that is sent again', () => {
     expect((await backend.runs.standing(run))?.owner).toMatch(/^near\//);
   });
 
-  it('since Redis did it after its pod had looked, finds the turn at work; one without a key is ended', async () => {
+  it('after a late execution in Redis finds the active turn; a turn without a key is ended', async () => {
     for (const hasKey of [true, false]) {
       const { backend, pod, request, untilFinished } = world();
       const { runs, looks, doIt } = postponing(backend.runs);

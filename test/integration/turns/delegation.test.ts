@@ -161,7 +161,7 @@ async function beginAt(
 }
 
 describe('a delegate on another pod', () => {
-  it('whose pod dies is gone on with by the next, its question still open', async () => {
+  it('whose pod dies is resumed by another, its question still open', async () => {
     const turn = await beginAt('on another pod', 'left', {}, { leaseTiming: MORTAL });
     const [asked] = await turn.asked(1);
     const [lost] = await delegatedBy(turn.backend, turn.run);
@@ -177,7 +177,7 @@ describe('a delegate on another pod', () => {
     expect((await delegatedBy(turn.backend, turn.run)).map(({ status }) => status)).toEqual(['finished']);
   });
 
-  it('is handed to several pods at most in name: one works on it', async () => {
+  it('is executed by one pod, even when several receive it', async () => {
     const turn = await beginAt('on another pod', 'left');
     const [row] = await turn.asked(1);
     const [before] = await delegatedBy(turn.backend, turn.run);
@@ -190,7 +190,7 @@ describe('a delegate on another pod', () => {
     expect([after?.owner, after?.term, after?.steps.length]).toEqual([before.owner, before.term, 2]);
   });
 
-  it('is begun all the same when the pod that took it could not keep it', async () => {
+  it('is begun all the same when the pod that claimed it could not keep it', async () => {
     const backend = createMemoryBackend(ROOMY);
     const { takeOver } = backend.runs;
     let refusals = 2;
@@ -207,7 +207,7 @@ describe('a delegate on another pod', () => {
   });
 });
 
-it('a delegate that another pod took from a pod that was silent may come back to that pod, and counts once', async () => {
+it('a delegate that another pod took over from a silent pod may return to that pod, and is counted once', async () => {
   const usages: unknown[] = [];
   for (const isTaken of [false, true]) {
     const turn = await beginAt('on the pod of the turn', 'left');
@@ -234,7 +234,7 @@ it('a delegate that another pod took from a pod that was silent may come back to
 });
 
 it.each(PLACES)(
-  'a delegate that should work %s, and was taken before its begin was heard of, is followed',
+  'a delegate that should work %s, and was claimed before the reply to its begin, is followed',
   async (place) => {
     const backend = createMemoryBackend(ROOMY);
     let taken: Run | undefined;
@@ -340,7 +340,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     });
   });
 
-  it('keeps calls apart that models gave the same id', async () => {
+  it('distinguishes calls to which models gave the same id', async () => {
     const turn = await begin('researcher', {}, { numbersCallsAnew: true });
     const [row] = await turn.asked(1);
     await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'decline');
@@ -349,7 +349,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     expect(new Set(called.map(({ toolCallId }) => toolCallId)).size).toBe(3);
   });
 
-  it('waits for two that ask side by side, answered in any order', async () => {
+  it('waits for two delegates that ask in parallel, answered in any order', async () => {
     const turn = await begin('left and right');
     const rows = await turn.asked(2);
     const idOf = (agent: string) =>
@@ -361,7 +361,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\) right\(.*"R".*\)\)$/);
   });
 
-  it('that is stopped on another pod ends with all its delegates, and their questions are taken back', async () => {
+  it('that is stopped on another pod ends with all its delegates, and their questions are withdrawn', async () => {
     const turn = await begin('researcher and left');
     await turn.asked(2);
     expect(await turn.other.turns.stop(turn.conversation)).toBe(true);
@@ -371,7 +371,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     expect(runs.map(({ status }) => status)).toEqual(['stopped', 'stopped', 'stopped']);
   });
 
-  it('whose pod goes away, or died, is gone on with elsewhere, with all that it delegated', async () => {
+  it('whose pod shuts down or dies is resumed elsewhere, with all its delegates', async () => {
     for (const how of ['close', 'die'] as const) {
       const turn = await begin('researcher and left', {}, { leaseTiming: MORTAL });
       const before = await turn.asked(2);
@@ -398,7 +398,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     }
   });
 
-  it('is told of a delegate that fails in a sentence, and goes on', async () => {
+  it('gets the failure of a delegate as a message, and continues', async () => {
     for (const [agent, sentence] of [
       ['speechless', 'The speechless could not finish the task: its model could not answer'],
       ['chain-1', 'The chain-6 was not asked: 5 agents already wait'],
@@ -409,7 +409,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     }
   });
 
-  it('goes on without a delegate that gave up, whose question is taken back at once', async () => {
+  it('continues without a delegate that gave up, whose question is withdrawn at once', async () => {
     const breaking: Tool = {
       name: 'break',
       description: 'Fails once there are questions.',
@@ -433,7 +433,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     expect(await turn.text()).toContain('The clumsy could not finish the task: something went wrong');
   });
 
-  it('pays for its delegates: what they use counts to its own limit', async () => {
+  it('counts the usage of its delegates towards its own limit', async () => {
     const tokensOf = ({ steps: [first] }: Run) => (first?.inputTokens ?? 0) + (first?.outputTokens ?? 0);
     const free = await begin('speechless');
     const tokens = tokensOf(await free.ended()) + 1;
@@ -447,7 +447,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     }
   });
 
-  it('counts what a delegate used that ended before the pod died', async () => {
+  it('counts the usage of a delegate that ended before the pod died', async () => {
     const usages: unknown[] = [];
     for (const dies of [false, true]) {
       const turn = await begin('left and right', {}, { leaseTiming: dies ? MORTAL : LASTING });
@@ -475,7 +475,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     expect(usages[1]).toEqual(usages[0]);
   });
 
-  it('does not work while a delegate waits for the person', async () => {
+  it('uses no working time while a delegate waits for the user', async () => {
     const workMs = 3_000;
     const turn = await begin('left', { boss: { tools: delegates('left'), limits: { workMs } } });
     const [row] = await turn.asked(1);
@@ -485,7 +485,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     expect((await turn.ended()).status).toBe('finished');
   });
 
-  it('is refused a task that is none', async () => {
+  it('is refused an empty task', async () => {
     const [tool] = delegates('left');
     const call = { input: { task: ' ' } } as unknown as Parameters<Tool['call']>[0];
     expect(await tool?.call(call)).toMatchObject({

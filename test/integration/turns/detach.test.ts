@@ -128,7 +128,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
     const textOf = async (run: RunRef) =>
       (await eventsOf(pods.second, run)).map((event) => ('text' in event ? event.text : '')).join('');
 
-    it('a turn that waits leaves its pod; the answer, on any pod, has another go on to the end', async () => {
+    it('a waiting turn is detached; the answer, on any pod, lets another pod complete it', async () => {
       const { conversation, run, asked } = await detached('ask', 1);
       const other = join('other');
       await answerOf(other.engine, conversation, asked[0]?.id ?? '', 'accept', { answer: 'Yes' });
@@ -140,7 +140,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       expect(kinds.filter((kind) => kind === 'tool-called')).toHaveLength(1);
     });
 
-    it('a turn that asks twice at once goes on with each answer, and is detached in between', async () => {
+    it('a turn that asks twice at once continues with each answer, and is detached in between', async () => {
       const { conversation, run, asked } = await detached('ask and ask', 2);
       const other = join('other');
       await answerOf(other.engine, conversation, asked[0]?.id ?? '', 'accept', { answer: 'one' });
@@ -156,7 +156,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
     });
 
     it.each(['same-pod', 'any-pod'] as const)(
-      'delegates that wait leave their pod with whoever delegated (%s)',
+      'waiting delegates are detached together with their caller (%s)',
       async (place) => {
         const { conversation, run, asked } = await detached('left and right and ask', 3, {
           delegates: place,
@@ -172,7 +172,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       },
     );
 
-    it('a detached turn is stopped from any pod: what it asked is withdrawn and it ends', async () => {
+    it('a detached turn is stopped from any pod: its questions are withdrawn and it ends', async () => {
       const { conversation, run, asked } = await detached('ask and left', 2);
       const other = join('other');
       expect(await other.turns.stop(conversation)).toBe(true);
@@ -196,7 +196,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       ['ask', 1],
       ['ask and ask', 2],
       ['left', 1],
-    ])('a turn (%s) whose wake was lost is found by whoever looks for it', async (text, questions) => {
+    ])('a turn (%s) whose resume was lost is found by recovery', async (text, questions) => {
       const { conversation, run, asked } = await detached(text, questions);
       const id = asked[0]?.id ?? '';
       const { row } = await pods.second.elicitations.read(id);
@@ -219,7 +219,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       expect(await endOf(run)).toBe('finished');
     });
 
-    it('a turn is not detached past an answer that it only has to hear', async () => {
+    it('a turn is not detached when its answer is already recorded', async () => {
       const { conversation, run, asked } = await detached('ask and ask', 2);
       const { second } = pods;
       let stalls = 0;
@@ -252,7 +252,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       expect(await textOf(run)).toContain('heard');
     });
 
-    it('a question of a call that is decided without it holds up nothing, and is taken back', async () => {
+    it('a question of a call that is decided without it does not delay the turn, and is withdrawn', async () => {
       const { conversation, run, asked } = await detached('flaky and ask', 2);
       const flaky = asked.find(({ definition }) => definition.message === 'Sure?')?.id ?? '';
       const other = join('other', { agents: { ...AGENTS, boss: { tools: [elicit] } } });
@@ -267,7 +267,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       expect(await endOf(run)).toBe('finished');
     });
 
-    it('whoever delegated has all their time while no pod holds their delegate', async () => {
+    it('the caller of a detached delegate uses no working time meanwhile', async () => {
       const workMs = 5_000;
       const agents = { ...AGENTS, boss: { ...AGENTS.boss, limits: { workMs } } };
       const conversation = talk();
@@ -281,7 +281,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       expect(await endOf(run)).toBe('finished');
     });
 
-    it('a turn that could not be let go of at once is let go of when it can', async () => {
+    it('a turn that could not be detached at once is detached later', async () => {
       const { backend } = pods;
       let refusals = 2;
       const refusing =
@@ -318,7 +318,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       expect(await endOf(run)).toBe('finished');
     });
 
-    it('a reader that comes after the end is told a turn that its readers had left', async () => {
+    it('a reader that connects after the end gets the whole turn that was detached', async () => {
       const { conversation, run, asked } = await detached('ask', 1);
       const other = join('other');
       expect(await other.turns.isWaiting(run)).toBe(true);
@@ -334,7 +334,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       expect(await other.turns.resumable(conversation, { epoch: '17', seq: 1 })).toBeUndefined();
     });
 
-    it('a call that is out keeps the turn on its pod; one that came back undone does not', async () => {
+    it('a dispatched call keeps the turn on its pod; one that returned unexecuted does not', async () => {
       const own = join('first', { holdMs: 100 }, 'backend');
       const [kept, released] = [talk(), talk()];
       const stays = await own.turns.begin(saying(kept, 'out'));
@@ -366,7 +366,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
 
 detachingOn('in memory', memoryStore);
 
-it('a turn whose feed has left by retention is nothing to resume, though its conversation knows it', async () => {
+it('a turn whose feed was deleted by retention cannot be resumed, though its conversation knows it', async () => {
   const backend = createMemoryBackend({ ...ROOMY, retentionMs: 200 });
   const own = podOn(backend, model, { agents: AGENTS });
   const conversation = talk();

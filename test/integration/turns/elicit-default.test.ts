@@ -60,7 +60,7 @@ async function asked(name: string, support: Support) {
 const BLIND = { form: false, url: false };
 
 describe('a question with a default', () => {
-  it('that the client cannot show goes on with it, as what it is; on record nobody was asked', async () => {
+  it('that the client cannot show continues with the default, marked as such; no question is recorded', async () => {
     for (const [name, value] of [
       ['choice', 'small'],
       ['confirmation', false],
@@ -82,13 +82,13 @@ describe('a question with a default', () => {
     expect(rows[0]?.status).toBe('pending');
   });
 
-  it('goes on with it without a trace where there is no person at all', async () => {
+  it('continues with the default and records nothing where there is no user at all', async () => {
     const { text, rows } = await asked('choice', { ...BLIND, nobody: true });
     expect(JSON.parse(text)).toMatchObject({ status: 'not_asked', default: 'small' });
     expect(rows).toEqual([]);
   });
 
-  it('that is no answer to it is refused with words', async () => {
+  it('that is not a valid answer is refused with an explanation', async () => {
     const { text, rows } = await asked('a wrong default', BLIND);
     expect(text).toContain('default: ');
     expect(rows).toEqual([]);

@@ -66,7 +66,7 @@ const told = [
   finished,
 ];
 
-it('is cut off by a restart, and resumes to what holds', async () => {
+it('is cut off by a restart, and resumes without the superseded text', async () => {
   const chat = new Chat(site.url);
   const items = feed(told);
   const live = encodeAll(createAiSdkEncoder(), items);

@@ -70,7 +70,7 @@ function settled(message: ReadMessage['message'] | BufferedMessage): unknown {
 }
 
 describe('the AI SDK', () => {
-  it('makes of every turn the message that a buffered caller gets', async () => {
+  it('builds from every turn the message that a buffered caller gets', async () => {
     await fc.assert(
       fc.asyncProperty(stories({ restarts: true }), splits, async ({ items, ending }, places) => {
         const sent = encodeAll(createAiSdkEncoder(), items, replaying(items));
@@ -83,7 +83,7 @@ describe('the AI SDK', () => {
     );
   });
 
-  it('reads a turn again that was replayed onto what it had', async () => {
+  it('reads a turn again that was replayed onto a partial message', async () => {
     const items = feed([started, step(0), say('a', 'Hello.'), asked(question('el_1')), finished]);
     const half = encodeAll(createAiSdkEncoder(), items.slice(0, 4));
     const whole = encodeAll(createAiSdkEncoder(), items);
@@ -92,7 +92,7 @@ describe('the AI SDK', () => {
     expect(errors).toEqual([]);
   });
 
-  it('takes a buffered message back as history, without its questions', async () => {
+  it('accepts a buffered message as history, without its questions', async () => {
     const message = collected(
       feed([started, step(0), say('a', 'Hello.'), said('a'), asked(question('el_1')), stepEnd(0), finished]),
     ).message();
@@ -155,7 +155,7 @@ describe('the OpenAI client', () => {
     );
   });
 
-  it('puts a stream together to what a buffered caller gets', async () => {
+  it('assembles a stream to the same result as a buffered call', async () => {
     const end: Finished = { ...finished, type: 'turn-finished', reason: 'stop', usage: { inputTokens: 5 } };
     const items = feed([started, say('a', 'One.'), said('a'), say('b', 'Two.'), end]);
     site.serve(openAiBytes(items, { usage: true }));
@@ -166,7 +166,7 @@ describe('the OpenAI client', () => {
     );
   });
 
-  it('reads questions whole, beside the text', async () => {
+  it('reads complete questions, beside the text', async () => {
     const items = feed([started, say('a', 'I need an account.'), asked(question('el_1')), finished]);
     site.serve(openAiBytes(items, { envelopes: true }));
     const seen: string[] = [];

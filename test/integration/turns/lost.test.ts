@@ -91,8 +91,8 @@ function unheard(runs: Runs, isDone: boolean) {
   };
 }
 
-describe('a run that nobody works on', () => {
-  it('since the reply of its begin was lost is ended, and stands in no other pod’s way', async () => {
+describe('an orphaned run', () => {
+  it('after a lost reply to its begin is ended, and does not block other pods', async () => {
     const { backend, pod, conversation } = world();
     const { runs, sent } = unheard(backend.runs, true);
     const broken = pod({ runs });
@@ -106,7 +106,7 @@ describe('a run that nobody works on', () => {
     expect((await eventsOf(backend, stream)).at(-1)).toMatchObject({ code: 'interrupted' });
   });
 
-  it('since the reply of its begin was lost is ended before whoever sent it sends another, also when Redis did it late', async () => {
+  it('after a lost reply to its begin is ended before its sender sends another, even when Redis executed it late', async () => {
     const { backend, pod, conversation } = world();
     const { runs, sent } = unheard(backend.runs, false);
     // No beat comes between the two.
@@ -125,7 +125,7 @@ describe('a run that nobody works on', () => {
   it.each([
     ['offered', true],
     ['ended', false],
-  ])('that could not be %s at once is so with a later beat', async (_how, hasKey) => {
+  ])('that could not be %s at once is so with a later heartbeat', async (_how, hasKey) => {
     const { backend, pod, conversation } = world();
     const faults = { offer: 2, end: 2 };
     const { runs: losing, sent } = unheard(backend.runs, true);
@@ -152,7 +152,7 @@ describe('a run that nobody works on', () => {
     expect(hasKey ? faults.offer : faults.end).toBeLessThan(0);
   });
 
-  it('since its last write failed is ended', async () => {
+  it('whose last write failed is ended', async () => {
     const { backend, pod, conversation } = world();
     let failures = 0;
     const runs: Runs = {
@@ -171,7 +171,7 @@ describe('a run that nobody works on', () => {
     await pod().turns.begin(saying(conversation, 'hello'));
   });
 
-  it('since its pod died is gone on with for whoever reads it, and its question stays', async () => {
+  it('whose pod died is resumed for its readers, and its question stays', async () => {
     const { backend, pod, conversation } = world();
     const { state, heartbeats } = mortal(backend.heartbeats);
     const [dying, living] = [pod({ heartbeats }), pod({ pod: 'living' })];
@@ -218,7 +218,7 @@ describe('a run that nobody works on', () => {
     }
   });
 
-  it('that takes one pod after the other down with it is ended', async () => {
+  it('that crashes one pod after another is ended', async () => {
     const { backend, pod, conversation } = world();
     const left = lostRun(conversation);
     await backend.runs.begin(left);
@@ -229,7 +229,7 @@ describe('a run that nobody works on', () => {
     });
   });
 
-  it('is none after an outage that silenced all pods', async () => {
+  it('does not exist after an outage that silenced all pods', async () => {
     const { backend, pod, conversation } = world();
     const [far, near] = [mortal(backend.heartbeats), mortal(backend.heartbeats)];
     const one = pod({ heartbeats: far.heartbeats });

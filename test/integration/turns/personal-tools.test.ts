@@ -173,8 +173,8 @@ const knows = (...tokens: string[]): Verify => {
 };
 const caller = ({ tenant, userId }: Owner) => ({ kind: 'user', tenant, userId }) as const;
 
-describe('a tool that acts with its person’s own account', () => {
-  it('asks before any call leaves, and makes the call once the account is connected', async () => {
+describe('a tool that acts with the user’s own account', () => {
+  it('asks before any call is dispatched, and makes the call once the account is connected', async () => {
     const pod = await open({ verify: knows('good-key-1') });
     const run = await pod.begin('list');
     const { id, definition } = await pod.asked();
@@ -201,7 +201,7 @@ describe('a tool that acts with its person’s own account', () => {
     expect(await pod.questions()).toHaveLength(1);
   });
 
-  it('is asked for once by calls side by side', async () => {
+  it('is asked for once by parallel calls', async () => {
     const pod = await open({ verify: knows('good-key-1') });
     const run = await pod.begin('twice');
     const { id } = await pod.asked();
@@ -222,22 +222,25 @@ describe('a tool that acts with its person’s own account', () => {
     ['cancelled', 'without choosing'],
     ['expired', 'before the deadline'],
     ['withdrawn', 'taken back'],
-  ] as const)('is not called when the question is %s, and the model hears why', async (status, words) => {
-    const timeoutSeconds = status === 'expired' ? 5 : 600;
-    const pod = await open({ verify: knows('good-key-1'), timeoutSeconds });
-    const run = await pod.begin('list');
-    const { id } = await pod.asked();
-    const service = { kind: 'service', tenant: pod.owner.tenant } as const;
-    if (status === 'withdrawn') await pod.engine.withdraw({ caller: service, id, reason: 'test' });
-    else if (status === 'expired') {
-      await waitUntil(async () => (await pod.engine.expire(id)).type !== 'early', { what: 'the deadline' });
-    } else {
-      const action = status === 'declined' ? 'decline' : 'cancel';
-      await pod.engine.answer({ caller: caller(pod.owner), id, response: { action }, surface: 'test' });
-    }
-    expect(await pod.words(run)).toContain(words);
-    expect(pod.tracker.counts().requests).toBe(0);
-  });
+  ] as const)(
+    'is not called when the question is %s, and the model gets the reason',
+    async (status, words) => {
+      const timeoutSeconds = status === 'expired' ? 5 : 600;
+      const pod = await open({ verify: knows('good-key-1'), timeoutSeconds });
+      const run = await pod.begin('list');
+      const { id } = await pod.asked();
+      const service = { kind: 'service', tenant: pod.owner.tenant } as const;
+      if (status === 'withdrawn') await pod.engine.withdraw({ caller: service, id, reason: 'test' });
+      else if (status === 'expired') {
+        await waitUntil(async () => (await pod.engine.expire(id)).type !== 'early', { what: 'the deadline' });
+      } else {
+        const action = status === 'declined' ? 'decline' : 'cancel';
+        await pod.engine.answer({ caller: caller(pod.owner), id, response: { action }, surface: 'test' });
+      }
+      expect(await pod.words(run)).toContain(words);
+      expect(pod.tracker.counts().requests).toBe(0);
+    },
+  );
 
   it('is refused at once, with a notice, where the client cannot show the question', async () => {
     const pod = await open({ verify: knows('good-key-1') });
@@ -250,7 +253,7 @@ describe('a tool that acts with its person’s own account', () => {
     expect(pod.tracker.counts().requests).toBe(0);
   });
 
-  it('asks anew once when the stored credential is refused, and goes on with the new one', async () => {
+  it('asks once more when the stored credential is refused, and continues with the new one', async () => {
     const pod = await open({ verify: knows('good-key-2') });
     await pod.vault.save(pod.ref, key('revoked-key-1'));
     const run = await pod.begin('list');
@@ -261,7 +264,7 @@ describe('a tool that acts with its person’s own account', () => {
     expect(await pod.questions()).toHaveLength(1);
   });
 
-  it('never asks in circles: a new credential that is refused as well ends the call', async () => {
+  it('does not ask endlessly: a new credential that is refused as well ends the call', async () => {
     const pod = await open({ verify: knows() });
     await pod.vault.save(pod.ref, key('revoked-key-1'));
     const run = await pod.begin('list');
@@ -273,7 +276,7 @@ describe('a tool that acts with its person’s own account', () => {
     expect(pod.tracker.counts().withoutToken).toBe(0);
   });
 
-  it('asks anew in the same turn when what was just connected is no good any more', async () => {
+  it('asks again in the same turn when the new credential is no longer valid', async () => {
     let good = 'good-key-1';
     const verify: Verify = (token) => (token === good ? { subject: 'ada', scopes: [] } : undefined);
     const pod = await open({ verify });
@@ -290,7 +293,7 @@ describe('a tool that acts with its person’s own account', () => {
     expect(await pod.questions()).toHaveLength(2);
   });
 
-  it('has its person connect first where nobody has announced its tools', async () => {
+  it('makes the user connect first where the tools of the server are not known', async () => {
     const pod = await open({ verify: knows('good-key-1'), announced: false });
     const run = await pod.begin('list');
     const { id } = await pod.asked();

@@ -188,7 +188,7 @@ describe('a secret that an agent asks for', () => {
     expect(everywhere).not.toContain(secret);
   });
 
-  it('is for its tool, its owner and its first taker alone', async () => {
+  it('is usable by its tool, its owner and its first taker only', async () => {
     const pod = await open();
     await pod.begin('for echo__echo times 0');
     const { id: elicitationId } = await pod.asked();
@@ -205,7 +205,7 @@ describe('a secret that an agent asks for', () => {
     expect(again).toEqual(taken);
   });
 
-  it('is for a tool that there is: else the model is told which could use one', async () => {
+  it('must name an existing tool; else the model gets the list of tools that can use one', async () => {
     const pod = await open();
     expect(await pod.words(await pod.begin('for nothing times 0'))).toContain('one of echo__echo');
   });
@@ -245,7 +245,7 @@ describe('a call whose arguments refer to secrets', () => {
   });
   const owner = newOwner();
 
-  it('uses none of them up when the call is not sent', async () => {
+  it('consumes none of them when the call is not sent', async () => {
     const taken: string[] = [];
     const refusing = toolBy(async () => ({ type: 'failed', message: 'Not connected.' }));
     const tool = withSecretsRedeemed(refusing, known({ one: 'first-secret' }, taken), owner);
@@ -253,7 +253,7 @@ describe('a call whose arguments refer to secrets', () => {
     expect(taken).toEqual([]);
   });
 
-  it('uses none of them up when one of them is not to be had', async () => {
+  it('consumes none of them when one of them is not available', async () => {
     const taken: string[] = [];
     const tool = withSecretsRedeemed(
       toolBy(async ({ beforeDispatch }) => ({ type: 'returned', output: await beforeDispatch() })),
@@ -265,7 +265,7 @@ describe('a call whose arguments refer to secrets', () => {
     expect(taken).toEqual([]);
   });
 
-  it('takes each once, however often the call is sent', async () => {
+  it('consumes each once, however often the call is sent', async () => {
     const taken: string[] = [];
     const sent: unknown[] = [];
     const twice = toolBy(async ({ beforeDispatch }) => {
@@ -279,7 +279,7 @@ describe('a call whose arguments refer to secrets', () => {
     expect(sent).toEqual([{ key: 'first-secret' }, { key: 'first-secret' }]);
   });
 
-  it.each(['493027', 'ü7"'])('lets out nothing that repeats the short secret %s', async (secret) => {
+  it.each(['493027', 'ü7"'])('removes every repetition of the short secret %s', async (secret) => {
     const repeating = toolBy(async ({ beforeDispatch }) => {
       await beforeDispatch();
       return { type: 'failed', message: `The code ${secret} is wrong.` };

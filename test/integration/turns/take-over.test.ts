@@ -133,22 +133,25 @@ function shownText(events: Awaited<ReturnType<typeof eventsOf>>): string {
 }
 
 describe('a turn whose pod dies at a write', () => {
-  it.each(DEATHS)('%s goes on elsewhere: asked once, done once at most, told whole', async (when) => {
-    const { writes, booked } = await turnThatLoses({ at: Number.POSITIVE_INFINITY, when });
-    expect(booked).toEqual(['first']);
-    expect(writes).toBeGreaterThan(8);
-    const doneAt: string[] = [];
-    for (let at = 1; at <= writes; at += 1) {
-      const turn = await turnThatLoses({ at, when });
-      // How much goes into one write is a matter of moments: the last one may not come.
-      if (!turn.died) continue;
-      const isOver = turn.record?.term === 1;
-      expect(isOver, `write ${at}`).toBe(when === 'before its reply' && at === turn.writes && isOver);
-      await expectWhole(turn, `write ${at}`);
-      doneAt.push(...turn.booked);
-    }
-    expect(new Set(doneAt)).toEqual(new Set(['first', 'second']));
-  });
+  it.each(DEATHS)(
+    '%s is resumed elsewhere: asked once, executed at most once, and streamed completely',
+    async (when) => {
+      const { writes, booked } = await turnThatLoses({ at: Number.POSITIVE_INFINITY, when });
+      expect(booked).toEqual(['first']);
+      expect(writes).toBeGreaterThan(8);
+      const doneAt: string[] = [];
+      for (let at = 1; at <= writes; at += 1) {
+        const turn = await turnThatLoses({ at, when });
+        // How much goes into one write is a matter of moments: the last one may not come.
+        if (!turn.died) continue;
+        const isOver = turn.record?.term === 1;
+        expect(isOver, `write ${at}`).toBe(when === 'before its reply' && at === turn.writes && isOver);
+        await expectWhole(turn, `write ${at}`);
+        doneAt.push(...turn.booked);
+      }
+      expect(new Set(doneAt)).toEqual(new Set(['first', 'second']));
+    },
+  );
 });
 
 describe('a turn that is taken over', () => {
@@ -192,7 +195,7 @@ describe('a turn that is taken over', () => {
     call: { toolCallId: `c${at}`, modelCallId: `c${at}`, toolName, step: 0, at, state },
   });
 
-  it('does not say that nothing happened of a call that left, when its server cannot be asked', async () => {
+  it('reports a dispatched call as uncertain when its server is unavailable', async () => {
     const { record } = await taken([
       { type: 'step', index: 0, step: calling(['book', 'look', 'gone']) },
       called('book', 0, 'dispatched'),
@@ -206,7 +209,7 @@ describe('a turn that is taken over', () => {
     ]);
   });
 
-  it('has worked as long as it had, and not less', async () => {
+  it('keeps its used working time', async () => {
     const { record } = await taken([
       { type: 'step', index: 0, step: calling(['gone']) },
       called('gone', 0, 'intended'),
@@ -215,7 +218,7 @@ describe('a turn that is taken over', () => {
     for (const { workedMs } of record.steps) expect(workedMs).toBeGreaterThanOrEqual(50_000);
   });
 
-  it('is found again when the pod that took it could not read it', async () => {
+  it('is found again when the pod that claimed it could not read it', async () => {
     const backend = createMemoryBackend(ROOMY);
     const conversation = talk();
     const left = lostRun(conversation, 'Book me a flight');

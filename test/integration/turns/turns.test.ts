@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => model.stop());
 
-it('a turn whose pod is dead is gone on with by another one, and waited for', async () => {
+it('a turn whose pod is dead is resumed by another pod, and waited for', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const lost = lostRun(conversation);
@@ -47,7 +47,7 @@ it('a turn whose pod is dead is gone on with by another one, and waited for', as
   await turns.close();
 });
 
-it('a turn whose pod lives is waited for', async () => {
+it('a turn whose pod is alive is waited for', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const [one, other] = [podOn(backend, model), podOn(backend, model)];
@@ -62,7 +62,7 @@ it('a turn whose pod lives is waited for', async () => {
   await Promise.all([one.turns.close(), other.turns.close()]);
 });
 
-it('a pod that goes away hands its turns over: what they asked stays open, and its answer is heard', async () => {
+it('a pod that shuts down hands its turns over: their questions stay open, and the answers arrive', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const { turns, engine } = podOn(backend, model);
@@ -101,7 +101,7 @@ const ended = (backend: Backend, run: RunRef) =>
     { what: 'the end' },
   );
 
-it('a turn that is stopped, or whose pod goes away, while it is set up is ended, or handed over, and no fault', async () => {
+it('a turn that is stopped during its set-up is ended, and one whose pod shuts down is handed over, without a fault', async () => {
   for (const how of ['stop', 'close'] as const) {
     const backend = createMemoryBackend(ROOMY);
     const conversation = talk();
@@ -128,7 +128,7 @@ it('a turn that is stopped, or whose pod goes away, while it is set up is ended,
   }
 });
 
-it('a blip of the store while a turn is set up is ridden out', async () => {
+it('a short outage of the store during the set-up of a turn is retried', async () => {
   const backend = createMemoryBackend(ROOMY);
   let refusals = 0;
   const conversations: Conversations = {
@@ -144,7 +144,7 @@ it('a blip of the store while a turn is set up is ridden out', async () => {
   await turns.close();
 });
 
-it('a turn that begins while its pod goes away is handed over with the others', async () => {
+it('a turn that begins while its pod shuts down is handed over with the others', async () => {
   const backend = createMemoryBackend(ROOMY);
   const [reached, released] = [gate(), gate()];
   const runs: Runs = {
@@ -164,7 +164,7 @@ it('a turn that begins while its pod goes away is handed over with the others', 
   expect(await backend.runs.standing(await beginning)).toMatchObject({ status: 'running', owner: 'unowned' });
 });
 
-it('what a client tells of the time before is kept, but for what no conversation can begin with', async () => {
+it('the history that a client sends is kept, except for messages that no conversation can begin with', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const { turns } = podOn(backend, model);
@@ -180,7 +180,7 @@ it('what a client tells of the time before is kept, but for what no conversation
   await turns.close();
 });
 
-it('a history that was cut in the middle of a turn begins with what a person said', async () => {
+it('a history that was cut in the middle of a turn begins with a user message', async () => {
   const backend = createMemoryBackend({ ...ROOMY, historyMessagesMax: 3 });
   const conversation = talk();
   const { turns } = podOn(backend, model);
@@ -192,7 +192,7 @@ it('a history that was cut in the middle of a turn begins with what a person sai
   await turns.close();
 });
 
-it('a turn that ends leaves no question behind, whatever was still to be asked or waited for', async () => {
+it('a turn that ends leaves no question open, whatever it was still asking or waiting for', async () => {
   const backend = createMemoryBackend(ROOMY);
   const conversation = talk();
   const { turns, engine, faults } = podOn(backend, model, {

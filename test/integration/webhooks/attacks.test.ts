@@ -96,7 +96,7 @@ describe('S6 a webhook to a private address', () => {
       'localhost',
       'LOCALHOST',
     ],
-  ])('https://%s is never called, and dead at once', async (host) => {
+  ])('https://%s is never called, and a dead letter at once', async (host) => {
     const site = await productionSite(resolvingTo('127.0.0.1'));
     const inside = await startInside();
     const { result, letters } = await lettersAfter(site, `https://${host}:${inside.port}/latest/meta-data`);
@@ -113,7 +113,7 @@ describe('S6 a webhook to a private address', () => {
     ['a mapped address', ['::ffff:10.0.0.1']],
     ['one public and one private address', ['93.184.216.34', '127.0.0.1']],
     ['one private and one public address', ['127.0.0.1', '93.184.216.34']],
-  ])('by a name that leads to %s is never made, and dead at once', async (_what, addresses) => {
+  ])('by a name that resolves to %s is never called, and a dead letter at once', async (_what, addresses) => {
     const site = await productionSite(resolvingTo(...addresses));
     const inside = await startInside();
     for (const host of ['hooks.example', 'localhost.', '127.0.0.1.nip.example']) {
@@ -123,19 +123,19 @@ describe('S6 a webhook to a private address', () => {
     expect(inside.connected).toEqual([]);
   });
 
-  it('by http is dead at once in production, whatever the name', async () => {
+  it('by http is a dead letter at once in production, whatever the name', async () => {
     const site = await productionSite(resolvingTo('93.184.216.34'));
     for (const url of ['http://hooks.example/', 'https://user:secret@hooks.example/', 'ftp://hooks.example/'])
       expect(await lettersAfter(site, url)).toMatchObject({ letters: [[1, 'refused_url']] });
   });
 
-  it('by a name that leads nowhere is tried again', async () => {
+  it('by a name that does not resolve is tried again', async () => {
     const site = await productionSite(async () => Promise.reject(new Error('no such name')));
     const { result, letters } = await lettersAfter(site, 'https://hooks.example/');
     expect([result, letters]).toEqual([{ retryInMs: 5_000 }, []]);
   });
 
-  it('by a name that is public when it is looked at and private when it is called: the first holds', async () => {
+  it('by a name that is public when checked and private when called uses the checked address', async () => {
     const answers = [['93.184.216.34'], ['127.0.0.1'], ['127.0.0.1']];
     let asked = 0;
     const site = await productionSite((...named) => resolvingTo(...(answers[asked++] ?? []))(...named));
@@ -155,8 +155,8 @@ describe('S6 a webhook to a private address', () => {
   });
 });
 
-describe('S19 what is said of webhooks', () => {
-  it('holds neither URL nor secret nor answer, in logs, metrics and the list of dead letters', async () => {
+describe('S19 reports on webhooks', () => {
+  it('contain neither URL nor secret nor answer, in logs, metrics and the list of dead letters', async () => {
     const telemetry = await startTelemetry({ service: 'test', pod: 'pod', version: '1', otlp: undefined });
     onTestFinished(() => telemetry.shutdown());
     const metrics = createMetrics(telemetry.meter);

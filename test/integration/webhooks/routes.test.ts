@@ -93,7 +93,7 @@ async function newLetter(exists = true): Promise<string> {
 }
 
 describe('GET /v1/webhooks/dead-letters', () => {
-  it('lists what could not be delivered, newest first, in pages', async () => {
+  it('lists failed deliveries, newest first, in pages', async () => {
     expect((await list()).json).toEqual({ deadLetters: [] });
     const ids = await Promise.all(Array.from({ length: 103 }, () => newLetter()));
     const first = (await list()).json as { deadLetters: Record<string, unknown>[]; nextCursor: string };
@@ -133,7 +133,7 @@ describe('GET /v1/webhooks/dead-letters', () => {
 });
 
 describe('POST /v1/webhooks/dead-letters/:deliveryId/redrive', () => {
-  it('puts it back and takes it off the list, once', async () => {
+  it('queues it again and removes it from the list, once', async () => {
     const deliveryId = await newLetter();
     const reply = await redrive(deliveryId);
     expect([reply.status, reply.json]).toMatchObject([200, { deliveryId, attempts: 10 }]);
@@ -143,7 +143,7 @@ describe('POST /v1/webhooks/dead-letters/:deliveryId/redrive', () => {
     expect(outbox).toHaveLength(1);
   });
 
-  it('is for services, each for its own tenant, and tells no other that there is one', async () => {
+  it('is for services, each for its own tenant, and hides its existence from others', async () => {
     const deliveryId = await newLetter();
     const user = await userToken({ secret: JWT_SECRET, userId: 'ada', tenant: 'acme' });
     expectProblem(await redrive(deliveryId, user), 403, 'forbidden');
@@ -154,7 +154,7 @@ describe('POST /v1/webhooks/dead-letters/:deliveryId/redrive', () => {
     expect((await list()).json).toMatchObject({ deadLetters: [{ deliveryId }] });
   });
 
-  it('is not found when its elicitation has left, and leaves the list', async () => {
+  it('is not found when its elicitation was deleted, and is removed from the list', async () => {
     const deliveryId = await newLetter(false);
     expectProblem(await redrive(deliveryId), 404, 'not_found');
     expect(outbox).toEqual([]);

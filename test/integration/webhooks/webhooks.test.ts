@@ -49,7 +49,7 @@ async function answered(url: string, more: Parameters<Site['ask']>[1] = {}) {
 const lettersOf = (tenant: string) => site.deadLetters.page({ tenant, limit: 100 });
 
 describe('a webhook', () => {
-  it('tells the asker all that a GET would, signed so that a library of receivers verifies it', async () => {
+  it('sends the asker the same as a GET, with a signature that a receiver library verifies', async () => {
     const receiver = await startReceiver(replyWith(200));
     const { id, row } = await answered(receiver.url);
     expect(await site.deliver(id)).toBe('done');
@@ -77,7 +77,7 @@ describe('a webhook', () => {
   });
 
   it.each(['accepted', 'declined', 'cancelled', 'expired', 'withdrawn'] as const)(
-    'says that it was %s',
+    'reports that it was %s',
     async (status) => {
       const receiver = await startReceiver();
       const { owner, row } = await site.ask(
@@ -102,7 +102,7 @@ describe('a webhook', () => {
     },
   );
 
-  it('of a sensitive question leaves the answer to be fetched', async () => {
+  it('of a sensitive question does not contain the answer', async () => {
     const receiver = await startReceiver();
     const { owner, row: asked } = await site.ask(receiver.url, { sensitive: true });
     const { id } = asked;
@@ -129,7 +129,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('is signed by each secret of the tenant, so that receivers change theirs when they like', async () => {
+  it('is signed by each secret of the tenant, so that receivers can rotate theirs', async () => {
     const receiver = await startReceiver();
     const { id } = await answered(receiver.url);
     site.secrets = [OTHER_SECRET, SECRET];
@@ -140,7 +140,7 @@ describe('a webhook', () => {
     expect(await verified(call, SECRET)).toEqual(await verified(call, OTHER_SECRET));
   });
 
-  it('is never sent unsigned, and goes out once there is a secret again', async () => {
+  it('is never sent unsigned, and is sent once there is a secret again', async () => {
     const receiver = await startReceiver();
     const { id } = await answered(receiver.url);
     site.secrets = [];
@@ -152,7 +152,7 @@ describe('a webhook', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('is not there for what is open, was asked without one, or has left', async () => {
+  it('does not exist for a question that is open, was asked without one, or was deleted', async () => {
     const receiver = await startReceiver();
     const { row: open } = await site.ask(receiver.url);
     const { owner, row: silent } = await site.ask(receiver.url, { webhookUrl: undefined } as object);
@@ -165,7 +165,7 @@ describe('a webhook', () => {
 });
 
 describe('an attempt that fails', () => {
-  it('is made again with the same id and the same body, until it is taken', async () => {
+  it('is repeated with the same id and the same body until it is accepted', async () => {
     const receiver = await startReceiver((res, _req, nth) => res.writeHead(nth < 3 ? 500 : 202).end());
     const { id, owner } = await answered(receiver.url);
     expect(await site.drive(id)).toEqual([5_000, 300_000]);
@@ -184,7 +184,7 @@ describe('an attempt that fails', () => {
     expect(await lettersOf(owner.tenant)).toEqual({ deadLetters: [] });
   });
 
-  it('is the last after ten, and leaves a dead letter', async () => {
+  it('is the last after ten, and a dead letter is written', async () => {
     const receiver = await startReceiver(replyWith(503));
     const { id, owner } = await answered(receiver.url);
     expect(await site.drive(id)).toEqual(WEBHOOK_PAUSES_MS);
@@ -204,7 +204,7 @@ describe('an attempt that fails', () => {
     expect(site.told.at(-1)).toMatchObject({ outcome: 'dead', attempt: 10 });
   });
 
-  it('may be repeated after its dead letter was written: there is still one, until it is taken', async () => {
+  it('may be repeated after its dead letter was written: there is one dead letter until it is accepted', async () => {
     let status = 500;
     const receiver = await startReceiver((res) => res.writeHead(status).end());
     const { id, owner } = await answered(receiver.url);
@@ -216,7 +216,7 @@ describe('an attempt that fails', () => {
     expect((await lettersOf(owner.tenant)).deadLetters).toEqual([]);
   });
 
-  it('waits as long as the receiver asks, up to the pause that would follow', async () => {
+  it('waits as long as the receiver requests, up to the next planned pause', async () => {
     const asks: Record<string, string> = { 1: '60', 2: '9999999', 3: 'soon', 4: '0' };
     const receiver = await startReceiver((res, _req, nth) =>
       res
@@ -241,7 +241,7 @@ describe('an attempt that fails', () => {
     ]);
   });
 
-  it('because nobody listens is told as such', async () => {
+  it('because the connection is refused is reported as such', async () => {
     const { id } = await answered('http://127.0.0.1:1/hook');
     expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
     expect(site.told).toMatchObject([{ outcome: 'again', fault: 'failed' }]);
@@ -250,7 +250,7 @@ describe('an attempt that fails', () => {
 });
 
 describe('a receiver that misbehaves', () => {
-  it.each([301, 302, 303, 307, 308])('is not followed anywhere: %i', async (status) => {
+  it.each([301, 302, 303, 307, 308])('is not followed by a redirect: %i', async (status) => {
     const inner = await startReceiver();
     const receiver = await startReceiver(replyWith(status, { location: inner.url }));
     const { id } = await answered(receiver.url);
@@ -259,7 +259,7 @@ describe('a receiver that misbehaves', () => {
     expect(site.told).toMatchObject([{ outcome: 'again', fault: 'status', status }]);
   });
 
-  it('is not waited for beyond the time', async () => {
+  it('is not waited for beyond the timeout', async () => {
     await site.close();
     site = await openSite(redis.url, { timeoutMs: 300 });
     const receiver = await startReceiver(() => undefined);
@@ -268,7 +268,7 @@ describe('a receiver that misbehaves', () => {
     expect(site.told).toMatchObject([{ outcome: 'again', fault: 'timeout' }]);
   });
 
-  it('leaves a receiver that hangs few places: the rest is put off, without counting, until it is quick again', async () => {
+  it('gets few places while it hangs: the rest is deferred, without counting as attempts, until it is quick again', async () => {
     await site.close();
     site = await openSite(redis.url, { timeoutMs: PATIENT_MS });
     const silent: ServerResponse[] = [];
@@ -296,7 +296,7 @@ describe('a receiver that misbehaves', () => {
     expect(await site.deliver(third)).toBe('done');
   });
 
-  it('has taken it once it says so, however much it goes on to say, and is cut off', async () => {
+  it('has accepted it with its status, however long its body is, and is cut off', async () => {
     let cut: Promise<unknown> | undefined;
     const receiver = await startReceiver((res) => {
       res.writeHead(200, { 'content-type': 'text/plain' });
@@ -314,7 +314,7 @@ describe('a receiver that misbehaves', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('has taken it once it says so, also when it never finishes its sentence', async () => {
+  it('has accepted it with its status, even when its body never ends', async () => {
     await site.close();
     site = await openSite(redis.url, { timeoutMs: PATIENT_MS });
     const receiver = await startReceiver((res) => void res.writeHead(200).write('a'));
@@ -323,7 +323,7 @@ describe('a receiver that misbehaves', () => {
     expect(site.told).toMatchObject([{ outcome: 'delivered', status: 200 }]);
   });
 
-  it('gains nothing by an endless head, or by no HTTP at all', async () => {
+  it('is cut off when it sends endless headers, or no HTTP at all', async () => {
     const receiver = await startReceiver((res) => {
       res.socket?.end(`HTTP/1.1 200 OK\r\nx: ${'x'.repeat(100_000)}\r\n\r\n`);
     });
@@ -337,7 +337,7 @@ describe('a receiver that misbehaves', () => {
 });
 
 describe('a dead letter', () => {
-  it('is delivered again on demand, from the first attempt on, and leaves the list', async () => {
+  it('is delivered again on demand, from the first attempt on, and is removed from the list', async () => {
     let status = 500;
     const receiver = await startReceiver((res) => res.writeHead(status).end());
     const { id, owner } = await answered(receiver.url);
@@ -354,7 +354,7 @@ describe('a dead letter', () => {
     expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
   });
 
-  it('that came while the last one was sent again stays', async () => {
+  it('that was written during the redrive of the previous one stays', async () => {
     const receiver = await startReceiver(replyWith(410));
     const { id, owner } = await answered(receiver.url);
     const { tenant } = owner;
@@ -364,7 +364,7 @@ describe('a dead letter', () => {
     expect((await lettersOf(tenant)).deadLetters).toMatchObject([{ attempts: 1, lastError: 'gone' }]);
   });
 
-  it('stays when it could not be put back', async () => {
+  it('stays when it could not be queued again', async () => {
     const receiver = await startReceiver(replyWith(410));
     const { id, owner } = await answered(receiver.url);
     const { tenant } = owner;
@@ -399,7 +399,7 @@ describe('a dead letter', () => {
     expect(seen).toEqual(ids.sort().reverse());
   });
 
-  it('of another tenant, of nothing, or under no id at all is not found', async () => {
+  it('of another tenant, of no delivery, or under no valid id is not found', async () => {
     const receiver = await startReceiver(replyWith(410));
     const { id, owner } = await answered(receiver.url);
     await site.deliver(id);

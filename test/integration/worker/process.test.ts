@@ -58,7 +58,7 @@ describe('a worker', () => {
   });
   afterAll(() => worker.stop());
 
-  it('says that it is ready, alive, and how it fares', async () => {
+  it('reports readiness, liveness and metrics', async () => {
     expect(worker.ready).toEqual({ ready: true, pod: expect.any(String) });
     expect(await statusOf(`${url}/healthz`)).toBe(200);
     const ready = await fetch(`${url}/readyz`);
@@ -89,7 +89,7 @@ describe('a worker', () => {
     await allExpire(asked);
   });
 
-  it('fires deadlines although Redis was killed, and its canary goes on', async () => {
+  it('fires deadlines although Redis was killed, and its canary continues', async () => {
     const asked = await ask(5, 5);
     // An ask does not wait for its job; one that was never added would be left to the sweep.
     const { queue, close } = await lookInto(single(redis.url));
@@ -104,13 +104,13 @@ describe('a worker', () => {
     await waitUntil(async () => (await statusOf(`${url}/readyz`)) === 200, { what: 'ready again' });
   }, 90_000);
 
-  it('has its schedules back after Redis lost everything, and takes jobs', async () => {
+  it('restores its schedules after Redis lost all data, and processes jobs', async () => {
     await redisCommand(redis.port, 'FLUSHALL');
     await nextBeat(pod, redis.port, 30_000);
     await allExpire(await ask(1, 1));
   }, 60_000);
 
-  it('tells of what it did in its log, and not of what was asked', () => {
+  it('logs its actions without the content of questions', () => {
     const lines = worker.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     const expired = lines.filter(({ msg }) => msg === 'elicitation expired');
     expect(expired).toHaveLength(11);
@@ -118,7 +118,7 @@ describe('a worker', () => {
     expect(worker.stderr).toEqual([]);
   });
 
-  it('leaves in time although Redis does not answer', async () => {
+  it('exits in time although Redis does not answer', async () => {
     redis.pause();
     const exit = await worker.stop(20_000);
     redis.resume();
@@ -127,7 +127,7 @@ describe('a worker', () => {
   });
 });
 
-it('waits for Redis at its start, and leaves although Redis is gone', async () => {
+it('waits for Redis at its start, and exits although Redis is gone', async () => {
   const [port, opsPort] = [await freePort(), await freePort()];
   const env = { ...ENV, REDIS_URL: `redis://127.0.0.1:${port}`, PARLEY_METRICS_PORT: `${opsPort}` };
   // As `npm run worker` starts it; the other tests start workers from a bundle.

@@ -72,7 +72,7 @@ async function openQueue() {
 
 const beat = () => nextBeat(pod, redis.port);
 
-it('brings every kind of maintenance round, from several workers at once and only once', async () => {
+it('schedules every kind of maintenance round once, from several workers at once', async () => {
   const queue = await openQueue();
   await Promise.all([openWorker(), openWorker()]);
   await Promise.all([keep({ renewEveryMs: 20 }), keep({ renewEveryMs: 20 }), keep({ renewEveryMs: 20 })]);
@@ -88,7 +88,7 @@ it('brings every kind of maintenance round, from several workers at once and onl
   expect(faults).toEqual([]);
 });
 
-it('shows the age of the last beat on the Redis clock', async () => {
+it('reports the age of the last heartbeat by the Redis clock', async () => {
   expect((await pod.backend.health()).timerCanaryAgeMs).toBeUndefined();
   await openWorker();
   await keep();
@@ -97,7 +97,7 @@ it('shows the age of the last beat on the Redis clock', async () => {
   expect(Number(await redisCommand(redis.port, 'PTTL', canaryKey()))).toBeGreaterThan(3_600_000);
 });
 
-it('comes back after Redis lost everything', async () => {
+it('is restored after Redis lost all data', async () => {
   await openWorker();
   await keep({ renewEveryMs: 100 });
   await beat();
@@ -105,7 +105,7 @@ it('comes back after Redis lost everything', async () => {
   await beat();
 });
 
-it('comes back as soon as it is connected again', async () => {
+it('is restored as soon as the worker is connected again', async () => {
   await openWorker();
   await keep();
   await beat();
@@ -114,7 +114,7 @@ it('comes back as soon as it is connected again', async () => {
   await beat();
 });
 
-it('brings back a round that a clock ahead has put far off', async () => {
+it('restores a round that a clock ahead has put far in the future', async () => {
   const queue = await openQueue();
   const startDate = Date.now() + 3_600_000;
   await queue.upsertJobScheduler('canary', { every: EVERY_MS.canary, startDate }, { name: 'canary' });
@@ -123,7 +123,7 @@ it('brings back a round that a clock ahead has put far off', async () => {
   await beat();
 });
 
-it('takes a new pause over an old one', async () => {
+it('replaces an old interval with a new one', async () => {
   const queue = await openQueue();
   await keep({ everyMs: { ...EVERY_MS, cleanup: 7_000 } });
   await keep({ everyMs: { ...EVERY_MS, cleanup: 9_000 } });

@@ -73,7 +73,7 @@ it('fires the deadline of a pod that is gone', async () => {
   expect(faults).toEqual([]);
 });
 
-it('arms a job again that came too early, and expires once due', async () => {
+it('arms a job again that ran too early, and expires the question once due', async () => {
   const timers = await openTimers();
   const { queue } = await openQueueLook();
   const { faults } = await openWorker();
@@ -94,7 +94,7 @@ it('arms a job again that came too early, and expires once due', async () => {
   expect(faults).toEqual([]);
 });
 
-it('is done with a job whose question has ended, or is gone', async () => {
+it('completes a job whose question has ended or is gone', async () => {
   const timers = await openTimers();
   const { queue } = await openQueueLook();
   const owner = newOwner();
@@ -110,7 +110,7 @@ it('is done with a job whose question has ended, or is gone', async () => {
   expect(await asked.endings()).toBe(1);
 });
 
-it('fails a job of a name that nobody knows, and goes on', async () => {
+it('fails a job with an unknown name, and continues', async () => {
   const { queue } = await openQueueLook();
   await openWorker();
   await queue.add('unheard-of', {}, { jobId: 'strange', attempts: 5 });
@@ -119,7 +119,7 @@ it('fails a job of a name that nobody knows, and goes on', async () => {
   await allExpire([await question(asker, { timeoutSeconds: 1 })]);
 });
 
-it('leaves a lost job, and one that was given up, to the sweep', async () => {
+it('a lost or abandoned job is replaced by the sweep', async () => {
   const timers = await openTimers();
   const { queue } = await openQueueLook();
   const lost = await question(pod, { timeoutSeconds: 1 });

@@ -30,7 +30,7 @@ const look: Tool = {
   call: async () => ({ type: 'returned', output: PRIVATE }),
 };
 
-it('counts, logs and traces a turn, and lets out nothing that was said in it', async () => {
+it('counts, logs and traces a turn without any of its content', async () => {
   const watched = await startWatchedPod(smallBackend());
   const backend = smallBackend();
   const { turns } = podOn(backend, model, {
@@ -68,7 +68,7 @@ it('counts, logs and traces a turn, and lets out nothing that was said in it', a
   await watched.stop();
 });
 
-it('tells of a model that fails by the name of the fault alone', async () => {
+it('reports a failing model by the name of the fault only', async () => {
   const watched = await startWatchedPod(smallBackend());
   const failing = { ...model, url: 'http://127.0.0.1:9' };
   const { turns } = podOn(smallBackend(), failing, { observer: watched.turnObserver });

@@ -17,7 +17,7 @@ function wait() {
   return { end, run: () => ended };
 }
 
-it('runs out after its time of work', async () => {
+it('expires after its working time', async () => {
   const clock = startWorkClock(1_000);
   await vi.advanceTimersByTimeAsync(999);
   expect(clock.over.aborted).toBe(false);
@@ -25,7 +25,7 @@ it('runs out after its time of work', async () => {
   expect(clock.over.aborted).toBe(true);
 });
 
-it('stands still while anybody waits, and goes on from where it stood', async () => {
+it('pauses while at least one call waits, and then continues', async () => {
   const clock = startWorkClock(1_000);
   await vi.advanceTimersByTimeAsync(600);
   const [one, other] = [wait(), wait()];
@@ -42,7 +42,7 @@ it('stands still while anybody waits, and goes on from where it stood', async ()
   expect(clock.over.aborted).toBe(true);
 });
 
-it('stands still with each clock that runs within it', async () => {
+it('pauses while a nested clock pauses', async () => {
   const outer = startWorkClock(1_000);
   const inner = startWorkClock(5_000, 0, startWorkClock(5_000, 0, outer));
   const { end, run } = wait();
@@ -55,7 +55,7 @@ it('stands still with each clock that runs within it', async () => {
   expect([outer.over.aborted, inner.over.aborted]).toEqual([true, false]);
 });
 
-it('never starts again once it was stopped', async () => {
+it('does not start again after a stop', async () => {
   const clock = startWorkClock(1_000);
   const { end, run } = wait();
   const waiting = clock.waiting(run);

@@ -15,7 +15,7 @@ function flat(value: unknown, path = ''): (readonly [path: string, text: string]
 }
 
 describe('the strings', () => {
-  it('are the same ones in every language', () => {
+  it('have the same keys in every language', () => {
     const [first, ...others] = LANGUAGES.map((language) => flat(stringsOf(language)).map(([path]) => path));
     for (const paths of others) expect(paths).toEqual(first);
   });
@@ -43,7 +43,7 @@ describe('the strings', () => {
     expect(same).toEqual([]);
   });
 
-  it('count', () => {
+  it('have singular and plural forms', () => {
     const { tooMany } = stringsOf('de');
     expect(tooMany.waitMinutes(1)).toContain('eine Minute');
     expect(tooMany.waitMinutes(7)).toContain('7 Minuten');
@@ -74,7 +74,7 @@ describe('the language', () => {
     expect(languageOf(header)).toBe(language);
   });
 
-  it('is one of ours, whatever is sent', () => {
+  it('is a supported one, whatever is sent', () => {
     const unit = fc.constantFrom('de', 'en', 'fr', '*', ',', ';', 'q=', '0', '.', '1', '-', ' ', '\0');
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit })), (header) => {

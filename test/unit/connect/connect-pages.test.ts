@@ -99,7 +99,7 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
     for (const address of addresses) expect(address).toMatch(own);
   });
 
-  it('posts to its doors, each with its token, and gives nothing else a value', () => {
+  it('posts to its own routes, each with its token, and no other field has a value', () => {
     const view = sample(name);
     const doors = Object.values(view).filter((part) => typeof part === 'object' && 'csrf' in part);
     const forms = [
@@ -112,7 +112,7 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
     expect(page.html.match(/<form/gu)?.length ?? 0).toBe(doors.length);
   });
 
-  it('labels every field and describes it by what is there', () => {
+  it('labels every field and refers only to descriptions that exist', () => {
     const ids = [...page.html.matchAll(/\sid="([^"]*)"/gu)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const [field] of page.html.matchAll(/<input(?! type="hidden")[^>]*>/gu)) {
@@ -122,7 +122,7 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
     }
   });
 
-  it('escapes whatever it is given, and shows nothing that cannot be seen', () => {
+  it('escapes every input, and makes invisible characters visible', () => {
     const calm = skeletonOf(render(filledWith(sample(name), 'calm'), language).html);
     fc.assert(
       fc.property(hostile, (text) => {
@@ -138,7 +138,7 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
 });
 
 describe('a text', () => {
-  it('is shown as it was sent, save for what cannot be seen', () => {
+  it('is shown unchanged, except for invisible characters', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         fc.pre(text.trim() !== '');
@@ -169,22 +169,25 @@ describe('a text', () => {
 describe('a secret', () => {
   const field = /<input type="password"[^>]*>/u;
 
-  it('is asked for in a field that hides it, keeps nothing and is as long as it may be', () => {
+  it('is asked for in a password field without autocomplete and with its maximum length', () => {
     const input = field.exec(render(sample('secret')).html)?.[0];
     expect(input).toContain(' name="secret" required maxlength="200" autocomplete="off"');
     expect(input).not.toContain('value');
     expect(input).not.toContain('aria-invalid');
   });
 
-  it.each(['empty', 'rejected', 'unavailable'])('is asked for again when it was %s, and why', (fault) => {
-    const { html, status } = render(sample(`secret-${fault}`));
-    expect(html).toMatch(/<p class="box bad" role="alert" id="secret-fault">[^<]+<\/p>/u);
-    expect(field.exec(html)?.[0]).toContain(
-      'aria-describedby="secret-fault secret-help" aria-invalid="true"',
-    );
-    expect(html).toMatch(/<title>Not accepted: /u);
-    expect(status).toBe(fault === 'unavailable' ? 503 : 422);
-  });
+  it.each(['empty', 'rejected', 'unavailable'])(
+    'is asked for again with the reason when it was %s',
+    (fault) => {
+      const { html, status } = render(sample(`secret-${fault}`));
+      expect(html).toMatch(/<p class="box bad" role="alert" id="secret-fault">[^<]+<\/p>/u);
+      expect(field.exec(html)?.[0]).toContain(
+        'aria-describedby="secret-fault secret-help" aria-invalid="true"',
+      );
+      expect(html).toMatch(/<title>Not accepted: /u);
+      expect(status).toBe(fault === 'unavailable' ? 503 : 422);
+    },
+  );
 });
 
 const ELSEWHERE = [
@@ -235,7 +238,7 @@ describe('a path', () => {
   });
 });
 
-describe('the way to another origin', () => {
+describe('a redirect to another origin', () => {
   const leadTo = (url: string, origin = 'https://issues.example.com') =>
     render({ page: 'continue', url, origin });
 
@@ -248,7 +251,7 @@ describe('the way to another origin', () => {
     expect(refresh).toBe(link);
   });
 
-  it('shows the origin with its host set off', () => {
+  it('shows the origin with its host highlighted', () => {
     expect(leadTo('https://issues.example.com/x').html).toContain(
       '<span class="origin" dir="ltr">https://<strong>issues.example.com</strong></span>',
     );
@@ -265,7 +268,7 @@ describe('the way to another origin', () => {
     'https://issues.example.com:8443/',
     'http://issues.example.com/',
     'https://evil.example/',
-  ])('is never %j, and the error does not say where', (url) => {
+  ])('is never %j, and the error does not contain the address', (url) => {
     expect(() => leadTo(url)).toThrow(/^a continue page (?:leads|carries) [a-z() ]+$/u);
   });
 
@@ -274,16 +277,16 @@ describe('the way to another origin', () => {
     'data:text/html,x',
     'ftp://issues.example.com/',
     'blob:https://issues.example.com/1',
-  ])('is not %j either when the page says so', (url) => {
+  ])('is not %j even when the page allows it', (url) => {
     expect(() => leadTo(url, new URL(url).origin)).toThrow('http or https');
   });
 });
 
-describe('the end', () => {
+describe('the final page', () => {
   const tellOf = (tell: readonly string[], elicitationId?: string) =>
     render({ page: 'done', tell, ...(elicitationId !== undefined && { elicitationId }) });
 
-  it('tells the id to the origins that may hear it, by the one script', () => {
+  it('sends the id to the allowed origins, with one script', () => {
     const { html, headers } = render(sample('done'));
     expect(html).toContain(
       `<script nonce="${NONCE}" data-id="el_1f3kq7w2m9t8xv5b4n6c0z" data-origins="https://chat.example.com http://localhost:3000">`,
@@ -292,7 +295,7 @@ describe('the end', () => {
   });
 
   it.each([['*'], ['/'], ['null'], ['https://chat.example.com/path'], ['javascript:x'], ['']])(
-    'tells nobody called %j',
+    'sends nothing to an origin %j',
     (origin) => {
       expect(tellOf([origin], 'el_1').html).not.toContain('<script');
       expect(tellOf([origin, 'https://a.example'], 'el_1').html).toContain(
@@ -301,7 +304,7 @@ describe('the end', () => {
     },
   );
 
-  it('has no script when there is nobody or nothing to tell', () => {
+  it('has no script without an origin or an id to send', () => {
     for (const page of [tellOf([], 'el_1'), tellOf(['https://a.example']), render(sample('done-bare'))]) {
       expect(page.html).not.toContain('<script');
       expect(page.headers['content-security-policy']).not.toContain('script-src');
@@ -310,7 +313,7 @@ describe('the end', () => {
 });
 
 describe('headers', () => {
-  it('let nothing in, out, around or behind', () => {
+  it('forbid foreign content, framing, referrers and caching', () => {
     expect(render(sample('consent')).headers).toEqual({
       'content-type': 'text/html; charset=utf-8',
       'content-language': 'en',
@@ -327,13 +330,13 @@ describe('headers', () => {
     });
   });
 
-  it('insist on https only where there is https', () => {
+  it('demand https only where https is used', () => {
     const { headers } = renderPage(sample('consent'), { ...OPTIONS, https: false });
     expect(headers).not.toHaveProperty('strict-transport-security');
   });
 
   it.each(['', 'short', `${NONCE}'; script-src *`, `${NONCE}\r\nx: y`, `${NONCE}"><script>`])(
-    'take no nonce like %j',
+    'refuse a nonce like %j',
     (nonce) => {
       expect(() => renderPage(sample('consent'), { ...OPTIONS, nonce })).toThrow('nonce');
     },
@@ -356,7 +359,7 @@ describe('headers', () => {
     expect(render(sample(name)).status).toBe(status);
   });
 
-  it('say when to come back', () => {
+  it('contain when to retry', () => {
     expect(render(sample('too-many'))).toMatchObject({ status: 429, headers: { 'retry-after': '10' } });
     expect(render(sample('unavailable'))).toMatchObject({ status: 503, headers: { 'retry-after': '5' } });
   });
@@ -371,7 +374,7 @@ describe('what a person reads', () => {
         .replace(/\s+/gu, ' '),
     );
 
-  it('before consent is who asks, for what, as whom, where to, which permissions, and how to say no', () => {
+  it('before consent is who asks, for what, for which user, where it leads, which permissions, and how to decline', () => {
     const text = textOf('consent');
     for (const part of [
       'Release assistant asks to use your Issue tracker account',
@@ -393,7 +396,7 @@ describe('what a person reads', () => {
     expect(textOf('consent')).not.toContain('look like other letters');
   });
 
-  it('when the question ended meanwhile is that the account is connected for the next time', () => {
+  it('when the question ended meanwhile: the account is connected for the next time', () => {
     expect(textOf('done-kept')).toMatch(
       /had ended.*Issue tracker is connected now and will be used the next time/u,
     );
@@ -403,7 +406,7 @@ describe('what a person reads', () => {
     expect(textOf('done-withheld')).toMatch(/did not grant.*issues:write.*offline_access/u);
   });
 
-  it('when it failed is why, where to try again and what to tell the support', () => {
+  it('after a failure is the reason, where to try again and the reference for support', () => {
     expect(textOf('failed-bad_state')).toMatch(/another attempt.*Try again.*req_7Qk2mZr9/u);
     expect(textOf('failed-bare')).toMatch(/open the link there again.*server_error.*req_7Qk2mZr9/u);
   });
@@ -431,7 +434,7 @@ describe('what a person reads', () => {
     [45, '45 seconds'],
     [91, '2 minutes'],
     [3_660, '61 minutes'],
-  ])('after too many attempts is to wait: %d s is %s', (retryAfterSeconds, words) => {
+  ])('after too many attempts is how long to wait: %d s is %s', (retryAfterSeconds, words) => {
     expect(render({ page: 'too-many', retryAfterSeconds }).html).toContain(words);
   });
 });

@@ -55,7 +55,7 @@ describe('a round of the outbox', () => {
   it.each([
     ['of many people', undefined],
     ['of one person', () => resume.bucket],
-  ])('resumes a run although the receivers of a thousand webhooks %s hang', async (_whose, bucketAt) => {
+  ])('resumes a run although the receivers of a thousand webhooks hang (%s)', async (_whose, bucketAt) => {
     const resumed: OutboxTask[] = [];
     const { dispatch } = dispatchOf([...webhooks(1_000, bucketAt), resume], {
       webhook: () => new Promise<never>(() => undefined),
@@ -68,7 +68,7 @@ describe('a round of the outbox', () => {
     expect(resumed).toEqual([resume]);
   });
 
-  it('continues while places become free, and never uses more places than its kind has', async () => {
+  it('continues as places become free, and never uses more places than its kind has', async () => {
     const delivered = new Set<string>();
     let most = 0;
     let underWay = 0;

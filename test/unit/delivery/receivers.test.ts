@@ -30,7 +30,7 @@ function placesAt(receivers: Receivers, url: string): number {
 
 describe('a receiver of webhooks', () => {
   it.each(REPLIES)(
-    'that took five seconds has few places, on whichever path, whatever came of it: %o',
+    'that took five seconds has few places for all its paths, whatever the result: %o',
     (reply) => {
       const receivers = createReceivers();
       const { leave } = enter(receivers, 'https://slow.example/a');
@@ -41,7 +41,7 @@ describe('a receiver of webhooks', () => {
     },
   );
 
-  it.each(REPLIES)('that is quick is not limited, whatever came of it: %o', (reply) => {
+  it.each(REPLIES)('that is quick is not limited, whatever the result: %o', (reply) => {
     const receivers = createReceivers();
     const { leave } = enter(receivers, 'https://quick.example/');
     vi.advanceTimersByTime(4_999);
@@ -63,7 +63,7 @@ describe('a receiver of webhooks', () => {
     expect(placesAt(receivers, 'https://slow.example/')).toBe(places);
   });
 
-  it('sends away those without a place for a time that grows with their number, up to five minutes', () => {
+  it('defers deliveries without a place for a time that grows with their number, up to five minutes', () => {
     const receivers = createReceivers();
     const slow = enter(receivers, 'https://slow.example/');
     vi.advanceTimersByTime(5_000);
@@ -81,7 +81,7 @@ describe('a receiver of webhooks', () => {
     expect(placesAt(createReceivers(), 'no URL')).toBe(100);
   });
 
-  it('is forgotten once it is quick and there are many', () => {
+  it('is removed from memory when it is quick and there are many', () => {
     const receivers = createReceivers();
     for (let host = 0; host < 5_000; host += 1) enter(receivers, `https://${host}.example/`).leave(BUSY);
     const slow = enter(receivers, 'https://slow.example/');

@@ -24,11 +24,11 @@ const env = (mode: string) =>
   new Proxy<Record<string, string>>({}, { get: (_, name) => (name === 'NODE_ENV' ? mode : 'a-value') });
 
 describe('an agents file in the docs', () => {
-  it('is there to be tried', () => {
+  it('exists, so the cases below are not empty', () => {
     expect(agentsFiles.map(({ page }) => page)).toContain('docs/tutorial.md');
   });
 
-  it.each(agentsFiles)('on $page starts a pod, in production too, and warns of nothing', ({ page, text }) => {
+  it.each(agentsFiles)('on $page starts a pod without warnings, in production too', ({ page, text }) => {
     const { config, warnings } = readAgentsConfig(text, page, env('production'));
     expect(warnings).toEqual([]);
     expect(Object.values(config.mcpServers).map((server) => server.credentialScope)).toContain('user');
@@ -51,7 +51,7 @@ describe('a variable that the docs name', () => {
   // Compose and its Redis have some of their own.
   const others = [read('docker-compose.yml'), read('infra/redis/start.sh')].join('\n');
 
-  it.each(pages)('on %s is one that something reads', (page) => {
+  it.each(pages)('on %s is read by the code', (page) => {
     const named = [
       ...read(page).matchAll(/(?<!process\.env\.)\bPARLEY_[A-Z0-9_]*[A-Z0-9](?![A-Z0-9_*…])/g),
     ].map(([name]) => name);
@@ -69,7 +69,7 @@ describe('a link between the docs', () => {
         .replaceAll(/\s/g, '-'),
     );
 
-  it.each(pages)('on %s leads to a heading that is there', (page) => {
+  it.each(pages)('on %s leads to an existing heading', (page) => {
     const missing = [...read(page).matchAll(/\]\(([\w./-]*?\.md)?#([\w-]+)\)/g)].filter(
       ([, file, anchor = '']) => {
         const target = file === undefined ? page : new URL(file, new URL(page, 'file:///')).pathname.slice(1);

@@ -15,7 +15,7 @@ const position = fc.record({
 });
 
 describe('a position', () => {
-  it('is read back as it was written', () => {
+  it('is parsed to the value that was written', () => {
     fc.assert(
       fc.property(position, (at) => {
         expect(parseFeedPosition(formatFeedPosition(at))).toEqual(at);
@@ -23,7 +23,7 @@ describe('a position', () => {
     );
   });
 
-  it('is written in one way only', () => {
+  it('has one spelling only', () => {
     const text = fc.oneof(
       position.map(formatFeedPosition),
       fc.string({ unit: fc.constantFrom(...'0123456789- +.eE'), maxLength: 24 }),
@@ -79,13 +79,13 @@ describe('a stream event', () => {
     expect(isElicitationEvent(read)).toBe(true);
   });
 
-  it('loses a field named __proto__, which nobody means well', () => {
+  it('loses a field named __proto__', () => {
     const read = StreamEvent.parse(JSON.parse('{"type": "x-new", "__proto__": {"admin": true}, "kept": 1}'));
     expect(Object.keys(read)).toEqual(['type', 'kept']);
     expect(read).not.toHaveProperty('admin');
   });
 
-  it('of a type nobody knows passes untouched', () => {
+  it('of an unknown type passes unchanged', () => {
     const name = fc.string().filter((text) => text !== '__proto__');
     fc.assert(
       fc.property(fc.dictionary(name, fc.jsonValue()), fc.string(), (fields, word) => {

@@ -64,7 +64,7 @@ describe('an answer', () => {
     });
   });
 
-  test('gets no defaults: what was left out stays out', () => {
+  test('gets no defaults: a missing field stays missing', () => {
     const preset = schemaOf({
       a: { type: 'string', default: 'x' },
       b: { type: 'boolean' },
@@ -75,13 +75,13 @@ describe('an answer', () => {
     });
   });
 
-  test('lists no more faults than can be read, however many keys it has', () => {
+  test('lists a limited number of faults, however many keys it has', () => {
     const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`k${at}`, at]));
     const check = checkFormAnswer(schema, wide);
     expect(check.ok ? 0 : check.issues.length).toBeLessThanOrEqual(50);
   });
 
-  test('is never repeated in what is said about it', () => {
+  test('is never repeated in an error', () => {
     const secret = 'canary-7c1f';
     for (const field of [
       { type: 'string', maxLength: 2 },
@@ -128,7 +128,7 @@ describe('values', () => {
     [titled, 'a'],
     [multi, ['c', 'a']],
     [titledMulti, []],
-  ])('%j takes a fitting value (%#)', (field, value) => {
+  ])('%j accepts a valid value (%#)', (field, value) => {
     const check = checkFormAnswer(schemaOf({ f: field }), { f: value });
     expect(check).toStrictEqual({ ok: true, content: { f: value } });
   });
@@ -188,7 +188,7 @@ describe('values', () => {
 describe('properties', () => {
   const answered = formSchema.chain((schema) => answerTo(schema).map((content) => ({ schema, content })));
 
-  test('a fitting answer is taken as it is, and again after a trip through JSON', () => {
+  test('a valid answer is accepted unchanged, and again after a round trip through JSON', () => {
     fc.assert(
       fc.property(answered, ({ schema, content }) => {
         const check = checkFormAnswer(schema, content);
@@ -266,7 +266,7 @@ describe('sameContent', () => {
   const written = (content: FormContent) =>
     JSON.stringify(Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-  test('says whether two answers read the same, whatever the order of their keys', () => {
+  test('returns whether two answers are equal, whatever the order of their keys', () => {
     fc.assert(
       fc.property(small, small, (a, b) => {
         expect(sameContent(a, b)).toBe(written(a) === written(b));

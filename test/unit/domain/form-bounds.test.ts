@@ -22,7 +22,7 @@ function record(size: number, value: unknown): Record<string, unknown> {
   return Object.fromEntries(Array.from({ length: size }, (_, at) => [`f${at}`, value]));
 }
 
-describe('bounds hold before anything is read', () => {
+describe('bounds are checked before anything is parsed', () => {
   const cyclic: Record<string, unknown> = form({});
   cyclic.properties = cyclic;
   const ring: unknown[] = [];
@@ -45,7 +45,7 @@ describe('bounds hold before anything is read', () => {
     expect(issuesOf(input)).toEqual([{ path, message: expect.stringMatching(message) }]);
   });
 
-  test('holes do not hide what stands before them', () => {
+  test('array holes do not hide the elements before them', () => {
     const sparse = [nested(10, 'a')];
     sparse[2] = 'end';
     expect(issuesOf(withField({ type: 'string', enum: sparse }))[0]?.message).toMatch(/flat/);
@@ -62,7 +62,7 @@ describe('bounds hold before anything is read', () => {
     }
   });
 
-  test('more than the default would be no trouble', () => {
+  test('more than the default can be handled', () => {
     const many = Array.from({ length: 200_000 }, (_, at) => `${at}`);
     const caps = { jsonBytes: 10_000_000, options: many.length };
     expect(checkFormSchema(withField({ type: 'string', enum: many }), caps).ok).toBe(true);
@@ -87,7 +87,7 @@ describe('bounds hold before anything is read', () => {
   });
 });
 
-describe('anything may come in', () => {
+describe('arbitrary input', () => {
   const any = hostile('object', 'string', 'array', 'integer', 'type', 'properties', 'enum', 'oneOf', 'items');
   const inputs = fc.oneof(
     any,
@@ -129,13 +129,13 @@ describe('anything may come in', () => {
     }
   });
 
-  test('the copy knows one zero, as JSON does', () => {
+  test('the copy has one zero, as JSON has', () => {
     const zeros = (zero: number) => ({ minimum: zero, maximum: zero, default: zero });
     const check = checkFormSchema(withField({ type: 'number', ...zeros(-0) }));
     expect(check).toStrictEqual({ ok: true, schema: withField({ type: 'number', ...zeros(0) }) });
   });
 
-  test('an object without a prototype passes like another', () => {
+  test('an object without a prototype is treated like any other', () => {
     const bare = Object.assign(Object.create(null), withField({ type: 'string' }));
     expect(checkFormSchema(bare)).toStrictEqual({ ok: true, schema: withField({ type: 'string' }) });
   });

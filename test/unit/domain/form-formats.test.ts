@@ -21,7 +21,7 @@ test('every day of the calendar is a date, and no other', () => {
   );
 });
 
-test('what Date reads back unchanged is a date-time', () => {
+test('a text that Date parses and prints unchanged is a date-time', () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date('0000-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),

@@ -62,7 +62,7 @@ describe('the subset', () => {
     expect(checkFormSchema(withField(field))).toEqual({ ok: true, schema: withField(field) });
   });
 
-  test('takes a form without fields, and what the root may say', () => {
+  test('accepts a form without fields, and the keywords of the root', () => {
     const root = form(
       { a: { type: 'string' } },
       {
@@ -86,7 +86,7 @@ describe('the subset', () => {
   });
 });
 
-describe('refusals name the place and what to do', () => {
+describe('a refusal names the place and the remedy', () => {
   const list = { type: 'string', enum: ['a', 'b'] };
   const refusedFields: [string, unknown, string, RegExp][] = [
     ['no object', 'string', '', /object that describes a field/],
@@ -241,7 +241,7 @@ describe('refusals name the place and what to do', () => {
   ];
   test.each(refusedForms)('a form: %s', (_, input, path, message) => expectIssue(input, path, message));
 
-  test('every fault is listed, up to a number that can be read', () => {
+  test('faults are listed up to a limited number', () => {
     const two = issuesOf(form({ a: { type: 'string', pattern: 'x' }, b: { type: 'nope' } }));
     expect(two.map((issue) => issue.path)).toEqual(['properties.a.pattern', 'properties.b.type']);
     const keywords = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`k${at}`, 1]));
@@ -270,7 +270,7 @@ describe('properties', () => {
     );
   });
 
-  test('one foreign keyword anywhere is refused, and named', () => {
+  test('one unknown keyword anywhere is refused and named', () => {
     const foreign = fc.constantFrom('pattern', '$ref', 'not', 'allOf', 'nullable', '__proto__', 'toString');
     fc.assert(
       fc.property(formSchema, foreign, fc.nat(), (schema, keyword, at) => {

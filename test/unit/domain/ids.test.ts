@@ -16,7 +16,7 @@ const text = fc.string({ unit: 'grapheme', maxLength: 40 });
 const owner = fc.record({ tenant: text, userId: text });
 
 describe('a minted id', () => {
-  it('names the bucket of its owner and nothing else of it', () => {
+  it('contains the bucket of its owner and nothing else about the owner', () => {
     fc.assert(
       fc.property(owner, (who) => {
         const id = mintElicitationId(who);
@@ -47,7 +47,7 @@ describe('a minted id', () => {
     expect(seen[21]?.size).toBe(4);
   });
 
-  it('of a stream begins with sr_ and may be looked up but not chosen', () => {
+  it('of a stream begins with sr_ and cannot be chosen by a caller', () => {
     const id = mintStreamRequestId();
     expect(id).toMatch(/^sr_[A-Za-z0-9_-]{22}$/);
     expect([isReferenceId(id), isCallerId(id)]).toEqual([true, false]);
@@ -89,7 +89,7 @@ describe('a bucket', () => {
     [{ tenant: 'acme', userId: 'grace@example.com' }, 54],
     [{ tenant: 'acme', userId: 'Zoë 🦜' }, 44],
     [{ tenant: '', userId: '' }, 27],
-  ])('of %j is %i for good', (who, bucket) => {
+  ])('of %j is always %i', (who, bucket) => {
     expect(bucketOf(who)).toBe(bucket);
   });
 
@@ -108,7 +108,7 @@ describe('a bucket', () => {
     ['tenants with running numbers', (index) => bucketOf({ tenant: `t${index}`, userId: 'admin' })],
     ['addresses', (index) => bucketOf({ tenant: 'default', userId: `${index}@example.com` })],
     ['stream names', (index) => bucketOfName('default', `sr_${index}`)],
-  ])('takes its share of %s', (_, bucketAt) => {
+  ])('gets an even share of %s', (_, bucketAt) => {
     const each = 200;
     const counts = new Array<number>(BUCKET_COUNT).fill(0);
     for (let index = 0; index < each * BUCKET_COUNT; index += 1) {
@@ -163,7 +163,7 @@ describe('an id that a caller chooses', () => {
     expect(AskInput.safeParse(ask).success).toBe(false);
   });
 
-  it('may hold what only looks like a prefix', () => {
+  it('may contain text that only looks like a prefix', () => {
     expect(['EL_x', 'elx', 'xel_', 'el-', '.', '..', 'SR_1'].every(isCallerId)).toBe(true);
   });
 });

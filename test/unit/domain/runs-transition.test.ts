@@ -218,7 +218,7 @@ function always(check: (move: Move, sofar: readonly Move[]) => void): void {
   fc.assert(fc.property(histories, play), { numRuns: 500 });
 }
 
-describe('whatever commands come', () => {
+describe('any sequence of commands', () => {
   it('the term of a run never falls, and rises with every change of its owner', () => {
     always(({ before, after }) => {
       if (before === undefined || after === undefined) return;
@@ -244,7 +244,7 @@ describe('whatever commands come', () => {
     });
   });
 
-  it('the same command at once again changes nothing, and a lost reply is given again', () => {
+  it('a command repeated at once changes nothing and gets the same reply', () => {
     always(({ command, decision, after }) => {
       const again = transitionRun(after, command);
       expect(again.change?.control ?? after).toEqual(after);
@@ -263,7 +263,7 @@ describe('whatever commands come', () => {
     });
   });
 
-  it('what is refused changes nothing', () => {
+  it('a refused command changes nothing', () => {
     const refusals = ['fenced', 'full', 'wait-ended', 'gone', 'ended', 'known', 'mismatch', 'running'];
     always(({ decision }) => {
       if (refusals.includes(wordFor(decision.result))) expect(decision.change).toBeUndefined();
@@ -283,7 +283,7 @@ describe('whatever commands come', () => {
     });
   });
 
-  it('no event is appended twice, and none is left out', () => {
+  it('every event is appended exactly once', () => {
     always(({ before, command, decision, after }) => {
       if (before === undefined || after === undefined || decision.change === undefined) return;
       if (!('eventBytes' in command) || !('firstSeq' in command)) return;
@@ -294,7 +294,7 @@ describe('whatever commands come', () => {
     });
   });
 
-  it('run and command stay as they are, and the decision is the same twice', () => {
+  it('run and command are not modified, and the decision is deterministic', () => {
     always(({ before, command, decision }) => {
       const sent = structuredClone({ before, command });
       expect(transitionRun(before, command)).toEqual(decision);

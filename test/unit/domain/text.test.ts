@@ -68,7 +68,7 @@ describe('prose', () => {
     expect(faultOfProse(`${unit.repeat(times)}a`, 100)).toBe('must be at most 100 characters');
   });
 
-  it('passes only if it is short enough, well formed and free of controls', () => {
+  it('is accepted only if it is short enough, well formed and free of controls', () => {
     const risky = fc.string({
       unit: fc.constantFrom('a', '🦜', '\n', '\0', '\ud800', ...BIDI),
       maxLength: 8,

@@ -166,14 +166,14 @@ function always(check: (row: Row, command: Command, now: number) => void): void 
 }
 
 describe('every move', () => {
-  it('leaves a terminal row alone', () => {
+  it('does not change a terminal row', () => {
     always((row, command, now) => {
       if (isTerminal(row.status))
         expect(['unchanged', 'refused']).toContain(transition(row, command, now).type);
     });
   });
 
-  it('raises the revision by one and tells of it', () => {
+  it('raises the revision by one and appends an event', () => {
     always((row, command, now) => {
       const step = stepOf(transition(row, command, now));
       if (step === undefined) return;
@@ -219,7 +219,7 @@ describe('every move', () => {
     });
   });
 
-  it('takes silence for nothing but silence', () => {
+  it('never takes silence for an answer', () => {
     always((row, command, now) => {
       const status = stepOf(transition(row, command, now))?.status;
       if (status === 'accepted' || status === 'opened') {
@@ -229,7 +229,7 @@ describe('every move', () => {
     });
   });
 
-  it('changes neither row nor command, and decides the same twice', () => {
+  it('does not modify row or command, and is deterministic', () => {
     always((row, command, now) => {
       const before = structuredClone(row);
       const sent = fc.stringify(command);
@@ -264,7 +264,7 @@ describe('the same answer again', () => {
     expect(transition(settled, less, CREATED_AT)).toMatchObject({ refusal: { code: 'already_settled' } });
   });
 
-  it('is itself, for any content that is accepted', () => {
+  it('is equal to itself, for any content that is accepted', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('red', 'green', 'blue'),

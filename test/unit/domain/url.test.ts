@@ -106,7 +106,7 @@ describe('a url for a person', () => {
     expect(faultOfUrl(url, DEVELOPMENT)).toMatch(/^must /);
   });
 
-  it('opens what it shows: what passes is https and keeps its host', () => {
+  it('leads where it displays: an accepted url is https and keeps its host', () => {
     const start = fc.constantFrom('https://', 'HTTPS://', 'https:/', 'https:', 'http://', '//', '');
     const word = fc.constantFrom(
       '/',
@@ -142,7 +142,7 @@ describe('a url for a person', () => {
     expect(passed).toBeGreaterThan(50);
   });
 
-  it('never makes the check throw', () => {
+  it('never makes the check throw an error', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (url) => void faultOfUrl(url, STRICT)));
   });
 });

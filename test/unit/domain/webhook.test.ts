@@ -49,7 +49,7 @@ describe('the signature', () => {
     expect(signatureOf({ ...input, secrets: [bytesOf(secret)] })).toBe(signature);
   });
 
-  it('of any body by any secrets is verified by each of them, and by no other', async () => {
+  it('of any body with any secrets is verified by each of these secrets, and by no other', async () => {
     const keys = fc.array(fc.uint8Array({ minLength: 24, maxLength: 64 }), { minLength: 1, maxLength: 4 });
     const client = new OpenAI({ apiKey: 'none' });
     await fc.assert(
@@ -96,7 +96,7 @@ describe('the schedule', () => {
     );
   });
 
-  it('never comes sooner than planned or asked, and never later than the next step and some jitter', () => {
+  it('is never earlier than planned or requested, and never later than the next step plus jitter', () => {
     fc.assert(
       fc.property(attempt, random, retryAfterMs, (attempt, random, retryAfterMs) => {
         const pause = pauseAfter({ attempt, random, retryAfterMs });
@@ -109,7 +109,7 @@ describe('the schedule', () => {
     );
   });
 
-  it('ends while the elicitation is still there, whatever receivers ask for', () => {
+  it('ends before the retention of the elicitation, whatever receivers request', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(random, retryAfterMs), { minLength: 10, maxLength: 10 }), (draws) => {
         const pauses = draws.map(
@@ -120,7 +120,7 @@ describe('the schedule', () => {
     );
   });
 
-  it('spreads those who fail together', () => {
+  it('spreads deliveries that fail together', () => {
     const pauses = new Set([0, 0.25, 0.5, 1].map((random) => pauseAfter({ attempt: 1, random })));
     expect([...pauses]).toEqual([5_000, 5_125, 5_250, 5_500]);
   });
@@ -148,7 +148,7 @@ describe('the event', () => {
     settledAt: 1_234_567,
   };
 
-  it('is what a GET shows, at the time of the ending, and fits its own description', () => {
+  it('equals the GET result at the time of the outcome, and matches its own schema', () => {
     const event = webhookEventOf(row);
     expect(WebhookEvent.parse(event)).toEqual(event);
     expect(event).toEqual({
@@ -159,7 +159,7 @@ describe('the event', () => {
     expect(JSON.stringify(webhookEventOf(structuredClone(row)))).toBe(JSON.stringify(event));
   });
 
-  it('has a type for every ending, and none before', () => {
+  it('has a type for every outcome, and none before', () => {
     const ended = STATUSES.filter((status) => !OPEN_STATUSES.includes(status as 'pending'));
     expect(WEBHOOK_TYPES).toEqual(ended.map((status) => `elicitation.${status}`));
     for (const status of ended)
@@ -168,7 +168,7 @@ describe('the event', () => {
     for (const status of OPEN_STATUSES) expect(webhookEventOf({ ...open, status })).toBeUndefined();
   });
 
-  it('holds no answer to a sensitive question, and nobody is shown where it goes', () => {
+  it('contains no answer to a sensitive question and no webhook URL', () => {
     const definition = { ...row.definition, sensitive: true as const };
     expect(webhookEventOf({ ...row, definition })?.data).not.toHaveProperty('content');
     for (const shown of [webhookEventOf(row), toWire(row, { now: 1, content: true })])
@@ -188,7 +188,7 @@ describe('the event', () => {
 describe('the environment', () => {
   const [first, second, other] = [secretOf(24), secretOf(32), secretOf(64)];
 
-  it('has the secrets of each tenant, the newest first', () => {
+  it('contains the secrets of each tenant, the newest first', () => {
     const secretsOf = webhookSecretsOf(
       readEnv('worker', { PARLEY_WEBHOOK_SECRETS: `acme:${first}, globex:${other},acme:${second}` }),
     );
@@ -229,7 +229,7 @@ describe('the environment', () => {
     );
   const production = { NODE_ENV: 'production', REDIS_URL: 'redis://redis:6379' };
 
-  it('lets a tenant with a secret have webhooks, and tells another what to set', () => {
+  it('allows webhooks for a tenant with a secret, and names the missing variable for another', () => {
     expect(faultOf(production, HOOK)).toBeUndefined();
     expect(faultOf(production, HOOK, 'globex')).toContain('PARLEY_WEBHOOK_SECRETS');
     expect(faultOfWebhook({ allowLoopbackHttp: true }, 'acme', { webhookUrl: HOOK })).toContain('secret');
@@ -247,11 +247,11 @@ describe('the environment', () => {
     ...['https://127.0.0.1/', 'https://127.1/', 'https://0x7f.1/', 'https://2130706433/', 'https://[::1]/'],
     ...['https://169.254.169.254/', 'https://10.0.0.1/', 'https://[::ffff:10.0.0.1]/', 'https://[fd00::1]/'],
     ...['https://localhost/', 'https://localhost:8443/', `https://hooks.example/${'a'.repeat(2_048)}`, ''],
-  ])('production takes no webhook to %s', (url) => {
+  ])('production refuses a webhook to %s', (url) => {
     expect(faultOf(production, url)).toEqual(expect.any(String));
   });
 
-  it('development takes loopback, and no other private address', () => {
+  it('development accepts loopback, and no other private address', () => {
     for (const url of ['http://127.0.0.1:8080/', 'http://localhost/', 'http://[::1]/', 'https://localhost/'])
       expect(faultOf({}, url)).toBeUndefined();
     for (const url of [

@@ -148,7 +148,7 @@ describe('each event becomes', () => {
     ]);
   });
 
-  it('a question older than its turn: told once the message has begun', () => {
+  it('a question older than its turn: sent after the message has begun', () => {
     expect(types(feed([asked(question('el_1')), started]))).toEqual(['start', 'data-elicitation-request']);
   });
 
@@ -169,7 +169,7 @@ describe('each event becomes', () => {
   });
 });
 
-it('passes over what its reader would break at', () => {
+it('skips events that would break its reader', () => {
   const told = feed([
     started,
     { type: 'from-a-newer-pod', anything: 1 },
@@ -194,13 +194,13 @@ it('ends once, with [DONE], and is silent from then on', () => {
 describe('a restarted step', () => {
   const told = [started, step(0), say('a', 'void'), call, restart(0), step(0), say('b', 'kept'), finished];
 
-  it('cuts a reader that has void text', () => {
+  it('cuts off a reader that already has superseded text', () => {
     const sent = encoded(feed(told));
     expect(sent.next).toBe('cut');
     expect(sent.frames.map(({ text }) => text)).not.toContain('[DONE]');
   });
 
-  it('is left out of a replay, whose questions stay', () => {
+  it('is omitted from a replay, whose questions stay', () => {
     const items = feed([...told.slice(0, 4), asked(question('el_1')), ...told.slice(4)]);
     const sent = encoded(items, replaying(items));
     expect(sent.next).toBe('end');
@@ -217,12 +217,12 @@ describe('a restarted step', () => {
     ]);
   });
 
-  it('goes unseen by a reader that has nothing of it', () => {
+  it('is not visible to a reader that has received none of it', () => {
     const items = feed([started, step(0), restart(0), step(0), say('b', 'kept'), finished]);
     expect(types(items).filter((type) => type === 'start-step')).toHaveLength(1);
   });
 
-  it('takes the later steps with it', () => {
+  it('supersedes the later steps too', () => {
     const items = feed([
       started,
       step(0),
@@ -244,7 +244,7 @@ describe('a restarted step', () => {
   });
 });
 
-it('a later step that was void with an earlier one begins anew', () => {
+it('a later step that was superseded with an earlier one begins again', () => {
   const items = feed([
     started,
     step(0),
@@ -265,7 +265,7 @@ it('a later step that was void with an earlier one begins anew', () => {
   expect(sent.next).toBe('end');
 });
 
-describe('a turn as its items come', () => {
+describe('a turn during streaming', () => {
   async function* coming(items: readonly WatchItem[]) {
     const read = createTurnReader();
     for (const item of items) yield* read(item);
@@ -281,11 +281,11 @@ describe('a turn as its items come', () => {
     }
   }
 
-  it('ends with the turn, and leaves what comes later alone', async () => {
+  it('ends with the turn, and ignores later items', async () => {
     expect(await ended(feed([started, finished, say('b', 'late')]))).toEqual({ count: 3, how: 'end' });
   });
 
-  it('is cut where its reader must come back, and where the items run out', async () => {
+  it('is cut off where its reader must reconnect, and where the items run out', async () => {
     expect(await ended(feed([started, say('a', 'void'), restart(0), finished]))).toEqual({
       count: 3,
       how: 'cut',
@@ -294,8 +294,8 @@ describe('a turn as its items come', () => {
   });
 });
 
-describe('a reader that comes back', () => {
-  it('gets exactly what it has not had, from wherever it was cut off', () => {
+describe('a reader that reconnects', () => {
+  it('gets exactly the missing part, wherever it was cut off', () => {
     fc.assert(
       fc.property(stories({ restarts: true }), fc.nat(), ({ items }, at) => {
         const replay = replaying(items);
@@ -321,7 +321,7 @@ describe('a reader that comes back', () => {
   it.each([
     ['out of void events', { epoch: '17', seq: 3 }],
     ['out of another feed', { epoch: '16', seq: 900 }],
-  ])('%s starts over, and is told so', (_, after) => {
+  ])('%s starts from the beginning, and is notified', (_, after) => {
     const items = feed(told);
     const sent = encoded(items, { ...replaying(items), after });
     const [notice, ...rest] = chunksOf(sent);
@@ -330,7 +330,7 @@ describe('a reader that comes back', () => {
     expect(sent.next).toBe('end');
   });
 
-  it('after the end gets nothing but the end', () => {
+  it('after the end gets only the end', () => {
     expect(encoded(feed(told.slice(0, 1).concat(finished)), { after: { epoch: '17', seq: 2 } })).toEqual({
       frames: [],
       bytes: '',
@@ -339,18 +339,18 @@ describe('a reader that comes back', () => {
   });
 });
 
-describe('a feed that was lost', () => {
-  it('cuts a reader that has something of it', () => {
+describe('a lost feed', () => {
+  it('cuts off a reader that has received part of it', () => {
     const items: WatchItem[] = [...feed([started]), { type: 'reset' }, ...feed([started, finished], '18')];
     expect(encoded(items).next).toBe('cut');
   });
 
-  it('is nothing to a reader that has nothing of it', () => {
+  it('does not affect a reader that has received none of it', () => {
     expect(types([{ type: 'reset' }, ...feed([started, finished], '18')])).toEqual(['start', 'finish']);
   });
 });
 
-it('whatever happens: known chunks in known keys, ids on every frame, no answer, one end', () => {
+it('any sequence of events gives known chunks with known keys, an id on every frame, no answer and one end', () => {
   fc.assert(
     fc.property(stories({ restarts: true }), ({ items }) => {
       const sent = encoded(items, replaying(items));

@@ -71,7 +71,7 @@ it('collects a turn into a message', () => {
   });
 });
 
-it('makes a completion of it', () => {
+it('converts the message to a completion', () => {
   const end: Finished = {
     type: 'turn-finished',
     reason: 'length',
@@ -95,7 +95,7 @@ it('makes a completion of it', () => {
   });
 });
 
-it('tells how a turn failed, and keeps what it had said', () => {
+it('reports how a turn failed, and keeps its text', () => {
   const failure = { type: 'turn-failed', code: 'model_failed', message: 'Away.' } as const;
   const turn = collected(feed([started, say('a', 'So far.'), failure]));
   expect(turn.outcome).toEqual(failure);
@@ -107,14 +107,14 @@ it('has no outcome before the end', () => {
   expect(turn.outcome).toBeUndefined();
 });
 
-it('takes back what a restart or a lost feed makes void', () => {
+it('removes text that a restart or a lost feed supersedes', () => {
   const told = [started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished];
   expect(textOfMessage(collected(feed(told)).message())).toBe('kept');
   const lost: WatchItem[] = [...feed([started, say('a', 'void')]), { type: 'reset' }, ...feed(told, '18')];
   expect(textOfMessage(collected(lost).message())).toBe('kept');
 });
 
-it('whatever happens: what holds and nothing else, and no answer', () => {
+it('any sequence of events gives the text that is not superseded, and no answer', () => {
   fc.assert(
     fc.property(stories({ restarts: true }), (story) => {
       const turn = collected(story.items);

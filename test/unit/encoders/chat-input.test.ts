@@ -15,11 +15,11 @@ test.each([
   ['alone', { parts: [answer] }],
   ['beside parts that nobody knows', { parts: [{ type: 'step-start' }, answer, { type: 'data-seen' }] }],
   ['beside text that is empty', { parts: [{ type: 'text', text: '' }, answer], content: '' }],
-])('an answer %s is taken', (_, last) => {
+])('an answer %s is accepted', (_, last) => {
   expect(answerOf(last)).toEqual(data);
 });
 
-it('finds none in a message of text', () => {
+it('finds no answer in a text message', () => {
   expect(answerOf({ parts: [text] })).toBeUndefined();
 });
 
@@ -27,7 +27,7 @@ test.each([
   ['a second answer', { parts: [answer, { ...answer, data: { ...data, elicitationId: 'el_2' } }] }, 'each'],
   ['text in a part', { parts: [answer, text] }, 'the answer and the text'],
   ['text in the content', { parts: [answer], content: 'And a window seat.' }, 'the answer and the text'],
-])('with %s beside it, says what to do', (_, last, what) => {
+])('an answer next to %s is refused with the remedy', (_, last, what) => {
   expect(() => answerOf(last)).toThrow(
     expect.objectContaining({
       code: 'invalid_request',

@@ -54,19 +54,19 @@ function at(items: readonly WatchItem[], index: number): FeedPosition {
 describe('a reader of a detached turn', () => {
   const whole = feed([...BEFORE, ended, attached, say('b', 'Green.'), finished]);
 
-  it('that began it ends where it is detached', () => {
+  it('that began it ends at the detachment', () => {
     const sent = encodeAll(createAiSdkEncoder(), whole);
     expect([chunksOf(sent).at(-1), sent.next]).toEqual([WAITING, 'end']);
   });
 
-  it('that comes while it waits ends with all that there is, too', () => {
+  it('that connects during the wait gets all events so far and ends', () => {
     expect(read(whole, BEFORE.length, true)).toMatchObject({ last: WAITING, next: 'end' });
     const opened = feed([...BEFORE, asked(question('q', 'opened')), ended, attached, finished]);
     const { last, count } = read(opened, BEFORE.length + 1, true);
     expect([last, count]).toEqual([WAITING, read(whole, BEFORE.length, true).count + 1]);
   });
 
-  it('that comes back by the id of its end, while it waits, is told that again and nothing else', () => {
+  it('that reconnects with the id of its end during the wait gets only that end again', () => {
     expect(read(whole, BEFORE.length, true, BEFORE.length - 1)).toEqual({
       last: WAITING,
       count: 1,
@@ -74,7 +74,7 @@ describe('a reader of a detached turn', () => {
     });
   });
 
-  it('that comes once something ended stays to its end, and is told that it waits no more', () => {
+  it('that connects after a question ended stays until the end, and gets an event that the wait is over', () => {
     for (let count = BEFORE.length; count <= whole.length; count += 1) {
       expect(read(whole, count)).toMatchObject({
         last: { type: 'finish', finishReason: 'stop', messageMetadata: { parley: { state: 'finished' } } },
@@ -83,7 +83,7 @@ describe('a reader of a detached turn', () => {
     }
   });
 
-  it('ends at a later wait, but not at the one that was over when it came', () => {
+  it('ends at a later wait, but not at one that was over when it connected', () => {
     const twice = feed([...BEFORE, ended, attached, say('b', 'And? '), detached]);
     expect(read(twice, BEFORE.length + 1)).toMatchObject({ last: WAITING, next: 'end' });
     expect(read(twice, twice.length, true)).toMatchObject({ last: WAITING, next: 'end' });
@@ -91,7 +91,7 @@ describe('a reader of a detached turn', () => {
     expect(read(more, more.length).last).toMatchObject({ finishReason: 'stop' });
   });
 
-  it('in the OpenAI format stays, unless it asked to end there', () => {
+  it('in the OpenAI format stays, unless it requested to end there', () => {
     const head = { model: 'helper', created: 1, envelopes: true, usage: false, steps: 'live' } as const;
     expect(encodeAll(createOpenAiEncoder(head), feed(BEFORE)).next).toBe('more');
     const sent = encodeAll(createOpenAiEncoder({ ...head, detaches: true }), feed(BEFORE));

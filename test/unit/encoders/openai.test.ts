@@ -55,7 +55,7 @@ const notice: TurnEvent = {
   message: 'Connect it first.',
 };
 
-it('tells a turn in chunks of one completion', () => {
+it('streams a turn in chunks of one completion', () => {
   const told = feed([started, step(0), say('b', 'Hel'), say('b', 'lo'), said('b'), stepEnd(0), finished]);
   const sent = encoded(told);
   const head = {
@@ -87,7 +87,7 @@ test.each([
   expect(chunks.at(-1)).toMatchObject({ choices: [{ delta: {}, finish_reason: finish }] });
 });
 
-it('tells the tokens used in a chunk without choices, to whoever asked', () => {
+it('sends the token usage in a chunk without choices, on request only', () => {
   const end: TurnEvent = {
     type: 'turn-finished',
     reason: 'stop',
@@ -103,7 +103,7 @@ it('tells the tokens used in a chunk without choices, to whoever asked', () => {
   expect(chunksOf(encoded(feed([started, end])))[1]).not.toHaveProperty('usage');
 });
 
-it('sets blocks of text apart', () => {
+it('separates blocks of text', () => {
   expect(
     contents(feed([started, say('a', 'One.'), say('a', ' Two.'), said('a'), say('b', 'Three.')])),
   ).toEqual(['One.', ' Two.', '\n\nThree.']);
@@ -122,11 +122,11 @@ describe('envelopes', () => {
     finished,
   ]);
 
-  it('stay away from callers that did not ask for them', () => {
+  it('are sent on request only', () => {
     expect(contents(told)).toEqual(['Well.']);
   });
 
-  it('are whole deltas', () => {
+  it('are complete deltas', () => {
     const { content: _, ...shown } = question('el_1');
     const { type: _type, ...noticed } = notice;
     const respondUrl = '/run/api/elicitation-responses';
@@ -145,7 +145,7 @@ describe('envelopes', () => {
   });
 });
 
-it('tells an error in the shape that its clients throw', () => {
+it('sends an error in the shape that clients throw', () => {
   const sent = encoded(feed([started, { type: 'turn-failed', code: 'model_failed', message: 'Away.' }]));
   expect(chunksOf(sent).at(-1)).toEqual({
     error: { message: 'Away.', type: 'server_error', param: null, code: 'model_failed' },
@@ -157,14 +157,14 @@ it('tells an error in the shape that its clients throw', () => {
 describe('a restarted step', () => {
   const told = feed([started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished]);
 
-  it('ends a stream whose text it makes void, in a typed error', () => {
+  it('ends a stream whose text it supersedes with a typed error', () => {
     const sent = encoded(told);
     expect(chunksOf(sent).at(-1)).toMatchObject({ error: { code: 'step_restarted', type: 'server_error' } });
     expect(sent.frames.at(-1)?.text).toBe('[DONE]');
     expect(sent.next).toBe('end');
   });
 
-  it('goes unseen when steps are buffered, whose questions come at once', () => {
+  it('is not visible when steps are buffered, and questions are sent at once', () => {
     const encoder = createOpenAiEncoder({ ...DEFAULTS, envelopes: true, steps: 'buffered' });
     encodeAll(encoder, told.slice(0, 3));
     expect(encodeAll(encoder, feed([asked(question('el_1'))])).frames).toHaveLength(1);
@@ -173,13 +173,13 @@ describe('a restarted step', () => {
     expect(sent.next).toBe('end');
   });
 
-  it('goes unseen when nothing of it was told', () => {
+  it('is not visible when none of it was sent', () => {
     expect(contents(feed([started, step(0), restart(0), step(0), say('b', 'kept'), finished]))).toEqual([
       'kept',
     ]);
   });
 
-  it('takes back the activity that envelopes told', () => {
+  it('retracts the activity that envelopes announced', () => {
     const items = feed([started, step(0), call, restart(0), step(0), say('b', 'kept'), finished]);
     expect(contents(items, { envelopes: true })[1]).toBe('{"type":"step-restarted","step":0}');
     expect(contents(items)).toEqual(['kept']);
@@ -192,7 +192,7 @@ describe('a restarted step', () => {
   });
 });
 
-it('a feed that was lost ends the stream in a typed error', () => {
+it('a lost feed ends the stream with a typed error', () => {
   const sent = encoded([...feed([started]), { type: 'reset' }]);
   expect(chunksOf(sent).at(-1)).toMatchObject({ error: { code: 'stream_lost' } });
   expect(sent.next).toBe('end');
@@ -205,7 +205,7 @@ const toldWhole = fc.oneof(
   fc.record({ story: stories({ restarts: true }), steps: fc.constant('buffered' as const) }),
 );
 
-it('whatever happens: the text and nothing else, no answer, one end', () => {
+it('any sequence of events gives only the text, no answer and one end', () => {
   const options = fc.record({ envelopes: fc.boolean(), usage: fc.boolean() });
   fc.assert(
     fc.property(toldWhole, options, ({ story, steps }, chosen) => {

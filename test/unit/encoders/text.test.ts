@@ -7,7 +7,7 @@ import { HOSTILE_TEXTS } from './turns.ts';
 const text = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary' }));
 
 describe('a line of JSON', () => {
-  it('says what the value says, for every value without lone surrogates', () => {
+  it('parses to the same value, for every value without lone surrogates', () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: 'grapheme' }), (value) => {
         fc.pre(!JSON.stringify(value).includes('__proto__'));
@@ -34,14 +34,14 @@ describe('a line of JSON', () => {
     );
   });
 
-  it('leaves out keys that reach for a prototype, and nothing else', () => {
+  it('omits prototype keys only', () => {
     const value = JSON.parse(
       '{"__proto__": 1, "a": [{"__proto__": 1, "b": 2}], "constructor": {"prototype": 1, "c": 3}, "prototype": 4}',
     );
     expect(jsonLine(value)).toBe('{"a":[{"b":2}],"constructor":{"c":3},"prototype":4}');
   });
 
-  it('ends values that go too deep', () => {
+  it('truncates values that are nested too deep', () => {
     let deep: unknown = 'bottom';
     for (let level = 0; level < 100_000; level += 1) deep = level % 2 === 0 ? [deep] : { deep };
     const line = jsonLine({ deep, shallow: 1 });
@@ -52,7 +52,7 @@ describe('a line of JSON', () => {
 });
 
 describe('pieces of text', () => {
-  it('say the whole text, however it is split', () => {
+  it('contain the whole text, however it is split', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b'), text)), (told) => {
         const pieces = createPieces();
@@ -67,7 +67,7 @@ describe('pieces of text', () => {
     );
   });
 
-  it('never end within a character', () => {
+  it('never split a character', () => {
     const pieces = createPieces();
     expect(pieces.add('a', 'x\ud83d')).toBe('x');
     expect(pieces.add('b', '\ude00')).toBe('\ufffd');

@@ -82,7 +82,7 @@ describe('createChaosProxy', () => {
     expect(await direct('GET', 'second')).toBe('1');
   });
 
-  it('shows that a client which re-sends runs a cut command twice', async () => {
+  it('shows that a client which resends a cut command runs it twice', async () => {
     const client = new Redis(proxy.url);
     clients.push(client);
     client.on('error', () => undefined);
@@ -92,13 +92,13 @@ describe('createChaosProxy', () => {
     expect(await cut).toBe(true);
   });
 
-  it('tells a waiting cut that healing came first', async () => {
+  it('notifies a pending cut when healing came first', async () => {
     const cut = proxy.cutAfterNextRequest('never sent');
     await proxy.heal();
     expect(await cut).toBe(false);
   });
 
-  it('resets existing connections and takes new ones', async () => {
+  it('resets existing connections and accepts new ones', async () => {
     const client = await connect();
     const ended = new Promise((resolve) => client.once('end', resolve));
     proxy.reset();
@@ -106,7 +106,7 @@ describe('createChaosProxy', () => {
     expect(await (await connect()).ping()).toBe('PONG');
   });
 
-  it('makes old connections half-open for good while new ones work', async () => {
+  it('makes old connections half-open permanently while new ones work', async () => {
     const old = await connect();
     proxy.killOld();
     const lost = old.incr('n');
@@ -167,7 +167,7 @@ describe('createChaosProxy', () => {
     await waitUntil(() => proxy.connections() === 1, { what: 'only the new connection to be left' });
   });
 
-  it('refuses new connections and lets old ones go on', async () => {
+  it('refuses new connections and keeps old ones open', async () => {
     const client = await connect();
     await proxy.refuse(true);
     await expect(redisCommand(proxy.port, 'PING')).rejects.toThrow('ECONNREFUSED');
@@ -220,7 +220,7 @@ describe('createRequestBoundary', () => {
   const encode = (args: string[]) =>
     `*${args.length}\r\n${args.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`).join('')}`;
 
-  it('knows the end of a command however the bytes are cut', () => {
+  it('finds the end of a command however the bytes are split', () => {
     const commands = fc.array(fc.array(fc.string({ unit: 'binary' }), { minLength: 1, maxLength: 4 }), {
       maxLength: 4,
     });

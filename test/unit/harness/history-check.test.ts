@@ -116,14 +116,14 @@ describe('a legal run', () => {
     expect(formatReport(checkHistory(LEGAL_HISTORY))).toContain('history: ok, 0 violations, 0 allowed');
   });
 
-  it('passes however clients race, lose replies, reconnect and come too late', () => {
+  it('passes however clients race, lose replies, reconnect and answer too late', () => {
     fc.assert(
       fc.property(steps, (plan) => expectLegal(simulateClients(plan), exact)),
       { numRuns: 200 },
     );
   });
 
-  it('is judged the same in whatever order the clients wrote it down', () => {
+  it('gets the same verdict in any order of the client records', () => {
     fc.assert(
       fc.property(steps, fc.boolean(), (plan, defect) => {
         const wrong = [...LEGAL_HISTORY, push('c3', 9, 'el_bob', 'declined', 3_000)];
@@ -152,10 +152,10 @@ describe('an unknown outcome', () => {
   it.each(Object.entries(UNKNOWN_OUTCOMES))('%s', (_, plant) => expectLegal(onLegal(plant)));
 });
 
-describe('what may happen', () => {
+describe('allowed behaviour', () => {
   it.each(Object.entries(LEGAL_ODDITIES))('%s', (_, plant) => expectLegal(onLegal(plant)));
 
-  it('allows gaps in feeds that carry other events too, unless a connection showed what is missing', () => {
+  it('allows gaps in feeds that carry other events too, unless a connection received the missing event', () => {
     const sparse = { sparseFeeds: true };
     const lacking = onLegal(remove({ eventId: 's2a-3' }));
     expect(brokenBy(lacking)).toEqual(['I12']);
@@ -166,7 +166,7 @@ describe('what may happen', () => {
 });
 
 describe('a report', () => {
-  it('counts what an exception covers instead of dropping it', () => {
+  it('counts violations that an exception covers', () => {
     const run = onLegal(remove({ type: 'final', elicitationId: 'el_form' }));
     const report = checkHistory(run, { allow: ['I1', 'I4', 'I9'] });
     expect(report).toMatchObject({
@@ -177,13 +177,13 @@ describe('a report', () => {
     expect(formatReport(report)).toContain('allowed I1 x1');
   });
 
-  it('does not excuse what the exception does not name', () => {
+  it('does not excuse violations that the exception does not name', () => {
     expect(
       checkHistory(onLegal(remove({ type: 'final', elicitationId: 'el_form' })), { allow: ['I4'] }).ok,
     ).toBe(false);
   });
 
-  it('counts what it judged', () => {
+  it('counts the checked items', () => {
     expect(checkHistory(LEGAL_HISTORY).counts).toMatchObject({
       asks: 6,
       acked: 6,
@@ -199,7 +199,7 @@ describe('a report', () => {
     });
   });
 
-  it('shows no answer, and no more than the first few of many', () => {
+  it('contains no answer, and only the first few of many violations', () => {
     const wrong = Array.from({ length: 30 }, (_, index) =>
       end(`el_${index}`, 'accepted', 100, { content: red }),
     );
@@ -208,7 +208,7 @@ describe('a report', () => {
     expect(text).not.toContain('colour');
   });
 
-  it('takes the limits it is given', () => {
+  it('uses the given limits', () => {
     const run = onLegal(change({ label: 'after', source: 'pod' }, { liveBytes: 180e6 }));
     expect(brokenBy(run)).toEqual(['I15']);
     expect(brokenBy(run, { resourceFactors: { liveBytes: 2 } })).toEqual([]);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-it('tells of every command as it was sent, whatever it holds', async () => {
+it('reports every command exactly as it was sent', async () => {
   const seen: (readonly string[])[] = [];
   const stop = await watchCommands(server.url, (args) => seen.push(args));
   const odd = 'a "quoted" \\ line\r\nü\x00\x07';

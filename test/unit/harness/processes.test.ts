@@ -27,7 +27,7 @@ const get = (pod: ManagedProcess, withinMs: number) =>
   fetch(`http://127.0.0.1:${Number(pod.ready.port)}`, { signal: AbortSignal.timeout(withinMs) });
 
 describe('startProcess', () => {
-  it('gives the ready line, all output, and only the environment it was given', async () => {
+  it('returns the ready line and all output, and passes only the given environment', async () => {
     const pod = await start({ env: { ONLY: 'this' } });
     expect(pod.ready.pid).toBe(pod.pid);
     expect(pod.ready.env).toEqual(expect.arrayContaining(['HOME', 'ONLY', 'PATH']));
@@ -38,7 +38,7 @@ describe('startProcess', () => {
     expect(pod.stderr).toContain('a warning');
   });
 
-  it('kills for good', async () => {
+  it('kills the process and its children', async () => {
     const pod = await start();
     pod.kill('SIGKILL');
     expect(await pod.exited).toEqual({ code: null, signal: 'SIGKILL' });
@@ -63,7 +63,7 @@ describe('startProcess', () => {
     await expect(start({ wrap: ['no-such-command'] })).rejects.toThrow('no-such-command');
   });
 
-  it('rejects, and leaves nothing behind, when the process never gets ready', async () => {
+  it('rejects, and leaves no process behind, when the process never gets ready', async () => {
     const silent = ['sh', '-c', 'echo "{\\"pid\\":$$}"; exec sleep 100', 'sh'];
     const failure: unknown = await start({ wrap: silent, readyTimeoutMs: 2_000 }).catch(
       (error: unknown) => error,

@@ -27,7 +27,7 @@ describe('startRedis', () => {
     expect(existsSync(redis.dir)).toBe(false);
   });
 
-  it('answers nothing while paused and goes on when resumed', async () => {
+  it('does not answer while paused and continues when resumed', async () => {
     const redis = await startRedis({ args: ['--maxmemory', '50mb', '--maxmemory-policy', 'noeviction'] });
     try {
       redis.pause();
@@ -41,7 +41,7 @@ describe('startRedis', () => {
     }
   });
 
-  it('leaves a directory it was given, and takes up its data', async () => {
+  it('keeps a given directory, and loads its data', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'parley-harness-'));
     try {
       const first = await startRedis({ dir });
@@ -55,13 +55,13 @@ describe('startRedis', () => {
     }
   });
 
-  it('says in Redis’ words why it did not start', async () => {
+  it('reports the output of Redis when it did not start', async () => {
     await expect(startRedis({ args: ['--no-such-setting', '1'] })).rejects.toThrow(/no-such-setting/);
   });
 });
 
 describe('findRedis', () => {
-  it('finds a Redis and says how', async () => {
+  it('finds a Redis and reports how', async () => {
     const found = await findRedis({ PATH: process.env.PATH });
     if ('notRun' in found) throw new Error(found.notRun);
     try {
@@ -80,7 +80,7 @@ describe('findRedis', () => {
     });
   });
 
-  it('goes to Docker without redis-server, and gives every reason when there is no way', async () => {
+  it('uses Docker when redis-server is missing, and gives every reason when nothing works', async () => {
     const found = await findRedis({ PATH: '/nonexistent' });
     if ('notRun' in found) {
       expect(found.notRun).toMatch(/no redis-server on the PATH; .+; (not root|there is no apt-get)/);

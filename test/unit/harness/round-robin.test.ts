@@ -88,7 +88,7 @@ describe('createRoundRobin', () => {
     expect(await text(answer)).toBe(body);
   });
 
-  it('hands through every server-sent event as it comes', async () => {
+  it('forwards every server-sent event as it arrives', async () => {
     let send: (event: string) => void = () => undefined;
     const sse = await pod((_, outgoing) => {
       outgoing.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -107,7 +107,7 @@ describe('createRoundRobin', () => {
     leave.abort();
   });
 
-  it('lets go upstream when the client leaves, and breaks off when the pod does', async () => {
+  it('closes upstream when the client disconnects, and breaks off when the pod does', async () => {
     let open = 0;
     let breakOff: () => void = () => undefined;
     const sse = await pod((_, outgoing) => {
@@ -129,7 +129,7 @@ describe('createRoundRobin', () => {
     await expect(response.text()).rejects.toThrow();
   });
 
-  it('passes over a dead pod, before and after the checks know, losing no request', async () => {
+  it('skips a dead pod without losing a request, before and after the health check fails', async () => {
     const dead = `http://127.0.0.1:${await freePort()}`;
     const alive = await pod(echo);
     const unchecked = await balance([dead, alive], { healthPath: false });
@@ -149,7 +149,7 @@ describe('createRoundRobin', () => {
     expect(received).toBe(1);
   });
 
-  it('takes a frozen pod out and back in', async () => {
+  it('removes a frozen pod and adds it again', async () => {
     const start = () =>
       startProcess({
         name: 'pod',
@@ -182,7 +182,7 @@ describe('createRoundRobin', () => {
     await waitUntil(async () => (await reached()).size === 2, { what: 'the pod to be back' });
   });
 
-  it('gives a half-sent request to the pod only as far as it came', async () => {
+  it('forwards only the received part of a half-sent request', async () => {
     const bodies: string[] = [];
     const ended: boolean[] = [];
     const balancer = await balance([
@@ -218,7 +218,7 @@ describe('pickFetch', () => {
     expect(await draw(2)).not.toBe(first);
   });
 
-  it('takes a Request with a body, and a URL', async () => {
+  it('accepts a Request with a body, and a URL', async () => {
     const pick = pickFetch([await pod(echo)]);
     const asked = new Request('http://anywhere.test/p?q=1', { method: 'POST', body: 'hello' });
     const answer = await pick(asked);

@@ -38,7 +38,7 @@ function interleave(events: readonly HistoryEvent[], picks: readonly number[]): 
 }
 
 describe('a legal history of runs', () => {
-  it('passes when nothing went wrong, and when each pod died where it could', () => {
+  it('passes without faults, and with a death of each pod at each possible point', () => {
     const report = checkHistory(simulateRuns([smooth, hard]));
     expect(report.ok, formatReport(report)).toBe(true);
     expect(report.counts).toMatchObject({
@@ -76,7 +76,7 @@ describe('a planted defect of a run', () => {
 });
 
 describe('a report on runs', () => {
-  it('names what is broken, and no more than the first few of many', () => {
+  it('names the broken rule, and only the first few of many violations', () => {
     const history = Array.from({ length: 30 }, (_, at) => `c${at}`).reduce<readonly HistoryEvent[]>(
       (events, name) => RUN_DEFECTS['R13: it stays in an index']?.(events, name) ?? [],
       simulateRuns(Array.from({ length: 30 }, () => smooth)),
@@ -84,7 +84,7 @@ describe('a report on runs', () => {
     expect(formatReport(checkHistory(history))).toMatch(/violated R13 x30[\s\S]*and 20 more/);
   });
 
-  it('has nothing against an empty history, and shows that nothing was judged', () => {
+  it('accepts an empty history, and shows that nothing was checked', () => {
     const report = checkHistory([]);
     expect(report).toMatchObject({ ok: true, counts: { conversations: 0 } });
     expect(formatReport(report)).toContain('seen: nothing');

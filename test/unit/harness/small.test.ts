@@ -7,7 +7,7 @@ import { forgedTokens, userToken } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 describe('waitUntil', () => {
-  it('gives the first truthy value, counting throws as not yet', async () => {
+  it('returns the first truthy value, and treats a throw as not yet', async () => {
     let calls = 0;
     const value = await waitUntil(
       () => {
@@ -20,7 +20,7 @@ describe('waitUntil', () => {
     expect(value).toBe('five');
   });
 
-  it('says what was awaited and what was last seen', async () => {
+  it('reports what was awaited and the last value seen', async () => {
     const never = waitUntil(() => ({ rows: 0 }).rows, { what: 'a row', timeoutMs: 20, everyMs: 5 });
     await expect(never).rejects.toThrow(/waiting for a row; last: 0/);
     const failing = waitUntil(() => Promise.reject(new Error('refused')), {
@@ -31,7 +31,7 @@ describe('waitUntil', () => {
     await expect(failing).rejects.toThrow(/last: Error: refused/);
   });
 
-  it('does not wait for a question that is never answered', async () => {
+  it('stops waiting for a probe that never settles', async () => {
     await expect(waitUntil(() => new Promise(() => undefined), { what: 'x', timeoutMs: 20 })).rejects.toThrow(
       'for x',
     );
@@ -39,7 +39,7 @@ describe('waitUntil', () => {
 });
 
 describe('listenOnFreePort', () => {
-  it('gives a port that can be taken again after a close', async () => {
+  it('returns a port that can be used again after a close', async () => {
     const { createServer } = await import('node:net');
     const server = createServer();
     const port = await listenOnFreePort(server);
@@ -87,17 +87,17 @@ describe('tokens', () => {
     return payload;
   };
 
-  it('makes a good token, and an expired one', async () => {
+  it('creates a valid token, and an expired one', async () => {
     const good = await verify(await userToken({ ...options, claims: { role: 'x' } }));
     expect(good).toMatchObject({ sub: 'ada', tenant: 'acme', role: 'x' });
     await expect(verify(await userToken({ ...options, expiresInSeconds: -60 }))).rejects.toThrow('exp');
   });
 
-  it.each(forgedTokens(options))('forges one that a careful server refuses: $name', async ({ token }) => {
+  it.each(forgedTokens(options))('forges a token that a correct server refuses: $name', async ({ token }) => {
     await expect(verify(token)).rejects.toThrow();
   });
 
-  it('forges with right signatures where the fault is elsewhere', async () => {
+  it('signs correctly where the fault is elsewhere', async () => {
     const accepted: string[] = [];
     for (const { name, token } of forgedTokens(options)) {
       await jwtVerify(token, key, { currentDate: new Date(0) }).then(

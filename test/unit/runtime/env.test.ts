@@ -13,7 +13,7 @@ it.each([
   ['empty variables', { REDIS_URL: '', PARLEY_HEARTBEAT_MS: '' }],
   ['a production pod', PRODUCTION],
   ['two keys of a tenant', { PARLEY_API_KEYS: `acme:${KEY},acme:${KEY}2` }],
-])('takes %s', (_title, source) => {
+])('accepts %s', (_title, source) => {
   expect(() => readEnv('api', source)).not.toThrow();
 });
 
@@ -51,7 +51,7 @@ it.each([
   }
 });
 
-it('tells all faults at once', () => {
+it('reports all faults at once', () => {
   const fault = thrownBy(() => readEnv('api', { REDIS_URL: 'x', PARLEY_API_KEYS: 'y' })) as EnvError;
   expect(fault.faults).toHaveLength(2);
 });

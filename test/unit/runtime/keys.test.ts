@@ -81,7 +81,7 @@ describe('the tags of the buckets', () => {
   });
 
   // What is stored lies under these: other tags would lose it all.
-  it('stay what they are', () => {
+  it('never change', () => {
     expect([tagOf(0), tagOf(31), tagOf(63)]).toEqual(['b00.1z', 'b31.2j', 'b63.10']);
   });
 });
@@ -99,7 +99,7 @@ describe('the keys of one owner', () => {
     );
   });
 
-  it('are never those of another person, stream or family', () => {
+  it('are never those of another user, stream or family', () => {
     fc.assert(
       fc.property(stream, stream, (one, other) => {
         const same = (['tenant', 'userId', 'streamRequestId'] as const).every(
@@ -134,7 +134,7 @@ describe('the keys of one owner', () => {
     );
   });
 
-  it('give the names back', () => {
+  it('can be parsed to the names', () => {
     fc.assert(
       fc.property(stream, (ref) => {
         const [, tenant, userId, streamRequestId] =
@@ -162,7 +162,7 @@ describe('every name', () => {
     );
   });
 
-  it('that is no person’s is plain too', () => {
+  it('without an owner is plain too', () => {
     for (const key of [canaryKey(), ...buckets.map(deadlinesKey)]) {
       expect(key).toMatch(/^parley:\{[a-z0-9.]+\}:[a-z]+$/);
     }

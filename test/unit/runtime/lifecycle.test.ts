@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 describe('createReleasers', () => {
-  it('lets go in reverse order, one after the other', async () => {
+  it('releases in reverse order, one after the other', async () => {
     const releasers = createReleasers();
     const steps: string[] = [];
     for (const name of ['redis', 'engine', 'server']) {
@@ -25,7 +25,7 @@ describe('createReleasers', () => {
     ]);
   });
 
-  it('lets go of everything although some fail, and throws the first error', async () => {
+  it('releases everything although some fail, and throws the first error', async () => {
     const releasers = createReleasers();
     const steps: string[] = [];
     releasers.add(() => steps.push('last'));
@@ -37,7 +37,7 @@ describe('createReleasers', () => {
     expect(steps).toEqual(['last']);
   });
 
-  it('refuses to release twice, or to take on more afterwards', async () => {
+  it('refuses to release twice, or to add a resource afterwards', async () => {
     const releasers = createReleasers();
     let released = 0;
     releasers.add(() => {
@@ -85,7 +85,7 @@ describe('onShutdown', () => {
     await heard;
   }
 
-  it('leaves with 0 when the drain is done, and not before', async () => {
+  it('exits with 0 when the drain is done, and not before', async () => {
     const drained = gate();
     const { exits, words } = listen({ drain: () => drained.opened });
     await signal();
@@ -104,7 +104,7 @@ describe('onShutdown', () => {
         throw new Error('no Redis');
       },
     ],
-  ])('leaves with 1 when the drain %s', async (_how, drain) => {
+  ])('exits with 1 when the drain %s', async (_how, drain) => {
     const { exits, words } = listen({ drain });
     await signal();
     await waitUntil(() => exits.length > 0, { what: 'the exit' });
@@ -112,7 +112,7 @@ describe('onShutdown', () => {
     expect(words).toEqual(['draining', 'drain failed']);
   });
 
-  it('leaves with 1, once, at the deadline of a drain that hangs', async () => {
+  it('exits with 1, once, at the deadline of a drain that hangs', async () => {
     const drained = gate();
     const { exits, words } = listen({ drain: () => drained.opened, deadlineMs: 20 });
     await signal();
@@ -123,7 +123,7 @@ describe('onShutdown', () => {
     expect(words).toContain('drain took too long, exiting');
   });
 
-  it('leaves at once at a second signal', async () => {
+  it('exits at once at a second signal', async () => {
     const { exits } = listen({ drain: NEVER, repeatMs: 0 });
     await signal();
     expect(exits).toEqual([]);
@@ -131,7 +131,7 @@ describe('onShutdown', () => {
     expect(exits).toEqual([1]);
   });
 
-  it('takes one key press that arrives twice for one, and drains once', async () => {
+  it('treats one key press that arrives twice as one, and drains once', async () => {
     let drains = 0;
     const { exits, words } = listen({
       drain: () => {
@@ -145,7 +145,7 @@ describe('onShutdown', () => {
     expect({ drains, exits, words }).toEqual({ drains: 1, exits: [], words: ['draining'] });
   });
 
-  it('stops listening when told', async () => {
+  it('removes its signal handlers when stopped', async () => {
     const before = process.listenerCount(SIGNAL);
     listen({ drain: NEVER });
     expect(process.listenerCount(SIGNAL)).toBe(before + 1);
@@ -184,7 +184,7 @@ describe('a process on SIGTERM', () => {
     return { code, killedBy, output };
   }
 
-  it('finishes its drain and leaves with 0, its log written', async () => {
+  it('finishes its drain and exits with 0, its log written', async () => {
     const ended = await endAfterSigterm(
       `await new Promise((r) => setTimeout(r, 50)); log.info('drained');`,
       60_000,
@@ -193,7 +193,7 @@ describe('a process on SIGTERM', () => {
     expect(ended.output).toContain('"msg":"drained"');
   });
 
-  it('leaves with 1 although its drain never ends', async () => {
+  it('exits with 1 although its drain never ends', async () => {
     const ended = await endAfterSigterm('await new Promise(() => undefined);', 100);
     expect(ended).toMatchObject({ code: 1, killedBy: null });
     expect(ended.output).toContain('drain took too long');

@@ -20,7 +20,7 @@ function only(lines: readonly string[]): Record<string, unknown> {
 }
 
 describe('createLog', () => {
-  it('writes a line of JSON that says who, when, how grave and what', () => {
+  it('writes a line of JSON with service, time, level and message', () => {
     const { log, lines } = logInMemory();
     log.info({ elicitationId: 'el_1', durationMs: 12 }, 'elicitation answered');
     expect(lines[0]?.endsWith('\n')).toBe(true);
@@ -35,14 +35,14 @@ describe('createLog', () => {
     });
   });
 
-  it('keeps quiet below its level', () => {
+  it('writes nothing below its level', () => {
     const { log, lines } = logInMemory('warn');
     log.info('not now');
     log.warn('now');
     expect(only(lines)).toMatchObject({ level: 'warn', msg: 'now' });
   });
 
-  it('never writes what stands under a secret name, however deep', () => {
+  it('never writes a value under a secret name, however deep', () => {
     const secret = fc.constantFrom('content', 'message', 'token', 'authorization', 'url', 'requestedSchema');
     const path = fc.array(fc.constantFrom('row', 'list', 'a', '0'), { maxLength: 6 });
     fc.assert(
@@ -58,7 +58,7 @@ describe('createLog', () => {
     );
   });
 
-  it('censors what a child logger was bound to', () => {
+  it('censors the bindings of a child logger', () => {
     const marker = canary('bound');
     const { log, lines } = logInMemory();
     const err = Object.assign(new Error('before'), { command: marker });
@@ -67,7 +67,7 @@ describe('createLog', () => {
     expect(findCanary(marker, lines)).toEqual([]);
   });
 
-  it('comes to an end with what contains itself', () => {
+  it('handles circular values', () => {
     const { log, lines } = logInMemory();
     const fields: Record<string, unknown> = { id: 'el_1' };
     fields.self = { fields, list: [fields] };
@@ -75,7 +75,7 @@ describe('createLog', () => {
     expect(only(lines)).toMatchObject({ id: 'el_1', msg: 'asked' });
   });
 
-  it('leaves what it was given as it was', () => {
+  it('does not modify its arguments', () => {
     const { log } = logInMemory();
     const fields = { row: { message: 'still here' } };
     log.info(fields, 'asked');
@@ -84,7 +84,7 @@ describe('createLog', () => {
 });
 
 describe('errors in the log', () => {
-  it('keep type, code, words, stack and cause, and nothing else they carry', () => {
+  it('keep type, code, message, stack and cause, and no other property', () => {
     const marker = canary('carried');
     const command = Object.assign(new Error('READONLY You cannot write'), {
       command: { name: 'fcall', args: [marker] },

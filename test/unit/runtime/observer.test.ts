@@ -84,7 +84,7 @@ describe('the steps of an elicitation on two pods', () => {
     });
   });
 
-  it('logs asked and answered, each on its pod, with what an operator looks for', async () => {
+  it('logs asked and answered, each on its pod, with the fields that an operator needs', async () => {
     const { row } = await ask();
     await answerOf(answerer.engine, owner, row.id, 'accept', { colour: 'red' });
     const common = {
@@ -114,7 +114,7 @@ describe('the steps of an elicitation on two pods', () => {
   it.each([
     ['decline', 'elicitation.declined', 'declined'],
     ['cancel', 'elicitation.declined', 'cancelled'],
-  ] as const)('%s: shows as %s, its outcome told apart', async (action, name, outcome) => {
+  ] as const)('%s: shows as %s, with its own outcome', async (action, name, outcome) => {
     const { row } = await ask();
     await answerOf(answerer.engine, owner, row.id, action);
     expect(only(answerer, name)).toMatchObject({
@@ -124,7 +124,7 @@ describe('the steps of an elicitation on two pods', () => {
     expect(answerer.said()).toMatchObject([{ outcome, msg: `elicitation ${outcome}` }]);
   });
 
-  it('nobody answers: a timeout, counted with how late it was recorded', async () => {
+  it('no answer: a timeout, with the delay of its recording', async () => {
     const { row } = await ask({ timeoutSeconds: 1 });
     await waitUntil(async () => (await answerer.engine.expire(row.id)).type === 'expired', {
       what: 'the deadline',
@@ -139,7 +139,7 @@ describe('the steps of an elicitation on two pods', () => {
     expect(scraped).not.toMatch(/elicitation_responses_total\{.*\} [1-9]/);
   });
 
-  it('taken back: withdrawn with its reason, and nobody’s response', async () => {
+  it('withdrawn with its reason, and without a response', async () => {
     const { row } = await ask();
     await answerer.engine.withdraw({ caller: serviceOf(owner), id: row.id, reason: 'superseded' });
     expect(only(answerer, 'elicitation.withdrawn')).toMatchObject({
@@ -150,7 +150,7 @@ describe('the steps of an elicitation on two pods', () => {
     expect(await answerer.scrape()).not.toMatch(/elicitation_responses_total\{.*\} [1-9]/);
   });
 
-  it('an ask that is refused ends its span with the code; one that is repeated says so', async () => {
+  it('a refused ask ends its span with the code; a repeated one is marked as repeated', async () => {
     const pod = await podOn(smallBackend(1));
     const request = {
       tenant: owner.tenant,
@@ -183,7 +183,7 @@ describe('the steps of an elicitation on two pods', () => {
     expect(await sweeping.scrape()).toMatch(/^sweep_failures_total [1-9]/m);
   });
 
-  it('a fault in watching undoes nothing', async () => {
+  it('a fault in an observer has no effect on the elicitation', async () => {
     const broken = await podOn(smallBackend());
     const span = { spanContext: () => ({ traceId: '', spanId: '', traceFlags: TraceFlags.NONE }) } as Span;
     const tracer = { startSpan: () => span, startActiveSpan: () => undefined } as never;
@@ -252,7 +252,7 @@ describe('secrets', () => {
     for (const mark of Object.values(marks)) expect(findCanary(mark, shown)).toEqual([]);
   });
 
-  it('of a user: the id is in the log only, and hashed in spans', async () => {
+  it('of a user: the id is plain in the log only, and hashed in spans', async () => {
     const owner = { ...newOwner(), userId: canary('user') };
     const pod = await podOn(smallBackend());
     await askOf(pod.engine, owner);
@@ -267,7 +267,7 @@ describe('secrets', () => {
     `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-${marks.trace}`,
     '00-00000000000000000000000000000000-b7ad6b7169203331-01',
     '',
-  ])('in a traceparent that is none (%#): no link, no trace of it', async (traceparent) => {
+  ])('in an invalid traceparent (%#): no link, and the text appears nowhere', async (traceparent) => {
     const backend = smallBackend();
     const pod = await podOn(backend);
     const owner = newOwner();

@@ -82,7 +82,7 @@ describe('a scrape', () => {
     expect(text).toContain('sse_connections 0\n');
   });
 
-  it('has the buckets that the dashboards reckon with', async () => {
+  it('has the buckets that the dashboards use', async () => {
     const telemetry = await start();
     const metrics = createMetrics(telemetry.meter);
     metrics.waitDuration.record(61);
@@ -104,7 +104,7 @@ describe('a scrape', () => {
     expect(bounds('elicitation_wake_latency')).toMatchObject({ 0: '0.001:1', 10: '2.5:1', 11: '+Inf:1' });
   });
 
-  it('reads a gauge each time, and NaN where its source fails, is silent or hangs', async () => {
+  it('reads a gauge each time, and gives NaN where its source fails, returns nothing or hangs', async () => {
     const telemetry = await start();
     const metrics = createMetrics(telemetry.meter);
     const scrape = await scraper(telemetry);
@@ -165,7 +165,7 @@ function traceOnce(telemetry: Telemetry): void {
 }
 
 describe('export to a collector', () => {
-  it('sends spans and metrics as protobuf where it is told to, with its headers', async () => {
+  it('sends spans and metrics as protobuf to the configured address, with its headers', async () => {
     const collector = await startCollector();
     const telemetry = await start({
       tracesEndpoint: `${collector.url}/v1/traces`,
@@ -194,7 +194,7 @@ describe('export to a collector', () => {
     expect(await scrape()).toContain('sse_resumes_total 2\n');
   });
 
-  it('is off unless told, whatever the environment says', async () => {
+  it('is off unless configured, whatever standard variables the environment has', async () => {
     const collector = await startCollector();
     vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
     const telemetry = await start();
@@ -246,7 +246,7 @@ describe('a trace that a caller began', () => {
       return telemetry.tracer.startSpan('step', {}, telemetry.context()).spanContext().traceId;
     });
 
-  it('goes on in the spans of its request, and in no other', async () => {
+  it('continues in the spans of its request, and in no other', async () => {
     const collector = await startCollector();
     const telemetry = await start({ tracesEndpoint: `${collector.url}/v1/traces` });
     const [own, none, junk] = await Promise.all([
@@ -260,7 +260,7 @@ describe('a trace that a caller began', () => {
     expect(telemetry.context()).toBe(ROOT_CONTEXT);
   });
 
-  it('means nothing while tracing is off', async () => {
+  it('is ignored while tracing is off', async () => {
     const telemetry = await start();
     expect(telemetry.continuing({ traceparent: PARENT }, () => telemetry.context())).toBe(ROOT_CONTEXT);
     expect(await traceIdIn(telemetry, PARENT)).toBe('00000000000000000000000000000000');

@@ -43,7 +43,7 @@ describe('tokens with a refresh token', () => {
     expect(verdict(record)).toBe(expected);
   });
 
-  it('that a provider refused are refreshed whatever their end, that version only', () => {
+  it('that a provider refused are refreshed whatever their expiry, in that version only', () => {
     expect(verdict(held(HOUR, 0), 7)).toBe('refresh, not valid');
     expect(verdict(held(HOUR, 0), 6)).toBe('use');
   });
@@ -61,15 +61,15 @@ describe('tokens without a refresh token', () => {
     credential: createSecret({ ...bare, expiresAt: NOW + leftMs }),
   });
 
-  it('are used to their end', () => {
+  it('are used until they expire', () => {
     expect(verdict(ending(1))).toBe('use');
     expect(verdict(ending(0))).toBe('reconnect');
     expect(verdict(ending(HOUR), 7)).toBe('reconnect');
   });
 });
 
-describe('what is refreshed', () => {
-  it('keeps what the server leaves out, and takes what it gives', () => {
+describe('a refresh result', () => {
+  it('keeps fields that the server omits, and uses those that it returns', () => {
     const before = { ...TOKENS, scope: 'read' };
     const after: OAuthCredential = { kind: 'oauth2', accessToken: 'new', tokenType: 'Bearer' };
     expect(mergeRefreshed(before, after)).toEqual({ ...after, refreshToken: 'r', scope: 'read' });

@@ -47,8 +47,8 @@ function faultOf(run: () => unknown): string {
   return 'none';
 }
 
-describe('what is sealed', () => {
-  it('opens as it was, for whom it was sealed', () => {
+describe('a sealed value', () => {
+  it('opens unchanged for the owner it was sealed for', () => {
     fc.assert(
       fc.property(identity, text, (who, what) => {
         expect(unseal(ring, who, seal(ring, who, what))).toBe(what);
@@ -56,7 +56,7 @@ describe('what is sealed', () => {
     );
   });
 
-  it('opens for nobody else', () => {
+  it('opens for no other owner', () => {
     fc.assert(
       fc.property(identity, identity, text, (who, other, what) => {
         fc.pre(JSON.stringify(Object.entries(who).sort()) !== JSON.stringify(Object.entries(other).sort()));
@@ -68,7 +68,7 @@ describe('what is sealed', () => {
     );
   });
 
-  it('opens for nobody whose names are the same when they are joined', () => {
+  it('does not open for an owner whose names are equal only when joined', () => {
     const sealed = seal(ring, { ...someone, tenant: 'a', userId: 'b","c' }, 'x');
     for (const [tenant, userId] of [
       ['a","b', 'c'],
@@ -79,7 +79,7 @@ describe('what is sealed', () => {
     }
   });
 
-  it('does not open once any character of it is another', () => {
+  it('does not open when any character is changed', () => {
     const sealed = seal(ring, someone, 'a secret');
     const others = 'AQgw-_.=1v +/\0é';
     for (let at = 0; at < sealed.length; at += 1) {
@@ -94,7 +94,7 @@ describe('what is sealed', () => {
     }
   });
 
-  it('does not open once any bit of it is another', () => {
+  it('does not open when any bit is changed', () => {
     const [version, keyId, ...boxes] = seal(ring, someone, 'a secret').split('.');
     for (const [which, box] of boxes.entries()) {
       const bytes = Buffer.from(box, 'base64url');
@@ -108,7 +108,7 @@ describe('what is sealed', () => {
     }
   });
 
-  it('does not open with parts missing, added, cut or from another record', () => {
+  it('does not open with parts missing, added, truncated or from another record', () => {
     const sealed = seal(ring, someone, 'a secret');
     const parts = sealed.split('.');
     const [, , wrappedKey = '', data = ''] = parts;
@@ -139,7 +139,7 @@ describe('what is sealed', () => {
     expect(faultOf(() => unseal(alias, someone, renamed))).toBe('not_authentic');
   });
 
-  it('never looks the same twice, and never like what it holds', () => {
+  it('is different each time, and never contains its plain text', () => {
     const what = 'a secret of some length';
     const seals = Array.from({ length: 200 }, () => seal(ring, someone, what));
     for (const part of [2, 3]) {
@@ -157,7 +157,7 @@ describe('what is sealed', () => {
 });
 
 describe('a change of keys', () => {
-  it('keeps what is sealed, and the old key may go', () => {
+  it('keeps sealed values readable, and the old key may be removed', () => {
     fc.assert(
       fc.property(identity, text, (who, what) => {
         const sealed = seal(ring, who, what);

@@ -49,7 +49,7 @@ describe('the master keys', () => {
     ['no base64', ['a:0123456789abcdef0123456789abcdef!!'], 'must hold 32 random bytes'],
     ['no key', ['a:'], 'must hold 32 random bytes'],
     ['zeros', [`a:${Buffer.alloc(32).toString('base64')}`], 'one byte 32 times'],
-  ])('are refused in plain words: %s', (_title, entries, words) => {
+  ])('are refused with an explanation: %s', (_title, entries, words) => {
     const { keys, faults = [] } = parseVaultKeys(entries);
     expect(keys).toBeUndefined();
     expect(faults.join('\n')).toContain(words);
@@ -59,11 +59,11 @@ describe('the master keys', () => {
     }
   });
 
-  it('are refused with all that is wrong at once', () => {
+  it('are refused with all faults at once', () => {
     expect(parseVaultKeys(['x', `a:${KEY}`, `a:${KEY}`]).faults).toHaveLength(4);
   });
 
-  it('of development are made loudly, and are nobody else’s', () => {
+  it('of development are generated with a warning, and differ each time', () => {
     const words: string[] = [];
     const rings = [0, 1].map(() => createDevelopmentKeyRing((text) => words.push(text)));
     expect(words).toHaveLength(2);
@@ -75,7 +75,7 @@ describe('the master keys', () => {
 });
 
 describe('the variables of the vault', () => {
-  it('are taken when they are sound, and not needed', () => {
+  it('are accepted when valid, and are optional', () => {
     expect(readEnv('api', { PARLEY_VAULT_KEYS: `b:${KEY}, a:${OTHER}` }).PARLEY_VAULT_KEYS).toEqual([
       `b:${KEY}`,
       `a:${OTHER}`,
@@ -83,7 +83,7 @@ describe('the variables of the vault', () => {
     expect(readEnv('worker', {}).PARLEY_VAULT_KEYS).toEqual([]);
   });
 
-  it('are refused with the other faults, by name and not by value', () => {
+  it('are refused together with the other faults, by name and not by value', () => {
     try {
       readEnv('worker', { PARLEY_VAULT_KEYS: `${KEY}`, PARLEY_VAULT_REDIS_URL: 'http://x', REDIS_URL: 'y' });
       expect.unreachable();
@@ -99,7 +99,7 @@ describe('the variables of the vault', () => {
     }
   });
 
-  it('say where credentials rest', () => {
+  it('choose where credentials are stored', () => {
     const main = { REDIS_URL: 'redis://main:6379' };
     const own = { PARLEY_VAULT_REDIS_URL: 'rediss://vault:6379' };
     expect(vaultLocation(readEnv('api', {}))).toBeUndefined();
@@ -134,7 +134,7 @@ describe('the names of credentials in Redis', () => {
     expect(VAULT_KEYS).toBe('parley:{b*}:credential*');
   });
 
-  it('lead back to the record, and only those that name one', () => {
+  it('can be parsed to the record, and only if they name one', () => {
     fc.assert(
       fc.property(flow, (ref) => {
         const { flowId: _, ...credential } = ref;

@@ -3,7 +3,7 @@ import { AgentsConfigError } from '../../../../services/api/src/agents/config/fa
 import { readAgentsConfig } from '../../../../services/api/src/agents/config/load.ts';
 import { ENV, WRONG_FILES } from './fixtures/wrong-files.ts';
 
-it.each(WRONG_FILES)('tells $name, and where', ({ yaml, faults, env = ENV }) => {
+it.each(WRONG_FILES)('reports $name with its place', ({ yaml, faults, env = ENV }) => {
   const { text, places } = unmarked(yaml);
   expect(places.length, 'marks and faults').toBe(faults.length);
   expect(faultsOf(text, env)).toEqual(faults.map((fault, index) => `agents.yaml:${places[index]}: ${fault}`));

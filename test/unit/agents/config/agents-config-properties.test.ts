@@ -31,7 +31,7 @@ function read(text: string): AgentsConfigError | undefined {
   }
 }
 
-it('reads any text without another error than its own', () => {
+it('reads any text without an error of another kind', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => void read(text)),
     { numRuns: 500 },
@@ -77,7 +77,7 @@ it('reads any text without another error than its own', () => {
   );
 });
 
-it('reads any values in place of those of a right file', () => {
+it('reads any values in place of those of a valid file', () => {
   const lines = EXAMPLE.split('\n');
   const places = fc.nat(lines.length - 1);
   const slips = fc.oneof(fc.json({ maxDepth: 3 }), fc.string({ maxLength: 20 }));
@@ -144,7 +144,7 @@ it('never repeats a value of the file that could be a secret', () => {
   );
 });
 
-it('gets through what trips parsers up', () => {
+it('handles input that is known to break parsers', () => {
   const fill = (unit: string) => unit.repeat(Math.floor(30_000 / unit.length));
   const units = [
     '[',
@@ -166,7 +166,7 @@ it('gets through what trips parsers up', () => {
   expect(read(`a: &a [b]\nb: [${fill('*a,')}]`)?.message).toContain('is an alias');
 });
 
-it('guesses what a mistyped word means, and not what has nothing to do with it', () => {
+it('suggests the word that was mistyped, and nothing for an unrelated one', () => {
   const known = ['instructions', 'title', 'model', 'apiKeyEnv'];
   expect(nearest('instuctions', known)).toBe('instructions');
   expect(nearest('modle', known)).toBe('model');
