@@ -9,16 +9,15 @@ import type { Surface } from '../http/route.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createTurns, type Turns } from '../turns/turns.ts';
 import { wireConnect } from './connect.ts';
+import type { PodParts } from './pod-parts.ts';
 import { createTurnObserver } from './turn-observer.ts';
 
-/** Where no server acts for its person, nobody asks for a credential. */
+/** For a configuration without personal tools, in which no credential is ever requested. */
 const NO_CREDENTIALS: Credentials = {
   present: async () => ({ type: 'absent' }),
   refused: async () => undefined,
   promote: async () => undefined,
 };
-
-import type { PodParts } from './pod-parts.ts';
 
 export interface AgentsParts extends PodParts {
   readonly tracer: Tracer;
@@ -26,13 +25,13 @@ export interface AgentsParts extends PodParts {
 
 export interface WiredAgents {
   readonly turns: Turns;
-  /** The hosted pages; absent where no tool acts for its person. */
+  /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
   readonly connect?: { readonly pages: Surface; readonly hasConnectPage: HasConnectPage };
-  /** Ends this pod's turns and lets go of the tools' servers. */
+  /** Ends this pod's turns and closes the connections to the tools' servers. */
   readonly close: () => Promise<void>;
 }
 
-/** The agents that PARLEY_CONFIG names, with the turns of this pod; nothing when it names none. */
+/** Builds the configured agents and the turns of this pod. Undefined when PARLEY_CONFIG is not set. */
 export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   const { env, version, backend, engine, log } = parts;
   if (env.PARLEY_CONFIG === undefined) return undefined;
@@ -44,11 +43,11 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     onStderr: (server, line) =>
       log.info(
         { server, ...(env.PARLEY_LOG_MCP_STDERR ? { line } : { characters: line.length }) },
-        'MCP server says',
+        'MCP server wrote to stderr',
       ),
     onUnauthorized(server, status) {
       parts.metrics.toolUnauthorized.add(1);
-      log.warn({ server, status }, 'a tool server refused the credential it was given');
+      log.warn({ server, status }, 'a tool server refused the credential that was sent to it');
     },
   });
   const toolsOf = createToolbox({

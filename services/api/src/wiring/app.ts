@@ -4,7 +4,7 @@ import { createRouter, type Router } from '../http/router.ts';
 import type { Serve } from '../http/serve.ts';
 
 export interface AppDeps {
-  /** In the order in which the docs list their calls. */
+  /** The docs list their calls in this order. */
   readonly surfaces: readonly Surface[];
   readonly serve: Serve;
   readonly corsOrigins: readonly string[];

@@ -15,12 +15,12 @@ import { createSecretConnector, SECRET_CONNECTOR_ID } from '../surfaces/connect/
 import type { ConnectTargets } from '../surfaces/connect/targets.ts';
 
 export interface ConnectorSettings {
-  /** Origin of the hosted pages; providers send people back there. */
+  /** Origin of the hosted pages, to which providers redirect people. */
   readonly publicUrl: string;
   readonly allowLoopbackHttp: boolean;
 }
 
-/** What people can connect, by a configuration. */
+/** The accounts that people can connect under a configuration, with their connectors. */
 export function createConnectTargets(
   loaded: LoadedAgentsConfig,
   settings: ConnectorSettings,

@@ -36,12 +36,12 @@ export interface WiredConnect {
 }
 
 const SWEEP_MS = 60_000;
-// A flow that goes its way takes moments from its credential to its end.
+// A flow normally ends within moments after its credential is staged. An older one was interrupted.
 const STALE_MS = 5 * 60_000;
 
 /**
- * How people connect accounts and hand over secrets, and how agents come by what they gave. Nothing where no tool acts
- * for its person and no pages were set up.
+ * Builds the pages on which people connect accounts and enter secrets, and the agents' access to those. Undefined where
+ * there are no personal tools and no pages were configured.
  */
 export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const { env, backend, engine, log, metrics, loaded } = parts;
@@ -74,7 +74,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
     onError: onFault,
   });
   function onFault(error: unknown): void {
-    log.warn({ err: error }, 'a half-done connect flow could not be ended; the next sweep tries again');
+    log.warn({ err: error }, 'an interrupted connect flow could not be ended; the next sweep retries');
   }
   return {
     credentials: createCredentials({
@@ -84,7 +84,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       onFault: ({ fault }, { toolId, connectorId }) =>
         log.error(
           { fault, toolId, connectorId },
-          'a stored credential does not open; its user has to connect anew',
+          'a stored credential does not open; its user has to connect again',
         ),
     }),
     secrets: createSecrets({
@@ -127,7 +127,7 @@ function isDevelopment({ NODE_ENV }: Env): boolean {
   return NODE_ENV !== 'production';
 }
 
-/** Where the pages are, and how they know who is before them. Throws EnvError with all that is missing for that. */
+/** The address of the pages, and how they identify a person. Throws EnvError with all missing settings. */
 function readPageSettings(env: Env): { readonly publicUrl: string; readonly identity: Identity } {
   const publicUrl = env.PARLEY_PUBLIC_URL;
   const identity = publicUrl === undefined ? undefined : createIdentity(env, publicUrl);
@@ -139,7 +139,9 @@ function readPageSettings(env: Env): { readonly publicUrl: string; readonly iden
   ]);
 }
 
-/** What PARLEY_CONNECT_IDENTITY names; the environment was checked to hold what that needs. */
+/**
+ * The identity that PARLEY_CONNECT_IDENTITY names. The check of the environment has ensured that its settings exist.
+ */
 function createIdentity(env: Env, publicUrl: string): Identity | undefined {
   const tenants = env.PARLEY_CONNECT_TENANTS.length === 0 ? ['default'] : env.PARLEY_CONNECT_TENANTS;
   switch (env.PARLEY_CONNECT_IDENTITY) {
@@ -164,7 +166,10 @@ function createIdentity(env: Env, publicUrl: string): Identity | undefined {
   }
 }
 
-/** Keys made up for a process serve that process alone, so only where no other one reads what it seals. */
+/**
+ * The vault's keys. Generated keys exist in this process only, so they are used only where no other process shares the
+ * vault.
+ */
 function createKeys(env: Env, log: Log): KeyRing {
   const isAlone = redisLocation(env) === undefined && isDevelopment(env);
   if (env.PARLEY_VAULT_KEYS.length === 0 && isAlone)

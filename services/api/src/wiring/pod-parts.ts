@@ -6,7 +6,7 @@ import type { Metrics } from '@parley/shared/runtime/metrics';
 import type { Authenticate } from '../http/auth.ts';
 import type { CallLimits } from '../http/limits.ts';
 
-/** What every part of a pod is wired from. */
+/** The dependencies from which the parts of a pod are wired. */
 export interface PodParts {
   readonly env: Env;
   readonly version: string;

@@ -1,25 +1,25 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { serveWellFormed } from '../http/malformed.ts';
 
-// Longer than a load balancer keeps idle connections (60 s), so that it is the one to close them.
+// Longer than a load balancer keeps idle connections (60 s), so that the load balancer closes them, not this server.
 const KEEP_ALIVE_MS = 70_000;
 const CLOSE_IDLE_EVERY_MS = 100;
 
-/** How long a request may trickle in before it is cut off, and how often that is looked at; ms. */
-export interface Patience {
+/** How long a request may take to arrive until its connection is closed, and how often that is checked; in ms. */
+export interface RequestTimeouts {
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkMs: number;
 }
 
-const PATIENCE: Patience = { headersMs: 15_000, requestMs: 30_000, checkMs: 1_000 };
+const REQUEST_TIMEOUTS: RequestTimeouts = { headersMs: 15_000, requestMs: 30_000, checkMs: 1_000 };
 
-/** Opens an HTTP server and waits until it listens. Port 0 picks a free one. */
+/** Starts an HTTP server. Resolves when it listens. Port 0 selects a free port. */
 export async function listen(
   handler: RequestListener,
   port: number,
   host: string,
-  { headersMs, requestMs, checkMs }: Patience = PATIENCE,
+  { headersMs, requestMs, checkMs }: RequestTimeouts = REQUEST_TIMEOUTS,
 ): Promise<Server> {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -42,7 +42,7 @@ export function portOf(server: Server): number {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Takes no new connections, lets requests finish, and cuts what is left after `deadlineMs`. */
+/** Accepts no new connections, lets requests finish, and closes the remaining connections after `deadlineMs`. */
 export async function closeServer(server: Server, deadlineMs: number): Promise<void> {
   const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
   const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);

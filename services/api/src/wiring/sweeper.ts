@@ -1,11 +1,13 @@
 export interface SweeperOptions {
-  /** One round; ends early when the signal does. */
+  /** Executes one round. Ends early when the signal is aborted. */
   readonly sweep: (signal: AbortSignal) => Promise<unknown>;
   readonly everyMs: number;
   readonly onError: (error: unknown) => void;
 }
 
-/** Sweeps again and again for as long as the pod lives; pods drift apart on purpose. Returns how to stop it. */
+/**
+ * Repeats `sweep` until the returned function is called. The intervals are random, so that pods do not sweep together.
+ */
 export function startSweeper({ sweep, everyMs, onError }: SweeperOptions): () => Promise<void> {
   const stopped = new AbortController();
   let timer: NodeJS.Timeout | undefined;

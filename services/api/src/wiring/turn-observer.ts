@@ -11,9 +11,9 @@ export interface TurnObserverDeps {
 }
 
 /**
- * Logs, counts and traces turns. A turn may wait for people for days, so no span is open that long: each of the model's
- * rounds is a span, and the end of a call or of a turn is one that says how long that took. Names follow the
- * conventions of OpenTelemetry for generative AI.
+ * Logs, counts and traces turns. A turn may wait for people for days, which is too long for a span. So each step of the
+ * model is a span, and the end of a tool call or of a turn is a short span with the duration as an attribute. Names
+ * follow the conventions of OpenTelemetry for generative AI.
  */
 export function createTurnObserver({ log, metrics, tracer }: TurnObserverDeps): TurnObserver {
   function mark(name: string, attributes: Attributes): void {

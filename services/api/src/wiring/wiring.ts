@@ -44,15 +44,15 @@ export interface Pod {
   readonly engine: Engine;
   /** True once commands answer and the subscription is acknowledged. */
   readonly ready: () => Promise<boolean>;
-  /** Tells readers and waiters to move to another pod, and readiness to say no. */
+  /** Makes the pod not ready, and ends streams and long polls, whose clients continue on another pod. */
   readonly startDraining: () => void;
-  /** Lets go of timers, sweeps, Redis and telemetry. */
+  /** Stops the turns, timers and sweeps, and closes Redis and telemetry. */
   readonly release: () => Promise<void>;
 }
 
 const SLOW_READER_MS = 30_000;
 
-/** Builds a pod from its environment: the only place that picks the backend. */
+/** Builds a pod from its environment. Only this function selects the backend. */
 export async function wirePod(env: Env): Promise<Pod> {
   const version = readVersion();
   const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
@@ -82,7 +82,7 @@ export async function wirePod(env: Env): Promise<Pod> {
     settings: engineSettings(env),
   });
   const drain = new AbortController();
-  // Every stream and every wait listens to it; Node takes more than ten for a leak.
+  // Every stream and every long poll listens to it. Node warns of a leak when there are more than ten listeners.
   setMaxListeners(0, drain.signal);
   const doors = { authenticate: createAuthentication(env), limits: createLimits(env, backend, metrics) };
   const agents = wireAgents({
@@ -111,17 +111,17 @@ export async function wirePod(env: Env): Promise<Pod> {
     everyMs: env.PARLEY_SWEEP_MS,
     onError(error) {
       metrics.redisCommandErrors.add(1);
-      log.warn({ err: error }, 'sweep failed; the next one follows');
+      log.warn({ err: error }, 'sweep failed; the next round retries');
     },
   });
-  // Alone, a pod is its own worker.
+  // Without Redis there is no worker, so the pod dispatches the outbox itself.
   const stopDelivering =
     redisLocation(env) === undefined
       ? startSweeper({
           sweep: (signal) => dispatch.round(signal),
           everyMs: env.PARLEY_OUTBOX_MS,
           onError: (error) =>
-            log.warn({ err: error }, 'the outbox could not be read; the next round follows'),
+            log.warn({ err: error }, 'the outbox could not be read; the next round retries'),
         })
       : async () => undefined;
   return {

@@ -119,9 +119,9 @@ connectors:
       {},
     );
     expect(warnings).toEqual([
-      'agents.yaml:4:3: models.slow: is used by nothing',
-      'agents.yaml:8:3: mcpServers.tracker: is used by nothing',
-      'agents.yaml:10:3: connectors.account: is used by nothing',
+      'agents.yaml:4:3: models.slow: is not used',
+      'agents.yaml:8:3: mcpServers.tracker: is not used',
+      'agents.yaml:10:3: connectors.account: is not used',
     ]);
   });
 

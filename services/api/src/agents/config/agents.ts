@@ -15,7 +15,7 @@ const Delegate = z.strictObject({
   description: prose(2_000, 'Purpose of the other agent, for the delegating model.'),
 });
 
-const Limits = z
+const AgentLimits = z
   .strictObject({
     steps: count(20, 1, 200, 'Model calls in one turn.'),
     tokens: count(200_000, 1, 100_000_000, 'Input and output tokens of all steps of one turn.'),
@@ -42,5 +42,5 @@ export const Agent = z.strictObject({
     .boolean()
     .default(false)
     .describe('`true`: the agent may ask the person questions, with the built-in tool `elicit`.'),
-  limits: Limits,
+  limits: AgentLimits,
 });

@@ -27,6 +27,6 @@ export function findDelegationCycles({ agents }: Pick<AgentsFile, 'agents'>): Fi
 
 function describeCycle(cycle: readonly string[]): string {
   return cycle.length === 2
-    ? 'is the agent itself; an agent goes on by itself without delegating'
-    : `delegates in a circle: ${cycle.join(' -> ')}`;
+    ? 'is the agent itself; an agent cannot delegate to itself'
+    : `is part of a delegation cycle: ${cycle.join(' -> ')}`;
 }

@@ -19,7 +19,9 @@ export interface ConfigFault {
   readonly message: string;
 }
 
-/** Thrown with all faults, so that one start reports all of them. Contains no values of the file except names and ids. */
+/**
+ * Thrown with all faults, so that one start reports all of them. Contains no values of the file except names and ids.
+ */
 export class AgentsConfigError extends Error {
   readonly faults: readonly ConfigFault[];
 
@@ -45,7 +47,7 @@ export function pathText(path: Path): string {
   }, '');
 }
 
-/** The key, or `(…)` if it could break a log line or may be a secret: a key can be any text that somebody typed. */
+/** The key; or `(…)` if it could break a log line or may be a secret, because a key in the file can be any text. */
 function keyText(key: PropertyKey): string {
   const text = String(key);
   return /^[\u0021-\u007e]{1,100}$/.test(text) && !holdsSecret(text) ? text : '(…)';

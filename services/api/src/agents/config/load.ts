@@ -19,8 +19,8 @@ export interface LoadedAgentsConfig {
 }
 
 /**
- * Reads the file that PARLEY_CONFIG names, once, at start. Throws only AgentsConfigError, with all faults, each with line
- * and column. `env` is the environment of the process. `NODE_ENV=production` in it requires https.
+ * Reads the file that PARLEY_CONFIG names, once, at start. Throws only AgentsConfigError, with all faults, each with
+ * line and column. `env` is the environment of the process. `NODE_ENV=production` in it requires https.
  */
 export function loadAgentsConfig(path: string, env: Environment): LoadedAgentsConfig {
   return readAgentsConfig(readText(path), path, env);
@@ -64,7 +64,7 @@ function keyOf({ path, at }: Finding): string {
 /** Texts that look like secrets, anywhere in the file. */
 function findLiteralSecrets({ texts }: YamlText): Finding[] {
   const message =
-    'looks like a secret; secrets never stand in this file. Put it into an environment variable and name that, in a key that ends in Env; then replace the secret, for it was written down';
+    'looks like a secret; this file must not contain secrets. Put it into an environment variable and write the name of that variable, in a key that ends in Env; then replace the secret, because it was disclosed';
   return texts
     .filter(({ text }) => holdsSecret(text))
     .map(({ text: _, ...where }) => ({ ...where, message }));
@@ -102,7 +102,7 @@ function readText(path: string): string {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'cannot be read: this user may not',
+  EACCES: 'cannot be read: no permission',
   ENOENT: 'cannot be read: there is no such file',
   ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text',
 };

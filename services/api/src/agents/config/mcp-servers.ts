@@ -48,7 +48,7 @@ const HttpServer = z
     if (scope === 'user' && connector === undefined)
       refuse('connector', 'is required with `credentialScope: user`: it says how a person gets a credential');
     if (scope !== 'user' && connector !== undefined)
-      refuse('connector', 'is only for `credentialScope: user`; nobody would be asked to connect');
+      refuse('connector', 'is only for `credentialScope: user`; other servers ask nobody to connect');
     if (scope === 'project' && headers.length === 0)
       refuse('headersFromEnv', 'is required with `credentialScope: project`: it holds the credential');
     if (scope === 'none' && headers.length > 0)
@@ -64,7 +64,7 @@ const HttpServer = z
         context.addIssue({
           code: 'custom',
           path: ['announcedTools', index, 'name'],
-          message: 'is there twice',
+          message: 'occurs twice',
         });
     const lower = headers.map((name) => name.toLowerCase());
     for (const [index, name] of headers.entries())
@@ -72,7 +72,7 @@ const HttpServer = z
         context.addIssue({
           code: 'custom',
           path: ['headersFromEnv', name],
-          message: 'is there twice; capitals make no difference in the name of a header',
+          message: 'occurs twice; names of headers are not case-sensitive',
         });
   })
   .describe('A server that is called over HTTP.');

@@ -104,12 +104,12 @@ export function findUnused(file: AgentsFile): Finding[] {
   return (['models', 'mcpServers', 'connectors'] as const).flatMap((section) =>
     Object.keys(file[section])
       .filter((id) => !used[section].has(id))
-      .map((id): Finding => ({ path: [section, id], message: 'is used by nothing', at: 'key' })),
+      .map((id): Finding => ({ path: [section, id], message: 'is not used', at: 'key' })),
   );
 }
 
 function duplicates(names: readonly string[], pathOf: (index: number) => Path): Finding[] {
   return names.flatMap((name, index) =>
-    names.indexOf(name) < index ? [{ path: pathOf(index), message: 'is there twice' }] : [],
+    names.indexOf(name) < index ? [{ path: pathOf(index), message: 'occurs twice' }] : [],
   );
 }

@@ -39,7 +39,7 @@ export function findingsOf(issue: SchemaIssue): Finding[] {
     const messages = issue.message.split('\n');
     return issue.keys.map((key, index) => ({
       path: [...issue.path, key],
-      message: messages[index] ?? 'is not known here',
+      message: messages[index] ?? 'is not a known key',
       at: 'key',
     }));
   }
@@ -89,16 +89,16 @@ function oneOf(input: unknown, values: readonly z.core.util.Primitive[]): string
 }
 
 function sentenceOfKey(key: string, known: readonly string[]): string {
-  if (key === '<<') return 'is a merge key, which this file does not take; write the keys out';
+  if (key === '<<') return 'is a merge key, which this file does not support; write the keys instead';
   const meant = knownSecretKey(key, known);
   if (meant !== undefined) {
-    return `is not a key, for a secret never stands in this file; write \`${meant}\`, with the name of the environment variable that holds it`;
+    return `is not a key, because this file must not contain secrets; write \`${meant}\`, with the name of the environment variable that holds it`;
   }
   const near = hint(key, known);
-  return `is not known here${near === '' ? `; known are ${known.map((name) => `\`${name}\``).join(', ')}` : near}`;
+  return `is not a known key${near === '' ? `; known keys are ${known.map((name) => `\`${name}\``).join(', ')}` : near}`;
 }
 
-/** The key that takes the name of a variable, for a key under which somebody wrote the secret itself. */
+/** The key for the name of a variable that corresponds to a key under which a person wrote the secret itself. */
 function knownSecretKey(key: string, known: readonly string[]): string | undefined {
   const named = known.filter((name) => /Env$/.test(name));
   // This is a mistyped key for a variable, so the ordinary hint is better.

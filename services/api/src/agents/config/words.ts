@@ -1,7 +1,9 @@
 import { faultOfProse } from '@parley/shared/domain/text';
 import { z } from 'zod';
 
-/** Value types that several entries of the configuration share. No message repeats a value, because it may be a secret. */
+/**
+ * Value types that several entries of the configuration share. No message repeats a value, because it may be a secret.
+ */
 
 const URL_LENGTH_MAX = 2048;
 // Common names of query parameters that contain a secret.
@@ -12,13 +14,15 @@ export const Id = z
   .string()
   .regex(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/, 'an id is 1 to 64 of A-Z a-z 0-9 . _ - (and not . or ..)');
 
-/** The name of an environment variable. Capitals only, because nearly every secret written by mistake has other letters. */
+/**
+ * The name of an environment variable. Capitals only, because nearly every secret written by mistake has other letters.
+ */
 const EnvName = z.string().superRefine((text, context) => {
   if (/^[A-Z_][A-Z0-9_]{0,127}$/.test(text)) return;
   context.addIssue(
     /^\$/.test(text)
       ? 'write the name of the variable alone, without `$` and braces'
-      : 'must be the name of an environment variable, in capitals such as TRACKER_TOKEN; the secret itself never stands in this file',
+      : 'must be the name of an environment variable, in capitals such as TRACKER_TOKEN; this file must not contain the secret itself',
   );
 });
 
@@ -92,10 +96,10 @@ function faultOfServiceUrl(text: string): string | undefined {
   }
   const parsed = new URL(text);
   if (parsed.username !== '' || parsed.password !== '') {
-    return 'must not carry a user name or password; secrets never stand in this file';
+    return 'must not carry a user name or password; this file must not contain secrets';
   }
   if (parsed.hash !== '') return 'must not have a fragment (`#…`)';
   return [...parsed.searchParams.keys()].some((name) => SECRET_PARAMETER.test(name))
-    ? 'seems to carry a secret in its query; secrets never stand in this file, send them in a header'
+    ? 'seems to carry a secret in its query; this file must not contain secrets, send them in a header'
     : undefined;
 }

@@ -101,7 +101,11 @@ function read(node: ParsedNode | null, path: Path, walk: Walk): unknown {
     return null;
   }
   if (isAlias(node)) {
-    walk.refuse(start, path, 'is an alias (`*name`), which this file does not take; write the value out');
+    walk.refuse(
+      start,
+      path,
+      'is an alias (`*name`), which this file does not support; write the value instead',
+    );
     return null;
   }
   if (isScalar(node)) {
@@ -131,7 +135,7 @@ function readEntries(node: YAMLMap.Parsed, path: Path, walk: Walk): Record<strin
     const at = [...path, name];
     walk.texts.push({ path: at, at: 'key', text: name });
     if (Object.hasOwn(entries, name)) {
-      walk.refuse(offset, at, 'is there twice; a key may be given once');
+      walk.refuse(offset, at, 'occurs twice; a key may occur only once');
       continue;
     }
     // An empty value has no place of its own, so it gets that of its key.
@@ -149,20 +153,20 @@ function findPlace(places: Places, path: Path, at: Finding['at']): number {
 }
 
 const SYNTAX_SENTENCES: Readonly<Partial<Record<ErrorCode, string>>> = {
-  BAD_ALIAS: 'is an alias (`*name`), which this file does not take; text that begins with * needs quotes',
+  BAD_ALIAS: 'is an alias (`*name`), which this file does not support; text that begins with * needs quotes',
   BAD_DQ_ESCAPE: 'has a backslash that YAML does not know; double it, or use single quotes',
-  BAD_INDENT: 'is indented otherwise than the lines it belongs to',
-  BAD_SCALAR_START: 'begins with a character that YAML keeps for itself; put the text in quotes',
+  BAD_INDENT: 'is not indented like the lines that it belongs to',
+  BAD_SCALAR_START: 'begins with a character that YAML reserves; put the text in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'has a second `: ` in one line; put text that holds a colon and a blank in quotes',
   BLOCK_IN_FLOW: 'has a block within brackets or braces; write it in one style',
-  MISSING_CHAR: 'misses a character: a closing quote or bracket, or the colon and blank after a key',
-  MULTILINE_IMPLICIT_KEY: 'is no `key: value`; a key takes a colon and a blank, on one line',
+  MISSING_CHAR: 'lacks a character: a closing quote or bracket, or the colon and blank after a key',
+  MULTILINE_IMPLICIT_KEY: 'is not `key: value`; a key is followed by a colon and a blank, on one line',
   MULTIPLE_DOCS: 'begins a second document (`---`); the file is one document',
-  NON_STRING_KEY: 'is a key that is no text; put it in quotes',
+  NON_STRING_KEY: 'is a key that is not text; put it in quotes',
   RESOURCE_EXHAUSTION: 'is nested too deeply',
-  TAB_AS_INDENT: 'is indented with a tab; YAML takes blanks only',
+  TAB_AS_INDENT: 'is indented with a tab; YAML allows spaces only',
   TAG_RESOLVE_FAILED:
-    'is a tag (`!name`) or a value that YAML cannot take so; text that begins with ! needs quotes',
+    'is a tag (`!name`) or a value that YAML cannot read; text that begins with ! needs quotes',
 };
 
 /** Describes a fault of YAML itself. The parser's own messages quote the text, so they are not used. */

@@ -16,13 +16,13 @@ const INPUT_SCHEMA = {
 export interface DelegateToolOptions {
   /** Id of the agent that does the task. */
   readonly agent: string;
-  /** What people know it as. */
+  /** Its name for people. */
   readonly title: string;
-  /** Tells the delegating model what the other agent is for. */
+  /** Purpose of the other agent, for the delegating model. */
   readonly description: string;
 }
 
-/** The tool by which an agent hands a task to another one and gets its answer. */
+/** The tool by which an agent delegates a task to another agent and gets its answer. */
 export function createDelegateTool({ agent, title, description }: DelegateToolOptions): Tool {
   return {
     name: toolNameOf(agent),
@@ -40,7 +40,10 @@ export function createDelegateTool({ agent, title, description }: DelegateToolOp
   };
 }
 
-/** As providers take it; never that of another agent's tool, nor of a server's, which has two low lines within. */
+/**
+ * A name that providers accept. It differs from those of other agents' tools, and of servers' tools, which contain
+ * `__`.
+ */
 function toolNameOf(agent: string): string {
   const isPlain = /^[A-Za-z0-9-][A-Za-z0-9_-]{0,51}$/.test(agent);
   if (isPlain && !agent.includes('__') && !/_[0-9a-f]{8}$/.test(agent)) return `delegate_to_${agent}`;

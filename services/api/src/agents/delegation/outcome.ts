@@ -10,7 +10,7 @@ export function delegateOutcome(title: string, reason: FinishReason, text: strin
   return text === '' ? failed(`${title} ended without an answer.`) : { type: 'returned', output: text };
 }
 
-/** What they hear of one whose run failed, by the code of that. */
+/** The outcome of the delegating call for a delegate whose run failed with this code. */
 export function delegateFailed(title: string, code: string): ToolOutcome {
   return failed(
     `${title} could not finish the task: ${REASONS[code] ?? 'something went wrong on our side.'}`,
@@ -24,7 +24,7 @@ const REASONS: Readonly<Record<string, string>> = {
   interrupted: 'it was interrupted. It may be asked again.',
 };
 
-/** The words of an assistant's message. */
+/** The text of an assistant's message. */
 export function textOf(message: Message | undefined): string {
   const content: unknown = message?.content;
   if (typeof content === 'string') return content;

@@ -83,7 +83,7 @@ interface RemoteRun {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Stands in for the delegator on another pod: its events go to the delegate's own feed, which the delegator follows. */
+/** Represents a delegator on another pod. Its events go to the delegate's own feed, which the delegator follows. */
 function createDelegator(
   { engine, observer, delegateTo }: RemoteDelegateDeps,
   run: Run,

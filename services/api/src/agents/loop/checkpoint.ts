@@ -1,7 +1,7 @@
 import type { CallRecord, Message, PauseRecord, Run, StepRecord } from '@parley/shared/domain/runs/run';
 import { hasCalls, splitSteps } from '@parley/shared/domain/runs/steps';
 import { openPauses } from '@parley/shared/runs/open-questions';
-import type { Call } from '../tools/call-tool.ts';
+import type { StepCall } from '../tools/call-tool.ts';
 
 /** The state from which a run continues. */
 export interface Checkpoint {
@@ -26,7 +26,7 @@ export interface Checkpoint {
 /** One reply of a model, with the tool calls in it. */
 export interface Round {
   readonly record: StepRecord;
-  readonly calls: readonly Call[];
+  readonly calls: readonly StepCall[];
 }
 
 /** The state of a new run. */
@@ -67,7 +67,7 @@ export function checkpointOf(run: Run): Checkpoint {
   };
 }
 
-function callsOf(record: StepRecord, calls: readonly CallRecord[], step: number): Call[] {
+function callsOf(record: StepRecord, calls: readonly CallRecord[], step: number): StepCall[] {
   const inputs = inputsOf(record);
   return calls
     .filter((call) => call.step === step)

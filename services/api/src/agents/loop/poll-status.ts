@@ -2,7 +2,7 @@ import type { RunWriter } from '@parley/shared/runs/write';
 import type { WorkClock } from './work-clock.ts';
 
 // A run that writes nothing learns by polling that it was stopped or taken over. While it waits for its person, the
-// withdrawal of the question tells it of a stop, so that rare polls suffice.
+// withdrawal of the question also informs it of a stop, so that rare polls suffice.
 const POLL_MS = 1_500;
 const WORKING_AGE_MS = 1_000;
 const WAITING_AGE_MS = 30_000;

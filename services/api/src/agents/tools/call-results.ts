@@ -1,9 +1,9 @@
 import type { Message } from '@parley/shared/domain/runs/run';
-import type { Call } from './call-tool.ts';
+import type { StepCall } from './call-tool.ts';
 import { failed, type ToolOutcome } from './tool.ts';
 
 /** The results for the model: one message with the outcome of every call of the step. */
-export function resultsOf(calls: readonly Call[], outcomes: readonly ToolOutcome[]): Message {
+export function resultsOf(calls: readonly StepCall[], outcomes: readonly ToolOutcome[]): Message {
   const content = calls.map(({ modelCallId, toolName }, index) => ({
     type: 'tool-result',
     toolCallId: modelCallId,

@@ -13,7 +13,7 @@ import { type CallEvent, failed, type Tool, type ToolCall, type ToolOutcome } fr
 const INTERRUPTED_CALL_GRACE_MS = 3_000;
 
 /** A call of a step. `before` is its record, when another pod has begun it. */
-export type Call = RequestedCall & {
+export type StepCall = RequestedCall & {
   readonly toolCallId: string;
   /** Its position among the calls of its step. */
   readonly at: number;
@@ -21,7 +21,10 @@ export type Call = RequestedCall & {
 };
 
 /** The record of a call that has not been dispatched. */
-export function recordOf({ toolCallId, toolName, modelCallId, at, fault }: Call, step: number): CallRecord {
+export function recordOf(
+  { toolCallId, toolName, modelCallId, at, fault }: StepCall,
+  step: number,
+): CallRecord {
   return {
     toolCallId,
     toolName,
@@ -34,7 +37,11 @@ export function recordOf({ toolCallId, toolName, modelCallId, at, fault }: Call,
 }
 
 /** Appends the `tool-called` event of a call. The caller writes the call's record together with it. */
-export async function announce(runContext: RunContext, tools: readonly Tool[], call: Call): Promise<void> {
+export async function announce(
+  runContext: RunContext,
+  tools: readonly Tool[],
+  call: StepCall,
+): Promise<void> {
   const { toolCallId, toolName, input } = call;
   const title = tools.find(({ name }) => name === toolName)?.title;
   await appendEvent(runContext, {
@@ -48,13 +55,13 @@ export async function announce(runContext: RunContext, tools: readonly Tool[], c
 
 /**
  * Makes one call that was announced, appends the event of its outcome, and records every change of its state. A call
- * that another pod began is repeated only if it was never dispatched or if the tool is repeatable. Rejects only with the
- * reason of the run's signal.
+ * that another pod began is repeated only if it was never dispatched or if the tool is repeatable. Rejects only with
+ * the reason of the run's signal.
  */
 export async function callTool(
   runContext: RunContext,
   tools: readonly Tool[],
-  call: Call,
+  call: StepCall,
   step: number,
 ): Promise<ToolOutcome> {
   const { toolCallId, toolName, before } = call;
@@ -79,8 +86,8 @@ export async function callTool(
   });
   signal.throwIfAborted();
   if (before !== undefined) await withdrawInherited(runContext, toolCallId);
-  // One write for both: an outcome whose event was appended without its record would be appended again by the run's next
-  // owner.
+  // One write for both: an outcome whose event was appended without its record would be appended again by the run's
+  // next owner.
   await Promise.all(
     outcome.type === 'returned'
       ? [
@@ -116,7 +123,7 @@ function callSignal(signal: AbortSignal, isDispatched: () => boolean): AbortSign
 /** Executes the call, unless there is no such tool, it is not well formed, or it may already have had its effect. */
 async function executeOrRefuse(
   tool: Tool | undefined,
-  { toolName, fault, before }: Call,
+  { toolName, fault, before }: StepCall,
   context: ToolCall,
 ): Promise<ToolOutcome> {
   const mayHaveHappened = before?.state === 'dispatched' && before.run === undefined;
@@ -160,7 +167,7 @@ async function appendEvent({ writer, turn, delegate }: RunContext, event: CallEv
 /** What a tool call may use of its run. */
 function toolCallContext(
   runContext: RunContext,
-  { toolCallId, input, before }: Call,
+  { toolCallId, input, before }: StepCall,
   note: (more: Partial<CallRecord>) => Promise<void>,
   isDispatched: () => boolean,
 ): Omit<ToolCall, 'signal'> {

@@ -20,7 +20,7 @@ const FORM_QUESTION = {
   sensitive: z
     .boolean()
     .optional()
-    .describe('Keep the answer from you: you are told only that there is one.'),
+    .describe('true: you do not get the answer, only the information that there is one.'),
 };
 
 /** What a model may ask. */

@@ -30,7 +30,10 @@ export interface QuestionDeps {
   readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
   /** Records that the run pauses, and resolves when that is stored. */
   readonly keep: (pause: PauseRecord) => Promise<void>;
-  /** Records that the run continues, with the next write. It need not be stored now, because the question has the outcome. */
+  /**
+   * Records that the run continues, with the next write. It need not be stored now, because the question has the
+   * outcome.
+   */
   readonly note: (pause: PauseRecord) => Promise<void>;
   /** Called when the question is open. */
   readonly onAsked: (elicitationId: string) => void;
@@ -54,8 +57,8 @@ export interface QuestionPlace {
 
 /**
  * Asks the run's person and waits until the question ends. All questions of agents go through this function. Retries
- * while Redis is unavailable. Throws what `ask` throws (`invalid_request`, `rate_limited`), and the signal's reason when
- * aborted.
+ * while Redis is unavailable. Throws what `ask` throws (`invalid_request`, `rate_limited`), and the signal's reason
+ * when aborted.
  */
 export async function askPerson(
   { engine, keep, note, onAsked, waiting, isShown }: QuestionDeps,

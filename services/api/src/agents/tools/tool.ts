@@ -59,6 +59,8 @@ export interface Tool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** True when a call with an unknown outcome may be repeated: it is read-only or idempotent. */
   readonly isRepeatable?: boolean;
-  /** Rejects only with the reason of the call's own signal. Waits for people do not count towards the tool's timeout. */
+  /**
+   * Rejects only with the reason of the call's own signal. Waits for people do not count towards the tool's timeout.
+   */
   call(call: ToolCall): Promise<ToolOutcome>;
 }
