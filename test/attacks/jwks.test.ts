@@ -90,7 +90,7 @@ describe("S14 tokens of an issuer's keys", () => {
     async (mode) => {
       issuer.mode = mode;
       expectProblem(await list(several, await rs256()), 503, 'unavailable');
-      // What is no token at all is still told apart.
+      // A text that is no token still gets its own refusal.
       expectProblem(await list(several, 'not-a-token'), 401, 'unauthenticated');
     },
   );

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../harness/canary.ts';
 import { endedTokens, newKeys, newRef, type VaultPods } from './stores.ts';
 
-/** Everything that somebody might write down of a value. */
+/** Every serialised form of a value. */
 function traces(value: unknown): string[] {
   const seen = [
     inspect(value, { depth: null, showHidden: true, getters: true }),
@@ -24,7 +24,7 @@ function traces(value: unknown): string[] {
   ];
 }
 
-/** Nobody sees a credential but who asks for it. */
+/** Only the caller that requests a credential sees it. */
 export function hidingContract(pods: () => VaultPods): void {
   describe('a secret', () => {
     const secret = canary('credential');

@@ -6,7 +6,7 @@ import { vaultContract } from './suite.ts';
 
 const NAME = 'the vault on one Redis';
 
-// One of its own, for a change of keys looks at everything there is.
+// A separate server, because a change of keys reads all records.
 const server = await startRedis().catch((error: unknown) => String(error));
 if (typeof server === 'string') {
   suiteNotRun(NAME, server);

@@ -17,7 +17,7 @@ export interface VaultPods {
 
 export type OpenVaultPods = () => Promise<VaultPods>;
 
-/** A ring of one key nobody else has. */
+/** A key ring with one new key. */
 export function newKeys(): KeyRing {
   return createDevelopmentKeyRing(() => undefined);
 }
@@ -40,7 +40,7 @@ export function vaultsOn({ stores }: VaultPods, keys: KeyRing): readonly [Vault,
   ];
 }
 
-/** A credential's place that nobody used before. */
+/** A new credential reference. */
 export function newRef(): CredentialRef {
   return {
     tenant: `tenant-${randomUUID()}`,

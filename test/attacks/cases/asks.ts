@@ -53,7 +53,7 @@ export function askAttacks(world: () => World): void {
     const askWith = (more: object, of: Person = person) =>
       world().call({ ...POST_ASK, token: SERVICE_KEYS.acme, body: { ...question(of.userId), ...more } });
 
-    /** Asks, and takes back what was asked, so that nobody runs out of room. */
+    /** Asks and withdraws the question, so that no user reaches the limit of open questions. */
     const verdictOf = async (more: object) => {
       const reply = await askWith(more);
       if (reply.status === 201) {

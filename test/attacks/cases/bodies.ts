@@ -66,7 +66,7 @@ export function bodyAttacks(world: () => World): void {
   describe('bodies', () => {
     let person: Person;
     let id: string;
-    /** Every call that takes a body, by somebody who may make it. */
+    /** Every call that takes a body, with valid credentials. */
     let calls: Record<string, Request>;
 
     beforeAll(async () => {
@@ -168,7 +168,7 @@ export function bodyAttacks(world: () => World): void {
         send: [askHead({ 'content-length': '500' }), '{"userId":'],
         halfClose: true,
       });
-      // The caller is gone; what it is told, if anything, is a refusal.
+      // The caller has disconnected; a reply, if there is one, is a refusal.
       for (const reply of repliesIn(text)) expectProblem(reply, 400, 'invalid_request');
       expect((await world().call({ path: '/healthz' })).status).toBe(200);
     });

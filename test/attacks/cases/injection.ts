@@ -212,7 +212,7 @@ export function injectionAttacks(world: () => World): void {
         const words = { message: text, title: text, description: text, context };
         const asked = await world().ask(person, { ...words, streamRequestId });
         expect(asked).toMatchObject(words);
-        // What comes and goes between two looks is passed over by an inbox.
+        // An inbox skips questions that begin and end between two polls.
         await inbox.event(2 * index + 1);
         await world().answer(person, asked.elicitationId, { action: 'accept', content: { name: 'A' } });
         await inbox.event(2 * index + 2);

@@ -43,7 +43,7 @@ const MALFORMED_IDS = [
 /** What differs from one reply to the next, whatever was asked for. */
 const CHANGING_HEADERS = ['date', 'x-request-id', 'connection', 'keep-alive'];
 
-/** Every call about one elicitation, by whoever may make it. */
+/** Every call about one elicitation, with the credentials that it needs. */
 function callsOn(id: string, token: { user: string; service: string }): readonly Request[] {
   const path = `/v1/elicitations/${id}`;
   const answer = { action: 'accept', content: { name: 'Eve' } };
@@ -73,7 +73,7 @@ export function ownerAttacks(world: () => World): void {
       id = (await world().ask(owner, { conversationId: 'talk-1' })).elicitationId;
     });
 
-    /** Whoever must not see what is the owner's: their token, and the key of a service that must not either. */
+    /** A user who may not see the owner's data: their token, and the key of a service that may not either. */
     const outsiders = () => [
       { user: stranger.token, service: SERVICE_KEYS.globex },
       { user: namesake.token, service: SERVICE_KEYS.globex },

@@ -183,7 +183,7 @@ export function secretAttacks(world: () => World): void {
         detail: 'Something went wrong on our side; the log has the details.',
       });
       toOthers.push(reply.text);
-      // Nothing but the log of a pod tells more, under the id that the caller was given.
+      // Only the log of a pod contains more, under the id in the caller's reply.
       const requestId = reply.headers.get('x-request-id') ?? '?';
       const told = () =>
         world().pods.flatMap(({ lines }) => lines.filter((line) => line.includes(requestId)));

@@ -45,7 +45,7 @@ const SLOW_BODY = head('POST /v1/elicitations', {
 });
 const SILENT = '';
 
-/** Opened by the first suite; the last one looks what became of them. */
+/** Opened by the first suite; the last one checks how they ended. */
 const trickles: Trickle[] = [];
 
 export function slowAttacks(world: () => World): void {

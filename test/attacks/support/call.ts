@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode } from '@parley/shared/domain/errors';
 import { expect } from 'vitest';
 
 export interface Request {
-  /** GET unless told. */
+  /** GET by default. */
   readonly method?: string;
   readonly path: string;
   readonly token?: string;

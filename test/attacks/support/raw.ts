@@ -13,7 +13,7 @@ export interface Exchange {
 
 /**
  * Sends bytes as they are and returns all that came back until the server closed. Rejects when it does not close:
- * requests that are to be answered carry `Connection: close`.
+ * requests that expect a reply carry `Connection: close`.
  */
 export async function exchange({ port, send, halfClose = false }: Exchange): Promise<string> {
   const socket = connect(port, '127.0.0.1');

@@ -92,7 +92,7 @@ export async function startWorld(): Promise<World> {
 
 export const POST_ASK = { method: 'POST', path: '/v1/elicitations' } as const;
 
-/** A person nobody asked before, so that no test meets another's limits. */
+/** A new user, so that no test reaches another test's limits. */
 export async function newPerson(tenant: Tenant = 'acme', userId = `user-${randomUUID()}`): Promise<Person> {
   return { tenant, userId, token: await userToken({ secret: SECRET, userId, tenant }) };
 }

@@ -8,7 +8,7 @@ import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
 import { resumeRunKind } from '@parley/shared/runs/resume';
 import { silentObserver } from '@parley/shared/runtime/observer';
 
-// Looking again is so slow that a test which passes was woken.
+// Polling is so slow that a test which passes was woken.
 const SETTINGS: EngineSettings = {
   retentionMs: 60_000,
   messageCharactersMax: 10_000,
@@ -50,12 +50,12 @@ export function dispatchOn(backend: Backend): Dispatch {
   });
 }
 
-/** A bus on which nothing ever arrives: every wake is lost. */
+/** A bus that delivers nothing: every wake is lost. */
 export function deafBus<T>(): EventBus<T> {
   return { publish: async () => undefined, subscribe: () => ({ unsubscribe: () => undefined }) };
 }
 
-/** An engine that no wake reaches and that looks again soon. */
+/** An engine that no wake reaches and that polls often. */
 export function deafEngineOn(backend: Backend): Engine {
   return engineOn(backend, { wakes: deafBus(), inboxWakes: deafBus(), settings: { recheckMs: 40 } });
 }

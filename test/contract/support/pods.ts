@@ -13,7 +13,7 @@ export interface ToolApproval {
 export interface ApprovalBuses {
   readonly first: EventBus<ToolApproval>;
   readonly second: EventBus<ToolApproval>;
-  /** Cuts the line over which `second` hears. Throws where there is none. */
+  /** Cuts the connection over which `second` receives. Throws where there is none. */
   cut(): void;
   close(): Promise<void>;
 }
@@ -47,7 +47,7 @@ export interface Store {
    * alone are left to that store and to a soak: each server lets keys expire by itself, however requests reach it.
    */
   readonly isTopology?: boolean;
-  /** Whether its pods hear of each other over a line, which may be cut; not so within one process. */
+  /** Whether its pods receive events over a connection that may be cut; false within one process. */
   readonly hasLine: boolean;
   /** Loses everything, as a store without persistence does; absent where that takes the process along. */
   readonly lose?: () => Promise<void>;

@@ -10,7 +10,7 @@ import type { Column, Kind } from '../cases/elicitations/transition-table.ts';
 /** Part of every tenant's name in this run. */
 export const RUN = randomUUID();
 
-/** A person nobody asked before, in a tenant of their own. */
+/** A new user in a new tenant. */
 export function newOwner(): Owner {
   return { tenant: `tenant-${RUN}-${randomUUID()}`, userId: 'user@example.com' };
 }

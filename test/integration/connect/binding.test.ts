@@ -32,7 +32,7 @@ async function world(options: Partial<WorldOptions> = {}) {
 }
 type World = Awaited<ReturnType<typeof world>>;
 
-/** A browser of nobody knows whom, back from the provider and on its way to the deployer's page. */
+/** An unbound browser, back from the provider and on its way to the deployer's page. */
 async function bound(here: World, path?: string) {
   const asked = path === undefined ? await here.ask() : { path, id: path.split('/').at(-1) ?? '' };
   const browser = createTestBrowser(here);
@@ -48,7 +48,7 @@ function sessionOf({ link }: Shown): string {
   return url.searchParams.get('session') ?? '';
 }
 
-/** The deployer's backend says who it was. */
+/** The deployer's backend binds the browser to a user. */
 async function complete(here: World, session: string, who: Owner | string) {
   const token =
     typeof who === 'string'
@@ -132,7 +132,7 @@ describe('where the deployer binds the browser to a user', () => {
       const here = await world({
         wrapVault: (vault) => ({
           ...vault,
-          // Vaults of two pods, of which one call in all does what it does and says nothing.
+          // The vaults of two pods; exactly one call executes and loses its reply.
           [step]: async (...args: never[]) => {
             const result = await (vault[step] as (...args: never[]) => Promise<unknown>)(...args);
             if (toLose === 0) return result;

@@ -12,7 +12,7 @@ export interface Shown {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
-  /** What its heading says. */
+  /** The text of its heading. */
   readonly heading: string;
   /** Forms by the last part of their action's path; the hidden fields of each. */
   readonly forms: ReadonlyMap<
@@ -21,14 +21,14 @@ export interface Shown {
   >;
   /** Where a page that leads on leads. */
   readonly link: string | undefined;
-  /** Where a page that looks again by itself looks. */
+  /** The address that a page reloads by itself. */
   readonly again: string | undefined;
   /** Paths that redirects led over. */
   readonly hops: readonly string[];
 }
 
 export interface PostOptions {
-  /** What the browser says of where the post comes from; `origin` of the pages unless told. */
+  /** The Origin header that the browser sends with a post; by default the origin of the pages. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
 }
 
@@ -99,7 +99,7 @@ export function createTestBrowser({ publicUrl }: Pick<World, 'publicUrl'>): Test
   return browser;
 }
 
-/** What the heading of a page says, whatever its words are by now. */
+/** The heading of a page, by its present text. */
 export function headingOf(view: ConnectView): string {
   const { html } = renderPage(view, { language: 'en', nonce: 'A'.repeat(22), https: false });
   return headingIn(html);

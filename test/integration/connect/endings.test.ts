@@ -269,7 +269,7 @@ test('an unavailable store fails a callback without ending the flow, and the use
   const away = await browser.open(path).finally(() => redis.resume());
   expect([away.status, away.forms.size]).toEqual([503, 0]);
   expect(away.html).not.toContain('Redis');
-  // Whoever was cut off comes back in a moment; the next call may come to either pod.
+  // A client that was cut off reconnects in a moment; its next call may reach either pod.
   await here.healthy();
   const done = await browser.open(
     await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'),

@@ -142,7 +142,7 @@ describe('a provider that refuses', () => {
     expect(failed.heading).toBe(SAYS.failed('consent_refused'));
     expect(await here.status(id)).toBe('opened');
     expect(here.events).toMatchObject([{ type: 'failed', code: 'consent_refused', elicitationId: id }]);
-    // Whoever asks for help names the number on the page, and the log knows it.
+    // A user who asks for help gives the reference on the page, which is in the log.
     const { requestId } = JSON.parse(here.lines.at(-1) ?? '{}') as { requestId?: string };
     expect(failed.html).toContain(requestId);
     const again = await browser.open(failed.link ?? '');

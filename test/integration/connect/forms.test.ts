@@ -225,7 +225,7 @@ async function writesDuring(run: () => Promise<unknown>): Promise<string[]> {
     number,
     string[],
   ][];
-  // A script is told apart by what it calls.
+  // A script is recognised by what it calls.
   return flags.flatMap(([name, , told]) =>
     told.includes('write') && !name.startsWith('eval') ? [name] : [],
   );

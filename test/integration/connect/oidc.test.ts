@@ -12,12 +12,12 @@ const REDIRECT_URI = 'http://127.0.0.1:9/auth/signed-in';
 interface Said {
   /** Over the claims of a good ID token; `undefined` takes one away. */
   readonly claims?: Readonly<Record<string, unknown>>;
-  /** What only the userinfo endpoint tells. */
+  /** The claims that only the userinfo endpoint returns. */
   readonly userinfo?: Readonly<Record<string, unknown>>;
   readonly signedBy?: 'somebody else' | 'nobody';
 }
 
-/** Signs in at a provider that says these things. */
+/** Signs in at a provider with these claims. */
 async function signInWith(said: Said, options: Partial<OidcOptions> = {}) {
   const [own, other] = [await generateKeyPair('ES256'), await generateKeyPair('ES256')];
   const json = (res: ServerResponse, body: unknown) =>

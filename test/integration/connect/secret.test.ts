@@ -18,7 +18,7 @@ beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
 
 const KEY = canary('key');
 
-/** Ada before the page for a key; the service knows one key, and answers with `status` where that is told. */
+/** Ada at the page for a key; the service accepts one key, and replies with `status` where that is given. */
 async function begun(deps: Parameters<typeof startWorld>[0]['deps'] = {}) {
   let status: number | undefined;
   const service = createServer((req, res) => {

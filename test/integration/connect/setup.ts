@@ -41,7 +41,7 @@ const TRACKER_CLIENT = { clientId: 'parley', clientSecret: canary('tracker-secre
 
 export interface WorldOptions {
   readonly redisUrl: string;
-  /** `oidc` unless told. */
+  /** `oidc` by default. */
   readonly identity?: 'oidc' | 'typed' | Identity;
   /** Over the tracker's connector, to make it odd. */
   readonly wrap?: (connector: Connector) => Connector;

@@ -215,7 +215,7 @@ describe('a guarded call', () => {
     const guarded = createGuardedFetch({ allowLoopback: true, resolve });
     expect((await guarded({ url: `http://localhost:${target.port}/` })).status).toBe(200);
     expect(asked).toBe(1);
-    // The next call asks anew, and takes no connection over from the last.
+    // The next call resolves the name again, and reuses no connection.
     await expect(guarded({ url: `http://localhost:${target.port}/` })).rejects.toMatchObject({
       code: 'failed',
     });
@@ -277,7 +277,7 @@ describe('a guarded call', () => {
       const reply = await guarded({ url: target.url });
       expect([reply.status, reply.body.length]).toEqual([status, 0]);
     }
-    // Nothing goes on being sent to nobody.
+    // Nothing more is sent after the end.
     await Promise.all(left);
     // Without a status there is nothing to stand.
     const impatient = createGuardedFetch({ allowLoopback: true, body: 'ignored', timeoutMs: 300 });

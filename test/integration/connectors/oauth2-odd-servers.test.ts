@@ -8,7 +8,7 @@ import { CONTEXT } from './sightings.ts';
 type Finished = Awaited<ReturnType<Connector['finish']>>;
 const failed = (code: string) => ({ type: 'failed', code });
 
-/** A server of our own making: `reply` is what its token endpoint says. */
+/** A custom server: `reply` is the reply of its token endpoint. */
 async function oddServer(reply: { status?: number; headers?: Record<string, string>; body: string }) {
   const calls: string[] = [];
   const server = createServer((req, res) => {

@@ -204,7 +204,7 @@ test('a refresh token that two calls use at the same moment revokes its family',
   const tokens = store.adapter('RefreshToken');
   await store.adapter('Grant').upsert('g', { accountId: 'ada' });
   await tokens.upsert('r', { grantId: 'g' });
-  // Both have read it unused; only here can it still be told that the second comes too late.
+  // Both have read it as unused; only here can the second use still be detected.
   await tokens.consume('r');
   await expect(tokens.consume('r')).rejects.toMatchObject({ error: 'invalid_grant' });
   expect([...store.reusedFamilies]).toEqual(['g']);

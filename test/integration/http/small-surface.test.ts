@@ -34,7 +34,7 @@ const SECRET = 'the secret of a vendor';
 const PAGE = 'https://page.example';
 const HTML = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' };
 
-/** What a vendor's signature proves: for whom it calls. */
+/** The identity that a vendor's signature proves: the user it calls for. */
 interface Vendor {
   readonly tenant: string;
 }

@@ -72,7 +72,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     const mcp = await bench.server({ revision });
     const server = bench.client().open(httpConfig(mcp.url));
     await server.listTools();
-    // Only a client that listens hears of it.
+    // Only a client that listens is notified.
     const isListening = () =>
       mcp.seen.some(({ rpc, method }) => rpc === 'subscriptions/listen' || method === 'GET');
     await waitUntil(isListening, { what: 'the client to listen' });

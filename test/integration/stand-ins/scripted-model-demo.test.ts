@@ -33,7 +33,7 @@ const TOOLS = [
 type Called = [name: string, args: Record<string, unknown>];
 type Said = string | Called[];
 
-/** Plays one turn: gives each round of calls these results, and tells what the model did in each step. */
+/** Plays one turn: gives each round of calls these results, and returns what the model did in each step. */
 async function play(text: string, rounds: readonly string[][], tools: Tool[] = TOOLS): Promise<Said[]> {
   const messages: Message[] = [{ role: 'user', content: text }];
   const said: Said[] = [];

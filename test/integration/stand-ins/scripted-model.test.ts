@@ -13,7 +13,7 @@ stopModelsAfterEach();
 
 const start = (options: Partial<ScriptedModelOptions> = {}) => startModel({ script: SCRIPT, ...options });
 
-/** Looks two cities up in parallel when it may, then tells what it heard. */
+/** Looks up two cities in parallel if tools are allowed, then reports the results. */
 const SCRIPT: Script = [
   ({ results }) =>
     results.length > 0 ? { text: results.map(({ name, text }) => `${name}: ${text}`).join('; ') } : undefined,

@@ -41,7 +41,7 @@ interface World {
   readonly backend?: Backend;
 }
 
-/** Begins a turn on a pod of its own, with a model that says what the script says. */
+/** Begins a turn on a new pod, with a model that follows the script. */
 async function begin({ script, tools = [], fault, ...world }: World) {
   model = await startScriptedModel({ script, ...(fault !== undefined && { fault }) });
   const backend =
@@ -115,7 +115,7 @@ const returning =
   (output: unknown): Tool['call'] =>
   async () => ({ type: 'returned', output });
 
-/** Calls the named tools, then tells what they gave. */
+/** Calls the named tools, then reports their results. */
 const callAll =
   (...names: string[]): Script[number] =>
   ({ results }) =>

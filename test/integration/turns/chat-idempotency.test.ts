@@ -67,7 +67,7 @@ function away(): ParleyError {
   return new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
 }
 
-/** Runs of which the first reply to a begin is lost, `begun` or not, and how they stand is not told before `back`. */
+/** Runs whose first begin loses its reply, executed if `begun`; their standing cannot be read before `back`. */
 function losing(runs: Runs, begun: boolean) {
   let lost = false;
   let isBack = false;
@@ -94,7 +94,7 @@ function losing(runs: Runs, begun: boolean) {
   };
 }
 
-/** Runs of which the first begin is refused, and done only when told to. */
+/** Runs whose first begin is refused, and executed only on request. */
 function postponing(runs: Runs) {
   let postponed: RunRef | undefined;
   let doIt = async (): Promise<unknown> => undefined;
@@ -149,7 +149,7 @@ describe('a request that is sent again', () => {
     if (run === undefined) throw new Error('No turn.');
     expect(new Set(all.map((each) => `${each.streamRequestId} ${each.conversationId}`)).size).toBe(1);
     await waitUntil(async () => (await openOf(one.engine, run)).length === 1, { what: 'the question' });
-    // Who asks for it while it works must not make its pod believe that nobody does.
+    // A repeated request during the turn must not let its pod treat the turn as orphaned.
     await Promise.all([one.turns.begin(again()), other.turns.begin(again())]);
     expect(await one.turns.resumable(run, undefined)).toMatchObject({ streamRequestId: run.streamRequestId });
     const [question] = await openOf(one.engine, run);
@@ -205,7 +205,7 @@ describe('a request that is sent again', () => {
       await waitUntil(async () => (await openOf(near.engine, run)).length === 1, { what: 'the question' });
       back();
       const itsLook = () => waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });
-      // What a pod is at work on itself it looks at afterwards.
+      // A pod checks its own active runs afterwards.
       if (repeater === 'another pod') await itsLook();
       const [question] = await openOf(near.engine, run);
       await answerOf(near.engine, run, question?.id ?? '', 'accept', { answer: true });

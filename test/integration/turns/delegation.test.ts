@@ -21,7 +21,7 @@ import { elicit, eventsOf, openOf, podOn, saying, type TestAgent, type TestPod, 
 const to = (agent: string, task: string) => ({ name: `delegate_to_${agent}`, arguments: { task } });
 const ask = (message: string) => ({ name: 'elicit', arguments: { kind: 'text', message } });
 
-/** The instructions of an agent are its id. The boss does what the person says; the others hand on, or ask. */
+/** The instructions of an agent are its id. The boss follows the user's text; the others delegate or ask. */
 function line({ system, userText, results }: Turn): ScriptedReply {
   if (results.length > 0) return { text: `${system}(${results.map(({ text }) => text).join(' ')})` };
   const next = /^chain-(\d+)$/.exec(system);
@@ -86,7 +86,7 @@ const onlyOffering = ({ offer }: RunQueue): RunQueue => ({
   consume: () => ({ close: async () => undefined }),
 });
 
-/** A turn of the boss, who delegates as the person says, and another pod beside its own. */
+/** A turn of the boss, who delegates by the user's text, and another pod besides its own. */
 async function beginAt(
   place: Place,
   text: string,
@@ -217,7 +217,7 @@ it('a delegate that another pod took over from a silent pod may return to that p
     await turn.other.turns.close();
     // As another pod does after a lapse, and then dies; the turn itself was not yet taken.
     if (isTaken) await turn.backend.runs.takeOver(first, first.term, 'died');
-    // Only a write tells the first pod that it has lost it.
+    // Only a write shows the first pod that it has lost the run.
     await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
     const isBack = async () => {
       await turn.backend.runQueue.offer(first, first.term + 1);

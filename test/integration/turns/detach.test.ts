@@ -26,7 +26,7 @@ const TOOLS = ['out', 'back', 'flaky'];
 const ask = (message: string) => ({ name: 'elicit', arguments: { kind: 'text', message } });
 const to = (agent: string) => ({ name: `delegate_to_${agent}`, arguments: { task: 'Ask.' } });
 
-/** The boss asks, or has others ask, as often as the person says. */
+/** The boss asks, or lets delegates ask, as often as the user's text demands. */
 function line({ system, userText, results }: Turn): ScriptedReply {
   const said = results.map(({ text }) => text).join(' ');
   if (system !== 'boss') return results.length === 0 ? { calls: [ask(`${system}?`)] } : { text: `(${said})` };
@@ -227,7 +227,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
         ...second,
         elicitations: {
           ...second.elicitations,
-          // Longer than a turn of this kind waits before its pod lets go of it.
+          // Longer than a turn of this kind waits before its pod detaches it.
           async read(id: string) {
             const reading = await second.elicitations.read(id);
             stalls += 1;
@@ -318,7 +318,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       expect(await endOf(run)).toBe('finished');
     });
 
-    it('a reader that connects after the end gets the whole turn that was detached', async () => {
+    it('a reader that connects after the end is referred to the turn that was detached', async () => {
       const { conversation, run, asked } = await detached('ask', 1);
       const other = join('other');
       expect(await other.turns.isWaiting(run)).toBe(true);

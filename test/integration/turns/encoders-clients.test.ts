@@ -59,10 +59,10 @@ function openAiBytes(items: readonly WatchItem[], options: Partial<OpenAiOptions
   return encodeAll(createOpenAiEncoder({ ...defaults, ...options }), items).bytes;
 }
 
-/** As JSON tells it: the client keeps keys without a value. */
+/** A round trip through JSON, because the client keeps keys without a value. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** Without the steps that end it and have nothing in them: this reader tells nothing of a step until it has something. */
+/** Without empty steps at the end: this reader reports a step only once it has content. */
 function settled(message: ReadMessage['message'] | BufferedMessage): unknown {
   const parts = [...(message?.parts ?? [])];
   while (parts.at(-1)?.type === 'step-start') parts.pop();

@@ -47,7 +47,7 @@ function away(): ParleyError {
   return new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
 }
 
-/** Signs of life of one pod, which its death takes away, and an outage; how often it was refused, and heard after that. */
+/** Heartbeats of one pod that can die or lose its connection; counts refused heartbeats and those after them. */
 function mortal(heartbeats: Heartbeats) {
   const state = { dead: false, outage: false, refused: 0, heardAgain: 0 };
   const refuse = () => {
@@ -71,7 +71,7 @@ function mortal(heartbeats: Heartbeats) {
   };
 }
 
-/** Runs of which the first begin is not heard of, done or not, and what was sent then. */
+/** Runs whose first begin loses its reply, executed or not, with what was sent then. */
 function unheard(runs: Runs, isDone: boolean) {
   let sent: NewRun | undefined;
   return {

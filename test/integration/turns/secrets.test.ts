@@ -33,7 +33,7 @@ import { newKeys } from '../../vault/stores.ts';
 import { createTestBrowser } from '../connect/browser.ts';
 import { createPages } from '../connect/pages-server.ts';
 
-/** Asks for a secret for the tool that the person names, then gives the reference to `echo` as often as told. */
+/** Asks for a secret for the tool that the user names, then passes the reference to `echo` the given number of times. */
 function line({ userText, results }: Turn): ScriptedReply {
   const [, taker, times] = /^for (\S+) times (\d)$/.exec(userText) ?? [];
   const [first, ...echoes] = results;
@@ -59,7 +59,7 @@ afterAll(async () => {
 const SUPPORTED: Support = { form: true, url: true };
 const callLimits = { userWrites: 1e6, userStreams: 1e6, elicitationAnswers: 1e6, serviceCalls: 1e6 };
 
-/** A pod with its hosted pages, where people are whom they say they are. */
+/** A pod with its hosted pages, where users sign in by typing their name. */
 async function open() {
   const server = createServer((req, res) => void pages(req, res));
   const publicUrl = `http://127.0.0.1:${await listenOnFreePort(server)}`;
@@ -200,7 +200,7 @@ describe('a secret that an agent asks for', () => {
     const takers = ['first', 'second', 'third'];
     const taken = await Promise.all(takers.map((taker) => pod.secrets.redeem({ ...request, taker })));
     expect(taken.filter((value) => value !== undefined)).toEqual(['a-typed-secret']);
-    // A reply may have been lost: the one who took it gets it again, and nobody else.
+    // A reply may have been lost: its first taker gets it again, and no other caller.
     const again = await Promise.all(takers.map((taker) => pod.secrets.redeem({ ...request, taker })));
     expect(again).toEqual(taken);
   });

@@ -80,7 +80,7 @@ async function turnThatLoses(death: Death) {
     }),
     { ...tool('look', async () => 'seen'), isRepeatable: true },
   ];
-  // Where nobody dies, a slow moment must not pass for a death.
+  // Without a planned death, a slow moment must not look like one.
   const leaseTiming = { renewMs: 20, leaseMs: Number.isFinite(death.at) ? 200 : 20_000 };
   const agents = (pod: string) => ({ helper: { tools: tools(pod) } });
   const first = podOn(backend, model, { ...dying, leaseTiming, agents: agents('first'), pod: 'first' });

@@ -82,7 +82,7 @@ it('a pod that shuts down hands its turns over: their questions stay open, and t
   await next.turns.close();
 });
 
-/** A promise to be kept by whoever holds it. */
+/** A promise with its resolve function. */
 function gate() {
   const opening = new AbortController();
   const { signal } = opening;

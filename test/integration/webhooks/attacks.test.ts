@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis?.stop());
 
-/** A site as in production, where names lead where `resolve` says. */
+/** A site as in production, where `resolve` resolves names. */
 async function productionSite(resolve?: Resolver) {
   const site = await openSite(redis.url, {
     allowLoopback: false,
@@ -50,7 +50,7 @@ async function lettersAfter(site: Awaited<ReturnType<typeof openSite>>, url: str
   return { result, letters: deadLetters.map(({ attempts, lastError }) => [attempts, lastError]) };
 }
 
-/** Where connections to a host are about to go. They are stopped there, for tests call nobody outside. */
+/** The addresses that connections to a host would use. They are stopped there, because tests make no calls outside. */
 function watchConnections(host: string): string[] {
   const tried: string[] = [];
   const connect = Socket.prototype.connect;
@@ -145,7 +145,7 @@ describe('S6 a webhook to a private address', () => {
     await answerOf(site.engine, owner, row.id, 'decline');
     expect(await site.deliver(row.id)).toEqual({ retryInMs: 5_000 });
     expect([asked, tried]).toEqual([1, ['93.184.216.34']]);
-    // The next attempt looks anew, finds the private one, and is the last.
+    // The next attempt resolves again, finds the private address, and is the last.
     expect(await site.deliver(row.id, 2)).toBe('done');
     expect([asked, tried, inside.connected]).toEqual([2, ['93.184.216.34'], []]);
     expect(site.told.map(({ outcome, fault }) => [outcome, fault])).toEqual([

@@ -76,7 +76,7 @@ export interface Site {
   readonly engine: Engine;
   readonly deadLetters: DeadLetters;
   readonly webhooks: Webhooks;
-  /** The attempts, as they were told. */
+  /** The attempts, as they were reported. */
   readonly told: readonly WebhookAttempt[];
   /** For how long elicitations were to stay, in the order of the wishes. */
   readonly kept: readonly (readonly [id: string, forMs: number])[];

@@ -84,13 +84,13 @@ export interface Question {
   readonly id: string;
   readonly owner: Owner;
   readonly status: () => Promise<string>;
-  /** How often its feed says that it ended. */
+  /** How often its feed contains its end. */
   readonly endings: () => Promise<number>;
   /** How long after its deadline it ended, in ms on the Redis clock; negative would be too early. */
   readonly lateness: () => Promise<number>;
 }
 
-/** Asks somebody nobody asked before, on a stream request of its own; looks at it through `seenBy`. */
+/** Asks a new user, on a new stream request; reads the question through `seenBy`. */
 export async function question(
   asker: TestPod,
   more: Partial<AskInput> = {},
@@ -135,12 +135,12 @@ export async function allExpire(questions: readonly Question[], timeoutMs = 15_0
 export type TestWorkerOptions = Partial<WorkersOptions>;
 
 export interface TestWorker {
-  /** Whatever the workers told of, growing. */
+  /** All reports of the workers so far. */
   readonly faults: readonly unknown[];
   close(): Promise<void>;
 }
 
-/** Runs jobs in this process as a worker would, by the map of the worker service unless told otherwise. */
+/** Runs jobs in this process as a worker would, with the handlers of the worker service by default. */
 export async function startTestWorker(
   pod: TestPod,
   location: RedisLocation,

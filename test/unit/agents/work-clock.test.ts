@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A wait that lasts until it is told to end. */
+/** A wait that lasts until `end` is called. */
 function wait() {
   let end = () => {};
   const ended = new Promise<void>((resolve) => {

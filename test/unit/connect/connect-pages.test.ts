@@ -43,7 +43,7 @@ function unescaped(markup: string): string {
 // Neither text nor free: names of pages and choices, and what must be a path, a URL or an origin.
 const NOT_TEXT = new Set(['page', 'reason', 'fault', 'action', 'again', 'retry', 'url', 'tell']);
 
-/** The view with `text` in every place that somebody else's text can reach. */
+/** The view with `text` in every place that external text can reach. */
 function filledWith(view: ConnectView, text: string): ConnectView {
   const fill = (value: unknown, key: string): unknown => {
     if (NOT_TEXT.has(key) || (view.page === 'continue' && key === 'origin')) return value;

@@ -11,7 +11,7 @@ function pageOf(name: string): string[] {
   return name.endsWith('.md') ? [`docs/${name}`] : [];
 }
 
-/** Every YAML block that says in its first line that it is an agents file. */
+/** Every YAML block whose first line marks it as an agents file. */
 const agentsFiles = pages.flatMap((page) =>
   [...read(page).matchAll(/```yaml\n(# agents\.yaml\n[\s\S]*?)```/g)].map(([, text = '']) => ({
     page,

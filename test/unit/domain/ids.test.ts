@@ -83,7 +83,7 @@ describe('an elicitation id', () => {
 });
 
 describe('a bucket', () => {
-  // Rows already stored lie where this says: another hash would lose them all.
+  // The location of stored rows depends on this: another hash would lose them all.
   it.each([
     [{ tenant: 'default', userId: 'ada' }, 33],
     [{ tenant: 'acme', userId: 'grace@example.com' }, 54],

@@ -123,7 +123,7 @@ describe('the transition table', () => {
     it(`${kind}: ${from}, ${command}`, () => {
       const row = rowIn(kind, statusOf(from));
       const overdue = from.endsWith('overdue');
-      // A settled row stays what it is, whatever the clock says.
+      // A settled row does not change, whatever the time.
       const times = isTerminal(row.status) ? [CREATED_AT, EXPIRES_AT + 1] : [];
       const open = [CREATED_AT, EXPIRES_AT - 1];
       const late = [EXPIRES_AT, EXPIRES_AT + 1, EXPIRES_AT + 1e9];
@@ -219,7 +219,7 @@ describe('every move', () => {
     });
   });
 
-  it('never takes silence for an answer', () => {
+  it('is accepted, opened or declined only by the matching command', () => {
     always((row, command, now) => {
       const status = stepOf(transition(row, command, now))?.status;
       if (status === 'accepted' || status === 'opened') {

@@ -178,7 +178,7 @@ describe('the event', () => {
   it('has an id of its own, derived from the elicitation', () => {
     expect(webhookIdOf(row.id)).toBe(`msg_${row.id}`);
     expect(isWebhookId(webhookIdOf(row.id))).toBe(true);
-    // A dot would let a receiver be told another body under a valid signature.
+    // A dot would allow another body under a valid signature.
     expect(webhookIdOf(row.id)).not.toContain('.');
     for (const id of ['', 'msg_', row.id, `msg_${row.id}x`, `msg_msg_${row.id}`, `${webhookIdOf(row.id)}\n`])
       expect(isWebhookId(id)).toBe(false);

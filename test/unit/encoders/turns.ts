@@ -34,7 +34,7 @@ export function question(
 
 type Told = TurnEvent | UnknownEvent | { readonly name: string; readonly elicitation: Elicitation };
 
-/** Numbers what was told as a feed does. */
+/** Numbers the events as a feed does. */
 export function feed(told: readonly Told[], epoch = EPOCH): WatchItem[] {
   return told.map((event, index) => {
     const id = `${epoch}-${index + 1}`;
@@ -96,7 +96,7 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
   text,
 );
 
-/** What one thing in a step tells, and what stays of it in the message. */
+/** The events of one part of a step, and what the message keeps of it. */
 interface Act {
   readonly told: readonly Told[];
   readonly text?: string;
@@ -142,7 +142,7 @@ const act: fc.Arbitrary<(name: string) => Act> = fc.oneof(
       },
     ],
   })),
-  // Of a newer pod, of a broken one, and of a call that nobody heard of.
+  // From a newer pod, from a broken one, and of an unknown call.
   fc
     .constantFrom<UnknownEvent>(
       { type: 'thought', text: 'hm' },

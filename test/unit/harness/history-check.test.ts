@@ -129,7 +129,7 @@ describe('a legal run', () => {
         const wrong = [...LEGAL_HISTORY, push('c3', 9, 'el_bob', 'declined', 3_000)];
         const run = [...simulateClients(plan), ...(defect ? wrong : [])];
         const groupOf = (event: HistoryEvent) => ('connectionId' in event ? event.connectionId : event.type);
-        // Each connection keeps its own order, everything else is sorted anew.
+        // Each connection keeps its own order; everything else is sorted again.
         const shuffled = run.toSorted((left, right) => groupOf(left).localeCompare(groupOf(right)));
         expect(brokenBy(shuffled, exact)).toEqual(brokenBy(run, exact));
       }),

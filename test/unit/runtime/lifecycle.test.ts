@@ -49,7 +49,7 @@ describe('createReleasers', () => {
   });
 });
 
-/** A signal that nobody else in this process cares for. */
+/** A signal that nothing else in this process handles. */
 const SIGNAL = 'SIGUSR2';
 /** A promise that is kept by hand. */
 function gate(): { opened: Promise<void>; open: () => void } {

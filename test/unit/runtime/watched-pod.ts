@@ -31,7 +31,7 @@ export interface WatchedPod {
   stop(): Promise<void>;
 }
 
-/** Starts an engine whose observer really logs, counts and, unless told not to, traces. */
+/** Starts an engine whose observer really logs, counts and, by default, traces. */
 export async function startWatchedPod(backend: Backend, { traced = true } = {}): Promise<WatchedPod> {
   const exporter = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });

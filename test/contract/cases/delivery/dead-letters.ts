@@ -105,7 +105,7 @@ export function deadLetterContract(contract: Contract): void {
       const letter = letterOf(tenant);
       await first.add(tenant, letter);
       const old = (await first.read(tenant, letter.deliveryId))?.diedAt ?? 0;
-      // At once: also within the same millisecond the two are told apart.
+      // The two are distinguished even within the same millisecond.
       await second.add(tenant, { ...letter, attempts: 1 });
       expect(await first.remove(tenant, letter.deliveryId, old)).toBe(false);
       const now = await first.read(tenant, letter.deliveryId);

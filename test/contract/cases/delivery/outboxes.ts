@@ -91,7 +91,7 @@ export function outboxContract(contract: Contract): void {
       const { outbox } = contract.pods.backend;
       const one = task();
       await outbox.add(one);
-      // Whoever had it first died with it.
+      // The process that had it first died.
       expect(await takenOf(one, 0)).toMatchObject({ attempt: 1 });
       const second = await taken(one);
       expect(second.attempt).toBe(1);
@@ -122,7 +122,7 @@ export function outboxContract(contract: Contract): void {
       await outbox.done(last);
       const anew = await taken(one);
       expect(anew.attempt).toBe(1);
-      // No first hand-out is like the first one after it was added anew, or noted anew once it was crossed off.
+      // A hand-out after a new addition has another receipt than any hand-out before it.
       if (slow !== undefined) await outbox.done(slow);
       await outbox.done(anew);
       await outbox.add(one);

@@ -143,7 +143,7 @@ export function askingContract(contract: Contract): void {
       };
       const { row } = await engine.ask(request);
       expect(calls).toEqual([['schedule', row.id, 600_000]]);
-      // Whoever asked first may have died before it could arm them.
+      // The first asker may have died before it could arm them.
       const again = await engine.ask(request);
       expect(calls.slice(1)).toEqual([['schedule', row.id, again.row.expiresAt - again.now]]);
       await answerOf(engine, owner, row.id, 'cancel');

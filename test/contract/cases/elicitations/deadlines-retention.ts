@@ -10,7 +10,7 @@ import { engineOn } from '../../support/engines.ts';
 import { endOf, entriesOf, refusalOf } from '../../support/observe.ts';
 import { answerOf, askOf, inputFor, newOwner, newStream, serviceOf } from '../../support/questions.ts';
 
-/** Deadlines that nobody waits for, and what leaves after its retention. */
+/** Deadlines without a waiter, and deletion after the retention. */
 export function leavingContract(contract: Contract): void {
   describe('a deadline', () => {
     it('that has passed stays in the index of its bucket, oldest first, until it is settled', async () => {

@@ -11,7 +11,7 @@ import { COLUMNS } from './transition-table.ts';
 
 const COLOURS = ['red', 'green', 'blue', 'white', 'black'];
 
-/** Exactly one terminal state, whoever races for it. */
+/** Exactly one terminal state, whichever callers race for it. */
 export function racingContract(contract: Contract): void {
   describe('a race', () => {
     it('of a hundred answers on two pods has one winner, and equal answers succeed too', async () => {

@@ -18,7 +18,7 @@ import {
 
 const AWAY = new Error('the reply was lost');
 
-/** What an Idempotency-Key promises, and to whom a stream request belongs. */
+/** The guarantees of an Idempotency-Key, and the ownership of a stream request. */
 export function repeatingContract(contract: Contract): void {
   describe('the same ask again', () => {
     const askWith = (engine: Engine, owner: Owner, idempotencyKey: string, more = {}): Promise<AskResult> =>

@@ -1,7 +1,7 @@
 import type { Status } from '@parley/shared/domain/elicitations/status';
 import type { ErrorCode } from '@parley/shared/domain/errors';
 
-/** The three kinds of elicitation that the table tells apart. */
+/** The three kinds of elicitation that the table distinguishes. */
 export const KINDS = ['form', 'url, client completion', 'url, server completion'] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -67,7 +67,7 @@ export interface Cell {
   readonly kind: Kind;
   readonly from: From;
   readonly command: Column;
-  /** `moves` to a status, `same` when nothing changes and nobody is refused, or the code of the refusal. */
+  /** `moves` to a status, `same` when nothing changes without a refusal, or the code of the refusal. */
   readonly outcome: { readonly moves: Status } | { readonly refused: ErrorCode } | 'same';
 }
 

@@ -48,7 +48,7 @@ export function waitContract(contract: Contract): void {
       const stream = newStream();
       const { row } = await askOf(engine, stream);
       const waiting = engine.wait({ caller: serviceOf(stream), id: row.id });
-      // It looks, subscribes, and looks once more before it sleeps; and again when its subscription had a break.
+      // It reads, subscribes, and reads once more before it sleeps; and again after a gap in its subscription.
       await waitUntil(() => noted.reads >= 2, { what: 'the waiter to sleep', everyMs: 5 });
       const content = { colour: 'red', note };
       const given = await answerOf(second, stream, row.id, 'accept', content);
