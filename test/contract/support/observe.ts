@@ -4,7 +4,7 @@ import type { Feed, FeedEntry } from '@parley/shared/ports/elicitations/feed';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 /** The error of a call that must be refused. */
-export async function refusalOf(call: Promise<unknown>): Promise<ParleyError> {
+export async function expectRefusal(call: Promise<unknown>): Promise<ParleyError> {
   try {
     await call;
   } catch (error) {
@@ -15,7 +15,7 @@ export async function refusalOf(call: Promise<unknown>): Promise<ParleyError> {
 }
 
 /** How a call ended: its value, or its refusal. Any other error is thrown on. */
-export async function endOf<T>(call: Promise<T>): Promise<{ value: T } | { refusal: ParleyError }> {
+export async function callOutcome<T>(call: Promise<T>): Promise<{ value: T } | { refusal: ParleyError }> {
   try {
     return { value: await call };
   } catch (error) {
@@ -25,7 +25,7 @@ export async function endOf<T>(call: Promise<T>): Promise<{ value: T } | { refus
 }
 
 /** A whole feed, read in pages of `limit`; empty when there is none. */
-export async function entriesOf(feed: Feed, stream: StreamRef, limit = 50): Promise<FeedEntry[]> {
+export async function readEntries(feed: Feed, stream: StreamRef, limit = 50): Promise<FeedEntry[]> {
   const entries: FeedEntry[] = [];
   for (;;) {
     const page = await feed.read(stream, entries.at(-1)?.position, limit);

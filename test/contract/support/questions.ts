@@ -65,12 +65,12 @@ export function inputFor(owner: Owner & Partial<StreamRef>, more: Partial<AskInp
 }
 
 /** Asks `owner` what `inputFor` makes of it. */
-export function askOf(engine: Engine, owner: Owner & Partial<StreamRef>, more: Partial<AskInput> = {}) {
+export function askQuestion(engine: Engine, owner: Owner & Partial<StreamRef>, more: Partial<AskInput> = {}) {
   return engine.ask({ tenant: owner.tenant, input: inputFor(owner, more) });
 }
 
 /** Answers as the owner. */
-export function answerOf(
+export function answerQuestion(
   engine: Engine,
   owner: Owner,
   id: string,
@@ -101,12 +101,12 @@ export async function send(
     case 'accept':
     case 'other':
     case 'wrong':
-      return answerOf(engine, owner, id, 'accept', contentFor(kind, column));
+      return answerQuestion(engine, owner, id, 'accept', contentFor(kind, column));
     case 'decline':
     case 'cancel':
-      return answerOf(engine, owner, id, column);
+      return answerQuestion(engine, owner, id, column);
     case 'laden':
-      return answerOf(engine, owner, id, 'decline', {});
+      return answerQuestion(engine, owner, id, 'decline', {});
     case 'complete':
       return engine.complete({ caller, id, surface: 'test' });
     case 'withdraw':

@@ -3,7 +3,7 @@ import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
 import { deadlinesKey, elicitationKey, inboxKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { answerOf, askOf, newOwner } from '../../contract/support/questions.ts';
+import { answerQuestion, askQuestion, newOwner } from '../../contract/support/questions.ts';
 import { type ClusterTopology, startCluster } from '../../harness/redis/cluster.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { startTestPod, type TestPod } from '../worker/setup.ts';
@@ -28,14 +28,14 @@ afterAll(async () => {
 it('audits every master of a Cluster', async () => {
   const owners = Array.from({ length: 24 }, newOwner);
   for (const [index, owner] of owners.entries()) {
-    const { row } = await askOf(pod.engine, owner);
+    const { row } = await askQuestion(pod.engine, owner);
     const deadlines = deadlinesKey(bucketOf(owner));
     if (index % 3 === 0) {
       await redis.del(inboxKey(owner));
     } else if (index % 3 === 1) {
       await redis.zadd(deadlines, 1, mintElicitationId(owner));
     } else {
-      await answerOf(pod.engine, owner, row.id, 'decline');
+      await answerQuestion(pod.engine, owner, row.id, 'decline');
       await redis.persist(elicitationKey(row.id));
     }
   }

@@ -10,7 +10,13 @@ import {
   inboxKey,
 } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, askOf, newOwner, newStream, serviceOf } from '../../contract/support/questions.ts';
+import {
+  answerQuestion,
+  askQuestion,
+  newOwner,
+  newStream,
+  serviceOf,
+} from '../../contract/support/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -34,13 +40,13 @@ afterAll(async () => {
 beforeEach(() => command('FLUSHALL'));
 
 async function asked(owner: Owner = newOwner()) {
-  const { row } = await askOf(pod.engine, owner);
+  const { row } = await askQuestion(pod.engine, owner);
   return { id: row.id, owner, row };
 }
 
 async function ended(owner: Owner = newOwner()) {
   const question = await asked(owner);
-  await answerOf(pod.engine, owner, question.id, 'decline');
+  await answerQuestion(pod.engine, owner, question.id, 'decline');
   return question;
 }
 
@@ -177,8 +183,8 @@ describe('the cleanup', () => {
     await pod.backend.limits.take('answers', stream, { points: 10, windowSeconds: 10 });
     await pod.backend.limits.hold('streams', stream, 'here', 10, 10_000);
     const open = await asked();
-    const mortal = ((await command('KEYS', '*')) as string[]).filter((key) => !key.includes(open.id));
-    const persisted = await Promise.all(mortal.map((key) => command('PERSIST', key)));
+    const expiring = ((await command('KEYS', '*')) as string[]).filter((key) => !key.includes(open.id));
+    const persisted = await Promise.all(expiring.map((key) => command('PERSIST', key)));
     const planted = persisted.filter((reply) => reply === 1).length;
     // The row and its history, three feeds, the claims on two streams and a key, two budgets.
     expect(planted).toBe(10);
@@ -203,8 +209,8 @@ describe('the cleanup', () => {
     try {
       const owner = newOwner();
       const outstay = async () => {
-        const { row } = await askOf(brief.engine, owner);
-        await answerOf(brief.engine, owner, row.id, 'decline');
+        const { row } = await askQuestion(brief.engine, owner);
+        await answerQuestion(brief.engine, owner, row.id, 'decline');
         return Number(await command('PERSIST', elicitationKey(row.id)));
       };
       const planted = await Promise.all(Array.from({ length: 10 }, outstay));
@@ -232,7 +238,7 @@ describe('during asks and answers', () => {
     // As an audit would that saw the row just before it was asked, and its inbox just after.
     expect(await rows.repair(id, [inbox])).toBe(0);
     expect(await command('ZCARD', inbox.key)).toBe(1);
-    await answerOf(pod.engine, owner, id, 'decline');
+    await answerQuestion(pod.engine, owner, id, 'decline');
     // And one that saw it open just before it ended.
     expect(await rows.repair(id, [inbox])).toBe(0);
     expect(await command('ZCARD', inbox.key)).toBe(0);
@@ -245,9 +251,9 @@ describe('during asks and answers', () => {
     let auditing = true;
     const ask = async (owner: Owner) => {
       for (let round = 0; auditing; round += 1) {
-        const { row } = await askOf(pod.engine, owner);
+        const { row } = await askQuestion(pod.engine, owner);
         if (round % 3 === 0) open.push(row.id);
-        else await answerOf(pod.engine, owner, row.id, 'decline');
+        else await answerQuestion(pod.engine, owner, row.id, 'decline');
       }
     };
     const load = Promise.all(owners.map(ask));

@@ -1,7 +1,7 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { elicitationKey, feedKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { askOf, newStream, serviceOf } from '../../contract/support/questions.ts';
+import { askQuestion, newStream, serviceOf } from '../../contract/support/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { single, startTestPod, type TestPod } from '../worker/setup.ts';
@@ -30,7 +30,7 @@ async function faultOf(call: Promise<unknown>): Promise<unknown> {
 
 it('a feed entry that cannot be read is a fault, not an outage', async () => {
   const stream = newStream();
-  await askOf(pod.engine, stream);
+  await askQuestion(pod.engine, stream);
   const [[id]] = (await redisCommand(redis.url, 'XRANGE', feedKey(stream), '-', '+')) as [[string]];
   const next = id.replace(/\d+$/, (seq) => String(Number(seq) + 1));
   await redisCommand(redis.url, 'XADD', feedKey(stream), next, 'event', 'elicitation-resolved', 'data', '{');
@@ -39,8 +39,8 @@ it('a feed entry that cannot be read is a fault, not an outage', async () => {
 
 it('a row that cannot be read is a fault, not an outage, in the lists that contain it too; other rows are not affected', async () => {
   const stream = newStream();
-  const { row: damaged } = await askOf(pod.engine, stream);
-  const { row: sound } = await askOf(pod.engine, stream);
+  const { row: damaged } = await askQuestion(pod.engine, stream);
+  const { row: sound } = await askQuestion(pod.engine, stream);
   await redisCommand(redis.url, 'HSET', elicitationKey(damaged.id), 'definition', '{');
   expect(await faultOf(pod.engine.read(serviceOf(stream), damaged.id))).toBeInstanceOf(SyntaxError);
   expect(await faultOf(pod.engine.list({ owner: stream, limit: 10 }))).toBeInstanceOf(SyntaxError);

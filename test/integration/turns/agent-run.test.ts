@@ -20,7 +20,7 @@ import { type RunOptions, runTurn } from '../../../services/api/src/agents/loop/
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createRunWriter } from '../../../shared/src/runs/write.ts';
 import { engineOn } from '../../contract/support/engines.ts';
-import { entriesOf } from '../../contract/support/observe.ts';
+import { readEntries } from '../../contract/support/observe.ts';
 import { newOwner } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -87,7 +87,7 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     onFault: (error) => faults.push(error),
   };
   const events = async (): Promise<TurnEvent[]> => {
-    const entries = await entriesOf(backend.feed, run);
+    const entries = await readEntries(backend.feed, run);
     return entries.map(({ event }) => turnEventOf(event)).filter((event) => event !== undefined);
   };
   return {

@@ -8,11 +8,11 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-work.ts';
-import { refusalOf } from '../../contract/support/observe.ts';
-import { answerOf } from '../../contract/support/questions.ts';
+import { expectRefusal } from '../../contract/support/observe.ts';
+import { answerQuestion } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { eventsOf, openOf, podOn, saying, type TestPod, talk } from './setup.ts';
+import { listOpen, podOn, readEvents, saying, type TestPod, talk } from './setup.ts';
 
 let model: ScriptedModel;
 beforeAll(async () => {
@@ -54,7 +54,7 @@ function world(what = 'hello') {
     conversation: { ...request.conversation, conversationId: `minted-${Math.random()}` },
   });
   const untilFinished = (run: RunRef) =>
-    waitUntil(async () => (await eventsOf(backend, run)).at(-1)?.type === 'turn-finished', {
+    waitUntil(async () => (await readEvents(backend, run)).at(-1)?.type === 'turn-finished', {
       what: 'the end',
     });
   /** What the model was asked in this world. */
@@ -148,15 +148,15 @@ describe('a request that is sent again', () => {
     const [run] = all;
     if (run === undefined) throw new Error('No turn.');
     expect(new Set(all.map((each) => `${each.streamRequestId} ${each.conversationId}`)).size).toBe(1);
-    await waitUntil(async () => (await openOf(one.engine, run)).length === 1, { what: 'the question' });
+    await waitUntil(async () => (await listOpen(one.engine, run)).length === 1, { what: 'the question' });
     // A repeated request during the turn must not let its pod treat the turn as orphaned.
     await Promise.all([one.turns.begin(again()), other.turns.begin(again())]);
     expect(await one.turns.resumable(run, undefined)).toMatchObject({ streamRequestId: run.streamRequestId });
-    const [question] = await openOf(one.engine, run);
-    await answerOf(one.engine, run, question?.id ?? '', 'accept', { answer: true });
+    const [question] = await listOpen(one.engine, run);
+    await answerQuestion(one.engine, run, question?.id ?? '', 'accept', { answer: true });
     await untilFinished(run);
     expect((await backend.runs.standing(run))?.term).toBe(1);
-    expect(await openOf(one.engine, run)).toEqual([]);
+    expect(await listOpen(one.engine, run)).toEqual([]);
   });
 
   it('with another body is refused, and the turn continues', async () => {
@@ -164,9 +164,9 @@ describe('a request that is sent again', () => {
     const { turns } = pod();
     const first = await turns.begin(request);
     const other = { ...request, repeatable: { key: 'key-1', digest: 'other' } };
-    expect(await refusalOf(turns.begin(other))).toMatchObject({ code: 'idempotency_mismatch' });
+    expect(await expectRefusal(turns.begin(other))).toMatchObject({ code: 'idempotency_mismatch' });
     await untilFinished(first);
-    expect(await refusalOf(turns.begin(other))).toMatchObject({ code: 'idempotency_mismatch' });
+    expect(await expectRefusal(turns.begin(other))).toMatchObject({ code: 'idempotency_mismatch' });
   });
 
   it('is another turn under another key, or of another person', async () => {
@@ -184,7 +184,7 @@ describe('a request that is sent again', () => {
     const { runs, back } = losing(backend.runs, true);
     const [far, near] = [pod({ runs }), pod()];
     const told = { ...request, before: [{ role: 'user', content: 'earlier' } as const] };
-    expect(await refusalOf(far.turns.begin(told))).toMatchObject({ code: 'unavailable' });
+    expect(await expectRefusal(far.turns.begin(told))).toMatchObject({ code: 'unavailable' });
     const run = await near.turns.begin(told);
     expect(run.isRepeat).toBe(true);
     expect((await far.turns.begin(told)).isRepeat).toBe(true);
@@ -199,16 +199,16 @@ describe('a request that is sent again', () => {
       const { backend, pod, request, untilFinished, rounds } = world('ask');
       const { runs, back, looks } = losing(backend.runs, false);
       const [far, near] = [pod({ runs }), pod()];
-      expect(await refusalOf(far.turns.begin(request))).toMatchObject({ code: 'unavailable' });
+      expect(await expectRefusal(far.turns.begin(request))).toMatchObject({ code: 'unavailable' });
       const run = await (repeater === 'another pod' ? near : far).turns.begin(request);
       expect(run.isRepeat).toBe(false);
-      await waitUntil(async () => (await openOf(near.engine, run)).length === 1, { what: 'the question' });
+      await waitUntil(async () => (await listOpen(near.engine, run)).length === 1, { what: 'the question' });
       back();
       const itsLook = () => waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });
       // A pod checks its own active runs afterwards.
       if (repeater === 'another pod') await itsLook();
-      const [question] = await openOf(near.engine, run);
-      await answerOf(near.engine, run, question?.id ?? '', 'accept', { answer: true });
+      const [question] = await listOpen(near.engine, run);
+      await answerQuestion(near.engine, run, question?.id ?? '', 'accept', { answer: true });
       await untilFinished(run);
       await itsLook();
       expect((await backend.runs.read(run)).run).toMatchObject({ status: 'finished', term: 1 });
@@ -223,7 +223,7 @@ describe('a request that is sent again', () => {
       pod({ runs, pod: 'far', leaseTiming: MORTAL }),
       pod({ pod: 'near', leaseTiming: MORTAL }),
     ];
-    await refusalOf(far.turns.begin(request));
+    await expectRefusal(far.turns.begin(request));
     await far.turns.close();
     const run = await near.turns.begin(request);
     expect(run.isRepeat).toBe(true);
@@ -239,7 +239,7 @@ describe('a request that is sent again', () => {
       const { runs, looks, doIt } = postponing(backend.runs);
       const [far, near] = [pod({ runs }), pod()];
       const { repeatable: _key, ...bare } = request;
-      expect(await refusalOf(far.turns.begin(hasKey ? request : bare))).toMatchObject({
+      expect(await expectRefusal(far.turns.begin(hasKey ? request : bare))).toMatchObject({
         code: 'unavailable',
       });
       await waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });

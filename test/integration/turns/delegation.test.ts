@@ -13,10 +13,10 @@ import {
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createDelegateTool } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { answerOf } from '../../contract/support/questions.ts';
+import { answerQuestion } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { elicit, eventsOf, openOf, podOn, saying, type TestAgent, type TestPod, talk } from './setup.ts';
+import { elicit, listOpen, podOn, readEvents, saying, type TestAgent, type TestPod, talk } from './setup.ts';
 
 const to = (agent: string, task: string) => ({ name: `delegate_to_${agent}`, arguments: { task } });
 const ask = (message: string) => ({ name: 'elicit', arguments: { kind: 'text', message } });
@@ -134,17 +134,17 @@ async function beginAt(
     conversation,
     run,
     record,
-    events: () => eventsOf(backend, run),
+    events: () => readEvents(backend, run),
     /** The pod of a run gives no sign of life any more; until that is seen. */
     async die({ owner = '' }: Partial<Run> = {}) {
       dead.add(owner);
       await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
     },
     async asked(count: number) {
-      await waitUntil(async () => (await openOf(own.engine, conversation)).length === count, {
+      await waitUntil(async () => (await listOpen(own.engine, conversation)).length === count, {
         what: `${count} questions`,
       });
-      return openOf(own.engine, conversation);
+      return listOpen(own.engine, conversation);
     },
     async ended() {
       return waitUntil(
@@ -156,7 +156,7 @@ async function beginAt(
       );
     },
     text: async () =>
-      (await eventsOf(backend, run)).map((event) => ('text' in event ? event.text : '')).join(''),
+      (await readEvents(backend, run)).map((event) => ('text' in event ? event.text : '')).join(''),
   };
 }
 
@@ -170,7 +170,7 @@ describe('a delegate on another pod', () => {
     await waitUntil(async () => (await delegatedBy(turn.backend, turn.run))[0]?.owner.startsWith('third/'), {
       what: 'the third pod',
     });
-    await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    await answerQuestion(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
     expect((await turn.ended()).status).toBe('finished');
     expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
     expect(await turn.asked(0)).toEqual([]);
@@ -184,7 +184,7 @@ describe('a delegate on another pod', () => {
     if (before === undefined) throw new Error('Nobody works on it.');
     // As a job is that its pod did not live to see through.
     for (const term of [1, before.term, 7]) await turn.backend.runQueue.offer(before, term);
-    await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
+    await answerQuestion(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
     expect((await turn.ended()).status).toBe('finished');
     const [after] = await delegatedBy(turn.backend, turn.run);
     expect([after?.owner, after?.term, after?.steps.length]).toEqual([before.owner, before.term, 2]);
@@ -218,7 +218,7 @@ it('a delegate that another pod took over from a silent pod may return to that p
     // As another pod does after a lapse, and then dies; the turn itself was not yet taken.
     if (isTaken) await turn.backend.runs.takeOver(first, first.term, 'died');
     // Only a write shows the first pod that it has lost the run.
-    await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    await answerQuestion(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
     const isBack = async () => {
       await turn.backend.runQueue.offer(first, first.term + 1);
       return (await delegatedBy(turn.backend, turn.run))[0]?.owner === first.owner;
@@ -252,11 +252,11 @@ it.each(PLACES)(
     const isOffered = async () => {
       // As a worker does that finds the dead pod's.
       if (taken !== undefined) await backend.runQueue.offer(taken, 2);
-      return (await openOf(turn.own.engine, turn.conversation)).length === 1;
+      return (await listOpen(turn.own.engine, turn.conversation)).length === 1;
     };
     await waitUntil(isOffered, { what: 'the question', everyMs: 100 });
     const [asked] = await turn.asked(1);
-    await answerOf(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    await answerQuestion(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
     expect((await turn.ended()).status).toBe('finished');
     expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
     const [delegate] = await delegatedBy(backend, turn.run);
@@ -290,7 +290,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
       context: { agent: 'The librarian' },
       message: 'What of librarian?',
     });
-    await answerOf(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'teal' });
+    await answerQuestion(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'teal' });
     const root = await turn.ended();
     expect(await turn.text()).toBe('boss(researcher(librarian({"status":"accepted","answer":"teal"})))');
     const runs = await delegatedBy(turn.backend, turn.run);
@@ -314,7 +314,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
   it('shows on its stream which agent calls what, under ids of their own, and what all of them used', async () => {
     const turn = await begin('researcher and left');
     for (const { id } of await turn.asked(2)) {
-      await answerOf(turn.own.engine, turn.conversation, id, 'decline');
+      await answerQuestion(turn.own.engine, turn.conversation, id, 'decline');
     }
     const root = await turn.ended();
     const events = await turn.events();
@@ -343,7 +343,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
   it('distinguishes calls to which models gave the same id', async () => {
     const turn = await begin('researcher', {}, { numbersCallsAnew: true });
     const [row] = await turn.asked(1);
-    await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'decline');
+    await answerQuestion(turn.own.engine, turn.conversation, row?.id ?? '', 'decline');
     expect((await turn.ended()).status).toBe('finished');
     const called = (await turn.events()).filter((event) => event.type === 'tool-called');
     expect(new Set(called.map(({ toolCallId }) => toolCallId)).size).toBe(3);
@@ -354,9 +354,9 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     const rows = await turn.asked(2);
     const idOf = (agent: string) =>
       rows.find(({ definition }) => definition.context.agent === `The ${agent}`)?.id ?? '';
-    await answerOf(turn.other.engine, turn.conversation, idOf('right'), 'accept', { answer: 'R' });
+    await answerQuestion(turn.other.engine, turn.conversation, idOf('right'), 'accept', { answer: 'R' });
     await turn.asked(1);
-    await answerOf(turn.other.engine, turn.conversation, idOf('left'), 'accept', { answer: 'L' });
+    await answerQuestion(turn.other.engine, turn.conversation, idOf('left'), 'accept', { answer: 'L' });
     await turn.ended();
     expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\) right\(.*"R".*\)\)$/);
   });
@@ -388,7 +388,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
       expect(after.map(({ id }) => id).sort()).toEqual(before.map(({ id }) => id).sort());
       for (const { id, definition } of after) {
         const answer = definition.context.agent === 'The left' ? 'L' : 'R';
-        await answerOf(turn.other.engine, turn.conversation, id, 'accept', { answer });
+        await answerQuestion(turn.other.engine, turn.conversation, id, 'accept', { answer });
       }
       expect((await turn.ended()).status).toBe('finished');
       expect(await turn.text()).toMatch(/^boss\(researcher\(librarian\(.*"R".*\)\) left\(.*"L".*\)\)$/);
@@ -428,7 +428,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     );
     const [left] = await turn.asked(1);
     expect(left?.definition.context.agent).toBe('The left');
-    await answerOf(turn.own.engine, turn.conversation, left?.id ?? '', 'accept', { answer: 'L' });
+    await answerQuestion(turn.own.engine, turn.conversation, left?.id ?? '', 'accept', { answer: 'L' });
     expect((await turn.ended()).status).toBe('finished');
     expect(await turn.text()).toContain('The clumsy could not finish the task: something went wrong');
   });
@@ -454,7 +454,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
       const rows = await turn.asked(2);
       const answer = async (agent: string) => {
         const row = rows.find(({ definition }) => definition.context.agent === agent);
-        await answerOf(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'A' });
+        await answerQuestion(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'A' });
       };
       await answer('The left');
       const isKept = async () => (await turn.record())?.calls.some(({ state }) => state === 'returned');
@@ -481,7 +481,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     const [row] = await turn.asked(1);
     const since = performance.now();
     await waitUntil(() => performance.now() - since > workMs, { what: 'more time than the turn may work' });
-    await answerOf(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
+    await answerQuestion(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
     expect((await turn.ended()).status).toBe('finished');
   });
 

@@ -12,15 +12,15 @@ import { createDelegateTool } from '../../../services/api/src/agents/delegation/
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { engineOn } from '../../contract/support/engines.ts';
 import { memoryStore } from '../../contract/support/memory-pods.ts';
-import { entriesOf } from '../../contract/support/observe.ts';
+import { readEntries } from '../../contract/support/observe.ts';
 import type { Pods, Store } from '../../contract/support/pods.ts';
-import { answerOf } from '../../contract/support/questions.ts';
+import { answerQuestion } from '../../contract/support/questions.ts';
 import { openRedisPods } from '../../contract/support/redis-pods.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { findRedis } from '../../harness/redis/find-redis.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { elicit, eventsOf, openOf, podOn, saying, type TestPod, talk } from './setup.ts';
+import { elicit, listOpen, podOn, readEvents, saying, type TestPod, talk } from './setup.ts';
 
 const TOOLS = ['out', 'back', 'flaky'];
 const ask = (message: string) => ({ name: 'elicit', arguments: { kind: 'text', message } });
@@ -97,7 +97,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       const own = join('first', more, 'backend');
       const run = await own.turns.begin({ ...saying(conversation, text), delivery: 'detach' });
       await isDetached(run);
-      const asked = await openOf(own.engine, conversation);
+      const asked = await listOpen(own.engine, conversation);
       expect(asked).toHaveLength(questions);
       await own.turns.close();
       return { conversation, own, run, asked };
@@ -107,7 +107,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       waitUntil(
         async () => {
           const standing = await pods.second.runs.standing(run);
-          const told = (await eventsOf(pods.second, run)).filter(({ type }) => type === 'turn-detached');
+          const told = (await readEvents(pods.second, run)).filter(({ type }) => type === 'turn-detached');
           return standing?.owner === DETACHED && told.length === times;
         },
         { what: `the turn to be detached ${times} times` },
@@ -126,16 +126,16 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       );
 
     const textOf = async (run: RunRef) =>
-      (await eventsOf(pods.second, run)).map((event) => ('text' in event ? event.text : '')).join('');
+      (await readEvents(pods.second, run)).map((event) => ('text' in event ? event.text : '')).join('');
 
     it('a waiting turn is detached; the answer, on any pod, lets another pod complete it', async () => {
       const { conversation, run, asked } = await detached('ask', 1);
       const other = join('other');
-      await answerOf(other.engine, conversation, asked[0]?.id ?? '', 'accept', { answer: 'Yes' });
+      await answerQuestion(other.engine, conversation, asked[0]?.id ?? '', 'accept', { answer: 'Yes' });
       expect(await endOf(run)).toBe('finished');
       expect(await textOf(run)).toMatch(/^Let me see\. Heard: .*"Yes".*/);
       expect((await pods.second.runs.read(run)).run?.owner).toMatch(/^other\//);
-      const kinds = (await eventsOf(pods.second, run)).map(({ type }) => type);
+      const kinds = (await readEvents(pods.second, run)).map(({ type }) => type);
       expect(kinds.indexOf('turn-detached')).toBeLessThan(kinds.indexOf('turn-attached'));
       expect(kinds.filter((kind) => kind === 'tool-called')).toHaveLength(1);
     });
@@ -143,16 +143,16 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
     it('a turn that asks twice at once continues with each answer, and is detached in between', async () => {
       const { conversation, run, asked } = await detached('ask and ask', 2);
       const other = join('other');
-      await answerOf(other.engine, conversation, asked[0]?.id ?? '', 'accept', { answer: 'one' });
+      await answerQuestion(other.engine, conversation, asked[0]?.id ?? '', 'accept', { answer: 'one' });
       await isDetached(run, 2);
       expect((await pods.second.runs.read(run)).run?.calls.map(({ state }) => state).sort()).toEqual([
         'intended',
         'returned',
       ]);
-      await answerOf(other.engine, conversation, asked[1]?.id ?? '', 'decline');
+      await answerQuestion(other.engine, conversation, asked[1]?.id ?? '', 'decline');
       expect(await endOf(run)).toBe('finished');
       expect(await textOf(run)).toContain('one');
-      expect(await openOf(other.engine, conversation)).toEqual([]);
+      expect(await listOpen(other.engine, conversation)).toEqual([]);
     });
 
     it.each(['same-pod', 'any-pod'] as const)(
@@ -163,7 +163,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
         });
         const other = join('other', { delegates: place });
         for (const [index, row] of asked.entries()) {
-          await answerOf(other.engine, conversation, row.id, 'accept', { answer: `answer ${index}` });
+          await answerQuestion(other.engine, conversation, row.id, 'accept', { answer: `answer ${index}` });
         }
         expect(await endOf(run)).toBe('finished');
         for (const index of [0, 1, 2]) expect(await textOf(run)).toContain(`answer ${index}`);
@@ -188,7 +188,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
         code: 'turn_running',
       });
       expect(await pods.second.runs.standing(run)).toMatchObject({ owner: DETACHED });
-      await answerOf(other.engine, conversation, asked[0]?.id ?? '', 'cancel');
+      await answerQuestion(other.engine, conversation, asked[0]?.id ?? '', 'cancel');
       expect(await endOf(run)).toBe('finished');
     });
 
@@ -214,7 +214,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       });
       if (questions === 2) {
         await isDetached(run, 2);
-        await answerOf(other.engine, conversation, asked[1]?.id ?? '', 'decline');
+        await answerQuestion(other.engine, conversation, asked[1]?.id ?? '', 'decline');
       }
       expect(await endOf(run)).toBe('finished');
     });
@@ -242,12 +242,12 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
         pod: 'slow',
       });
       closing.push(() => other.turns.close());
-      await answerOf(engineOn(pods.backend), conversation, asked[0]?.id ?? '', 'accept', {
+      await answerQuestion(engineOn(pods.backend), conversation, asked[0]?.id ?? '', 'accept', {
         answer: 'heard',
       });
       await waitUntil(async () => (await stateOf(run)).includes('returned'), { what: 'the first result' });
       expect(stalls).toBeGreaterThan(0);
-      await answerOf(other.engine, conversation, asked[1]?.id ?? '', 'decline');
+      await answerQuestion(other.engine, conversation, asked[1]?.id ?? '', 'decline');
       expect(await endOf(run)).toBe('finished');
       expect(await textOf(run)).toContain('heard');
     });
@@ -263,7 +263,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       await pods.second.runQueue.offer(run, (standing?.term ?? 0) + 1);
       await isDetached(run, 2);
       expect((await pods.second.elicitations.read(flaky)).row?.status).toBe('withdrawn');
-      await answerOf(other.engine, conversation, own, 'accept', { answer: 'Yes' });
+      await answerQuestion(other.engine, conversation, own, 'accept', { answer: 'Yes' });
       expect(await endOf(run)).toBe('finished');
     });
 
@@ -276,8 +276,8 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       const run = await own.turns.begin(saying(conversation, 'left'));
       await isDetached(run);
       await waitUntil(() => performance.now() - since > workMs, { what: 'more time than the turn may work' });
-      const [asked] = await openOf(own.engine, conversation);
-      await answerOf(own.engine, conversation, asked?.id ?? '', 'accept', { answer: 'late' });
+      const [asked] = await listOpen(own.engine, conversation);
+      await answerQuestion(own.engine, conversation, asked?.id ?? '', 'accept', { answer: 'late' });
       expect(await endOf(run)).toBe('finished');
     });
 
@@ -307,14 +307,14 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
         { agents: AGENTS, pod: 'leaving' },
       );
       const run = await own.turns.begin(saying(conversation, 'ask'));
-      await waitUntil(async () => (await openOf(own.engine, conversation)).length === 1, {
+      await waitUntil(async () => (await listOpen(own.engine, conversation)).length === 1, {
         what: 'the question',
       });
       await own.turns.close();
       expect(refusals).toBeLessThan(0);
       const other = join('other');
-      const [asked] = await openOf(other.engine, conversation);
-      await answerOf(other.engine, conversation, asked?.id ?? '', 'accept', { answer: 'Yes' });
+      const [asked] = await listOpen(other.engine, conversation);
+      await answerQuestion(other.engine, conversation, asked?.id ?? '', 'accept', { answer: 'Yes' });
       expect(await endOf(run)).toBe('finished');
     });
 
@@ -322,13 +322,13 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       const { conversation, run, asked } = await detached('ask', 1);
       const other = join('other');
       expect(await other.turns.isWaiting(run)).toBe(true);
-      await answerOf(other.engine, conversation, asked[0]?.id ?? '', 'accept', { answer: 'Yes' });
+      await answerQuestion(other.engine, conversation, asked[0]?.id ?? '', 'accept', { answer: 'Yes' });
       expect(await endOf(run)).toBe('finished');
       expect(await other.turns.isWaiting(run)).toBe(false);
       const { streamRequestId } = run;
       expect(await other.turns.resumable(conversation, undefined)).toMatchObject({ streamRequestId });
       expect((await pods.second.conversations.read(conversation)).running).toBeUndefined();
-      const positions = (await entriesOf(pods.second.feed, run)).map(({ position }) => position);
+      const positions = (await readEntries(pods.second.feed, run)).map(({ position }) => position);
       expect(await other.turns.resumable(conversation, positions.at(-2))).toMatchObject({ streamRequestId });
       expect(await other.turns.resumable(conversation, positions.at(-1))).toBeUndefined();
       expect(await other.turns.resumable(conversation, { epoch: '17', seq: 1 })).toBeUndefined();
@@ -338,16 +338,16 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       const own = join('first', { holdMs: 100 }, 'backend');
       const [kept, released] = [talk(), talk()];
       const stays = await own.turns.begin(saying(kept, 'out'));
-      await waitUntil(async () => (await openOf(own.engine, kept)).length === 1, { what: 'the question' });
+      await waitUntil(async () => (await listOpen(own.engine, kept)).length === 1, { what: 'the question' });
       const goes = await own.turns.begin(saying(released, 'back'));
       await isDetached(goes);
       expect((await pods.second.runs.standing(stays))?.owner).toMatch(/^first\//);
       for (const conversation of [kept, released]) {
-        const [asked] = await openOf(own.engine, conversation);
-        await answerOf(own.engine, conversation, asked?.id ?? '', 'decline');
+        const [asked] = await listOpen(own.engine, conversation);
+        await answerQuestion(own.engine, conversation, asked?.id ?? '', 'decline');
       }
       expect(await Promise.all([endOf(stays), endOf(goes)])).toEqual(['finished', 'finished']);
-      expect((await eventsOf(pods.second, stays)).map(({ type }) => type)).not.toContain('turn-detached');
+      expect((await readEvents(pods.second, stays)).map(({ type }) => type)).not.toContain('turn-detached');
     });
 
     it('a turn is held as long as its pod holds turns, then detached', async () => {
@@ -355,9 +355,9 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       const own = join('first', { holdMs: 300 }, 'backend');
       const run = await own.turns.begin(saying(conversation, 'ask'));
       await isDetached(run);
-      const [asked] = await openOf(own.engine, conversation);
+      const [asked] = await listOpen(own.engine, conversation);
       // The same pod may well go on.
-      await answerOf(own.engine, conversation, asked?.id ?? '', 'accept', { answer: 'late' });
+      await answerQuestion(own.engine, conversation, asked?.id ?? '', 'accept', { answer: 'late' });
       expect(await endOf(run)).toBe('finished');
       expect(own.faults).toEqual([]);
     });
@@ -374,8 +374,8 @@ it('a turn whose feed was deleted by retention cannot be resumed, though its con
   await waitUntil(async () => (await backend.runs.standing(run))?.owner === DETACHED, {
     what: 'the detaching',
   });
-  const [asked] = await openOf(own.engine, conversation);
-  await answerOf(own.engine, conversation, asked?.id ?? '', 'decline');
+  const [asked] = await listOpen(own.engine, conversation);
+  await answerQuestion(own.engine, conversation, asked?.id ?? '', 'decline');
   await waitUntil(() => own.turns.resumable(conversation, undefined), { what: 'the end, or the turn' });
   await waitUntil(async () => (await own.turns.resumable(conversation, undefined)) === undefined, {
     what: 'the feed to leave',

@@ -7,7 +7,7 @@ import {
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { eventsOf, openOf, podOn, saying, talk } from './setup.ts';
+import { listOpen, podOn, readEvents, saying, talk } from './setup.ts';
 
 const QUESTIONS: Readonly<Record<string, object>> = {
   choice: {
@@ -47,12 +47,12 @@ async function asked(name: string, support: Support) {
   const { turns, engine } = podOn(backend, model);
   const run = await turns.begin({ ...saying(conversation, name), support });
   const ended = async () => (await backend.runs.standing(run))?.status !== 'running';
-  await waitUntil(async () => (await ended()) || (await openOf(engine, conversation)).length > 0, {
+  await waitUntil(async () => (await ended()) || (await listOpen(engine, conversation)).length > 0, {
     what: 'the end, or a question',
   });
   const { tenant, userId } = conversation;
   const { rows } = await engine.list({ owner: { tenant, userId }, limit: 5 });
-  const text = (await eventsOf(backend, run)).map((event) => ('text' in event ? event.text : '')).join('');
+  const text = (await readEvents(backend, run)).map((event) => ('text' in event ? event.text : '')).join('');
   await turns.close();
   return { text, rows };
 }

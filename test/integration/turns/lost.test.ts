@@ -8,11 +8,11 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { refusalOf } from '../../contract/support/observe.ts';
-import { answerOf } from '../../contract/support/questions.ts';
+import { expectRefusal } from '../../contract/support/observe.ts';
+import { answerQuestion } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { eventsOf, lostRun, openOf, podOn, saying, type TestPod, talk } from './setup.ts';
+import { listOpen, lostRun, podOn, readEvents, saying, type TestPod, talk } from './setup.ts';
 
 let model: ScriptedModel;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ function away(): ParleyError {
 }
 
 /** Heartbeats of one pod that can die or lose its connection; counts refused heartbeats and those after them. */
-function mortal(heartbeats: Heartbeats) {
+function breakableHeartbeats(heartbeats: Heartbeats) {
   const state = { dead: false, outage: false, refused: 0, heardAgain: 0 };
   const refuse = () => {
     if (!state.outage) return;
@@ -96,14 +96,14 @@ describe('an orphaned run', () => {
     const { backend, pod, conversation } = world();
     const { runs, sent } = unheard(backend.runs, true);
     const broken = pod({ runs });
-    expect(await refusalOf(broken.turns.begin(saying(conversation, 'hello')))).toMatchObject({
+    expect(await expectRefusal(broken.turns.begin(saying(conversation, 'hello')))).toMatchObject({
       code: 'unavailable',
     });
     const stream = sent();
     const stands = async () => (await backend.runs.standing(stream))?.status === 'failed';
     await waitUntil(stands, { what: 'the end of the lost run' });
     await pod().turns.begin(saying(conversation, 'hello'));
-    expect((await eventsOf(backend, stream)).at(-1)).toMatchObject({ code: 'interrupted' });
+    expect((await readEvents(backend, stream)).at(-1)).toMatchObject({ code: 'interrupted' });
   });
 
   it('after a lost reply to its begin is ended before its sender sends another, even when Redis executed it late', async () => {
@@ -111,7 +111,7 @@ describe('an orphaned run', () => {
     const { runs, sent } = unheard(backend.runs, false);
     // No beat comes between the two.
     const { turns } = pod({ runs, leaseTiming: { renewMs: 60_000, leaseMs: 120_000 } });
-    expect(await refusalOf(turns.begin(saying(conversation, 'hello')))).toMatchObject({
+    expect(await expectRefusal(turns.begin(saying(conversation, 'hello')))).toMatchObject({
       code: 'unavailable',
     });
     const late = sent();
@@ -119,7 +119,10 @@ describe('an orphaned run', () => {
     const next = await turns.begin(saying(conversation, 'hello'));
     expect(next.streamRequestId).not.toBe(late.streamRequestId);
     expect(await backend.runs.standing(late)).toMatchObject({ status: 'failed' });
-    expect((await eventsOf(backend, late)).map(({ type }) => type)).toEqual(['turn-started', 'turn-failed']);
+    expect((await readEvents(backend, late)).map(({ type }) => type)).toEqual([
+      'turn-started',
+      'turn-failed',
+    ]);
   });
 
   it.each([
@@ -146,7 +149,7 @@ describe('an orphaned run', () => {
     const { turns } = pod({ runs, runQueue });
     const request = saying(conversation, 'hello');
     const keyed = { ...request, repeatable: { key: 'key', digest: 'hello' } };
-    await refusalOf(turns.begin(hasKey ? keyed : request));
+    await expectRefusal(turns.begin(hasKey ? keyed : request));
     const wanted = hasKey ? 'finished' : 'failed';
     await waitUntil(async () => (await backend.runs.standing(sent()))?.status === wanted, { what: wanted });
     expect(hasKey ? faults.offer : faults.end).toBeLessThan(0);
@@ -173,10 +176,10 @@ describe('an orphaned run', () => {
 
   it('whose pod died is resumed for its readers, and its question stays', async () => {
     const { backend, pod, conversation } = world();
-    const { state, heartbeats } = mortal(backend.heartbeats);
+    const { state, heartbeats } = breakableHeartbeats(backend.heartbeats);
     const [dying, living] = [pod({ heartbeats }), pod({ pod: 'living' })];
     const run = await dying.turns.begin(saying(conversation, 'ask'));
-    const asked = () => openOf(living.engine, conversation);
+    const asked = () => listOpen(living.engine, conversation);
     await waitUntil(async () => (await asked()).length === 1, { what: 'the question' });
     const leave = living.turns.attend(run);
     state.dead = true;
@@ -185,8 +188,8 @@ describe('an orphaned run', () => {
     });
     const [question, ...others] = await asked();
     expect(others).toEqual([]);
-    await answerOf(living.engine, conversation, question?.id ?? '', 'accept', { answer: true });
-    await waitUntil(async () => (await eventsOf(backend, run)).at(-1)?.type === 'turn-finished', {
+    await answerQuestion(living.engine, conversation, question?.id ?? '', 'accept', { answer: true });
+    await waitUntil(async () => (await readEvents(backend, run)).at(-1)?.type === 'turn-finished', {
       what: 'the end',
     });
     expect(await asked()).toEqual([]);
@@ -196,10 +199,10 @@ describe('an orphaned run', () => {
   it('can be stopped, and can be read again', async () => {
     for (const how of ['stop', 'resume'] as const) {
       const { backend, pod, conversation } = world();
-      const { state, heartbeats } = mortal(backend.heartbeats);
+      const { state, heartbeats } = breakableHeartbeats(backend.heartbeats);
       const [dying, living] = [pod({ heartbeats }), pod()];
       const run = await dying.turns.begin(saying(conversation, 'ask'));
-      await waitUntil(async () => (await openOf(living.engine, conversation)).length === 1, {
+      await waitUntil(async () => (await listOpen(living.engine, conversation)).length === 1, {
         what: 'the question',
       });
       const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
@@ -213,7 +216,7 @@ describe('an orphaned run', () => {
       await waitUntil(async () => (await backend.runs.standing(run))?.status === 'stopped', {
         what: 'the stop',
       });
-      expect(await openOf(living.engine, conversation)).toEqual([]);
+      expect(await listOpen(living.engine, conversation)).toEqual([]);
       expect(await living.turns.resumable(conversation, undefined)).toBeUndefined();
     }
   });
@@ -231,12 +234,12 @@ describe('an orphaned run', () => {
 
   it('does not exist after an outage that silenced all pods', async () => {
     const { backend, pod, conversation } = world();
-    const [far, near] = [mortal(backend.heartbeats), mortal(backend.heartbeats)];
+    const [far, near] = [breakableHeartbeats(backend.heartbeats), breakableHeartbeats(backend.heartbeats)];
     const one = pod({ heartbeats: far.heartbeats });
     // It gives the others 4 s to speak up.
     const other = pod({ heartbeats: near.heartbeats, leaseTiming: { renewMs: 2_000, leaseMs: 1_000 } });
     const run = await one.turns.begin(saying(conversation, 'ask'));
-    const questions = () => openOf(one.engine, conversation);
+    const questions = () => listOpen(one.engine, conversation);
     await waitUntil(async () => (await questions()).length === 1, { what: 'the question' });
     const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
     far.state.outage = true;
@@ -251,7 +254,9 @@ describe('an orphaned run', () => {
     expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', term: 1 });
     far.state.outage = false;
     await waitUntil(() => backend.heartbeats.alive(owner), { what: 'a beat' });
-    await answerOf(one.engine, conversation, (await questions())[0]?.id ?? '', 'accept', { answer: true });
+    await answerQuestion(one.engine, conversation, (await questions())[0]?.id ?? '', 'accept', {
+      answer: true,
+    });
     await waitUntil(async () => (await backend.runs.standing(run))?.status === 'finished', {
       what: 'the end',
     });

@@ -26,7 +26,7 @@ import type { Connector } from '../../../services/api/src/surfaces/connect/conne
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../../contract/support/engines.ts';
-import { entriesOf } from '../../contract/support/observe.ts';
+import { readEntries } from '../../contract/support/observe.ts';
 import { newOwner } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -152,7 +152,7 @@ connectors:
       await engine.complete({ caller: { kind: 'service', tenant: owner.tenant }, id, surface: 'connect' });
     },
     events: async (run: RunRef) => {
-      const entries = await entriesOf(backend.feed, run);
+      const entries = await readEntries(backend.feed, run);
       return entries.map(({ event }) => turnEventOf(event)).filter((event) => event !== undefined);
     },
     /** The turn's last words. */

@@ -23,7 +23,7 @@ import { createSecrets } from '../../../services/api/src/surfaces/connect/secret
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { createConnectTargets } from '../../../services/api/src/wiring/connect-targets.ts';
 import { engineOn } from '../../contract/support/engines.ts';
-import { entriesOf } from '../../contract/support/observe.ts';
+import { readEntries } from '../../contract/support/observe.ts';
 import { newOwner } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { canary } from '../../harness/canary.ts';
@@ -126,7 +126,7 @@ mcpServers:
     server.close();
   });
   const events = async (run: RunRef) =>
-    (await entriesOf(backend.feed, run))
+    (await readEntries(backend.feed, run))
       .map(({ event }) => turnEventOf(event))
       .filter((event) => event !== undefined);
   return {

@@ -13,7 +13,7 @@ import { createElicitTool } from '../../../services/api/src/agents/tools/elicit-
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../../contract/support/engines.ts';
-import { entriesOf } from '../../contract/support/observe.ts';
+import { readEntries } from '../../contract/support/observe.ts';
 import { newOwner } from '../../contract/support/questions.ts';
 
 /** An agent of a test, by its id; instructions tell a script who speaks. */
@@ -93,13 +93,13 @@ export function saying(
   };
 }
 
-export async function eventsOf(backend: Backend, stream: StreamRef): Promise<TurnEvent[]> {
-  const entries = await entriesOf(backend.feed, stream);
+export async function readEvents(backend: Backend, stream: StreamRef): Promise<TurnEvent[]> {
+  const entries = await readEntries(backend.feed, stream);
   return entries.map(({ event }) => turnEventOf(event)).filter((event) => event !== undefined);
 }
 
 /** The questions that a person has open. */
-export async function openOf(engine: Engine, { tenant, userId }: ConversationRef) {
+export async function listOpen(engine: Engine, { tenant, userId }: ConversationRef) {
   const request = { owner: { tenant, userId }, statuses: ['pending', 'opened'], limit: 50 } as const;
   return (await engine.list(request)).rows;
 }

@@ -9,10 +9,10 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { answerOf } from '../../contract/support/questions.ts';
+import { answerQuestion } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { elicit, eventsOf, lostRun, openOf, podOn, saying, type TestPod, talk } from './setup.ts';
+import { elicit, listOpen, lostRun, podOn, readEvents, saying, type TestPod, talk } from './setup.ts';
 
 const ASK = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
 const BOOK = { name: 'book', arguments: { flight: 'PA 4' } };
@@ -45,8 +45,8 @@ interface Death {
   readonly when: (typeof DEATHS)[number];
 }
 
-/** A pod's way to what it shares with the others, which can be cut off for good: as its death does it. */
-function mortal(backend: Backend, { at, when }: Death) {
+/** The backend as a pod sees it whose death cuts it off permanently. */
+function createDyingBackend(backend: Backend, { at, when }: Death) {
   const state = { dead: false, writes: 0 };
   const never = new Promise<never>(() => undefined);
   const heartbeats: Pick<Heartbeats, 'beat' | 'alive'> = {
@@ -70,7 +70,7 @@ function mortal(backend: Backend, { at, when }: Death) {
 /** A turn with two rounds of calls, one of which asks and one of which has an effect, on a pod that dies at a write. */
 async function turnThatLoses(death: Death) {
   const backend = createMemoryBackend(ROOMY);
-  const { state, ...dying } = mortal(backend, death);
+  const { state, ...dying } = createDyingBackend(backend, death);
   const booked: string[] = [];
   const tools = (pod: string): Tool[] => [
     elicit,
@@ -92,10 +92,10 @@ async function turnThatLoses(death: Death) {
   let answered = 0;
   await waitUntil(
     async () => {
-      const [open] = await openOf(second.engine, conversation);
+      const [open] = await listOpen(second.engine, conversation);
       if (open !== undefined) {
         answered += 1;
-        await answerOf(second.engine, conversation, open.id, 'accept', { answer: '12A' });
+        await answerQuestion(second.engine, conversation, open.id, 'accept', { answer: '12A' });
       }
       return (await backend.runs.standing(run))?.status !== 'running';
     },
@@ -119,7 +119,7 @@ function tool(name: string, effect: () => Promise<string>): Tool {
 }
 
 /** What readers see in the end: the text that no restart made void. */
-function shownText(events: Awaited<ReturnType<typeof eventsOf>>): string {
+function shownText(events: Awaited<ReturnType<typeof readEvents>>): string {
   const texts: { step: number; text: string }[] = [];
   let step = 0;
   for (const event of events) {
@@ -243,7 +243,7 @@ async function expectWhole(turn: Awaited<ReturnType<typeof turnThatLoses>>, labe
   expect(turn.record?.status, label).toBe('finished');
   expect(turn.answered, label).toBe(1);
   expect(turn.booked.length, label).toBeLessThanOrEqual(1);
-  const events = await eventsOf(turn.backend, turn.run);
+  const events = await readEvents(turn.backend, turn.run);
   expect(events.filter(({ type }) => type === 'turn-finished').length, label).toBe(1);
   // Whether it was done is unknown where the call had left, also where it had not come to that.
   const book = turn.record?.calls.find(({ toolName }) => toolName === 'book');

@@ -9,11 +9,11 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { entriesOf, refusalOf } from '../../contract/support/observe.ts';
-import { answerOf } from '../../contract/support/questions.ts';
+import { expectRefusal, readEntries } from '../../contract/support/observe.ts';
+import { answerQuestion } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { elicit, lostRun, openOf, podOn, saying, talk } from './setup.ts';
+import { elicit, listOpen, lostRun, podOn, saying, talk } from './setup.ts';
 
 const ASK = { name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } };
 
@@ -38,7 +38,9 @@ it('a turn whose pod is dead is resumed by another pod, and waited for', async (
   const lost = lostRun(conversation);
   await backend.runs.begin(lost);
   const { turns } = podOn(backend, model);
-  expect(await refusalOf(turns.begin(saying(conversation, 'hello')))).toMatchObject({ code: 'turn_running' });
+  expect(await expectRefusal(turns.begin(saying(conversation, 'hello')))).toMatchObject({
+    code: 'turn_running',
+  });
   expect(await ended(backend, lost)).toBe('finished');
   const run = await turns.begin(saying(conversation, 'hello'));
   expect(await ended(backend, run)).toBe('finished');
@@ -52,7 +54,7 @@ it('a turn whose pod is alive is waited for', async () => {
   const conversation = talk();
   const [one, other] = [podOn(backend, model), podOn(backend, model)];
   const run = await one.turns.begin(saying(conversation, 'ask'));
-  expect(await refusalOf(other.turns.begin(saying(conversation, 'hello')))).toMatchObject({
+  expect(await expectRefusal(other.turns.begin(saying(conversation, 'hello')))).toMatchObject({
     code: 'turn_running',
   });
   expect(await backend.runs.standing(run)).toMatchObject({ term: 1 });
@@ -67,18 +69,18 @@ it('a pod that shuts down hands its turns over: their questions stay open, and t
   const conversation = talk();
   const { turns, engine } = podOn(backend, model);
   const run = await turns.begin(saying(conversation, 'ask'));
-  await waitUntil(async () => (await openOf(engine, conversation)).length === 1, { what: 'the question' });
+  await waitUntil(async () => (await listOpen(engine, conversation)).length === 1, { what: 'the question' });
   await turns.close();
-  const [asked, ...others] = await openOf(engine, conversation);
+  const [asked, ...others] = await listOpen(engine, conversation);
   expect([asked?.status, others]).toEqual(['pending', []]);
   expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', owner: 'unowned' });
   const next = podOn(backend, model, { pod: 'next' });
   await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('next/'), {
     what: 'the next pod',
   });
-  await answerOf(next.engine, conversation, asked?.id ?? '', 'accept', { answer: true });
+  await answerQuestion(next.engine, conversation, asked?.id ?? '', 'accept', { answer: true });
   expect(await ended(backend, run)).toBe('finished');
-  expect(await openOf(engine, conversation)).toEqual([]);
+  expect(await listOpen(engine, conversation)).toEqual([]);
   await next.turns.close();
 });
 
@@ -205,7 +207,7 @@ it('a turn that ends leaves no question open, whatever it was still asking or wa
             description: 'Fails the turn once there is a question.',
             inputSchema: { type: 'object', properties: {} },
             async call() {
-              await waitUntil(async () => (await openOf(engine, conversation)).length === 1, {
+              await waitUntil(async () => (await listOpen(engine, conversation)).length === 1, {
                 what: 'the question',
               });
               throw new Error('A fault of the tool.');
@@ -217,9 +219,9 @@ it('a turn that ends leaves no question open, whatever it was still asking or wa
   });
   const run = await turns.begin(saying(conversation, 'ask and break'));
   expect(await ended(backend, run)).toBe('failed');
-  expect(await openOf(engine, conversation)).toEqual([]);
+  expect(await listOpen(engine, conversation)).toEqual([]);
   expect(faults.map(String)).toEqual(['Error: A fault of the tool.']);
-  const told = await entriesOf(backend.feed, run);
+  const told = await readEntries(backend.feed, run);
   expect(told.slice(-2).map(({ event }) => event.type)).toEqual(['elicitation-resolved', 'turn-failed']);
   await turns.close();
 });

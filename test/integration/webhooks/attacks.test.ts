@@ -7,7 +7,7 @@ import { createMetrics } from '@parley/shared/runtime/metrics';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import { createWebhookObserver } from '@parley/shared/runtime/webhook-observer';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { answerOf } from '../../contract/support/questions.ts';
+import { answerQuestion } from '../../contract/support/questions.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
@@ -44,7 +44,7 @@ async function startInside() {
 
 async function lettersAfter(site: Awaited<ReturnType<typeof openSite>>, url: string) {
   const { owner, row } = await site.plant(url);
-  await answerOf(site.engine, owner, row.id, 'decline');
+  await answerQuestion(site.engine, owner, row.id, 'decline');
   const result = await site.deliver(row.id);
   const { deadLetters } = await site.deadLetters.page({ tenant: owner.tenant, limit: 10 });
   return { result, letters: deadLetters.map(({ attempts, lastError }) => [attempts, lastError]) };
@@ -142,7 +142,7 @@ describe('S6 a webhook to a private address', () => {
     const inside = await startInside();
     const tried = watchConnections('rebind.example');
     const { owner, row } = await site.ask(`https://rebind.example:${inside.port}/`);
-    await answerOf(site.engine, owner, row.id, 'decline');
+    await answerQuestion(site.engine, owner, row.id, 'decline');
     expect(await site.deliver(row.id)).toEqual({ retryInMs: 5_000 });
     expect([asked, tried]).toEqual([1, ['93.184.216.34']]);
     // The next attempt resolves again, finds the private address, and is the last.
@@ -173,7 +173,7 @@ describe('S19 reports on webhooks', () => {
       replyWith(nth === 1 ? 500 : 410, { 'x-marker': marker })(res, _req, nth),
     );
     const { owner, row } = await site.ask(`${receiver.url}&token=${marker}`, { message: `Say ${marker}.` });
-    await answerOf(site.engine, owner, row.id, 'accept', { colour: 'red', note: marker });
+    await answerQuestion(site.engine, owner, row.id, 'accept', { colour: 'red', note: marker });
     await site.deliver(row.id, 1);
     await site.deliver(row.id, 2);
     for (const attempt of site.told) observer.attempted(attempt);

@@ -16,7 +16,7 @@ import { elicitationRoutes } from '../../../services/api/src/surfaces/rest/elici
 import { webhookRoutes } from '../../../services/api/src/surfaces/rest/webhooks.ts';
 import { call, expectProblem } from '../../attacks/support/call.ts';
 import { engineOn } from '../../contract/support/engines.ts';
-import { askOf } from '../../contract/support/questions.ts';
+import { askQuestion } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { userToken } from '../../harness/tokens.ts';
@@ -80,7 +80,7 @@ const redrive = (deliveryId: string, token: string = KEYS.acme) =>
 /** A webhook of acme that could not be delivered. */
 async function newLetter(exists = true): Promise<string> {
   const owner = { tenant: 'acme', userId: randomUUID() };
-  const id = exists ? (await askOf(engine, owner)).row.id : mintElicitationId(owner);
+  const id = exists ? (await askQuestion(engine, owner)).row.id : mintElicitationId(owner);
   const deliveryId = webhookIdOf(id);
   await deadLetters.add('acme', {
     deliveryId,

@@ -15,7 +15,7 @@ import { createWebhookSender, type WebhookSenderOptions } from '@parley/shared/r
 import OpenAI from 'openai';
 import { onTestFinished } from 'vitest';
 import { engineOn } from '../../contract/support/engines.ts';
-import { askOf, newOwner } from '../../contract/support/questions.ts';
+import { askQuestion, newOwner } from '../../contract/support/questions.ts';
 import { openRedisPods } from '../../contract/support/redis-pods.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
@@ -160,7 +160,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
     },
     async plant(webhookUrl) {
       const owner = newOwner();
-      const asked = await askOf(engine, owner);
+      const asked = await askQuestion(engine, owner);
       const id = mintElicitationId(owner);
       const created = await pods.backend.elicitations.create(id, { ...asked.row.definition, webhookUrl });
       if (created === undefined) throw new Error('The question was refused.');
@@ -168,7 +168,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
     },
     async ask(webhookUrl, more = {}) {
       const owner = newOwner();
-      const { row } = await askOf(engine, owner, { webhookUrl, ...more });
+      const { row } = await askQuestion(engine, owner, { webhookUrl, ...more });
       return { owner, row };
     },
     async close() {

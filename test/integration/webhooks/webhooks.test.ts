@@ -7,7 +7,7 @@ import { WEBHOOK_KEEP_MS, WEBHOOK_PAUSES_MS } from '@parley/shared/domain/webhoo
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { deadLetterDetailsKey, deadLettersKey } from '@parley/shared/redis/outbox/dead-letter-keys';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { answerOf, newOwner, QUESTIONS, serviceOf } from '../../contract/support/questions.ts';
+import { answerQuestion, newOwner, QUESTIONS, serviceOf } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
@@ -42,7 +42,7 @@ afterEach(() => site.close());
 /** Asks, and answers with red. */
 async function answered(url: string, more: Parameters<Site['ask']>[1] = {}) {
   const { owner, row } = await site.ask(url, more);
-  const { row: ended } = await answerOf(site.engine, owner, row.id, 'accept', { colour: 'red' });
+  const { row: ended } = await answerQuestion(site.engine, owner, row.id, 'accept', { colour: 'red' });
   return { owner, row: ended, id: row.id };
 }
 
@@ -85,9 +85,9 @@ describe('a webhook', () => {
         status === 'expired' ? { timeoutSeconds: 0.01 } : {},
       );
       const end = {
-        accepted: () => answerOf(site.engine, owner, row.id, 'accept', { colour: 'red' }),
-        declined: () => answerOf(site.engine, owner, row.id, 'decline'),
-        cancelled: () => answerOf(site.engine, owner, row.id, 'cancel'),
+        accepted: () => answerQuestion(site.engine, owner, row.id, 'accept', { colour: 'red' }),
+        declined: () => answerQuestion(site.engine, owner, row.id, 'decline'),
+        cancelled: () => answerQuestion(site.engine, owner, row.id, 'cancel'),
         expired: () =>
           waitUntil(async () => (await site.engine.expire(row.id)).type === 'expired', { what: 'expiry' }),
         withdrawn: () => site.engine.withdraw({ caller: serviceOf(owner), id: row.id, reason: 'superseded' }),
@@ -107,7 +107,7 @@ describe('a webhook', () => {
     const { owner, row: asked } = await site.ask(receiver.url, { sensitive: true });
     const { id } = asked;
     const content = { colour: 'red', note: canary('sensitive') };
-    await answerOf(site.engine, owner, id, 'accept', content);
+    await answerQuestion(site.engine, owner, id, 'accept', content);
     await site.deliver(id);
     const [call] = receiver.received;
     const { data } = JSON.parse(call?.body ?? '{}') as { data: Record<string, unknown> };
@@ -156,7 +156,7 @@ describe('a webhook', () => {
     const receiver = await startReceiver();
     const { row: open } = await site.ask(receiver.url);
     const { owner, row: silent } = await site.ask(receiver.url, { webhookUrl: undefined } as object);
-    await answerOf(site.engine, owner, silent.id, 'decline');
+    await answerQuestion(site.engine, owner, silent.id, 'decline');
     const gone = `${open.id.slice(0, -4)}gone`;
     for (const id of [open.id, silent.id, gone]) expect(await site.deliver(id)).toBe('done');
     expect(receiver.received).toEqual([]);

@@ -17,7 +17,7 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import type { Queue } from 'bullmq';
 import { createJobs } from '../../../services/worker/src/jobs.ts';
 import { dispatchOn } from '../../contract/support/engines.ts';
-import { askOf, newStream, serviceOf } from '../../contract/support/questions.ts';
+import { askQuestion, newStream, serviceOf } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -97,7 +97,7 @@ export async function question(
   seenBy: TestPod = asker,
 ): Promise<Question> {
   const stream = newStream();
-  const { row } = await askOf(asker.engine, stream, more);
+  const { row } = await askQuestion(asker.engine, stream, more);
   const read = async () => (await seenBy.engine.read(serviceOf(stream), row.id)).row;
   return {
     id: row.id,

@@ -2,7 +2,7 @@ import { mintElicitationId } from '@parley/shared/domain/ids';
 import { connectProducer } from '@parley/shared/redis/client/connect';
 import { createQueueTimers, type QueueTimers, timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { answerOf, newOwner } from '../../contract/support/questions.ts';
+import { answerQuestion, newOwner } from '../../contract/support/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -99,7 +99,7 @@ it('completes a job whose question has ended or is gone', async () => {
   const { queue } = await openQueueLook();
   const owner = newOwner();
   const asked = await question(pod);
-  await answerOf(pod.engine, asked.owner, asked.id, 'decline');
+  await answerQuestion(pod.engine, asked.owner, asked.id, 'decline');
   const ghost = mintElicitationId(owner);
   await timers.schedule(asked.id, 1);
   await timers.schedule(ghost, 1);

@@ -6,7 +6,7 @@ import {
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { canary } from '../../harness/canary.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { eventsOf, podOn, saying, talk } from '../../integration/turns/setup.ts';
+import { podOn, readEvents, saying, talk } from '../../integration/turns/setup.ts';
 import { smallBackend, startWatchedPod } from '../runtime/watched-pod.ts';
 
 const PRIVATE = canary('said in a turn');
@@ -41,7 +41,7 @@ it('counts, logs and traces a turn without any of its content', async () => {
   const run = await turns.begin(saying(conversation, PRIVATE));
   expect(await watched.scrape()).toMatch(/^turns_running 1$/m);
   await waitUntil(() => watched.spans('invoke_agent helper').length === 1, { what: 'the end of the turn' });
-  expect((await eventsOf(backend, run)).at(-1)).toMatchObject({ type: 'turn-finished' });
+  expect((await readEvents(backend, run)).at(-1)).toMatchObject({ type: 'turn-finished' });
   const scraped = await watched.scrape();
   expect(scraped).toMatch(/^turns_total\{outcome="finished"\} 1$/m);
   expect(scraped).toMatch(/^turns_running 0$/m);

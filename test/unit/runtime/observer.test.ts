@@ -5,7 +5,7 @@ import type { Backend } from '@parley/shared/ports/backend';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { engineOn } from '../../contract/support/engines.ts';
-import { answerOf, askOf, newOwner, serviceOf } from '../../contract/support/questions.ts';
+import { answerQuestion, askQuestion, newOwner, serviceOf } from '../../contract/support/questions.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { smallBackend, startWatchedPod, type WatchedPod } from './watched-pod.ts';
@@ -47,12 +47,12 @@ describe('the steps of an elicitation on two pods', () => {
     toolName: 'calendar',
     credentialType: 'oauth2',
   };
-  const ask = (more: Partial<AskInput> = {}) => askOf(asker.engine, owner, { context, ...more });
+  const ask = (more: Partial<AskInput> = {}) => askQuestion(asker.engine, owner, { context, ...more });
 
   it('answered elsewhere: the answer and the wake link to the asking span, in traces of their own', async () => {
     const { row } = await ask();
     const waited = asker.engine.wait({ caller: serviceOf(owner), id: row.id });
-    await answerOf(answerer.engine, owner, row.id, 'accept', { colour: 'red' });
+    await answerQuestion(answerer.engine, owner, row.id, 'accept', { colour: 'red' });
     await waited;
 
     const requested = only(asker, 'elicitation.requested');
@@ -86,7 +86,7 @@ describe('the steps of an elicitation on two pods', () => {
 
   it('logs asked and answered, each on its pod, with the fields that an operator needs', async () => {
     const { row } = await ask();
-    await answerOf(answerer.engine, owner, row.id, 'accept', { colour: 'red' });
+    await answerQuestion(answerer.engine, owner, row.id, 'accept', { colour: 'red' });
     const common = {
       level: 'info',
       time: expect.any(String),
@@ -116,7 +116,7 @@ describe('the steps of an elicitation on two pods', () => {
     ['cancel', 'elicitation.declined', 'cancelled'],
   ] as const)('%s: shows as %s, with its own outcome', async (action, name, outcome) => {
     const { row } = await ask();
-    await answerOf(answerer.engine, owner, row.id, action);
+    await answerQuestion(answerer.engine, owner, row.id, action);
     expect(only(answerer, name)).toMatchObject({
       links: [only(asker, 'elicitation.requested').id],
       attributes: { 'elicitation.action': action, 'elicitation.outcome': outcome },
@@ -159,7 +159,7 @@ describe('the steps of an elicitation on two pods', () => {
     } as const;
     await pod.engine.ask(request);
     await pod.engine.ask(request);
-    await expect(askOf(pod.engine, owner)).rejects.toMatchObject({ code: 'rate_limited' });
+    await expect(askQuestion(pod.engine, owner)).rejects.toMatchObject({ code: 'rate_limited' });
     const [first, again, refused] = pod.spans('elicitation.requested').map(({ attributes }) => attributes);
     expect(first).toHaveProperty('elicitation.id');
     expect(again).toEqual({ 'elicitation.replayed': true });
@@ -170,7 +170,7 @@ describe('the steps of an elicitation on two pods', () => {
   it('an overdue question that the sweep cannot expire is counted and named', async () => {
     const backend = smallBackend();
     const pod = await podOn(backend);
-    const { row } = await askOf(pod.engine, owner, { timeoutSeconds: 0.001 });
+    const { row } = await askQuestion(pod.engine, owner, { timeoutSeconds: 0.001 });
     const read = () => Promise.reject(new SyntaxError('no row'));
     const sweeping = await podOn({ ...backend, elicitations: { ...backend.elicitations, read } });
     await waitUntil(() => sweeping.engine.sweep().then(() => sweeping.said().length > 0), {
@@ -189,8 +189,8 @@ describe('the steps of an elicitation on two pods', () => {
     const tracer = { startSpan: () => span, startActiveSpan: () => undefined } as never;
     const observer = createObserver({ log: {} as never, tracer, metrics: broken.metrics });
     const engine = engineOn(smallBackend(), { observer });
-    const { row } = await askOf(engine, owner);
-    await answerOf(engine, owner, row.id, 'accept', { colour: 'red' });
+    const { row } = await askQuestion(engine, owner);
+    await answerQuestion(engine, owner, row.id, 'accept', { colour: 'red' });
     expect((await engine.wait({ caller: serviceOf(owner), id: row.id })).row.status).toBe('accepted');
     expect(() => observer.timerFailed(row.id, undefined)).not.toThrow();
   });
@@ -221,8 +221,8 @@ describe('secrets', () => {
   it.each([true, false])('never show in logs, spans or a scrape, with tracing %s', async (traced) => {
     const owner = newOwner();
     const pod = await podOn(smallBackend(), { traced });
-    const one = await askOf(pod.engine, owner, form);
-    const two = await askOf(pod.engine, owner, {
+    const one = await askQuestion(pod.engine, owner, form);
+    const two = await askQuestion(pod.engine, owner, {
       ...asked,
       mode: 'url',
       url: `https://pages.example/${marks.url}`,
@@ -255,7 +255,7 @@ describe('secrets', () => {
   it('of a user: the id is plain in the log only, and hashed in spans', async () => {
     const owner = { ...newOwner(), userId: canary('user') };
     const pod = await podOn(smallBackend());
-    await askOf(pod.engine, owner);
+    await askQuestion(pod.engine, owner);
     expect(findCanary(owner.userId, pod.lines)).toHaveLength(1);
     const spans = pod.spans().map(({ attributes }) => JSON.stringify(attributes));
     expect(findCanary(owner.userId, [...spans, await pod.scrape()])).toEqual([]);
@@ -271,7 +271,7 @@ describe('secrets', () => {
     const backend = smallBackend();
     const pod = await podOn(backend);
     const owner = newOwner();
-    const { row } = await askOf(engineOn(backend), owner);
+    const { row } = await askQuestion(engineOn(backend), owner);
     const odd: Row = { ...row, status: 'declined', definition: { ...row.definition, traceparent } };
     pod.observer.settled(odd);
     pod.observer.resumed(odd, 'read');

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { answerOf, askOf, newOwner, newStream } from '../../support/questions.ts';
+import { answerQuestion, askQuestion, newOwner, newStream } from '../../support/questions.ts';
 
 const ROOM = { 'resume-run': 100, webhook: 100 };
 
@@ -47,10 +47,10 @@ export function outboxContract(contract: Contract): void {
       const { sent, dispatch } = letters(false);
       const engine = engineOn(contract.pods.backend, { deliveries: dispatch });
       const owner = newOwner();
-      const { id } = (await askOf(engine, owner)).row;
+      const { id } = (await askQuestion(engine, owner)).row;
       await dispatched(dispatch);
       expect(sent).toEqual([`${id}/pending 1`]);
-      await answerOf(engine, owner, id, 'decline');
+      await answerQuestion(engine, owner, id, 'decline');
       await dispatched(dispatch);
       expect(sent).toEqual([`${id}/pending 1`, `${id}/declined 1`]);
       await dispatched(dispatch);
@@ -59,7 +59,9 @@ export function outboxContract(contract: Contract): void {
 
     it('is handled at once by the process that added the task, where it is immediate', async () => {
       const { sent, dispatch } = letters(true);
-      const { id } = (await askOf(engineOn(contract.pods.backend, { deliveries: dispatch }), newOwner())).row;
+      const { id } = (
+        await askQuestion(engineOn(contract.pods.backend, { deliveries: dispatch }), newOwner())
+      ).row;
       await dispatch.idle();
       expect(sent).toEqual([`${id}/pending 1`]);
     });
@@ -67,7 +69,7 @@ export function outboxContract(contract: Contract): void {
     it('is handled only by processes that have it registered', async () => {
       const { sent, dispatch } = letters(false);
       const { backend } = contract.pods;
-      const { id } = (await askOf(engineOn(backend, { deliveries: dispatch }), newOwner())).row;
+      const { id } = (await askQuestion(engineOn(backend, { deliveries: dispatch }), newOwner())).row;
       await dispatched(createDispatch({ outbox: backend.outbox, kinds: [], onFault: () => undefined }));
       expect(await dispatch.lagMs()).toBeGreaterThanOrEqual(0);
       await dispatched(dispatch);

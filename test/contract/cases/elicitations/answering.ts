@@ -2,10 +2,10 @@ import { toWire } from '@parley/shared/domain/elicitations/row';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { entriesOf, refusalOf } from '../../support/observe.ts';
+import { expectRefusal, readEntries } from '../../support/observe.ts';
 import {
-  answerOf,
-  askOf,
+  answerQuestion,
+  askQuestion,
   newOwner,
   newStream,
   QUESTIONS,
@@ -21,14 +21,14 @@ export function answeringContract(contract: Contract): void {
     it('is recorded unchanged, and an equal one counts as the same answer', async () => {
       const { first, second } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const content = { note: 'Zoë 🦜 \\ " \n', colour: 'red' };
-      const taken = await answerOf(first, owner, row.id, 'accept', content);
+      const taken = await answerQuestion(first, owner, row.id, 'accept', content);
       expect(taken.row).toMatchObject({
         status: 'accepted',
         settlement: { action: 'accept', content, surface: 'test' },
       });
-      const again = await answerOf(second, owner, row.id, 'accept', {
+      const again = await answerQuestion(second, owner, row.id, 'accept', {
         colour: 'red',
         note: 'Zoë 🦜 \\ " \n',
       });
@@ -45,15 +45,15 @@ export function answeringContract(contract: Contract): void {
     it('that differs in any field is a different answer', async () => {
       const { first, second } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
-      await answerOf(first, owner, row.id, 'accept', { colour: 'red', note: 'x' });
+      const { row } = await askQuestion(first, owner);
+      await answerQuestion(first, owner, row.id, 'accept', { colour: 'red', note: 'x' });
       for (const other of [
         { colour: 'red' },
         { colour: 'red', note: 'X' },
         { colour: 'blue', note: 'x' },
         {},
       ]) {
-        const refusal = await refusalOf(answerOf(second, owner, row.id, 'accept', other));
+        const refusal = await expectRefusal(answerQuestion(second, owner, row.id, 'accept', other));
         expect(refusal.code).toBe('already_settled');
         expect(refusal.elicitation).toMatchObject({
           status: 'accepted',
@@ -65,12 +65,14 @@ export function answeringContract(contract: Contract): void {
     it('that does not fit the schema is refused with the field, and the question stays open', async () => {
       const { first } = contract;
       const stream = newStream();
-      const { row } = await askOf(first, stream);
-      const refusal = await refusalOf(answerOf(first, stream, row.id, 'accept', { note: 7, size: 1 }));
+      const { row } = await askQuestion(first, stream);
+      const refusal = await expectRefusal(
+        answerQuestion(first, stream, row.id, 'accept', { note: 7, size: 1 }),
+      );
       expect(refusal.code).toBe('invalid_answer');
       expect(refusal.issues?.map(({ path }) => path).sort()).toEqual(['colour', 'note', 'size']);
       expect((await first.read(serviceOf(stream), row.id)).row).toEqual(row);
-      expect(await entriesOf(contract.pods.backend.feed, stream)).toHaveLength(1);
+      expect(await readEntries(contract.pods.backend.feed, stream)).toHaveLength(1);
     });
 
     it('keeps every kind of text unchanged', async () => {
@@ -85,8 +87,8 @@ export function answeringContract(contract: Contract): void {
         '語'.repeat(10_000),
       ]) {
         const owner = newOwner();
-        const { row } = await askOf(first, owner);
-        await answerOf(first, owner, row.id, 'accept', { colour: 'red', note });
+        const { row } = await askQuestion(first, owner);
+        await answerQuestion(first, owner, row.id, 'accept', { colour: 'red', note });
         const { settlement } = (await second.read(serviceOf(owner), row.id)).row;
         expect(settlement?.content).toEqual({ colour: 'red', note });
       }
@@ -95,11 +97,13 @@ export function answeringContract(contract: Contract): void {
     it('is accepted from the owner only; for other users the question does not exist', async () => {
       const { first } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const strangers = [{ ...owner, userId: 'other' }, { ...owner, tenant: newOwner().tenant }, newOwner()];
       for (const stranger of strangers) {
-        expect((await refusalOf(answerOf(first, stranger, row.id, 'decline'))).code).toBe('not_found');
-        expect((await refusalOf(first.read(userOf(stranger), row.id))).code).toBe('not_found');
+        expect((await expectRefusal(answerQuestion(first, stranger, row.id, 'decline'))).code).toBe(
+          'not_found',
+        );
+        expect((await expectRefusal(first.read(userOf(stranger), row.id))).code).toBe('not_found');
       }
       const elsewhere = serviceOf(newOwner());
       for (const call of [
@@ -108,7 +112,7 @@ export function answeringContract(contract: Contract): void {
         first.complete({ caller: elsewhere, id: row.id, surface: 'test' }),
         first.wait({ caller: elsewhere, id: row.id, timeoutMs: 1 }),
       ]) {
-        expect((await refusalOf(call)).code).toBe('not_found');
+        expect((await expectRefusal(call)).code).toBe('not_found');
       }
       expect((await first.read(serviceOf(owner), row.id)).row).toEqual(row);
     });
@@ -116,14 +120,14 @@ export function answeringContract(contract: Contract): void {
     it('to a question that does not exist is refused', async () => {
       const { first } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const unknown = `${row.id.slice(0, -1)}${row.id.endsWith('A') ? 'B' : 'A'}`;
       for (const id of [unknown, '', 'el_', 'nonsense', `${row.id}\n`, 'el_99AAAAAAAAAAAAAAAAAAAAAA']) {
-        expect((await refusalOf(answerOf(first, owner, id, 'decline'))).code).toBe('not_found');
-        expect((await refusalOf(first.read(serviceOf(owner), id))).code).toBe('not_found');
+        expect((await expectRefusal(answerQuestion(first, owner, id, 'decline'))).code).toBe('not_found');
+        expect((await expectRefusal(first.read(serviceOf(owner), id))).code).toBe('not_found');
         const response = { action: 'decline' } as const;
         const addressed = { caller: userOf(owner), id, response, surface: 'chat', conversationId: 'c' };
-        expect((await refusalOf(first.answer(addressed))).code).toBe('not_found');
+        expect((await expectRefusal(first.answer(addressed))).code).toBe('not_found');
         expect(await first.expire(id)).toEqual({ type: 'gone' });
       }
     });
@@ -131,7 +135,7 @@ export function answeringContract(contract: Contract): void {
     it('addressed by conversation must belong to that conversation', async () => {
       const { first } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner, { conversationId: 'talk' });
+      const { row } = await askQuestion(first, owner, { conversationId: 'talk' });
       const answerIn = (conversationId: string) =>
         first.answer({
           caller: userOf(owner),
@@ -140,7 +144,7 @@ export function answeringContract(contract: Contract): void {
           surface: 'chat',
           conversationId,
         });
-      expect((await refusalOf(answerIn('other'))).code).toBe('not_found');
+      expect((await expectRefusal(answerIn('other'))).code).toBe('not_found');
       expect((await answerIn('talk')).row.status).toBe('declined');
     });
   });
@@ -149,7 +153,7 @@ export function answeringContract(contract: Contract): void {
     it('after the answer was recorded: the same answer sent again succeeds', async () => {
       const { first, pods } = contract;
       const owner = newStream();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const { elicitations } = pods.second;
       const losing = engineOn(pods.second, {
         elicitations: {
@@ -160,10 +164,14 @@ export function answeringContract(contract: Contract): void {
           },
         },
       });
-      await expect(answerOf(losing, owner, row.id, 'accept', { colour: 'red' })).rejects.toBe(AWAY);
-      expect((await answerOf(first, owner, row.id, 'accept', { colour: 'red' })).row.status).toBe('accepted');
-      expect((await refusalOf(answerOf(first, owner, row.id, 'decline'))).code).toBe('already_settled');
-      expect(await entriesOf(pods.backend.feed, owner)).toHaveLength(2);
+      await expect(answerQuestion(losing, owner, row.id, 'accept', { colour: 'red' })).rejects.toBe(AWAY);
+      expect((await answerQuestion(first, owner, row.id, 'accept', { colour: 'red' })).row.status).toBe(
+        'accepted',
+      );
+      expect((await expectRefusal(answerQuestion(first, owner, row.id, 'decline'))).code).toBe(
+        'already_settled',
+      );
+      expect(await readEntries(pods.backend.feed, owner)).toHaveLength(2);
     });
 
     it('of the store: the client sends the commit again, and the answer still succeeds', async () => {
@@ -187,23 +195,23 @@ export function answeringContract(contract: Contract): void {
         ['decline', undefined],
       ] as const) {
         const stream = newStream();
-        const { row, replayed } = await askOf(twice, stream);
+        const { row, replayed } = await askQuestion(twice, stream);
         expect(replayed).toBe(false);
-        const taken = await answerOf(twice, stream, row.id, action, content);
+        const taken = await answerQuestion(twice, stream, row.id, action, content);
         expect(taken.row).toEqual((await first.read(serviceOf(stream), row.id)).row);
         expect(taken.row.revision).toBe(2);
-        expect(await entriesOf(pods.backend.feed, stream)).toHaveLength(2);
+        expect(await readEntries(pods.backend.feed, stream)).toHaveLength(2);
       }
     });
 
     it('does not break completing and withdrawing', async () => {
       const { first, second } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner, QUESTIONS['url, server completion']);
+      const { row } = await askQuestion(first, owner, QUESTIONS['url, server completion']);
       const caller = serviceOf(owner);
       const done = await first.complete({ caller, id: row.id, surface: 'connect' });
       expect((await second.complete({ caller, id: row.id, surface: 'other' })).row).toEqual(done.row);
-      const { row: other } = await askOf(first, owner);
+      const { row: other } = await askQuestion(first, owner);
       const taken = await first.withdraw({ caller, id: other.id, reason: 'superseded' });
       expect((await second.withdraw({ caller, id: other.id, reason: 'run_stopped' })).row).toEqual(taken.row);
       expect(taken.row.settlement).toEqual({ reason: 'superseded' });

@@ -4,10 +4,10 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { endOf, entriesOf, refusalOf } from '../../support/observe.ts';
+import { callOutcome, expectRefusal, readEntries } from '../../support/observe.ts';
 import {
-  answerOf,
-  askOf,
+  answerQuestion,
+  askQuestion,
   inputFor,
   newOwner,
   newStream,
@@ -31,7 +31,7 @@ export function askingContract(contract: Contract): void {
         conversationId: 'talk',
         timeoutSeconds: 90,
       };
-      const { row, now, replayed } = await askOf(first, stream, more);
+      const { row, now, replayed } = await askQuestion(first, stream, more);
       expect(replayed).toBe(false);
       expect(row).toEqual({
         id: row.id,
@@ -51,8 +51,8 @@ export function askingContract(contract: Contract): void {
     it('gets a stream request and a conversation of its own when it names none', async () => {
       const owner = newOwner();
       const [{ row: one }, { row: other }] = await Promise.all([
-        askOf(contract.first, owner),
-        askOf(contract.first, owner),
+        askQuestion(contract.first, owner),
+        askQuestion(contract.first, owner),
       ]);
       expect(one.definition.streamRequestId).toMatch(/^sr_/);
       expect(one.definition.conversationId).toBe(one.definition.streamRequestId);
@@ -61,7 +61,7 @@ export function askingContract(contract: Contract): void {
     });
 
     it('with a url is completed by its answer unless the asker chooses otherwise', async () => {
-      const { row } = await askOf(contract.first, newOwner(), QUESTIONS['url, client completion']);
+      const { row } = await askQuestion(contract.first, newOwner(), QUESTIONS['url, client completion']);
       expect(row.definition).toMatchObject({ mode: 'url', completion: 'client' });
     });
 
@@ -74,7 +74,7 @@ export function askingContract(contract: Contract): void {
       expect(row.definition).toMatchObject({ mode: 'url', completion: 'server', url });
       const again = await contract.second.ask(request);
       expect(again.row).toEqual(row);
-      expect((await answerOf(contract.second, owner, row.id, 'accept')).row.status).toBe('opened');
+      expect((await answerQuestion(contract.second, owner, row.id, 'accept')).row.status).toBe('opened');
     });
 
     it.each<[string, Partial<AskInput>]>([
@@ -98,10 +98,10 @@ export function askingContract(contract: Contract): void {
       ],
     ])('is refused for its %s, and no question is created', async (path, more) => {
       const stream = newStream();
-      const refusal = await refusalOf(askOf(contract.first, stream, more));
+      const refusal = await expectRefusal(askQuestion(contract.first, stream, more));
       expect(refusal.code).toBe('invalid_request');
       expect(refusal.issues?.map((issue) => issue.path)).toEqual([path]);
-      expect(await entriesOf(contract.pods.backend.feed, stream)).toEqual([]);
+      expect(await readEntries(contract.pods.backend.feed, stream)).toEqual([]);
     });
 
     it('is refused when too many are open, and accepted once one of them ends', async () => {
@@ -109,7 +109,9 @@ export function askingContract(contract: Contract): void {
       const engines = [engineOn(pods.backend), engineOn(pods.second)];
       const owner = newOwner();
       const ends = await Promise.all(
-        Array.from({ length: 16 }, (_, at) => endOf(askOf(engines[at % 2] ?? contract.first, owner))),
+        Array.from({ length: 16 }, (_, at) =>
+          callOutcome(askQuestion(engines[at % 2] ?? contract.first, owner)),
+        ),
       );
       const asked = ends.flatMap((end) => ('value' in end ? [end.value.row] : []));
       expect(asked).toHaveLength(5);
@@ -118,10 +120,10 @@ export function askingContract(contract: Contract): void {
           expect(end.refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 10 });
       }
       const [engine = contract.first] = engines;
-      await askOf(engine, { ...owner, userId: 'somebody else' });
-      await answerOf(engine, owner, asked[0]?.id ?? '', 'decline');
-      await askOf(engine, owner);
-      expect((await refusalOf(askOf(engine, owner))).code).toBe('rate_limited');
+      await askQuestion(engine, { ...owner, userId: 'somebody else' });
+      await answerQuestion(engine, owner, asked[0]?.id ?? '', 'decline');
+      await askQuestion(engine, owner);
+      expect((await expectRefusal(askQuestion(engine, owner))).code).toBe('rate_limited');
     });
   });
 
@@ -146,8 +148,8 @@ export function askingContract(contract: Contract): void {
       // The first asker may have died before it could arm them.
       const again = await engine.ask(request);
       expect(calls.slice(1)).toEqual([['schedule', row.id, again.row.expiresAt - again.now]]);
-      await answerOf(engine, owner, row.id, 'cancel');
-      await answerOf(engine, owner, row.id, 'cancel');
+      await answerQuestion(engine, owner, row.id, 'cancel');
+      await answerQuestion(engine, owner, row.id, 'cancel');
       await engine.ask(request);
       expect(calls.slice(2)).toEqual([['cancel', row.id]]);
     });
@@ -160,8 +162,8 @@ export function askingContract(contract: Contract): void {
         observer: { ...silentObserver, timerFailed: (id, error) => void failed.push([id, error]) },
       });
       const owner = newOwner();
-      const { row } = await askOf(engine, owner);
-      expect((await answerOf(engine, owner, row.id, 'decline')).row.status).toBe('declined');
+      const { row } = await askQuestion(engine, owner);
+      expect((await answerQuestion(engine, owner, row.id, 'decline')).row.status).toBe('declined');
       expect(failed).toEqual([[row.id, broken]]);
     });
   });

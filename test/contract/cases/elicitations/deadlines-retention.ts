@@ -7,8 +7,15 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { endOf, entriesOf, refusalOf } from '../../support/observe.ts';
-import { answerOf, askOf, inputFor, newOwner, newStream, serviceOf } from '../../support/questions.ts';
+import { callOutcome, expectRefusal, readEntries } from '../../support/observe.ts';
+import {
+  answerQuestion,
+  askQuestion,
+  inputFor,
+  newOwner,
+  newStream,
+  serviceOf,
+} from '../../support/questions.ts';
 
 /** Deadlines without a waiter, and deletion after the retention. */
 export function leavingContract(contract: Contract): void {
@@ -25,9 +32,9 @@ export function leavingContract(contract: Contract): void {
         ).toBe(true);
         return ids;
       };
-      const late = await askOf(first, owner, { timeoutSeconds: 0.25 });
-      const soon = await askOf(first, owner, { timeoutSeconds: 0.05 });
-      const far = await askOf(first, owner);
+      const late = await askQuestion(first, owner, { timeoutSeconds: 0.25 });
+      const soon = await askQuestion(first, owner, { timeoutSeconds: 0.05 });
+      const far = await askQuestion(first, owner);
       await waitUntil(async () => (await due()).includes(late.row.id), {
         what: 'the deadline in the index',
         everyMs: 5,
@@ -48,9 +55,9 @@ export function leavingContract(contract: Contract): void {
     it('is enforced once by the sweep when nothing else does, however many pods sweep', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
-      const { row: open } = await askOf(first, stream);
+      const { row: open } = await askQuestion(first, stream);
       const overdue = await Promise.all(
-        Array.from({ length: 230 }, () => askOf(first, stream, { timeoutSeconds: 0.001 })),
+        Array.from({ length: 230 }, () => askQuestion(first, stream, { timeoutSeconds: 0.001 })),
       );
       const last = Math.max(...overdue.map(({ row }) => row.expiresAt));
       await waitUntil(async () => (await first.read(serviceOf(stream), open.id)).now >= last, {
@@ -61,7 +68,7 @@ export function leavingContract(contract: Contract): void {
       const { rows } = await second.list({ owner: stream, limit: 500 });
       expect(rows.filter(({ status }) => status === 'expired')).toHaveLength(230);
       expect(rows.filter(({ status }) => status === 'pending').map(({ id }) => id)).toEqual([open.id]);
-      const resolved = (await entriesOf(pods.backend.feed, stream)).filter(
+      const resolved = (await readEntries(pods.backend.feed, stream)).filter(
         ({ event }) => event.type === 'elicitation-resolved',
       );
       expect(new Set(resolved.map(({ event }) => 'elicitationId' in event && event.elicitationId)).size).toBe(
@@ -75,7 +82,7 @@ export function leavingContract(contract: Contract): void {
       const { first, pods } = contract;
       const stream = newStream();
       const { elicitations } = pods.backend;
-      const { row } = await askOf(first, stream, { timeoutSeconds: 0.001 });
+      const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.001 });
       await waitUntil(async () => (await first.read(serviceOf(stream), row.id)).now >= row.expiresAt, {
         what: 'the deadline',
       });
@@ -105,10 +112,10 @@ export function leavingContract(contract: Contract): void {
       const stream = newStream();
       const { elicitations } = pods.backend;
       const overdue = await Promise.all(
-        Array.from({ length: 230 }, () => askOf(first, stream, { timeoutSeconds: 0.001 })),
+        Array.from({ length: 230 }, () => askQuestion(first, stream, { timeoutSeconds: 0.001 })),
       );
       const broken = new Set(overdue.map(({ row }) => row.id));
-      const last = await askOf(first, stream, { timeoutSeconds: 0.05 });
+      const last = await askQuestion(first, stream, { timeoutSeconds: 0.05 });
       await waitUntil(
         async () => (await first.read(serviceOf(stream), last.row.id)).now >= last.row.expiresAt,
         {
@@ -140,9 +147,13 @@ export function leavingContract(contract: Contract): void {
         },
       });
       const owner = newOwner();
-      const { row } = await askOf(engineOn(pods.backend, { timers: [timers, pods.backend.timers] }), owner, {
-        timeoutSeconds: 0.25,
-      });
+      const { row } = await askQuestion(
+        engineOn(pods.backend, { timers: [timers, pods.backend.timers] }),
+        owner,
+        {
+          timeoutSeconds: 0.25,
+        },
+      );
       const read = () => second.read(serviceOf(owner), row.id);
       await waitUntil(async () => (await read()).row.status === 'expired', {
         what: 'the timer',
@@ -155,7 +166,7 @@ export function leavingContract(contract: Contract): void {
 
     it('may be armed and disarmed repeatedly', async () => {
       const { timers } = contract.pods.second;
-      const { row } = await askOf(contract.first, newOwner());
+      const { row } = await askQuestion(contract.first, newOwner());
       await waitUntil(() => timers.schedule(row.id, 600_000).then(() => true), {
         what: 'the timers to be ready',
       });
@@ -173,50 +184,50 @@ export function leavingContract(contract: Contract): void {
       const [first, second] = [engineOn(pods.backend), engineOn(pods.second)];
       const ending = newStream();
       const staying = newStream(ending);
-      const { row: open } = await askOf(first, staying);
-      const { row: answered } = await askOf(first, ending, { timeoutSeconds: 0.5 });
-      const { row: expired } = await askOf(first, ending, { timeoutSeconds: 0.05 });
-      await endOf(answerOf(second, ending, answered.id, 'decline'));
+      const { row: open } = await askQuestion(first, staying);
+      const { row: answered } = await askQuestion(first, ending, { timeoutSeconds: 0.5 });
+      const { row: expired } = await askQuestion(first, ending, { timeoutSeconds: 0.05 });
+      await callOutcome(answerQuestion(second, ending, answered.id, 'decline'));
       await first.wait({ caller: serviceOf(ending), id: expired.id });
       for (const { id } of [answered, expired]) {
-        await waitUntil(async () => 'refusal' in (await endOf(second.read(serviceOf(ending), id))), {
+        await waitUntil(async () => 'refusal' in (await callOutcome(second.read(serviceOf(ending), id))), {
           what: 'the row to leave',
         });
-        expect((await refusalOf(answerOf(first, ending, id, 'decline'))).code).toBe('not_found');
+        expect((await expectRefusal(answerQuestion(first, ending, id, 'decline'))).code).toBe('not_found');
         expect(await first.expire(id)).toEqual({ type: 'gone' });
       }
       expect((await second.list({ owner: ending, limit: 10 })).rows.map(({ id }) => id)).toEqual([open.id]);
       const gone = async () => (await pods.backend.feed.read(ending, undefined, 1)).type === 'none';
       await waitUntil(gone, { what: 'the feed to leave' });
-      expect(await entriesOf(pods.backend.feed, staying)).toHaveLength(1);
+      expect(await readEntries(pods.backend.feed, staying)).toHaveLength(1);
       expect((await second.read(serviceOf(staying), open.id)).row).toEqual(open);
-      expect((await answerOf(second, staying, open.id, 'cancel')).row.status).toBe('cancelled');
+      expect((await answerQuestion(second, staying, open.id, 'cancel')).row.status).toBe('cancelled');
     });
 
     contract.itOverTime('a feed stays complete as long as one of its questions may be open', async () => {
       const pods = await contract.openWith(RETENTION);
       const engine = engineOn(pods.backend);
       const stream = newStream();
-      await askOf(engine, stream);
-      const { row } = await askOf(engine, stream);
-      await answerOf(engine, stream, row.id, 'decline');
-      await waitUntil(async () => 'refusal' in (await endOf(engine.read(serviceOf(stream), row.id))), {
+      await askQuestion(engine, stream);
+      const { row } = await askQuestion(engine, stream);
+      await answerQuestion(engine, stream, row.id, 'decline');
+      await waitUntil(async () => 'refusal' in (await callOutcome(engine.read(serviceOf(stream), row.id))), {
         what: 'the row to leave',
       });
-      expect(await entriesOf(pods.second.feed, stream)).toHaveLength(3);
+      expect(await readEntries(pods.second.feed, stream)).toHaveLength(3);
     });
 
     contract.itOverTime('a feed that is created again has another epoch', async () => {
       const pods = await contract.openWith({ retentionMs: 3_000 });
       const engine = engineOn(pods.backend);
       const stream = newStream();
-      await askOf(engine, stream, { timeoutSeconds: 0.05 });
-      const [old] = await entriesOf(pods.backend.feed, stream);
+      await askQuestion(engine, stream, { timeoutSeconds: 0.05 });
+      const [old] = await readEntries(pods.backend.feed, stream);
       await waitUntil(async () => (await pods.second.feed.read(stream, undefined, 1)).type === 'none', {
         what: 'the feed to leave',
       });
-      await askOf(engine, stream);
-      const [begun] = await entriesOf(pods.second.feed, stream);
+      await askQuestion(engine, stream);
+      const [begun] = await readEntries(pods.second.feed, stream);
       expect(begun?.position.seq).toBe(1);
       expect(BigInt(begun?.position.epoch ?? 0)).toBeGreaterThan(BigInt(old?.position.epoch ?? 0));
       expect(await pods.second.feed.read(stream, old?.position, 10)).toEqual({ type: 'reset' });
@@ -229,7 +240,7 @@ export function leavingContract(contract: Contract): void {
       const owner = newOwner();
       const request = { tenant: owner.tenant, input: inputFor(owner), idempotencyKey: 'key' };
       const asked = await first.ask(request);
-      await answerOf(first, owner, asked.row.id, 'decline');
+      await answerQuestion(first, owner, asked.row.id, 'decline');
       await waitUntil(async () => (await second.ask(request)).row.id !== asked.row.id, {
         what: 'the key to be free',
       });
@@ -246,14 +257,14 @@ function lossContract(contract: Contract, lose: NonNullable<Contract['lose']>): 
     it('reports the loss, and works again from empty', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
-      const { row } = await askOf(first, stream);
+      const { row } = await askQuestion(first, stream);
       const engine = engineOn(pods.backend, { settings: { recheckMs: 40 } });
-      const waiting = endOf(engine.wait({ caller: serviceOf(stream), id: row.id }));
-      const [old] = await entriesOf(pods.backend.feed, stream);
+      const waiting = callOutcome(engine.wait({ caller: serviceOf(stream), id: row.id }));
+      const [old] = await readEntries(pods.backend.feed, stream);
       await lose();
       expect(await waiting).toMatchObject({ refusal: { code: 'not_found' } });
-      expect((await refusalOf(answerOf(second, stream, row.id, 'decline'))).code).toBe('not_found');
-      await askOf(second, stream);
+      expect((await expectRefusal(answerQuestion(second, stream, row.id, 'decline'))).code).toBe('not_found');
+      await askQuestion(second, stream);
       expect(await pods.backend.feed.read(stream, old?.position, 10)).toEqual({ type: 'reset' });
     });
   });

@@ -5,8 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { entriesOf } from '../../support/observe.ts';
-import { answerOf, askOf, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+import { readEntries } from '../../support/observe.ts';
+import {
+  answerQuestion,
+  askQuestion,
+  newStream,
+  QUESTIONS,
+  send,
+  serviceOf,
+} from '../../support/questions.ts';
 
 const SECRET = 'hunter2-the-answer';
 
@@ -16,11 +23,11 @@ export function feedContract(contract: Contract): void {
   async function filled(): Promise<StreamRef> {
     const { first, second } = contract;
     const stream = newStream();
-    const { row: one } = await askOf(first, stream);
-    const { row: two } = await askOf(second, stream, QUESTIONS['url, server completion']);
+    const { row: one } = await askQuestion(first, stream);
+    const { row: two } = await askQuestion(second, stream, QUESTIONS['url, server completion']);
     await send(first, stream, two.id, 'url, server completion', 'accept');
-    await answerOf(second, stream, one.id, 'accept', { colour: 'red' });
-    const { row: three } = await askOf(first, stream);
+    await answerQuestion(second, stream, one.id, 'accept', { colour: 'red' });
+    const { row: three } = await askQuestion(first, stream);
     await send(second, stream, two.id, 'url, server completion', 'complete');
     await first.withdraw({ caller: serviceOf(stream), id: three.id, reason: 'run_stopped' });
     return stream;
@@ -30,7 +37,7 @@ export function feedContract(contract: Contract): void {
     it('keeps every change in order, with positions of one epoch that rise by one', async () => {
       const { pods } = contract;
       const stream = await filled();
-      const entries = await entriesOf(pods.backend.feed, stream);
+      const entries = await readEntries(pods.backend.feed, stream);
       expect(entries.map(({ event }) => `${event.type} ${'status' in event && event.status}`)).toEqual([
         'elicitation-request pending',
         'elicitation-request pending',
@@ -45,13 +52,13 @@ export function feedContract(contract: Contract): void {
       const times = entries.map(({ at }) => at);
       expect(times).toEqual([...times].sort((a, b) => a - b));
       expect(entries.at(-1)?.event).toMatchObject({ reason: 'run_stopped', revision: 2 });
-      expect(await entriesOf(pods.second.feed, stream)).toEqual(entries);
+      expect(await readEntries(pods.second.feed, stream)).toEqual(entries);
     });
 
     it('is replayed from every position, in pages of any size', async () => {
       const { feed } = contract.pods.second;
       const stream = await filled();
-      const entries = await entriesOf(feed, stream);
+      const entries = await readEntries(feed, stream);
       const epoch = entries[0]?.position.epoch ?? '';
       for (let seq = 0; seq <= entries.length; seq += 1) {
         for (const limit of [1, 3, 100]) {
@@ -59,13 +66,13 @@ export function feedContract(contract: Contract): void {
           expect(page).toEqual({ type: 'entries', entries: entries.slice(seq, seq + limit) });
         }
       }
-      for (const limit of [1, 2, 7]) expect(await entriesOf(feed, stream, limit)).toEqual(entries);
+      for (const limit of [1, 2, 7]) expect(await readEntries(feed, stream, limit)).toEqual(entries);
     });
 
     it('reports a position of another feed', async () => {
       const { feed } = contract.pods.backend;
       const stream = await filled();
-      const epoch = BigInt((await entriesOf(feed, stream))[0]?.position.epoch ?? '');
+      const epoch = BigInt((await readEntries(feed, stream))[0]?.position.epoch ?? '');
       const positions = [
         { epoch: String(epoch), seq: 8 },
         { epoch: String(epoch), seq: 1_000_000 },
@@ -94,12 +101,12 @@ export function feedContract(contract: Contract): void {
       const ids = await Promise.all(
         Array.from({ length: 40 }, async (_, at) => {
           const [one, other] = at % 2 === 0 ? [first, second] : [second, first];
-          const { row } = await askOf(one, stream);
-          await answerOf(other, stream, row.id, at % 3 === 0 ? 'decline' : 'cancel');
+          const { row } = await askQuestion(one, stream);
+          await answerQuestion(other, stream, row.id, at % 3 === 0 ? 'decline' : 'cancel');
           return row.id;
         }),
       );
-      const entries = await entriesOf(pods.backend.feed, stream);
+      const entries = await readEntries(pods.backend.feed, stream);
       expect(entries.map(({ position }) => position.seq)).toEqual(
         Array.from({ length: 80 }, (_, at) => at + 1),
       );
@@ -112,17 +119,17 @@ export function feedContract(contract: Contract): void {
     it('is followed from its end without a gap or a reset while it grows', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
-      await askOf(first, stream);
+      await askQuestion(first, stream);
       let writing = true;
       const writers = Promise.all(
         [first, second].map(async (engine) => {
-          for (let count = 0; count < 60; count += 1) await askOf(engine, stream);
+          for (let count = 0; count < 60; count += 1) await askQuestion(engine, stream);
         }),
       ).finally(() => {
         writing = false;
       });
       const seqs = [1];
-      let [last] = await entriesOf(pods.backend.feed, stream, 1_000);
+      let [last] = await readEntries(pods.backend.feed, stream, 1_000);
       while (last !== undefined && (writing || last.position.seq < 121)) {
         const page = await pods.second.feed.read(stream, last.position, 3);
         if (page.type !== 'entries') throw new Error(`The feed said ${page.type}.`);
@@ -136,12 +143,12 @@ export function feedContract(contract: Contract): void {
     it('never holds an answer', async () => {
       const { first, pods } = contract;
       const stream = newStream();
-      const { row } = await askOf(first, stream);
+      const { row } = await askQuestion(first, stream);
       const content = { colour: 'red', note: SECRET };
       const caller = { kind: 'user', tenant: stream.tenant, userId: stream.userId } as const;
       const response = { action: 'accept', content, responseId: `${SECRET}-id` } as const;
       await first.answer({ caller, id: row.id, response, surface: 'chat' });
-      const entries = await entriesOf(pods.backend.feed, stream);
+      const entries = await readEntries(pods.backend.feed, stream);
       expect(JSON.stringify(entries)).not.toContain(SECRET);
       expect(entries.at(-1)?.event).toEqual({
         type: 'elicitation-resolved',
@@ -161,10 +168,10 @@ export function feedContract(contract: Contract): void {
       const inboxWakes = heardOn(pods.second.inboxWakes, owner);
       await waitUntil(() => wakes.ready() && inboxWakes.ready(), { what: 'the subscriptions', everyMs: 5 });
       const kind = 'url, server completion';
-      const { row } = await askOf(first, stream, QUESTIONS[kind]);
+      const { row } = await askQuestion(first, stream, QUESTIONS[kind]);
       await send(first, stream, row.id, kind, 'accept');
       const { row: done } = await send(first, stream, row.id, kind, 'complete');
-      const entries = await entriesOf(pods.backend.feed, stream);
+      const entries = await readEntries(pods.backend.feed, stream);
       const expected = entries.map(({ position, at }, index) => ({
         position: formatFeedPosition(position),
         elicitationId: row.id,
@@ -189,12 +196,12 @@ export function feedContract(contract: Contract): void {
       const pods = await contract.openWith({ feedEventsMax: 10 });
       const engine = engineOn(pods.backend);
       const stream = newStream();
-      const { row } = await askOf(engine, stream);
-      const [start] = await entriesOf(pods.backend.feed, stream);
-      await Promise.all(Array.from({ length: 259 }, () => askOf(engine, stream)));
-      await answerOf(engine, stream, row.id, 'decline');
+      const { row } = await askQuestion(engine, stream);
+      const [start] = await readEntries(pods.backend.feed, stream);
+      await Promise.all(Array.from({ length: 259 }, () => askQuestion(engine, stream)));
+      await answerQuestion(engine, stream, row.id, 'decline');
       expect(await pods.second.feed.read(stream, start?.position, 10)).toEqual({ type: 'reset' });
-      const kept = await entriesOf(pods.second.feed, stream);
+      const kept = await readEntries(pods.second.feed, stream);
       expect(kept.length).toBeGreaterThanOrEqual(10);
       expect(kept.length).toBeLessThan(130);
       expect(kept.map(({ position }) => position.seq)).toEqual(kept.map((_, at) => 262 - kept.length + at));

@@ -5,7 +5,14 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Contract } from '../../support/contract.ts';
 import { deafEngineOn } from '../../support/engines.ts';
 import { type Reader, readAll } from '../../support/observe.ts';
-import { answerOf, askOf, newOwner, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+import {
+  answerQuestion,
+  askQuestion,
+  newOwner,
+  QUESTIONS,
+  send,
+  serviceOf,
+} from '../../support/questions.ts';
 
 const SECRET = 'hunter2-the-answer';
 
@@ -32,10 +39,10 @@ export function inboxContract(contract: Contract): void {
       const { first, second } = contract;
       const owner = newOwner();
       const kind = 'url, server completion';
-      const { row: one } = await askOf(first, owner);
-      const { row: ended } = await askOf(second, owner);
-      await answerOf(first, owner, ended.id, 'decline');
-      const { row: two } = await askOf(second, owner, QUESTIONS[kind]);
+      const { row: one } = await askQuestion(first, owner);
+      const { row: ended } = await askQuestion(second, owner);
+      await answerQuestion(first, owner, ended.id, 'decline');
+      const { row: two } = await askQuestion(second, owner, QUESTIONS[kind]);
       await send(first, owner, two.id, kind, 'accept');
       const { rows } = await second.list({ owner, statuses: ['pending', 'opened'], limit: 10 });
       for (const engine of [first, second]) {
@@ -55,14 +62,14 @@ export function inboxContract(contract: Contract): void {
       const readers = [follow(first, owner), follow(second, owner)];
       const told = (count: number) => Promise.all(readers.map((reader) => reader.first(count)));
       await told(1);
-      await askOf(second, { ...owner, userId: 'other' });
-      const { row } = await askOf(first, owner, QUESTIONS[kind]);
+      await askQuestion(second, { ...owner, userId: 'other' });
+      const { row } = await askQuestion(first, owner, QUESTIONS[kind]);
       await told(2);
       await send(second, owner, row.id, kind, 'accept');
       await told(3);
       await send(first, owner, row.id, kind, 'complete');
       await told(4);
-      const { row: other } = await askOf(second, owner);
+      const { row: other } = await askQuestion(second, owner);
       await told(5);
       await first.withdraw({ caller: serviceOf(owner), id: other.id, reason: 'superseded' });
       for (const items of await told(6)) {
@@ -80,10 +87,10 @@ export function inboxContract(contract: Contract): void {
     it('never shows an answer', async () => {
       const { first, second } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const reader = follow(second, owner);
       await reader.first(1);
-      await answerOf(first, owner, row.id, 'accept', { colour: 'red', note: SECRET });
+      await answerQuestion(first, owner, row.id, 'accept', { colour: 'red', note: SECRET });
       await reader.first(2);
       expect(reader.seen.map(brief)).toEqual(['snapshot of 1', 'elicitation-resolved accepted']);
       expect(JSON.stringify(reader.seen)).not.toContain(SECRET);
@@ -92,14 +99,14 @@ export function inboxContract(contract: Contract): void {
     it('finds by polling every change whose wake was lost', async () => {
       const { first } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const reader = follow(deafEngineOn(contract.pods.second), owner);
       await reader.first(1);
-      const { row: other } = await askOf(first, owner);
+      const { row: other } = await askQuestion(first, owner);
       await reader.first(2);
-      await answerOf(first, owner, row.id, 'decline');
+      await answerQuestion(first, owner, row.id, 'decline');
       await reader.first(3);
-      await answerOf(first, owner, other.id, 'cancel');
+      await answerQuestion(first, owner, other.id, 'cancel');
       expect((await reader.first(4)).map(brief)).toEqual([
         'snapshot of 1',
         'elicitation-request pending',
@@ -111,7 +118,7 @@ export function inboxContract(contract: Contract): void {
     it.each([100, 200, 201])('of %i questions is delivered completely', async (count) => {
       const { first, second } = contract;
       const owner = newOwner();
-      await Promise.all(Array.from({ length: count }, () => askOf(first, owner)));
+      await Promise.all(Array.from({ length: count }, () => askQuestion(first, owner)));
       const [snapshot] = await follow(second, owner).first(1);
       expect(snapshot && brief(snapshot)).toBe(`snapshot of ${count}`);
     });

@@ -5,7 +5,14 @@ import type { PageRequest } from '@parley/shared/ports/elicitations/elicitations
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { answerOf, askOf, newOwner, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+import {
+  answerQuestion,
+  askQuestion,
+  newOwner,
+  QUESTIONS,
+  send,
+  serviceOf,
+} from '../../support/questions.ts';
 
 /** Walks a list to its end. */
 async function walk(engine: Engine, request: PageRequest): Promise<Row[]> {
@@ -32,7 +39,7 @@ const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 export function pageContract(contract: Contract): void {
   describe('a list', () => {
     it('is empty where no question was asked, and carries the current time', async () => {
-      const before = (await askOf(contract.first, newOwner())).now;
+      const before = (await askQuestion(contract.first, newOwner())).now;
       const page = await contract.second.list({ owner: newOwner(), limit: 10 });
       expect(page).toEqual({ rows: [], now: page.now });
       expect(page.now).toBeGreaterThanOrEqual(before);
@@ -45,7 +52,7 @@ export function pageContract(contract: Contract): void {
       const kind = 'url, server completion';
       const asked: Record<string, string> = {};
       for (const status of ['pending', 'opened', 'accepted', 'declined', 'cancelled', 'withdrawn']) {
-        const { row } = await askOf(first, owner, {
+        const { row } = await askQuestion(first, owner, {
           ...QUESTIONS[kind],
           conversationId: status.endsWith('ed') ? 'one' : 'two',
         });
@@ -76,11 +83,13 @@ export function pageContract(contract: Contract): void {
       const owner = newOwner();
       const asked = await Promise.all(
         Array.from({ length: 260 }, (_, at) =>
-          askOf(at % 2 === 0 ? first : second, owner, { conversationId: `${at % 2}` }),
+          askQuestion(at % 2 === 0 ? first : second, owner, { conversationId: `${at % 2}` }),
         ),
       );
       await Promise.all(
-        asked.filter((_, at) => at % 3 === 0).map(({ row }) => answerOf(second, owner, row.id, 'decline')),
+        asked
+          .filter((_, at) => at % 3 === 0)
+          .map(({ row }) => answerQuestion(second, owner, row.id, 'decline')),
       );
       const rows = asked.map(({ row }) => row);
       for (const limit of [7, 99, 100, 260, 500]) {
@@ -99,7 +108,7 @@ export function pageContract(contract: Contract): void {
     it('keeps its positions while questions are asked and answered between pages', async () => {
       const { first, second } = contract;
       const owner = newOwner();
-      const asked = await Promise.all(Array.from({ length: 30 }, () => askOf(first, owner)));
+      const asked = await Promise.all(Array.from({ length: 30 }, () => askQuestion(first, owner)));
       const expected = idsOf(inOrder(asked.map(({ row }) => row)));
       const seen: string[] = [];
       let cursor: string | undefined;
@@ -108,8 +117,8 @@ export function pageContract(contract: Contract): void {
         seen.push(...idsOf(page.rows));
         cursor = page.nextCursor;
         const id = expected[turn];
-        if (id !== undefined) await answerOf(second, owner, id, 'cancel');
-        if (turn >= 0) await askOf(second, owner);
+        if (id !== undefined) await answerQuestion(second, owner, id, 'cancel');
+        if (turn >= 0) await askQuestion(second, owner);
       }
       // What came in the meantime may show or not, by its place.
       expect(seen.filter((id) => expected.includes(id))).toEqual(expected);
@@ -119,7 +128,7 @@ export function pageContract(contract: Contract): void {
     it.each([100, 200])('of exactly %i is complete, whatever the limit', async (count) => {
       const { first, second } = contract;
       const owner = newOwner();
-      await Promise.all(Array.from({ length: count }, () => askOf(first, owner)));
+      await Promise.all(Array.from({ length: count }, () => askQuestion(first, owner)));
       for (const limit of [count - 1, count, count + 1, 2 * count]) {
         expect(await walk(second, { owner, limit })).toHaveLength(count);
       }
@@ -130,11 +139,11 @@ export function pageContract(contract: Contract): void {
       const [first, second] = [engineOn(pods.backend), engineOn(pods.second)];
       const owner = newOwner();
       const asked: Row[] = [];
-      for (let count = 0; count < 8; count += 1) asked.push((await askOf(first, owner)).row);
+      for (let count = 0; count < 8; count += 1) asked.push((await askQuestion(first, owner)).row);
       const sorted = inOrder(asked);
       const [newest, ...others] = sorted;
       const ended = others.slice(0, 6);
-      for (const { id } of ended) await answerOf(second, owner, id, 'decline');
+      for (const { id } of ended) await answerQuestion(second, owner, id, 'decline');
       const kept = [newest, ...ended.slice(0, 3), sorted.at(-1)];
       const listed = await walk(first, { owner, limit: 50 });
       expect(idsOf(listed)).toEqual(kept.map((row) => row?.id));

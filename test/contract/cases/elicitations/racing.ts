@@ -5,8 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { endOf, entriesOf } from '../../support/observe.ts';
-import { answerOf, askOf, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+import { callOutcome, readEntries } from '../../support/observe.ts';
+import {
+  answerQuestion,
+  askQuestion,
+  newStream,
+  QUESTIONS,
+  send,
+  serviceOf,
+} from '../../support/questions.ts';
 import { COLUMNS } from './transition-table.ts';
 
 const COLOURS = ['red', 'green', 'blue', 'white', 'black'];
@@ -17,12 +24,15 @@ export function racingContract(contract: Contract): void {
     it('of a hundred answers on two pods has one winner, and equal answers succeed too', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
-      const { row } = await askOf(first, stream);
+      const { row } = await askQuestion(first, stream);
       const ends = await Promise.all(
         Array.from({ length: 100 }, async (_, at) => {
           const colour = COLOURS[at % COLOURS.length] ?? '';
           const engine = at % 2 === 0 ? first : second;
-          return { colour, end: await endOf(answerOf(engine, stream, row.id, 'accept', { colour })) };
+          return {
+            colour,
+            end: await callOutcome(answerQuestion(engine, stream, row.id, 'accept', { colour })),
+          };
         }),
       );
       const recorded = (await second.read(serviceOf(stream), row.id)).row;
@@ -36,7 +46,7 @@ export function racingContract(contract: Contract): void {
           expect(end).toMatchObject({ refusal: { code: 'already_settled', elicitation } });
         }
       }
-      const entries = await entriesOf(pods.backend.feed, stream);
+      const entries = await readEntries(pods.backend.feed, stream);
       expect(entries.map(({ event }) => event.type)).toEqual(['elicitation-request', 'elicitation-resolved']);
     });
 
@@ -49,16 +59,16 @@ export function racingContract(contract: Contract): void {
       const ids = await Promise.all(
         Array.from({ length: 12 }, async () => {
           const stream = newStream();
-          const { row } = await askOf(contract.first, stream, QUESTIONS[kind]);
+          const { row } = await askQuestion(contract.first, stream, QUESTIONS[kind]);
           const racers = [...COLUMNS, ...COLUMNS].filter(
             (column) => column !== 'other' && column !== 'wrong',
           );
           await Promise.all(
             racers.map((column, at) =>
-              endOf(send(engines[at % 2] ?? contract.first, stream, row.id, kind, column)),
+              callOutcome(send(engines[at % 2] ?? contract.first, stream, row.id, kind, column)),
             ),
           );
-          const statuses = (await entriesOf(pods.backend.feed, stream)).map(
+          const statuses = (await readEntries(pods.backend.feed, stream)).map(
             ({ event }) => 'status' in event && event.status,
           );
           const after = (await contract.second.read(serviceOf(stream), row.id)).row;
@@ -77,9 +87,9 @@ export function racingContract(contract: Contract): void {
       await Promise.all(
         Array.from({ length: 24 }, async (_, at) => {
           const stream = newStream();
-          const { row, now } = await askOf(first, stream, { timeoutSeconds: 0.25 });
+          const { row, now } = await askQuestion(first, stream, { timeoutSeconds: 0.25 });
           await sleep(row.expiresAt - now - 12 + at);
-          const given = endOf(answerOf(second, stream, row.id, 'accept', { colour: 'red' }));
+          const given = callOutcome(answerQuestion(second, stream, row.id, 'accept', { colour: 'red' }));
           await waitUntil(async () => ['expired', 'ended'].includes((await first.expire(row.id)).type), {
             what: 'the end',
             everyMs: 1,
@@ -96,7 +106,7 @@ export function racingContract(contract: Contract): void {
             expect(after.status).toBe('expired');
             expect(settledAt).toBeGreaterThanOrEqual(after.expiresAt);
           }
-          expect(await entriesOf(pods.backend.feed, stream)).toHaveLength(2);
+          expect(await readEntries(pods.backend.feed, stream)).toHaveLength(2);
         }),
       );
     });

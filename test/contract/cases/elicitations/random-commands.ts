@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
-import { endOf, entriesOf } from '../../support/observe.ts';
-import { askOf, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+import { callOutcome, readEntries } from '../../support/observe.ts';
+import { askQuestion, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
 import { CELLS, COLUMNS, type Column, type From, KINDS, type Kind } from './transition-table.ts';
 
 const SLOTS = 4;
@@ -101,7 +101,7 @@ async function play(
 
 async function ask(engine: Engine, stream: StreamRef, { kind, overdue }: Op & { op: 'ask' }): Promise<Model> {
   const timeoutSeconds = overdue ? 0.001 : 600;
-  const { row } = await askOf(engine, stream, { ...QUESTIONS[kind], timeoutSeconds });
+  const { row } = await askQuestion(engine, stream, { ...QUESTIONS[kind], timeoutSeconds });
   const due = async () => (await engine.read(serviceOf(stream), row.id)).now >= row.expiresAt;
   if (overdue) await waitUntil(due, { what: 'the deadline', everyMs: 1 });
   return { id: row.id, kind, from: overdue ? 'overdue' : 'pending', revision: 1, recorded: 'accept' };
@@ -115,7 +115,7 @@ async function step(
   outcome: (typeof CELLS)[number]['outcome'],
   log: string[],
 ): Promise<void> {
-  const end = await endOf(send(engine, stream, model.id, model.kind, column));
+  const end = await callOutcome(send(engine, stream, model.id, model.kind, column));
   const refused = typeof outcome === 'object' && 'refused' in outcome ? outcome.refused : undefined;
   expect('refusal' in end ? end.refusal.code : undefined).toBe(refused);
   const moves = typeof outcome === 'object' && 'moves' in outcome ? outcome.moves : undefined;
@@ -136,7 +136,7 @@ async function compare(
   models: readonly Model[],
   log: readonly string[],
 ): Promise<void> {
-  const entries = await entriesOf(pods.second.feed, stream);
+  const entries = await readEntries(pods.second.feed, stream);
   const told = entries.map(
     ({ event }) => 'elicitationId' in event && `${event.elicitationId} ${event.revision} ${event.status}`,
   );

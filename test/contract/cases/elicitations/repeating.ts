@@ -5,10 +5,10 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { endOf, entriesOf, refusalOf } from '../../support/observe.ts';
+import { callOutcome, expectRefusal, readEntries } from '../../support/observe.ts';
 import {
-  answerOf,
-  askOf,
+  answerQuestion,
+  askQuestion,
   inputFor,
   newOwner,
   newStream,
@@ -31,9 +31,9 @@ export function repeatingContract(contract: Contract): void {
       const again = await askWith(second, owner, 'key');
       expect(again.row).toEqual(asked.row);
       expect([asked.replayed, again.replayed]).toEqual([false, true]);
-      const { row } = await answerOf(first, owner, asked.row.id, 'decline');
+      const { row } = await answerQuestion(first, owner, asked.row.id, 'decline');
       expect((await askWith(second, owner, 'key')).row).toEqual(row);
-      expect(await entriesOf(pods.backend.feed, asked.row.definition)).toHaveLength(2);
+      expect(await readEntries(pods.backend.feed, asked.row.definition)).toHaveLength(2);
     });
 
     it('is the same whatever the order of its fields', async () => {
@@ -53,13 +53,13 @@ export function repeatingContract(contract: Contract): void {
       await askWith(first, stream, 'key');
       const others = [{ message: 'Which size?' }, { timeoutSeconds: 601 }, { context: { trigger: 'other' } }];
       for (const more of [...others, { streamRequestId: 'elsewhere' }, { sensitive: true }]) {
-        expect((await refusalOf(askWith(second, stream, 'key', more))).code).toBe('idempotency_mismatch');
+        expect((await expectRefusal(askWith(second, stream, 'key', more))).code).toBe('idempotency_mismatch');
       }
       const other = { ...stream, userId: 'other' };
-      expect((await refusalOf(askWith(second, { tenant: other.tenant, userId: 'other' }, 'key'))).code).toBe(
-        'idempotency_mismatch',
-      );
-      expect(await entriesOf(pods.backend.feed, stream)).toHaveLength(1);
+      expect(
+        (await expectRefusal(askWith(second, { tenant: other.tenant, userId: 'other' }, 'key'))).code,
+      ).toBe('idempotency_mismatch');
+      expect(await readEntries(pods.backend.feed, stream)).toHaveLength(1);
       expect((await second.list({ owner: other, limit: 10 })).rows).toEqual([]);
     });
 
@@ -72,7 +72,7 @@ export function repeatingContract(contract: Contract): void {
         askWith(second, owner, 'key '),
         askWith(second, owner, 'key/'),
         askWith(second, other, 'key'),
-        askOf(first, owner),
+        askQuestion(first, owner),
       ]);
       expect(new Set(asked.map(({ row }) => row.id)).size).toBe(6);
       expect(asked.some(({ replayed }) => replayed)).toBe(false);
@@ -93,7 +93,7 @@ export function repeatingContract(contract: Contract): void {
         expect(asked.filter(({ replayed }) => !replayed)).toHaveLength(1);
         expect(told).toEqual([one?.row.id]);
         expect((await second.list({ owner, limit: 30 })).rows).toHaveLength(1);
-        expect(one && (await entriesOf(pods.backend.feed, one.row.definition))).toHaveLength(1);
+        expect(one && (await readEntries(pods.backend.feed, one.row.definition))).toHaveLength(1);
       }
     });
 
@@ -127,10 +127,10 @@ export function repeatingContract(contract: Contract): void {
     it('does not use up its key if the ask was refused for its stream', async () => {
       const { first, second } = contract;
       const stream = newStream();
-      await askOf(first, stream);
+      await askQuestion(first, stream);
       const other = { tenant: stream.tenant, userId: 'other' };
       const refused = askWith(first, other, 'key', { streamRequestId: stream.streamRequestId });
-      expect((await refusalOf(refused)).code).toBe('stream_owner_mismatch');
+      expect((await expectRefusal(refused)).code).toBe('stream_owner_mismatch');
       expect((await askWith(second, other, 'key')).replayed).toBe(false);
     });
 
@@ -140,7 +140,7 @@ export function repeatingContract(contract: Contract): void {
       const owner = newOwner();
       const { row } = await askWith(engine, owner, 'key');
       expect((await askWith(engine, owner, 'key')).row).toEqual(row);
-      expect((await refusalOf(askWith(engine, owner, 'other'))).code).toBe('rate_limited');
+      expect((await expectRefusal(askWith(engine, owner, 'other'))).code).toBe('rate_limited');
     });
   });
 
@@ -148,13 +148,13 @@ export function repeatingContract(contract: Contract): void {
     it('belongs to the person it was first asked for', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();
-      await askOf(first, stream);
+      await askQuestion(first, stream);
       const other = { ...stream, userId: 'other' };
-      expect((await refusalOf(askOf(second, other))).code).toBe('stream_owner_mismatch');
+      expect((await expectRefusal(askQuestion(second, other))).code).toBe('stream_owner_mismatch');
       expect((await second.list({ owner: other, limit: 10 })).rows).toEqual([]);
       expect(await pods.backend.feed.read(other, undefined, 10)).toEqual({ type: 'none' });
-      await askOf(second, stream);
-      expect(await entriesOf(pods.second.feed, stream)).toHaveLength(2);
+      await askQuestion(second, stream);
+      expect(await readEntries(pods.second.feed, stream)).toHaveLength(2);
     });
 
     it('belongs to one person when many ask at once', async () => {
@@ -164,7 +164,7 @@ export function repeatingContract(contract: Contract): void {
       const ends = await Promise.all(
         users.map(async (userId, at) => ({
           userId,
-          end: await endOf(askOf(at % 2 === 0 ? first : second, { ...stream, userId })),
+          end: await callOutcome(askQuestion(at % 2 === 0 ? first : second, { ...stream, userId })),
         })),
       );
       const winners = new Set(ends.flatMap(({ userId, end }) => ('value' in end ? [userId] : [])));
@@ -182,15 +182,15 @@ export function repeatingContract(contract: Contract): void {
       const other = { ...one, tenant: newOwner().tenant };
       const neighbour = { tenant: one.tenant, userId: 'neighbour' };
       const more = { conversationId: 'talk' };
-      const { row } = await askOf(first, one, more);
-      const { row: theirs } = await askOf(second, other, more);
-      const { row: next } = await askOf(second, neighbour, more);
-      await answerOf(second, other, theirs.id, 'decline');
+      const { row } = await askQuestion(first, one, more);
+      const { row: theirs } = await askQuestion(second, other, more);
+      const { row: next } = await askQuestion(second, neighbour, more);
+      await answerQuestion(second, other, theirs.id, 'decline');
       for (const [stream, rows] of [
         [one, [row.id]],
         [other, [theirs.id, theirs.id]],
       ] as const) {
-        const entries = await entriesOf(pods.backend.feed, stream);
+        const entries = await readEntries(pods.backend.feed, stream);
         expect(entries.map(({ event }) => 'elicitationId' in event && event.elicitationId)).toEqual(rows);
       }
       for (const [owner, id] of [
@@ -202,7 +202,7 @@ export function repeatingContract(contract: Contract): void {
         expect(page.rows.map((listed) => listed.id)).toEqual([id]);
       }
       for (const caller of [serviceOf(other), userOf(other), userOf(neighbour)]) {
-        expect((await refusalOf(first.read(caller, row.id))).code).toBe('not_found');
+        expect((await expectRefusal(first.read(caller, row.id))).code).toBe('not_found');
       }
       expect((await first.read(userOf(one), row.id)).row.status).toBe('pending');
     });
@@ -220,7 +220,7 @@ export function repeatingContract(contract: Contract): void {
         { tenant, userId: 'é' },
         { tenant, userId: 'e\u0301' },
       ];
-      const asked = await Promise.all(owners.map((owner) => askOf(first, owner)));
+      const asked = await Promise.all(owners.map((owner) => askQuestion(first, owner)));
       for (const [at, owner] of owners.entries()) {
         const { rows } = await first.list({ owner, limit: 20 });
         expect(rows.map(({ id }) => id)).toEqual([asked[at]?.row.id]);

@@ -5,8 +5,8 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
-import { endOf, entriesOf } from '../../support/observe.ts';
-import { askOf, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+import { callOutcome, readEntries } from '../../support/observe.ts';
+import { askQuestion, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
 import { CELLS, type Cell, type Column, type From, KINDS, type Kind } from './transition-table.ts';
 
 // Ended at its first look: a deadline so near that it has passed when the store is asked again.
@@ -32,7 +32,7 @@ async function bringTo(engine: Engine, kind: Kind, from: From): Promise<Standing
   if (from === 'opened overdue') return bringToOpenedOverdue(engine);
   const stream = newStream();
   const timeoutSeconds = from === 'overdue' || from === 'expired' ? AT_ONCE : 600;
-  const { row } = await askOf(engine, stream, { ...QUESTIONS[kind], timeoutSeconds });
+  const { row } = await askQuestion(engine, stream, { ...QUESTIONS[kind], timeoutSeconds });
   if (timeoutSeconds === AT_ONCE) await untilOverdue(engine, stream, row.id);
   if (from === 'overdue') return { stream, id: row.id };
   for (const way of WAYS[from]) await send(engine, stream, row.id, kind, way);
@@ -47,8 +47,8 @@ async function bringToOpenedOverdue(engine: Engine): Promise<Standing> {
   // On a busy machine the deadline may come before the consent: then once more, with more time.
   for (const timeoutSeconds of [0.25, 1, 4]) {
     const stream = newStream();
-    const { row } = await askOf(engine, stream, { ...QUESTIONS[kind], timeoutSeconds });
-    const opened = await endOf(send(engine, stream, row.id, kind, 'accept'));
+    const { row } = await askQuestion(engine, stream, { ...QUESTIONS[kind], timeoutSeconds });
+    const opened = await callOutcome(send(engine, stream, row.id, kind, 'accept'));
     if ('refusal' in opened) continue;
     await untilOverdue(engine, stream, row.id);
     return { stream, id: row.id };
@@ -68,11 +68,11 @@ async function untilOverdue(engine: Engine, stream: StreamRef, id: string): Prom
 async function play({ pods, first, second }: Contract, cell: Cell): Promise<void> {
   const { stream, id } = await bringTo(first, cell.kind, cell.from);
   const before = (await first.read(serviceOf(stream), id)).row;
-  const told = (await entriesOf(pods.backend.feed, stream)).length;
+  const told = (await readEntries(pods.backend.feed, stream)).length;
 
-  const end = await endOf(send(second, stream, id, cell.kind, cell.command));
+  const end = await callOutcome(send(second, stream, id, cell.kind, cell.command));
   const after = (await first.read(serviceOf(stream), id)).row;
-  const news = (await entriesOf(pods.second.feed, stream)).slice(told).map(({ event }) => event);
+  const news = (await readEntries(pods.second.feed, stream)).slice(told).map(({ event }) => event);
 
   const moved = after.revision !== before.revision;
   if ('refusal' in end) {

@@ -4,10 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { deafBus, deafEngineOn, engineOn } from '../../support/engines.ts';
-import { refusalOf } from '../../support/observe.ts';
+import { expectRefusal } from '../../support/observe.ts';
 import {
-  answerOf,
-  askOf,
+  answerQuestion,
+  askQuestion,
   newOwner,
   newStream,
   QUESTIONS,
@@ -46,12 +46,12 @@ export function waitContract(contract: Contract): void {
       const { pods, second } = contract;
       const { engine, noted } = notingEngine(pods.backend);
       const stream = newStream();
-      const { row } = await askOf(engine, stream);
+      const { row } = await askQuestion(engine, stream);
       const waiting = engine.wait({ caller: serviceOf(stream), id: row.id });
       // It reads, subscribes, and reads once more before it sleeps; and again after a gap in its subscription.
       await waitUntil(() => noted.reads >= 2, { what: 'the waiter to sleep', everyMs: 5 });
       const content = { colour: 'red', note };
-      const given = await answerOf(second, stream, row.id, 'accept', content);
+      const given = await answerQuestion(second, stream, row.id, 'accept', content);
       const woken = await waiting;
       expect(woken.row).toEqual(given.row);
       expect(woken.row.settlement?.content).toEqual(content);
@@ -68,7 +68,7 @@ export function waitContract(contract: Contract): void {
         ['complete', 'accepted'],
       ] as const) {
         const stream = newStream();
-        const { row } = await askOf(first, stream, QUESTIONS[kind]);
+        const { row } = await askQuestion(first, stream, QUESTIONS[kind]);
         const waiting = first.wait({ caller: userOf(stream), id: row.id });
         await send(second, stream, row.id, kind, 'accept');
         await send(second, stream, row.id, kind, column);
@@ -79,30 +79,30 @@ export function waitContract(contract: Contract): void {
     it('returns at once when the question has ended already, or its timeout is zero', async () => {
       const { first, second } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const caller = serviceOf(owner);
       expect((await second.wait({ caller, id: row.id, timeoutMs: 0 })).row).toEqual(row);
-      const given = await answerOf(first, owner, row.id, 'decline');
+      const given = await answerQuestion(first, owner, row.id, 'decline');
       expect((await second.wait({ caller, id: row.id })).row).toEqual(given.row);
     });
 
     it('returns the open question at its timeout, and the next waiter may wait', async () => {
       const { first, second } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const caller = serviceOf(owner);
       const seen = await first.wait({ caller, id: row.id, timeoutMs: 60 });
       expect(seen.row).toEqual(row);
       expect(seen.now).toBeGreaterThan(row.createdAt);
       const waiting = second.wait({ caller, id: row.id });
-      await answerOf(first, owner, row.id, 'cancel');
+      await answerQuestion(first, owner, row.id, 'cancel');
       expect((await waiting).row.status).toBe('cancelled');
     });
 
     it('returns an expired question at the deadline, without any other process', async () => {
       const { first, second } = contract;
       const stream = newStream();
-      const { row } = await askOf(first, stream, { timeoutSeconds: 0.25 });
+      const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.25 });
       const caller = serviceOf(stream);
       const ends = await Promise.all([
         first.wait({ caller, id: row.id }),
@@ -119,14 +119,14 @@ export function waitContract(contract: Contract): void {
     it('gets the same result as every other waiter', async () => {
       const { first, second } = contract;
       const stream = newStream();
-      const { row } = await askOf(first, stream);
+      const { row } = await askQuestion(first, stream);
       const caller = serviceOf(stream);
       const waiting = Array.from({ length: 60 }, (_, at) =>
         (at % 2 === 0 ? first : second).wait({ caller, id: row.id }),
       );
-      const { row: other } = await askOf(second, stream);
+      const { row: other } = await askQuestion(second, stream);
       const stillWaiting = first.wait({ caller, id: other.id, timeoutMs: 300 });
-      const given = await answerOf(second, stream, row.id, 'accept', { colour: 'blue' });
+      const given = await answerQuestion(second, stream, row.id, 'accept', { colour: 'blue' });
       for (const { row: woken } of await Promise.all(waiting)) expect(woken).toEqual(given.row);
       expect((await stillWaiting).row).toEqual(other);
     });
@@ -136,8 +136,8 @@ export function waitContract(contract: Contract): void {
       await Promise.all(
         Array.from({ length: 60 }, async (_, at) => {
           const stream = newStream();
-          const { row } = await askOf(first, stream);
-          const answered = answerOf(second, stream, row.id, 'decline');
+          const { row } = await askQuestion(first, stream);
+          const answered = answerQuestion(second, stream, row.id, 'decline');
           if (at % 3 === 0) await Promise.resolve();
           const woken = await first.wait({ caller: serviceOf(stream), id: row.id });
           expect(woken.row).toEqual((await answered).row);
@@ -148,16 +148,16 @@ export function waitContract(contract: Contract): void {
     it('finds by polling an answer whose wake was lost', async () => {
       const { first, pods } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const waiting = deafEngineOn(pods.second).wait({ caller: serviceOf(owner), id: row.id });
-      const given = await answerOf(first, owner, row.id, 'accept', { colour: 'red' });
+      const given = await answerQuestion(first, owner, row.id, 'accept', { colour: 'red' });
       expect((await waiting).row).toEqual(given.row);
     });
 
     it('rejects with the reason of its signal, even when that was aborted first', async () => {
       const { first } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const stop = new AbortController();
       const reason = new Error('gone');
       const request = { caller: serviceOf(owner), id: row.id, signal: stop.signal };
@@ -172,10 +172,10 @@ export function waitContract(contract: Contract): void {
     it('cannot wait for another user’s question', async () => {
       const { first } = contract;
       const owner = newOwner();
-      const { row } = await askOf(first, owner);
+      const { row } = await askQuestion(first, owner);
       const other = { ...owner, userId: 'other' };
       for (const caller of [serviceOf(newOwner()), userOf(newOwner()), userOf(other)]) {
-        expect((await refusalOf(first.wait({ caller, id: row.id }))).code).toBe('not_found');
+        expect((await expectRefusal(first.wait({ caller, id: row.id }))).code).toBe('not_found');
       }
     });
   });

@@ -5,8 +5,8 @@ import type { WatchInput, WatchItem } from '@parley/shared/elicitations/watch';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Contract } from '../../support/contract.ts';
 import { deafEngineOn, engineOn } from '../../support/engines.ts';
-import { type Reader, readAll, refusalOf } from '../../support/observe.ts';
-import { answerOf, askOf, newStream, QUESTIONS, send } from '../../support/questions.ts';
+import { expectRefusal, type Reader, readAll } from '../../support/observe.ts';
+import { answerQuestion, askQuestion, newStream, QUESTIONS, send } from '../../support/questions.ts';
 
 const SECRET = 'hunter2-the-answer';
 
@@ -36,12 +36,12 @@ export function watchContract(contract: Contract): void {
       const { first, second } = contract;
       const stream = newStream();
       const kind = 'url, server completion';
-      const { row } = await askOf(first, stream, QUESTIONS[kind]);
+      const { row } = await askQuestion(first, stream, QUESTIONS[kind]);
       await send(first, stream, row.id, kind, 'accept');
       const readers = [await follow(first, stream), await follow(second, stream)];
       for (const reader of readers) await reader.first(2);
       await send(second, stream, row.id, kind, 'complete');
-      await askOf(first, stream);
+      await askQuestion(first, stream);
       for (const reader of readers) {
         const items = await reader.first(4);
         expect(items.map(brief)).toEqual([
@@ -69,8 +69,8 @@ export function watchContract(contract: Contract): void {
       const { first, second } = contract;
       const stream = newStream();
       for (let count = 0; count < 3; count += 1) {
-        const { row } = await askOf(first, stream);
-        await answerOf(second, stream, row.id, 'decline');
+        const { row } = await askQuestion(first, stream);
+        await answerQuestion(second, stream, row.id, 'decline');
       }
       const all = await (await follow(first, stream)).first(6);
       for (const [at, item] of all.entries()) {
@@ -84,7 +84,7 @@ export function watchContract(contract: Contract): void {
 
     it('gets a reset and then every event when its position is of another feed', async () => {
       const stream = newStream();
-      await askOf(contract.first, stream);
+      await askQuestion(contract.first, stream);
       for (const after of [
         { epoch: '1', seq: 1 },
         { epoch: '9999999999999999999', seq: 4 },
@@ -97,9 +97,11 @@ export function watchContract(contract: Contract): void {
     it('gets a long feed in order, each event once', async () => {
       const { first, second } = contract;
       const stream = newStream();
-      await askOf(first, stream);
+      await askQuestion(first, stream);
       const reader = await follow(second, stream);
-      await Promise.all(Array.from({ length: 249 }, (_, at) => askOf(at % 2 === 0 ? first : second, stream)));
+      await Promise.all(
+        Array.from({ length: 249 }, (_, at) => askQuestion(at % 2 === 0 ? first : second, stream)),
+      );
       const late = await follow(first, stream);
       for (const items of [await reader.first(250), await late.first(250)]) {
         const seqs = items.map((item) => (item.type === 'reset' ? 0 : parseFeedPosition(item.id)?.seq));
@@ -110,9 +112,9 @@ export function watchContract(contract: Contract): void {
     it('never sees an answer', async () => {
       const { first, second } = contract;
       const stream = newStream();
-      const { row } = await askOf(first, stream);
+      const { row } = await askQuestion(first, stream);
       const reader = await follow(second, stream);
-      await answerOf(first, stream, row.id, 'accept', { colour: 'red', note: SECRET });
+      await answerQuestion(first, stream, row.id, 'accept', { colour: 'red', note: SECRET });
       await reader.first(2);
       const replay = await (await follow(first, stream)).first(2);
       expect(JSON.stringify([reader.seen, replay])).not.toContain(SECRET);
@@ -121,26 +123,28 @@ export function watchContract(contract: Contract): void {
     it('of a stream without questions waits if it may, and else is told that there is none', async () => {
       const { first, second } = contract;
       const stream = newStream();
-      expect((await refusalOf(first.watch({ stream, evenIfSilent: false }))).code).toBe('not_found');
+      expect((await expectRefusal(first.watch({ stream, evenIfSilent: false }))).code).toBe('not_found');
       const reader = await follow(first, stream, { evenIfSilent: true });
-      await askOf(second, stream);
+      await askQuestion(second, stream);
       expect((await reader.first(1)).map(brief)).toEqual(['elicitation-request pending']);
       const other = { ...stream, userId: 'other' };
-      expect((await refusalOf(first.watch({ stream: other, evenIfSilent: false }))).code).toBe('not_found');
+      expect((await expectRefusal(first.watch({ stream: other, evenIfSilent: false }))).code).toBe(
+        'not_found',
+      );
     });
 
     it('finds by polling events whose wake was lost', async () => {
       const stream = newStream();
-      await askOf(contract.first, stream);
+      await askQuestion(contract.first, stream);
       const reader = await follow(deafEngineOn(contract.pods.second), stream);
       await reader.first(1);
-      await askOf(contract.first, stream);
+      await askQuestion(contract.first, stream);
       expect(await reader.first(2)).toHaveLength(2);
     });
 
     it('is released when it disconnects, even when it had disconnected before it began', async () => {
       const stream = newStream();
-      await askOf(contract.first, stream);
+      await askQuestion(contract.first, stream);
       const stop = new AbortController();
       const reader = await follow(contract.second, stream, { signal: stop.signal });
       await reader.first(1);
@@ -154,7 +158,7 @@ export function watchContract(contract: Contract): void {
     contract.itOverTime('ends when the retention of the feed ends', async () => {
       const pods = await contract.openWith({ retentionMs: 3_000 });
       const stream = newStream();
-      await askOf(engineOn(pods.backend), stream, { timeoutSeconds: 0.05 });
+      await askQuestion(engineOn(pods.backend), stream, { timeoutSeconds: 0.05 });
       const reader = await follow(engineOn(pods.second, { settings: { recheckMs: 50 } }), stream);
       expect(await reader.ended()).toBe('done');
       expect(reader.seen.map(brief)).toEqual(['elicitation-request pending']);

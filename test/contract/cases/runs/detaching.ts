@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { dispatchOn, engineOn } from '../../support/engines.ts';
-import { answerOf, askOf, newStream, serviceOf } from '../../support/questions.ts';
+import { answerQuestion, askQuestion, newStream, serviceOf } from '../../support/questions.ts';
 
 const ROOM = { 'resume-run': 100, webhook: 100 };
 
@@ -37,7 +37,7 @@ export function detachingContract(contract: Contract): void {
   };
 
   async function asking(turn: NewRun, engine = bare()): Promise<string> {
-    return (await askOf(engine, turn)).row.id;
+    return (await askQuestion(engine, turn)).row.id;
   }
 
   /** Begins a run and detaches it for these questions. */
@@ -93,7 +93,7 @@ export function detachingContract(contract: Contract): void {
         const turn = newTurn();
         const id = await asking(turn);
         await detached(turn, [id]);
-        if (end === 'answer') await answerOf(engine, turn, id, 'decline');
+        if (end === 'answer') await answerQuestion(engine, turn, id, 'decline');
         else await engine.withdraw({ caller: serviceOf(turn), id, reason: 'superseded' });
         expect(await noted(turn)).toEqual([resumeTask(turn, 2)]);
       }
@@ -128,7 +128,7 @@ export function detachingContract(contract: Contract): void {
       const turn = newTurn();
       const engine = bare();
       const [open, ended] = [await asking(turn), await asking(turn)];
-      await answerOf(engine, turn, ended, 'decline');
+      await answerQuestion(engine, turn, ended, 'decline');
       expect(await detached(turn, [open, ended])).toBe('wait-ended');
       const other = newTurn(newStream(turn));
       await contract.pods.backend.runs.begin(other);
@@ -160,7 +160,7 @@ export function detachingContract(contract: Contract): void {
       const consumer = second.runQueue.consume(async ({ streamRequestId }) => {
         handed.add(streamRequestId);
       });
-      await answerOf(engineOn(backend), boss, id, 'decline');
+      await answerQuestion(engineOn(backend), boss, id, 'decline');
       await waitUntil(() => handed.has(boss.streamRequestId) && handed.has(delegate.streamRequestId), {
         what: 'both runs',
       });
@@ -174,7 +174,7 @@ export function detachingContract(contract: Contract): void {
       const turn = newTurn();
       const id = await asking(turn);
       await detached(turn, [id]);
-      await answerOf(bare(), turn, id, 'decline');
+      await answerQuestion(bare(), turn, id, 'decline');
       await dispatched(dispatchOn(second));
       expect(await second.runs.standing(turn)).toMatchObject({ owner: UNOWNED, term: 3 });
       expect(await noted(turn)).toEqual([]);
@@ -185,10 +185,10 @@ export function detachingContract(contract: Contract): void {
       const turn = newTurn();
       const [first, other] = [await asking(turn), await asking(turn)];
       await detached(turn, [first, other]);
-      await answerOf(bare(), turn, first, 'decline');
+      await answerQuestion(bare(), turn, first, 'decline');
       await dispatched(dispatchOn(second));
       expect(await backend.runs.takeOver(turn, 3, 'pod-b')).toBe(4);
-      await answerOf(bare(), turn, other, 'decline');
+      await answerQuestion(bare(), turn, other, 'decline');
       await dispatched(dispatchOn(second));
       expect(await second.runs.standing(turn)).toMatchObject({ owner: 'pod-b', term: 4 });
     });

@@ -4,7 +4,7 @@ import type { RunNote, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
-import { entriesOf } from '../../support/observe.ts';
+import { readEntries } from '../../support/observe.ts';
 import { newOwner } from '../../support/questions.ts';
 import { textWrite, turnOf } from './turns.ts';
 
@@ -55,10 +55,10 @@ export function lateCopyContract(contract: Contract): void {
       expect(await backend.runs.write(turn, write(2, 3, 'returned'))).toBe('written');
       expect(await backend.runs.write(turn, write(1, 2, 'dispatched'))).toBe('written');
       expect(await stateOf(turn)).toBe('returned');
-      expect(await entriesOf(second.feed, turn)).toHaveLength(3);
+      expect(await readEntries(second.feed, turn)).toHaveLength(3);
       expect(await backend.runs.write(turn, write(2, 3, 'returned'))).toBe('written');
       expect(await stateOf(turn)).toBe('returned');
-      expect(await entriesOf(second.feed, turn)).toHaveLength(3);
+      expect(await readEntries(second.feed, turn)).toHaveLength(3);
     });
 
     it('of a write is not confused with the first write of the next owner', async () => {

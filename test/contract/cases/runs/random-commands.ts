@@ -6,8 +6,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { entriesOf } from '../../support/observe.ts';
-import { answerOf, askOf, newStream } from '../../support/questions.ts';
+import { readEntries } from '../../support/observe.ts';
+import { answerQuestion, askQuestion, newStream } from '../../support/questions.ts';
 import {
   apply,
   beginOf,
@@ -202,7 +202,7 @@ class Play {
       const { run } = await second.runs.read(model.turn);
       expect(run).toMatchObject({ writerSeq: model.seq, status: model.status });
       expect(run?.calls[0]?.output).toBe(model.noted);
-      expect(await entriesOf(backend.feed, model.turn)).toHaveLength(model.seq);
+      expect(await readEntries(backend.feed, model.turn)).toHaveLength(model.seq);
       await this.compareConversation(model.turn);
     }
     const indexed = new Map<string, number>();
@@ -234,8 +234,8 @@ export function runsModelContract(contract: Contract): void {
       const { backend, second } = await contract.openWith({ turnBytesMax: TURN_BYTES_MAX });
       const engine = engineOn(backend);
       const stream = newStream();
-      const [open, ended] = [await askOf(engine, stream), await askOf(engine, stream)];
-      await answerOf(engine, stream, ended.row.id, 'decline');
+      const [open, ended] = [await askQuestion(engine, stream), await askQuestion(engine, stream)];
+      await answerQuestion(engine, stream, ended.row.id, 'decline');
       const questions = { open: open.row.id, ended: ended.row.id };
       const stage: Stage = { pods: [backend, second], questions, stream };
       await fc.assert(

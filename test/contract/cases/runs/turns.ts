@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { entriesOf } from '../../support/observe.ts';
-import { answerOf, inputFor, newOwner } from '../../support/questions.ts';
+import { readEntries } from '../../support/observe.ts';
+import { answerQuestion, inputFor, newOwner } from '../../support/questions.ts';
 
 const HELLO: Message = { role: 'user', content: 'Hello' };
 
@@ -53,7 +53,7 @@ export function turnContract(contract: Contract): void {
   }
 
   async function textsOf(backend: Backend, run: RunRef): Promise<string[]> {
-    const entries = await entriesOf(backend.feed, run);
+    const entries = await readEntries(backend.feed, run);
     return entries.map(({ event }) => ('text' in event ? String(event.text).trim() : event.type));
   }
 
@@ -251,13 +251,13 @@ export function turnContract(contract: Contract): void {
         input: { ...inputFor({ tenant, userId }), streamRequestId },
       });
       await waitUntil(() => seen.length === 3, { what: 'the question', everyMs: 5 });
-      await answerOf(contract.second, { tenant, userId }, row.id, 'accept', { colour: 'red' });
+      await answerQuestion(contract.second, { tenant, userId }, row.id, 'accept', { colour: 'red' });
       await pods.backend.runs.write(turn, textWrite(3, 3));
       await waitUntil(() => seen.length === 5, { what: 'the rest', everyMs: 5 });
       aborting.abort();
       await reading;
       expect(seen).toEqual(['turn-started', '2 ', 'elicitation-request', 'elicitation-resolved', '3 ']);
-      const seqs = (await entriesOf(pods.backend.feed, turn)).map(({ position }) => position.seq);
+      const seqs = (await readEntries(pods.backend.feed, turn)).map(({ position }) => position.seq);
       expect(seqs).toEqual([1, 2, 3, 4, 5]);
     });
 
@@ -448,7 +448,7 @@ export function turnContract(contract: Contract): void {
         await backend.runs.write(turn, textWrite(from, from + 99));
         await engine.ask({ tenant, input: { ...inputFor({ tenant, userId }), streamRequestId } });
       }
-      expect(await entriesOf(backend.feed, turn)).toHaveLength(304);
+      expect(await readEntries(backend.feed, turn)).toHaveLength(304);
     });
 
     it('is replayed completely, whatever its length', async () => {
