@@ -38,7 +38,7 @@ export interface PersonalService {
   connect(call: ServiceCall): Promise<'connected' | ServiceRefusal>;
   /**
    * Makes a call with the credential, and asks the person to connect when there is none. A credential that the server
-   * refuses is refreshed once; if it is refused again, the person is asked once to connect anew. So a call is sent three
+   * refuses is refreshed once; if it is refused again, the person is asked once to connect again. So a call is sent three
    * times at most.
    */
   call(call: ServiceCall, send: Send): Promise<McpCallResult | ServiceRefusal>;
