@@ -115,9 +115,9 @@ describe("S14 tokens of an issuer's keys", () => {
     ['the tenant of the prototype', { tenant: '__proto__' }],
     ['tenants as a list', { tenant: ['acme'] }],
     ['another kind of token', {}, { typ: 'dpop+jwt' }],
-    ['a kid nobody knows', {}, { kid: 'key-2' }],
+    ['an unknown kid', {}, { kid: 'key-2' }],
     ['a kid that walks', {}, { kid: '../../dev/null' }],
-    ['a critical header nobody knows', {}, { crit: ['x'], x: 1 }],
+    ['an unknown critical header', {}, { crit: ['x'], x: 1 }],
   ])('a token with %s is 401', async (_what, claims, header = {}) => {
     const token = await rs256(claims, header).catch(() => handMade(claims, header));
     for (const pod of [several, single]) expectProblem(await list(pod, token), 401, 'unauthenticated');

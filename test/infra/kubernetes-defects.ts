@@ -98,7 +98,11 @@ export const kubernetesDefects: Readonly<Record<string, readonly Planted[]>> = {
     ['a real secret', [secrets, 'PARLEY_JWT_SECRET: REPLACE_ME', 'PARLEY_JWT_SECRET: kqL1'], /holds a value/],
   ],
   'settings in Kubernetes': [
-    ['a setting nobody reads', [configmap, 'PARLEY_LOG_LEVEL', 'LOG_LEVEL'], /reads no variable LOG_LEVEL/],
+    [
+      'a setting that no code reads',
+      [configmap, 'PARLEY_LOG_LEVEL', 'LOG_LEVEL'],
+      /reads no variable LOG_LEVEL/,
+    ],
     ['a setting that is wrong', [configmap, 'redis://', 'tcp://'], /REDIS_URL/],
     [
       'pages that cannot sign people in',

@@ -80,7 +80,11 @@ export const otherDefects: Readonly<Record<string, readonly Planted[]>> = {
     ['a dependency that is not there', [compose, '[api-1, api-2, api-3]', '[api-1, api-4]'], /api-4/],
   ],
   'settings in docker-compose.yml': [
-    ['a setting nobody reads', [compose, 'PARLEY_LOG_LEVEL:', 'LOG_LEVEL:'], /reads no variable LOG_LEVEL/],
+    [
+      'a setting that no code reads',
+      [compose, 'PARLEY_LOG_LEVEL:', 'LOG_LEVEL:'],
+      /reads no variable LOG_LEVEL/,
+    ],
     ['a setting that is wrong', [compose, 'redis://redis', 'tcp://redis'], /REDIS_URL/],
   ],
   Dockerfile: [

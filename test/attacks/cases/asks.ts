@@ -194,7 +194,7 @@ export function askAttacks(world: () => World): void {
       ['deep in the context, text that rings', { context: { more: { agent: ['pay\u0007'] } } }],
       ['deep in the context, a name that rings', { context: { more: [{ 'pay\u0007': 1 }] } }],
       ['deep in the context, text that reads backwards', { context: { more: { agent: ['\u2066x'] } } }],
-      ['a field nobody knows', { priority: 1 }],
+      ['an unknown field', { priority: 1 }],
       ['a status', { status: 'accepted' }],
       ['an id', { elicitationId: MISSING_ID }],
       ['a tenant', { tenant: 'globex' }],

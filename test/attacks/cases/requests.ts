@@ -35,7 +35,7 @@ const MALFORMED: readonly (readonly [what: string, sent: string])[] = [
   ['a blank before the colon', `POST /v1/elicitations HTTP/1.1\r\n${HOST}content-length : 2\r\n\r\n{}`],
   ['no host', 'GET /v1/elicitations HTTP/1.1\r\nconnection: close\r\n\r\n'],
   ['another version', 'GET /v1/elicitations HTTP/3.7\r\nhost: parley\r\n\r\n'],
-  ['a method nobody knows', `BREW /v1/elicitations HTTP/1.1\r\n${HOST}\r\n`],
+  ['an unknown method', `BREW /v1/elicitations HTTP/1.1\r\n${HOST}\r\n`],
   ['a blank in the path', `GET /v1/elici tations HTTP/1.1\r\n${HOST}\r\n`],
   [
     'two lengths',

@@ -112,7 +112,7 @@ describe('a callback of the provider', () => {
   });
 
   test.each([
-    ['the state of nobody', 'state', 'A'.repeat(43), 'bad_state'],
+    ['an unknown state', 'state', 'A'.repeat(43), 'bad_state'],
     ['no state', 'state', undefined, 'bad_state'],
     ['another issuer', 'iss', 'https://evil.example', 'bad_issuer'],
     ['no issuer', 'iss', undefined, 'bad_issuer'],

@@ -41,7 +41,7 @@ export interface TestBrowser {
   submit(shown: Shown, form: string, more?: Readonly<Record<string, string>>): Promise<Shown>;
   /**
    * Goes through the pages that a page leads on to, as that user, and comes back; gives the address it came back to. With
-   * `elsewhere`, nobody is signed in there yet.
+   * `elsewhere`, the browser is not signed in there yet.
    */
   walk(shown: Shown, user: string, consent?: 'accept' | 'refuse', elsewhere?: CookieJar): Promise<string>;
   /** Opens a question's page and signs in. */

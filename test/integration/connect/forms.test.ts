@@ -49,7 +49,7 @@ describe('a form', () => {
     ['an origin that hides, by its word our own', { origin: 'null' }],
     ['a neighbour', { 'sec-fetch-site': 'same-site' }],
     ['elsewhere, without an origin', { origin: undefined, 'sec-fetch-site': 'cross-site' }],
-    ['nobody knows where', { origin: undefined, 'sec-fetch-site': undefined }],
+    ['an unknown origin', { origin: undefined, 'sec-fetch-site': undefined }],
     ['another port', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': undefined }],
     ['no form', { 'content-type': 'text/plain' }],
   ])('from %s is refused, token or not', async (_what, headers) => {

@@ -132,18 +132,18 @@ describe('a sign-in at an OpenID provider', () => {
   });
 
   const lets: readonly [string, Said, Partial<OidcOptions>?][] = [
-    ['a token that somebody else signed', { signedBy: 'somebody else' }],
-    ['a token that nobody signed', { signedBy: 'nobody' }],
+    ['a token with a foreign signature', { signedBy: 'somebody else' }],
+    ['an unsigned token', { signedBy: 'nobody' }],
     ['the token of another sign-in', { claims: { nonce: 'n'.repeat(43) } }],
     ['a token without a nonce', { claims: { nonce: undefined } }],
-    ['a token for somebody else', { claims: { aud: 'other' } }],
+    ['a token for another audience', { claims: { aud: 'other' } }],
     ['a token from somewhere else', { claims: { iss: 'https://evil.example' } }],
     ['a token that is over', { claims: { exp: 1 } }],
     ['no claim that names the user', {}, { userClaim: 'employee' }],
     ['a claim that is no text', { claims: { employee: 7 } }, { userClaim: 'employee' }],
     ['a claim that is empty', { claims: { employee: '' } }, { userClaim: 'employee' }],
     ['a claim that no user can have', { claims: { employee: 'x'.repeat(300) } }, { userClaim: 'employee' }],
-    ['an email address that nobody verified', { claims: { email: 'a@b.example' } }, { userClaim: 'email' }],
+    ['an unverified email address', { claims: { email: 'a@b.example' } }, { userClaim: 'email' }],
     [
       'an email address that failed to verify',
       { claims: { email: 'a@b.example', email_verified: false } },
@@ -151,7 +151,7 @@ describe('a sign-in at an OpenID provider', () => {
     ],
     ['no tenant', {}, { tenants: ['acme', 'other'] }],
     ['a foreign tenant', { claims: { tenant: 'evil' } }, { tenants: ['acme', 'other'] }],
-    ['userinfo about somebody else', { userinfo: { sub: 'bob', employee: 'e7' } }, { userClaim: 'employee' }],
+    ['userinfo about another user', { userinfo: { sub: 'bob', employee: 'e7' } }, { userClaim: 'employee' }],
   ];
   test.each(lets)('with %s is refused', async (_what, said, options) => {
     expect((await signInWith(said, options)).result).toMatchObject({ type: 'failed' });

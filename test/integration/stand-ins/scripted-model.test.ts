@@ -221,7 +221,7 @@ describe('what the scripted model refuses', () => {
     ['an assistant that says nothing', { messages: [user, { role: 'assistant', content: null }] }],
     ['empty content parts', { messages: [{ role: 'user', content: [] }] }],
     ['no messages', { messages: [] }],
-    ['a role that nobody knows', { messages: [{ role: 'robot', content: 'x' }] }],
+    ['an unknown role', { messages: [{ role: 'robot', content: 'x' }] }],
     [
       'a tool name with a dot',
       { messages: [user], tools: [{ type: 'function', function: { name: 'a.b' } }] },

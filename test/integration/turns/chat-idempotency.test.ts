@@ -204,13 +204,14 @@ describe('a request that is sent again', () => {
       expect(run.isRepeat).toBe(false);
       await waitUntil(async () => (await listOpen(near.engine, run)).length === 1, { what: 'the question' });
       back();
-      const itsLook = () => waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });
+      const statusPolled = () =>
+        waitUntil(() => looks() > 0, { what: 'a poll of the turn that it may have begun' });
       // A pod checks its own active runs afterwards.
-      if (repeater === 'another pod') await itsLook();
+      if (repeater === 'another pod') await statusPolled();
       const [question] = await listOpen(near.engine, run);
       await answerQuestion(near.engine, run, question?.id ?? '', 'accept', { answer: true });
       await untilFinished(run);
-      await itsLook();
+      await statusPolled();
       expect((await backend.runs.read(run)).run).toMatchObject({ status: 'finished', term: 1 });
       expect(rounds()).toHaveLength(2);
     }
@@ -242,14 +243,14 @@ describe('a request that is sent again', () => {
       expect(await expectRefusal(far.turns.begin(hasKey ? request : bare))).toMatchObject({
         code: 'unavailable',
       });
-      await waitUntil(() => looks() > 0, { what: 'its look at what it may have begun' });
+      await waitUntil(() => looks() > 0, { what: 'a poll of the turn that it may have begun' });
       const begun = await doIt();
       if (hasKey) {
         expect(await near.turns.begin(request)).toMatchObject({ ...begun, isRepeat: true });
         await untilFinished(begun);
       } else {
         const isEnded = async () => (await backend.runs.standing(begun))?.status === 'failed';
-        await waitUntil(isEnded, { what: 'the end of what nobody heard of' });
+        await waitUntil(isEnded, { what: 'the end of the turn whose begin lost its reply' });
       }
     }
   });

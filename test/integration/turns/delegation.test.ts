@@ -181,7 +181,7 @@ describe('a delegate on another pod', () => {
     const turn = await beginAt('on another pod', 'left');
     const [row] = await turn.asked(1);
     const [before] = await delegatedBy(turn.backend, turn.run);
-    if (before === undefined) throw new Error('Nobody works on it.');
+    if (before === undefined) throw new Error('The delegate has no owner.');
     // As a job is that its pod did not live to see through.
     for (const term of [1, before.term, 7]) await turn.backend.runQueue.offer(before, term);
     await answerQuestion(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
@@ -213,7 +213,7 @@ it('a delegate that another pod took over from a silent pod may return to that p
     const turn = await beginAt('on the pod of the turn', 'left');
     const [asked] = await turn.asked(1);
     const [first] = await delegatedBy(turn.backend, turn.run);
-    if (first === undefined) throw new Error('Nobody works on it.');
+    if (first === undefined) throw new Error('The delegate has no owner.');
     await turn.other.turns.close();
     // As another pod does after a lapse, and then dies; the turn itself was not yet taken.
     if (isTaken) await turn.backend.runs.takeOver(first, first.term, 'died');

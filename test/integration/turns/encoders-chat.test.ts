@@ -54,7 +54,7 @@ class Chat extends AbstractChat<UIMessage> {
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-const told = [
+const appended = [
   started,
   step(0),
   say('a', 'void'),
@@ -68,7 +68,7 @@ const told = [
 
 it('is cut off by a restart, and resumes without the superseded text', async () => {
   const chat = new Chat(site.url);
-  const items = feed(told);
+  const items = feed(appended);
   const live = encodeAll(createAiSdkEncoder(), items);
   expect(live.next).toBe('cut');
   site.serve(live.bytes, { cut: true });

@@ -104,20 +104,20 @@ describe('the AI SDK', () => {
 
   it('reads every hostile text, and 100 kB at once', async () => {
     const texts = [...HOSTILE_TEXTS, 'ü'.repeat(100_000)];
-    const told = texts.flatMap((text, index) => [say(String(index), text), said(String(index))]);
-    site.serve(encodeAll(createAiSdkEncoder(), feed([started, ...told, finished])).bytes);
+    const appended = texts.flatMap((text, index) => [say(String(index), text), said(String(index))]);
+    site.serve(encodeAll(createAiSdkEncoder(), feed([started, ...appended, finished])).bytes);
     const { message } = await readMessage(site.url);
     const seen = message?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
     expect(seen).toEqual(texts.map((text) => text.toWellFormed()));
   });
 
   it('fails with the error of the turn, and keeps the text', async () => {
-    const told = [
+    const appended = [
       started,
       say('a', 'So far.'),
       { type: 'turn-failed', code: 'x', message: 'Away.' } as const,
     ];
-    site.serve(encodeAll(createAiSdkEncoder(), feed(told)).bytes);
+    site.serve(encodeAll(createAiSdkEncoder(), feed(appended)).bytes);
     const { message, errors } = await readMessage(site.url);
     expect(errors).toEqual(['Away.']);
     expect(message?.parts).toMatchObject([{ type: 'text', text: 'So far.', state: 'done' }]);

@@ -26,9 +26,9 @@ const format = (name: string) => ({ type: 'string', format: name });
 const TEXTS: readonly FormFixture[] = [
   { what: 'text as it was typed, blanks and all', field: text, typed: ' Ada\n', answered: ' Ada\n' },
   { what: 'no text in an optional field', field: text, typed: '' },
-  { what: 'an optional field that nobody touched', field: text },
+  { what: 'an untouched optional field', field: text },
   { what: 'no text in a required field', field: text, required: true, typed: '', fault: 'required' },
-  { what: 'a required field that nobody touched', field: text, required: true, fault: 'required' },
+  { what: 'an untouched required field', field: text, required: true, fault: 'required' },
   { what: 'a default that was left alone', field: { ...text, default: 'Ada' }, answered: 'Ada' },
   { what: 'a default that was changed', field: { ...text, default: 'Ada' }, typed: 'Bo', answered: 'Bo' },
   { what: 'a default that was cleared', field: { ...text, default: 'Ada' }, typed: '' },
@@ -108,8 +108,8 @@ const NUMBERS: readonly FormFixture[] = [
 const CHOICES: readonly FormFixture[] = [
   { what: 'a box that was ticked', field: bool, typed: true, answered: true },
   { what: 'a box that was ticked and unticked', field: bool, typed: false, answered: false },
-  { what: 'an optional box that nobody touched', field: bool },
-  { what: 'a required yes or no that nobody said', field: bool, required: true, fault: 'required' },
+  { what: 'an untouched optional box', field: bool },
+  { what: 'an untouched required yes or no', field: bool, required: true, fault: 'required' },
   { what: 'a default tick', field: { ...bool, default: true }, answered: true },
   {
     what: 'a default tick that was taken away',

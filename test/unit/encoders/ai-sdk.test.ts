@@ -115,8 +115,8 @@ describe('each event becomes', () => {
       ],
     ],
   ];
-  test.each(cases)('%s', (_, told, chunks) => {
-    expect(chunksOf(encoded(feed(told)))).toEqual(chunks);
+  test.each(cases)('%s', (_, appended, chunks) => {
+    expect(chunksOf(encoded(feed(appended)))).toEqual(chunks);
   });
 
   test.each([
@@ -160,8 +160,8 @@ describe('each event becomes', () => {
       service: 'Tracker',
       message: 'Connect it first.',
     };
-    const told = feed([started, { type: 'tool-auth-required', ...notice, secret: CANARY }]);
-    expect(chunksOf(encoded(told)).at(-1)).toEqual({
+    const appended = feed([started, { type: 'tool-auth-required', ...notice, secret: CANARY }]);
+    expect(chunksOf(encoded(appended)).at(-1)).toEqual({
       type: 'data-tool-auth-required',
       id: 't1',
       data: { v: 1, ...notice },
@@ -170,7 +170,7 @@ describe('each event becomes', () => {
 });
 
 it('skips events that would break its reader', () => {
-  const told = feed([
+  const appended = feed([
     started,
     { type: 'from-a-newer-pod', anything: 1 },
     { type: 'tool-returned', toolCallId: 'never', output: 1 },
@@ -179,7 +179,7 @@ it('skips events that would break its reader', () => {
     say('b', ''),
     said('b'),
   ]);
-  expect(types(told)).toEqual(['start']);
+  expect(types(appended)).toEqual(['start']);
 });
 
 it('ends once, with [DONE], and is silent from then on', () => {
@@ -192,16 +192,25 @@ it('ends once, with [DONE], and is silent from then on', () => {
 });
 
 describe('a restarted step', () => {
-  const told = [started, step(0), say('a', 'void'), call, restart(0), step(0), say('b', 'kept'), finished];
+  const appended = [
+    started,
+    step(0),
+    say('a', 'void'),
+    call,
+    restart(0),
+    step(0),
+    say('b', 'kept'),
+    finished,
+  ];
 
   it('cuts off a reader that already has superseded text', () => {
-    const sent = encoded(feed(told));
+    const sent = encoded(feed(appended));
     expect(sent.next).toBe('cut');
     expect(sent.frames.map(({ text }) => text)).not.toContain('[DONE]');
   });
 
   it('is omitted from a replay, whose questions stay', () => {
-    const items = feed([...told.slice(0, 4), asked(question('el_1')), ...told.slice(4)]);
+    const items = feed([...appended.slice(0, 4), asked(question('el_1')), ...appended.slice(4)]);
     const sent = encoded(items, replaying(items));
     expect(sent.next).toBe('end');
     expect(sent.bytes).not.toContain('void');
@@ -316,13 +325,13 @@ describe('a reader that reconnects', () => {
     );
   });
 
-  const told = [started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished];
+  const appended = [started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished];
 
   it.each([
     ['out of void events', { epoch: '17', seq: 3 }],
     ['out of another feed', { epoch: '16', seq: 900 }],
   ])('%s starts from the beginning, and is notified', (_, after) => {
-    const items = feed(told);
+    const items = feed(appended);
     const sent = encoded(items, { ...replaying(items), after });
     const [notice, ...rest] = chunksOf(sent);
     expect(notice).toEqual({ type: 'data-stream-reset', data: { v: 1 }, transient: true });
@@ -331,7 +340,7 @@ describe('a reader that reconnects', () => {
   });
 
   it('after the end gets only the end', () => {
-    expect(encoded(feed(told.slice(0, 1).concat(finished)), { after: { epoch: '17', seq: 2 } })).toEqual({
+    expect(encoded(feed(appended.slice(0, 1).concat(finished)), { after: { epoch: '17', seq: 2 } })).toEqual({
       frames: [],
       bytes: '',
       next: 'end',

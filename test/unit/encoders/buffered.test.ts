@@ -108,9 +108,13 @@ it('has no outcome before the end', () => {
 });
 
 it('removes text that a restart or a lost feed supersedes', () => {
-  const told = [started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished];
-  expect(textOfMessage(collected(feed(told)).message())).toBe('kept');
-  const lost: WatchItem[] = [...feed([started, say('a', 'void')]), { type: 'reset' }, ...feed(told, '18')];
+  const appended = [started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished];
+  expect(textOfMessage(collected(feed(appended)).message())).toBe('kept');
+  const lost: WatchItem[] = [
+    ...feed([started, say('a', 'void')]),
+    { type: 'reset' },
+    ...feed(appended, '18'),
+  ];
   expect(textOfMessage(collected(lost).message())).toBe('kept');
 });
 

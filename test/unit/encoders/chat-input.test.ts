@@ -13,7 +13,7 @@ function answerOf(last: Omit<ChatMessage, 'role'>) {
 
 test.each([
   ['alone', { parts: [answer] }],
-  ['beside parts that nobody knows', { parts: [{ type: 'step-start' }, answer, { type: 'data-seen' }] }],
+  ['beside unknown parts', { parts: [{ type: 'step-start' }, answer, { type: 'data-seen' }] }],
   ['beside text that is empty', { parts: [{ type: 'text', text: '' }, answer], content: '' }],
 ])('an answer %s is accepted', (_, last) => {
   expect(answerOf(last)).toEqual(data);

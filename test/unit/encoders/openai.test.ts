@@ -56,8 +56,8 @@ const notice: TurnEvent = {
 };
 
 it('streams a turn in chunks of one completion', () => {
-  const told = feed([started, step(0), say('b', 'Hel'), say('b', 'lo'), said('b'), stepEnd(0), finished]);
-  const sent = encoded(told);
+  const appended = feed([started, step(0), say('b', 'Hel'), say('b', 'lo'), said('b'), stepEnd(0), finished]);
+  const sent = encoded(appended);
   const head = {
     id: 'chatcmpl-msg_1',
     object: 'chat.completion.chunk',
@@ -110,7 +110,7 @@ it('separates blocks of text', () => {
 });
 
 describe('envelopes', () => {
-  const told = feed([
+  const appended = feed([
     started,
     call,
     asked(question('el_1')),
@@ -123,7 +123,7 @@ describe('envelopes', () => {
   ]);
 
   it('are sent on request only', () => {
-    expect(contents(told)).toEqual(['Well.']);
+    expect(contents(appended)).toEqual(['Well.']);
   });
 
   it('are complete deltas', () => {
@@ -131,7 +131,7 @@ describe('envelopes', () => {
     const { type: _type, ...noticed } = notice;
     const respondUrl = '/run/api/elicitation-responses';
     expect(
-      contents(told, { envelopes: true })
+      contents(appended, { envelopes: true })
         .slice(0, -1)
         .map((content) => JSON.parse(content)),
     ).toEqual([
@@ -155,10 +155,18 @@ it('sends an error in the shape that clients throw', () => {
 });
 
 describe('a restarted step', () => {
-  const told = feed([started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished]);
+  const appended = feed([
+    started,
+    step(0),
+    say('a', 'void'),
+    restart(0),
+    step(0),
+    say('b', 'kept'),
+    finished,
+  ]);
 
   it('ends a stream whose text it supersedes with a typed error', () => {
-    const sent = encoded(told);
+    const sent = encoded(appended);
     expect(chunksOf(sent).at(-1)).toMatchObject({ error: { code: 'step_restarted', type: 'server_error' } });
     expect(sent.frames.at(-1)?.text).toBe('[DONE]');
     expect(sent.next).toBe('end');
@@ -166,9 +174,9 @@ describe('a restarted step', () => {
 
   it('is not visible when steps are buffered, and questions are sent at once', () => {
     const encoder = createOpenAiEncoder({ ...DEFAULTS, envelopes: true, steps: 'buffered' });
-    encodeAll(encoder, told.slice(0, 3));
+    encodeAll(encoder, appended.slice(0, 3));
     expect(encodeAll(encoder, feed([asked(question('el_1'))])).frames).toHaveLength(1);
-    const sent = encodeAll(encoder, told.slice(3));
+    const sent = encodeAll(encoder, appended.slice(3));
     expect(deltasOf(sent)).toEqual(['kept']);
     expect(sent.next).toBe('end');
   });

@@ -54,13 +54,13 @@ describe('a line of JSON', () => {
 describe('pieces of text', () => {
   it('contain the whole text, however it is split', () => {
     fc.assert(
-      fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b'), text)), (told) => {
+      fc.property(fc.array(fc.tuple(fc.constantFrom('a', 'b'), text)), (appended) => {
         const pieces = createPieces();
         const seen: Record<string, string> = { a: '', b: '' };
-        for (const [block, more] of told) seen[block] += pieces.add(block, more);
+        for (const [block, more] of appended) seen[block] += pieces.add(block, more);
         for (const [block, rest] of pieces.finishAll()) seen[block] += rest;
         for (const block of ['a', 'b']) {
-          const whole = told.flatMap(([of, more]) => (of === block ? [more] : [])).join('');
+          const whole = appended.flatMap(([of, more]) => (of === block ? [more] : [])).join('');
           expect(seen[block]).toBe(whole.toWellFormed());
         }
       }),

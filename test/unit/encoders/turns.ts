@@ -32,11 +32,11 @@ export function question(
   };
 }
 
-type Told = TurnEvent | UnknownEvent | { readonly name: string; readonly elicitation: Elicitation };
+type Appended = TurnEvent | UnknownEvent | { readonly name: string; readonly elicitation: Elicitation };
 
 /** Numbers the events as a feed does. */
-export function feed(told: readonly Told[], epoch = EPOCH): WatchItem[] {
-  return told.map((event, index) => {
+export function feed(appended: readonly Appended[], epoch = EPOCH): WatchItem[] {
+  return appended.map((event, index) => {
     const id = `${epoch}-${index + 1}`;
     return 'elicitation' in event && !('type' in event)
       ? { type: 'elicitation', id, event: String(event.name), elicitation: event.elicitation as Elicitation }
@@ -98,14 +98,14 @@ const value: fc.Arbitrary<unknown> = fc.oneof(
 
 /** The events of one part of a step, and what the message keeps of it. */
 interface Act {
-  readonly told: readonly Told[];
+  readonly appended: readonly Appended[];
   readonly text?: string;
   readonly tool?: { readonly id: string; readonly state: string };
 }
 
 const act: fc.Arbitrary<(name: string) => Act> = fc.oneof(
   fc.tuple(fc.array(text, { maxLength: 5 }), fc.boolean()).map(([deltas, ends]) => (name: string) => ({
-    told: [...deltas.map((delta) => say(name, delta)), ...(ends ? [said(name)] : [])],
+    appended: [...deltas.map((delta) => say(name, delta)), ...(ends ? [said(name)] : [])],
     text: deltas.join('').toWellFormed(),
   })),
   fc
@@ -119,19 +119,19 @@ const act: fc.Arbitrary<(name: string) => Act> = fc.oneof(
       ];
       const states = ['output-available', 'output-error', 'input-available'];
       return {
-        told: [call, ...ends.slice(outcome, outcome + 1)],
+        appended: [call, ...ends.slice(outcome, outcome + 1)],
         tool: { id, state: states[outcome] ?? '' },
       };
     }),
   fc.constantFrom('accepted', 'declined', 'expired').map((status) => (name: string) => ({
-    told: [
+    appended: [
       asked(question(name)),
       asked(question(name, 'opened'), 'elicitation-updated'),
       asked(question(name, status as Elicitation['status']), 'elicitation-resolved'),
     ],
   })),
   fc.constant((name: string) => ({
-    told: [
+    appended: [
       {
         type: 'tool-auth-required' as const,
         toolCallId: name,
@@ -150,7 +150,7 @@ const act: fc.Arbitrary<(name: string) => Act> = fc.oneof(
       { type: 'tool-returned', toolCallId: 'never-called', output: 1 },
       { type: 'text-finished', block: 'never-begun' },
     )
-    .map((event) => () => ({ told: [event] })),
+    .map((event) => () => ({ appended: [event] })),
 );
 
 interface Attempt {
@@ -195,28 +195,28 @@ function storyOf(
   steps: readonly { readonly attempts: readonly Attempt[]; readonly ends: boolean }[],
   end: Story['ending'],
 ): Story {
-  const told: Told[] = [...(early ? [asked(question('early'))] : []), started];
+  const appended: Appended[] = [...(early ? [asked(question('early'))] : []), started];
   const kept: Act[] = [];
   for (const [number, { attempts, ends }] of steps.entries()) {
     for (const [index, { acts, turns }] of attempts.entries()) {
-      told.push(...(index === 0 ? [] : [restart(number)]), step(number));
+      appended.push(...(index === 0 ? [] : [restart(number)]), step(number));
       const done = acts.map((make, at) => make(`${number}.${index}.${at}`));
-      told.push(
+      appended.push(
         ...woven(
-          done.map((each) => each.told),
+          done.map((each) => each.appended),
           turns,
         ),
       );
       if (index === attempts.length - 1) kept.push(...done);
     }
-    if (ends) told.push(stepEnd(number));
+    if (ends) appended.push(stepEnd(number));
   }
-  told.push(end);
-  const questions = told.flatMap((each) =>
+  appended.push(end);
+  const questions = appended.flatMap((each) =>
     'elicitation' in each && !('type' in each) ? [(each.elicitation as Elicitation).elicitationId] : [],
   );
   return {
-    items: feed(told),
+    items: feed(appended),
     texts: kept.flatMap((each) => (each.text ? [each.text] : [])),
     tools: kept.flatMap(({ tool }) => (tool === undefined ? [] : [tool])),
     questions: [...new Set(questions)],
@@ -224,7 +224,7 @@ function storyOf(
   };
 }
 
-function woven(lists: readonly (readonly Told[])[], turns: readonly number[]): Told[] {
+function woven(lists: readonly (readonly Appended[])[], turns: readonly number[]): Appended[] {
   const left = lists.map((list) => [...list]);
   const early = turns.flatMap((turn) => left[turn]?.splice(0, 1) ?? []);
   return [...early, ...left.flat()];
