@@ -8,11 +8,12 @@ import {
   FOLDER_FILES_MAX,
   FUNCTION_LINES_MAX,
   LINES_MAX,
-  MAY_IMPORT,
+  mayImport,
   PACKAGE_ROOMS,
   PUBLIC_TYPE_NAMES,
   ROOMS,
   type Room,
+  SURFACES,
 } from './rules.ts';
 
 export interface SourceFile {
@@ -73,9 +74,7 @@ function faultsOfImport(path: string, room: Room, specifier: string): string[] {
   const isBackend = other === 'shared/src/redis' || other === 'shared/src/memory';
   if (isBackend && !BACKEND_PICKERS.includes(path))
     return [`${path}: imports ${specifier}; only wiring picks a backend`];
-  return MAY_IMPORT[room].includes(other)
-    ? []
-    : [`${path}: imports ${specifier}; ${room} may not see ${other}`];
+  return mayImport(room, other) ? [] : [`${path}: imports ${specifier}; ${room} may not see ${other}`];
 }
 
 function faultsOfPackage(path: string, room: Room, specifier: string): string[] {
@@ -140,7 +139,7 @@ function faultsOfTypeNames(files: readonly SourceFile[]): string[] {
   for (const { path, text } of files) {
     const side = path.startsWith('clients/') ? 'clients' : 'services';
     for (const [, name = ''] of text.matchAll(
-      /^(?:export )?(?:interface|type) ([A-Z]\w*)\s*(?:=|<|\{|extends)/gm,
+      /^(?:export )?(?:interface|type|class) ([A-Z]\w*)\s*(?:=|<|\{|extends|implements)/gm,
     )) {
       const key = `${side} ${name}`;
       declared.set(key, (declared.get(key) ?? new Set()).add(path));
@@ -204,5 +203,7 @@ function targetOf(path: string, specifier: string): string | undefined {
 }
 
 function roomOf(path: string): Room | undefined {
+  const surface = new RegExp(`^${SURFACES}/([^/]+)/`).exec(path)?.[1];
+  if (surface !== undefined) return `${SURFACES}/${surface}`;
   return ROOMS.find((room) => path.startsWith(`${room}/`));
 }

@@ -24,6 +24,17 @@ describe('the house', () => {
       'services/api/src/surfaces/rest/a.ts',
       "import { x } from '@parley/shared/redis/backend';",
     ],
+    ['one new surface in another', 'services/api/src/surfaces/mcp/a.ts', "import { x } from '../rest/b.ts';"],
+    [
+      'agents in a new surface',
+      'services/api/src/surfaces/mcp/a.ts',
+      "import { x } from '../../agents/tools/tool.ts';",
+    ],
+    [
+      'redis in a new surface',
+      'services/api/src/surfaces/mcp/a.ts',
+      "import { x } from '@parley/shared/redis/backend';",
+    ],
     ['shared by its package name', 'shared/src/runs/a.ts', "import { x } from '@parley/shared/domain/ids';"],
     ['one service in another', 'services/worker/src/a.ts', "import { x } from '../../api/src/app.ts';"],
     [

@@ -14,17 +14,17 @@ export const ROOMS = [
   'services/api/src/http',
   'services/api/src/agents',
   'services/api/src/turns',
-  'services/api/src/surfaces/rest',
-  'services/api/src/surfaces/ai-sdk',
-  'services/api/src/surfaces/openai',
-  'services/api/src/surfaces/connect',
   'services/api/src',
   'services/worker/src',
   'clients/core/src',
   'clients/sdk/src',
   'clients/widget/src',
 ] as const;
-export type Room = (typeof ROOMS)[number];
+
+/** Each folder in here is a room of its own. */
+export const SURFACES = 'services/api/src/surfaces';
+export type Surface = `${typeof SURFACES}/${string}`;
+export type Room = (typeof ROOMS)[number] | Surface;
 
 const CONTRACTS = ['shared/src/domain', 'shared/src/ports'] as const satisfies readonly Room[];
 const USE_CASES = [...CONTRACTS, 'shared/src/elicitations', 'shared/src/runs'] as const;
@@ -37,8 +37,24 @@ const SURFACE: readonly Room[] = [
   'services/api/src/turns',
 ];
 
-/** What each room may import besides itself. */
-export const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
+/** What single surfaces may see besides. */
+const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
+  'services/api/src/surfaces/rest': ['shared/src/delivery'],
+  'services/api/src/surfaces/connect': ['shared/src/ports', 'shared/src/vault'],
+};
+
+/** True when files of one room may import files of the other. Wiring may import every surface. */
+export function mayImport(room: Room, other: Room): boolean {
+  if (isSurface(room)) return [...SURFACE, ...(SURFACE_EXTRAS[room] ?? [])].includes(other);
+  return isSurface(other) ? room === 'services/api/src' : MAY_IMPORT[room].includes(other);
+}
+
+function isSurface(room: Room): room is Surface {
+  return room.startsWith(`${SURFACES}/`);
+}
+
+/** What each room but the surfaces may import besides itself. */
+const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
   'shared/src/domain': [],
   'shared/src/ports': ['shared/src/domain'],
   'shared/src/elicitations': CONTRACTS,
@@ -51,10 +67,6 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
   'services/api/src/http': [...CONTRACTS, 'shared/src/elicitations', 'shared/src/runtime'],
   'services/api/src/agents': [...USE_CASES, 'shared/src/vault'],
   'services/api/src/turns': [...USE_CASES, 'services/api/src/agents'],
-  'services/api/src/surfaces/rest': [...SURFACE, 'shared/src/delivery'],
-  'services/api/src/surfaces/ai-sdk': SURFACE,
-  'services/api/src/surfaces/openai': SURFACE,
-  'services/api/src/surfaces/connect': [...SURFACE, 'shared/src/ports', 'shared/src/vault'],
   'services/api/src': [
     ...USE_CASES,
     'shared/src/delivery',
@@ -65,10 +77,6 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly Room[]>> = {
     'services/api/src/http',
     'services/api/src/agents',
     'services/api/src/turns',
-    'services/api/src/surfaces/rest',
-    'services/api/src/surfaces/ai-sdk',
-    'services/api/src/surfaces/openai',
-    'services/api/src/surfaces/connect',
   ],
   'services/worker/src': [
     ...USE_CASES,

@@ -84,9 +84,9 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
     stored.control = change.control;
     stored.record = (given.notes ?? []).reduce(withNote, stored.record);
     runs.set(streamKey(run), stored, now + ttlMs);
-    append(run, given.events.slice(change.firstNew), now, ttlMs);
     if (command.type === 'detach') applyDetach(stored, given.detach);
     if (command.type === 'end') applyEnd(stored, given.end, now);
+    append(run, given.events.slice(change.firstNew), now, ttlMs);
     return result;
   }
 

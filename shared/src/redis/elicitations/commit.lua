@@ -63,9 +63,12 @@ end
 if #ARGV >= firstTask or (ends and resumes) then
   local function note(member)
     local suffix = ':outbox:' .. string.match(member, '^%S+')
+    -- A newer version may have added a member of a kind whose key is not among the given ones. Its outbox is beside them.
+    local outbox = string.match(KEYS[firstOutbox], '^(.*):outbox:') .. suffix
     for index = firstOutbox, #KEYS do
-      if string.sub(KEYS[index], -#suffix) == suffix then redis.call('ZADD', KEYS[index], now, member) end
+      if string.sub(KEYS[index], -#suffix) == suffix then outbox = KEYS[index] end
     end
+    redis.call('ZADD', outbox, now, member)
   end
   for index = firstTask, #ARGV do note(ARGV[index]) end
   if ends then

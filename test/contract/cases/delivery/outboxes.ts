@@ -155,7 +155,7 @@ export function outboxContract(contract: Contract): void {
       await outbox.done(await taken(one));
     });
 
-    contract.itOverTime('reports how long the oldest task not yet begun has been due', async () => {
+    it('reports how long the oldest task not yet begun has been due', async () => {
       const { backend, second } = contract.pods;
       const one = task();
       await backend.outbox.add(one);
