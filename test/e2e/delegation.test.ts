@@ -47,7 +47,7 @@ const AGENTS = `
   buyer: { title: Buyer, model: scripted, instructions: buyer, elicit: true }
 `;
 
-/** The lead hands on to two agents at once, one of which hands on itself; the last ones ask. */
+/** The lead delegates to two agents at once, one of which delegates further; the last agents ask. */
 function line({ system, results }: Turn): ScriptedReply {
   if (results.length > 0) return { text: `${system}(${results.map(({ text }) => text).join(' ')})` };
   const to = (agent: string) => ({ name: `delegate_to_${agent}`, arguments: { task: 'Help out.' } });
@@ -79,14 +79,14 @@ afterAll(async () => {
 
 const { say, resume, post } = createChatClient((pod) => pods[pod]?.url ?? '');
 
-/** Until a chat shows both questions open; they by the title of who asks. */
+/** Waits until a chat shows both questions as open; returns them by the title of the asking agent. */
 async function untilBothAsk({ seen }: Watched): Promise<Readonly<Record<string, Asked>>> {
   const open = () => questionsIn(seen.message).filter(({ status }) => status === 'pending');
   await waitUntil(() => open().length === 2, { what: 'both questions' });
   return Object.fromEntries(open().map((asked) => [asked.context.agent, asked]));
 }
 
-/** The pods that work on a turn: its own, and those of its delegates and theirs. */
+/** The pods that work on a turn and on its delegates, at any depth. */
 async function podsOf(streamRequestId: string): Promise<string[]> {
   const [key] = await redis.keys(`parley:{*}:run:*/${streamRequestId}`);
   const { owner = '', ...fields } = await redis.hgetall(key ?? '');
@@ -102,7 +102,7 @@ describe.each(['same-pod', 'any-pod'])('agents that delegate, over three pods (%
   });
   afterAll(() => site.clear());
 
-  it('ask side by side on the stream of the one turn, and take answers in any order from any pod', async () => {
+  it('ask concurrently on the stream of their turn, and accept answers in any order from any pod', async () => {
     const { authorization } = await person();
     const chat = await say({ authorization, text: 'go', chatId: 'c1', pod: 0 });
     const asked = await untilBothAsk(chat);
@@ -131,7 +131,7 @@ describe.each(['same-pod', 'any-pod'])('agents that delegate, over three pods (%
     }
   });
 
-  it('work where they are to, each once, and every answer finds its way', async () => {
+  it('run where they are placed, each once, and every answer reaches its asker', async () => {
     const chats = await Promise.all(
       Array.from({ length: CHATS }, async (_, at) => {
         const { authorization } = await person();
@@ -163,7 +163,7 @@ describe.each(['same-pod', 'any-pod'])('agents that delegate, over three pods (%
     expect(new Set(chats.flatMap((chat) => chat.pods)).size).toBe(3);
   });
 
-  it('end together when the turn is stopped on another pod, and nobody is asked any more', async () => {
+  it('end together when the turn is stopped on another pod, and their questions are withdrawn', async () => {
     const { authorization } = await person();
     const chat = await say({ authorization, text: 'go', chatId: 'c1', pod: 0 });
     await untilBothAsk(chat);
@@ -177,7 +177,7 @@ describe.each(['same-pod', 'any-pod'])('agents that delegate, over three pods (%
     expect(await resume(2, authorization, 'c1')).toBeUndefined();
   });
 
-  it('fall back to words for a client that cannot show questions', async () => {
+  it('fall back to text for a client that cannot show questions', async () => {
     const { authorization } = await person();
     const chat = await say({ authorization, text: 'go', chatId: 'c1', pod: 1, supports: 'url' });
     const message = await chat.done;

@@ -34,7 +34,7 @@ async function answer(pod: number, authorization: string, conversationId: string
   expect(reply.status).toBe(200);
 }
 
-it('a detached turn ends its stream with its question; asked on one pod, that dies; answered on another; told on a third', async () => {
+it('a detached turn ends its stream with its question; its pod dies, a second pod takes the answer, a third streams the rest', async () => {
   const { authorization } = await person();
   const chat = await say({ authorization, text: 'ask', chatId: 'detach-1', delivery: 'detach' });
   const message = await chat.done;
@@ -53,12 +53,12 @@ it('a detached turn ends its stream with its question; asked on one pod, that di
   expect(after?.id).toBe(message?.id);
   expect(after?.metadata).toEqual({ parley: { state: 'finished' } });
   expect(questionsIn(after).map(({ status }) => status)).toEqual(['accepted']);
-  // Whoever had no stream while it went on is told all the same, on any pod.
+  // A reader without a stream during the turn can still read all of it, on any pod.
   const later = await (await resume(1, authorization, 'detach-1'))?.done;
   expect([later?.id, textOf(later)]).toEqual([message?.id, textOf(after)]);
 });
 
-it('whoever reads a detached turn as its answer comes is told the rest, and the next message is a turn of its own', async () => {
+it('a reader of a detached turn gets the rest after the answer, and the next message is a new turn', async () => {
   const { authorization } = await person();
   const first = await (await say({ authorization, text: 'ask', chatId: 'detach-2', delivery: 'detach' }))
     .done;
@@ -76,7 +76,7 @@ it('whoever reads a detached turn as its answer comes is told the rest, and the 
   expect((await post(2, '/run/api/chat/detach-2/stop', authorization)).status).toBe(200);
 });
 
-it('a reply in the OpenAI format ends there too, when it is asked to, and says a wrong word is one', async () => {
+it('a reply in the OpenAI format also ends at the question on request, and an invalid delivery is refused', async () => {
   const { authorization } = await person();
   const client = (delivery: string) =>
     new OpenAI({
@@ -106,7 +106,7 @@ it('a reply in the OpenAI format ends there too, when it is asked to, and says a
   await expect(wrong).rejects.toMatchObject({ status: 400 });
 });
 
-it('a held turn is detached after the time that pods hold turns', async () => {
+it('a held turn is detached after the hold time of the pods', async () => {
   const { authorization } = await person();
   held = await chats.site.pod({ ...chats.env, PARLEY_HOLD_SECONDS: '1' });
   const chat = await say({ authorization, text: 'ask', chatId: 'detach-4', pod: 3 });

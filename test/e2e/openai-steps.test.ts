@@ -5,7 +5,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { person } from './chat/client.ts';
 import { type ChatSite, openChatSite } from './chat/transport-site.ts';
 
-// Still told when the last of its readers has come, and its pod been killed.
+// Still streaming when its last reader has connected and its pod was killed.
 const TEXT = 'one two three four '.repeat(300);
 
 function line({ userText }: Turn): ScriptedReply {
@@ -70,7 +70,7 @@ function reading(response: Response) {
   return { seen, done: read().catch(() => undefined) };
 }
 
-it('a step that is begun anew is an error where text was told live, and goes unseen where steps are buffered', async () => {
+it('a step that starts again is an error where text was streamed live, and is invisible where steps are buffered', async () => {
   const { authorization } = await person();
   const one = { authorization, key: randomUUID(), text: 'Count.' };
   const [owner, other] = chats.pods;

@@ -32,7 +32,7 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-it('three pods, a random one for every request: exactly one end for each, nothing lost, nothing twice, nothing leaked', {
+it('three pods, a random one for every request: each question ends once, and nothing is lost, duplicated or leaked', {
   timeout: 20 * 60_000,
 }, async () => {
   const client = new Redis(redis.url);
@@ -59,13 +59,13 @@ it('three pods, a random one for every request: exactly one end for each, nothin
   };
   await sample('before');
   await load.run();
-  // After the retention nothing may be left but the claims of chosen stream ids, which outlive it on purpose.
+  // After the retention only the claims of chosen stream ids may remain; they outlive it on purpose.
   const leftovers = async () =>
     (await client.keys('parley:{b*')).filter((key) => !/:canary$|:claim:stream:/.test(key));
   await waitUntil(async () => (await leftovers()).length === 0, {
     timeoutMs: RETENTION_SECONDS * SIZE.patience * 1000 + 60_000,
     everyMs: 500,
-    what: 'all keys of ended elicitations to leave',
+    what: 'all keys of ended elicitations to be deleted',
   });
   await sample('after');
   await client.quit();

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { choose, newOwner } from '../faults/door.ts';
+import { choose, newOwner } from '../faults/pod-client.ts';
 import { openSite, type Site, type SitePod } from '../faults/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { type Receiver, replyWith, SECRET, startReceiver, verified } from '../integration/webhooks/setup.ts';
@@ -20,7 +20,7 @@ afterAll(() => site?.stop());
 const toldTo = (receiver: Receiver, times: number) =>
   waitUntil(() => receiver.received.length >= times, { what: `${times} webhooks` });
 
-it('an asker on one pod is told of the answer that comes to another, which dies at once', async () => {
+it('an asker on one pod gets a webhook for an answer on another pod that dies at once', async () => {
   const receiver = await startReceiver();
   const settler = await site.pod(env);
   const asked = await (pods[0] as SitePod).ask({ owner, webhookUrl: receiver.url });
@@ -29,15 +29,15 @@ it('an asker on one pod is told of the answer that comes to another, which dies 
   settler.kill('SIGKILL');
   expect(status).toBe(200);
   await toldTo(receiver, 1);
-  const [told] = receiver.received;
-  expect(told?.headers['webhook-id']).toBe(`msg_${id}`);
-  expect(told && (await verified(told))).toMatchObject({
+  const [delivered] = receiver.received;
+  expect(delivered?.headers['webhook-id']).toBe(`msg_${id}`);
+  expect(delivered && (await verified(delivered))).toMatchObject({
     type: 'elicitation.accepted',
     data: { elicitationId: id, status: 'accepted', content: { choice: 'red' } },
   });
 });
 
-it('is told of what expired while nobody looked, and again until it has heard', async () => {
+it('the webhook of an expired question is sent without any reader, and repeated until it is accepted', async () => {
   const receiver = await startReceiver((...call) => replyWith(call[2] === 1 ? 503 : 204)(...call));
   const { id } = await (pods[1] as SitePod).ask({ owner, webhookUrl: receiver.url, timeoutSeconds: 1 });
   await toldTo(receiver, 2);
@@ -49,7 +49,7 @@ it('is told of what expired while nobody looked, and again until it has heard', 
   ]);
 });
 
-it('what nobody takes is a dead letter, which any pod lists and sends again', async () => {
+it('a webhook that is never accepted is a dead letter, which any pod lists and sends again', async () => {
   const [one, other] = pods as [SitePod, SitePod];
   let gone = true;
   const receiver = await startReceiver((...call) => replyWith(gone ? 410 : 204)(...call));

@@ -5,14 +5,14 @@ import { startLocalServer } from '../../infra/demo/stand-ins/issue-tracker/http.
 const CallInput = z.object({
   /** The conversation that calls. */
   name: z.string(),
-  /** The how-manieth call of this tool there. */
+  /** The ordinal of this call among the calls of the tool in this conversation, from 0. */
   round: z.int(),
 });
 
-/** A call as its server sees it. */
+/** A tool call as its server receives it. */
 export interface BookingCall extends z.infer<typeof CallInput> {
   readonly tool: 'book' | 'look';
-  /** True where a second one would do harm. */
+  /** True for the tool whose calls must not be repeated. */
   readonly effect: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface BookingTools {
 export interface BookingToolsOptions {
   /** How long a call takes, in ms. */
   readonly workMs: number;
-  /** Told of each call that arrives; its reply waits for this. */
+  /** Called for each call that arrives; the reply waits until it resolves. */
   readonly onCall: (call: BookingCall) => Promise<void>;
 }
 

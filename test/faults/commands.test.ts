@@ -10,21 +10,21 @@ import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
-import { choose, newOwner, type Reply } from './door.ts';
-import { endingsOf, eventsOf, onCommand, untilHeard } from './redis-eye.ts';
+import { choose, newOwner, type Reply } from './pod-client.ts';
+import { countEndings, readEvents, onCommand, untilSubscribed } from './redis-monitor.ts';
 import { openTwoPods, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });
 
 const UNAVAILABLE = { status: 503, code: 'unavailable', retryAfter: expect.stringMatching(/^[1-9]\d*$/) };
 const GROWTH_BYTES_MAX = 2e6;
-/** No pod waits longer for Redis to reply. */
+/** The longest time that a pod waits for a reply of Redis. */
 const COMMAND_TIMEOUT_MS = 2_000;
 const RESET_AFTER_MS = 250;
 
 let site: Site;
 let proxy: ChaosProxy;
-/** Its commands go through the proxy. */
+/** The pod whose commands go through the proxy. */
 let far: SitePod;
 let near: SitePod;
 
@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 afterAll(() => site?.stop());
 
-it('F3 the reply to a settle is lost: the pod sends it again and both are the same 200', async () => {
+it('F3 the reply to a settle is lost: the pod sends the commit again, and both replies are the same 200', async () => {
   const asked = await near.ask();
   const mark = 'lost-reply-to-a-settle';
   const cut = proxy.cutAfterNextRequest(mark);
@@ -52,10 +52,10 @@ it('F3 the reply to a settle is lost: the pod sends it again and both are the sa
   });
   const other = await near.answer(asked, choose('another'));
   expect(other).toMatchObject({ status: 409, body: { elicitation: { content: { choice: mark } } } });
-  expect(await eventsOf(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
+  expect(await readEvents(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
 });
 
-it('F3 the reply to a settle is lost and Redis is gone with it: a 503, and the same answer elsewhere is a 200', async () => {
+it('F3 the reply to a settle is lost and Redis is unreachable: the reply is 503, and the same answer through another pod gets 200', async () => {
   const asked = await near.ask();
   const mark = 'lost-reply-and-more';
   const cut = proxy.cutAfterNextRequest(mark);
@@ -67,10 +67,10 @@ it('F3 the reply to a settle is lost and Redis is gone with it: a 503, and the s
     status: 200,
     body: { content: { choice: mark } },
   });
-  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+  expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
 
-it('F3 the reply to an ask is lost: it is asked once', async () => {
+it('F3 the reply to an ask is lost: the question is asked once', async () => {
   const owner = newOwner();
   const mark = 'lost-reply-to-an-ask?';
   const cut = proxy.cutAfterNextRequest(mark);
@@ -85,17 +85,17 @@ it('F3 the reply to an ask is lost: it is asked once', async () => {
     body: { elicitationId: first.body.elicitationId },
   });
   const asked = { id: '', owner, streamRequestId: String(first.body.streamRequestId) };
-  expect(await eventsOf(site.redis.url, asked)).toEqual(['elicitation-request']);
+  expect(await readEvents(site.redis.url, asked)).toEqual(['elicitation-request']);
 });
 
-it('F3 connections are reset again and again during settles: nothing lost, nothing twice', async () => {
+it('F3 connections are reset repeatedly during settles: nothing is lost or duplicated', async () => {
   const settles = SIZE.full ? 5_000 : 1_000;
   const load = createSettleLoad({ fetch: pickFetch([far.url, near.url]), settles, askers: 50 });
   let resets = 0;
   let running = true;
   const resetting = (async () => {
     while (running) {
-      // Every other one meets a pod that is connected: a busy machine would not get that far between two.
+      // Every other settle finds the pod connected: a busy machine may not reconnect between two settles.
       if (resets % 2 === 0) await untilReady(far);
       await sleep(RESET_AFTER_MS);
       proxy.reset();
@@ -113,7 +113,7 @@ it('F3 connections are reset again and again during settles: nothing lost, nothi
   expect(resets).toBeGreaterThan(2);
 });
 
-it('F4 a settle times out and runs later: a 503 first, then the truth for whoever sends it again', async () => {
+it('F4 a settle times out and runs later: the first reply is 503, and a repeated request gets the recorded outcome', async () => {
   const asked = await near.ask();
   const mark = 'runs-later';
   const answer = { ...choose(mark), responseId: 'response-1' };
@@ -133,11 +133,11 @@ it('F4 a settle times out and runs later: a 503 first, then the truth for whoeve
     body: { content: { choice: mark } },
   });
   expect(await near.answer(asked, choose('another'))).toMatchObject({ status: 409 });
-  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+  expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
 
 it.each(['refuses', 'is silent'] as const)(
-  'F9 Redis %s at create and answer: 503 with Retry-After, no memory growth, and then all goes on',
+  'F9 Redis %s during asks and answers: the reply is 503 with Retry-After, memory does not grow, and service recovers',
   async (how) => {
     const owner = newOwner();
     const question = { owner, idempotencyKey: `key-${owner.userId}` };
@@ -171,11 +171,11 @@ it.each(['refuses', 'is silent'] as const)(
     expect(first.status).toBe(201);
     expect(await far.tryToAsk(question)).toMatchObject({ body: { elicitationId: first.body.elicitationId } });
     expect(await far.answer(asked, choose('left'))).toMatchObject({ status: 200 });
-    expect(await endingsOf(site.redis.url, asked)).toBe(1);
+    expect(await countEndings(site.redis.url, asked)).toBe(1);
   },
 );
 
-it('F23 Redis is full: 503 with Retry-After, reads go on, and when there is room so does the rest', async () => {
+it('F23 Redis is full: writes get 503 with Retry-After, reads continue, and writes work again once memory is free', async () => {
   const asked = await near.ask();
   await redisCommand(site.redis.url, 'CONFIG', 'SET', 'maxmemory', '1mb');
   for (const pod of [far, near]) {
@@ -186,10 +186,10 @@ it('F23 Redis is full: 503 with Retry-After, reads go on, and when there is room
   await redisCommand(site.redis.url, 'CONFIG', 'SET', 'maxmemory', '0');
   expect(await near.tryToAsk()).toMatchObject({ status: 201 });
   expect(await far.answer(asked, choose('left'))).toMatchObject({ status: 200 });
-  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+  expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
 
-it('F23 the scripts are flushed again and again during settles: nobody notices', async () => {
+it('F23 the scripts are flushed repeatedly during settles: no request is affected', async () => {
   const settles = SIZE.full ? 5_000 : 1_000;
   const load = createSettleLoad({ fetch: pickFetch([far.url, near.url]), settles, askers: 50 });
   let flushes = 0;
@@ -208,7 +208,7 @@ it('F23 the scripts are flushed again and again during settles: nobody notices',
   prove('F23 scripts flushed again and again during settles', `${flushes} flushes\n${formatReport(report)}`);
   expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.waits).toBe(settles);
-  // Not so much as a 503, but for those of a machine too busy to have Redis reply in time.
+  // Not even a 503, except where a busy machine keeps Redis from replying in time.
   const isLate = (event: HistoryEvent) =>
     'startedAt' in event &&
     'httpStatus' in event &&
@@ -219,11 +219,11 @@ it('F23 the scripts are flushed again and again during settles: nobody notices',
   expect(load.history.events.filter(hasFailed)).toEqual([]);
 });
 
-it('F23 everything is flushed: what was asked is a clean 404 for whoever waits, reads or answers, and asking goes on', async () => {
+it('F23 all data is flushed: waiting for, reading or answering an old question gets a clean 404, and new questions work', async () => {
   const watchful = await site.pod({ PARLEY_RECHECK_MS: '300' });
   const asked = await near.ask();
   const waiting = watchful.wait(asked);
-  await untilHeard(site.redis.url, [asked]);
+  await untilSubscribed(site.redis.url, [asked]);
   await redisCommand(site.redis.url, 'FLUSHALL');
   expect(await waiting).toMatchObject({ status: 404, code: 'not_found' });
   expect(await far.read(asked)).toMatchObject({ status: 404 });

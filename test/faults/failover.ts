@@ -18,20 +18,20 @@ export interface Fleet {
 }
 
 export interface FailoverOptions {
-  /** Of the fault, in the report. */
+  /** Name of the fault in the report. */
   readonly title: string;
-  /** Makes it happen; resolves when somebody else is in charge. */
+  /** Causes the failover; resolves when a new master is in charge. */
   readonly cause: () => Promise<unknown>;
-  /** Brings back what was taken away; resolves when all servers are in step again. */
+  /** Brings the failed servers back; resolves when all servers are in sync again. */
   readonly heal: () => Promise<unknown>;
 }
 
 const AFTER = SIZE.full ? 200 : 60;
 
 /**
- * How the loss of an acknowledged write looks from outside: replication is asynchronous, so a failover may take some
- * back, and Parley promises no more than Redis does. Whatever else is promised holds all the while: nothing from
- * nowhere, nobody hangs, nothing early, nothing late, nothing of somebody else's.
+ * How the loss of an acknowledged write appears to clients: replication is asynchronous, so a failover may lose some
+ * writes, and Parley promises no more than Redis does. Every other promise holds throughout: no invented event, no
+ * hanging caller, no early or late end, and no data of another person.
  */
 const LOSS: readonly RuleName[] = ['I1', 'I2', 'I3', 'I4', 'I9', 'I12', 'I13', 'I16'];
 
@@ -47,7 +47,7 @@ export async function openFleet(env: Record<string, string>): Promise<Fleet> {
   };
 }
 
-/** Thaws what is frozen and starts what is dead. */
+/** Resumes frozen servers and restarts dead ones. */
 export async function bringBack(servers: readonly RedisServer[]): Promise<void> {
   for (const server of servers) {
     if (server.paused) server.resume();
@@ -68,7 +68,7 @@ export async function throughFailover(fleet: Fleet, { title, cause, heal }: Fail
   await waitUntil(
     () => load.history.events.filter(({ type }) => type === 'wait').length > SIZE.failover / 4,
     {
-      what: 'the load to get on',
+      what: 'the load to make progress',
       timeoutMs: 120_000,
     },
   );
@@ -78,14 +78,14 @@ export async function throughFailover(fleet: Fleet, { title, cause, heal }: Fail
   await running;
   const report = checkHistory(load.history.events, { allow: LOSS, graceMs: 20_000 });
   const after = await calmLoad(fleet);
-  prove(title, `${lossOf(report)}\n${formatReport(report)}\nafterwards: ${formatReport(after)}`);
+  prove(title, `${describeLoss(report)}\n${formatReport(report)}\nafterwards: ${formatReport(after)}`);
   expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.acked).toBe(SIZE.failover);
   expect(after.violations, formatReport(after)).toEqual([]);
   expect(after.counts.acked).toBe(AFTER);
 }
 
-/** All promises hold again as soon as the pods say they are ready. */
+/** Expects that all promises hold again as soon as the pods are ready. */
 async function calmLoad(fleet: Fleet): Promise<Report> {
   await Promise.all(fleet.urls.map((url) => untilReady({ url })));
   const load = createLoad({ fetch: pickFetch(fleet.urls), elicitations: AFTER, askers: 40 });
@@ -93,7 +93,7 @@ async function calmLoad(fleet: Fleet): Promise<Report> {
   return checkHistory(load.history.events, { graceMs: 6_000 });
 }
 
-function lossOf({ allowed, counts }: Report): string {
+function describeLoss({ allowed, counts }: Report): string {
   const touched = new Set(allowed.map(({ subject }) => subject));
   const gone = new Set(allowed.filter(({ rule }) => rule === 'I1').map(({ subject }) => subject));
   const changed = new Set(allowed.filter(({ rule }) => rule === 'I4').map(({ subject }) => subject));

@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { newOwner, tokenOf } from './door.ts';
-import { streamsOf } from './redis-eye.ts';
+import { newOwner, tokenOf } from './pod-client.ts';
+import { countStreams } from './redis-monitor.ts';
 import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
@@ -21,12 +21,12 @@ beforeAll(async () => {
 });
 afterAll(() => site?.stop());
 
-it('readers who leave before their stream begins give their places back', async () => {
+it('readers that disconnect before their stream begins release their stream slots', async () => {
   const owner = newOwner();
   const token = await tokenOf(owner);
   const { hostname, port } = new URL(pod.url);
   const head = `GET /v1/inbox/events HTTP/1.1\r\nhost: pod\r\nauthorization: Bearer ${token}\r\n\r\n`;
-  // The place is granted late, so that the reader is gone by then.
+  // The slot is granted late, so that the reader has disconnected by then.
   proxy.delay(300);
   for (let reader = 0; reader < PLACES; reader += 1) {
     await new Promise<void>((resolve) => {
@@ -36,8 +36,8 @@ it('readers who leave before their stream begins give their places back', async 
       socket.once('close', () => resolve());
     });
   }
-  await waitUntil(async () => (await streamsOf(site.redis.url, owner)) === PLACES, {
-    what: 'all places to be taken',
+  await waitUntil(async () => (await countStreams(site.redis.url, owner)) === PLACES, {
+    what: 'all slots to be taken',
     everyMs: 5,
   });
   await proxy.heal();
@@ -52,6 +52,6 @@ it('readers who leave before their stream begins give their places back', async 
     await response.body?.cancel().catch(() => undefined);
     return status === 200;
   };
-  // Sooner than a lease would lapse by itself.
-  expect(await waitUntil(open, { what: 'a place to be free', timeoutMs: 20_000 })).toBe(true);
+  // Sooner than the slot's lease would lapse.
+  expect(await waitUntil(open, { what: 'a free slot', timeoutMs: 20_000 })).toBe(true);
 });

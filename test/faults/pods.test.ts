@@ -5,14 +5,14 @@ import { createRoundRobin, type RoundRobin } from '../harness/http/round-robin.t
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { prove } from '../load/size.ts';
-import { choose, doorTo } from './door.ts';
+import { choose, createPodClient } from './pod-client.ts';
 import { openReader } from './reader.ts';
-import { clientsNamed, endingsOf, eventsOf, onCommand, untilHeard } from './redis-eye.ts';
+import { clientsNamed, countEndings, readEvents, onCommand, untilSubscribed } from './redis-monitor.ts';
 import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
-// A pod that a busy machine holds up must not pass for a frozen one.
+// A pod on a busy machine must not be mistaken for a frozen one.
 const HEALTH_TIMEOUT_MS = 5_000;
 const PATIENCE_MS = 15_000;
 const GLANCE_MS = 5_000;
@@ -25,12 +25,12 @@ beforeAll(async () => {
 afterEach(() => site.clear());
 afterAll(() => site?.stop());
 
-it('F18 the asking pod is killed while it waits: the question lives on, another pod takes the asker in', async () => {
+it('F18 the asking pod is killed while it waits: the question stays open, and the asker can wait on another pod', async () => {
   const [asking, other] = await Promise.all([site.pod(), site.pod({ PARLEY_SWEEP_MS: '200' })]);
   const asked = await asking.ask();
   const left = await asking.ask({ timeoutSeconds: 6 });
   const cutOff = [asking.wait(asked), asking.wait(left)];
-  await untilHeard(site.redis.url, [asked, left]);
+  await untilSubscribed(site.redis.url, [asked, left]);
   asking.kill('SIGKILL');
   expect((await Promise.all(cutOff)).map(({ status }) => status)).toEqual([0, 0]);
   const again = other.wait(asked);
@@ -40,20 +40,22 @@ it('F18 the asking pod is killed while it waits: the question lives on, another 
     status: 200,
     body: { status: 'accepted', content: { choice: 'left' } },
   });
-  // Its own timer died with it.
+  // The pod's own timer is gone with the pod.
   expect(await other.wait(left)).toMatchObject({ status: 200, body: { status: 'expired' } });
-  expect([await endingsOf(site.redis.url, asked), await endingsOf(site.redis.url, left)]).toEqual([1, 1]);
+  expect([await countEndings(site.redis.url, asked), await countEndings(site.redis.url, left)]).toEqual([
+    1, 1,
+  ]);
 });
 
-it('the answering pod is killed right after its commit: the same answer through another pod is a 200', async () => {
+it('the answering pod is killed right after its commit: the same answer through another pod gets 200', async () => {
   const proxy = await site.proxy();
   const [answering, other] = await Promise.all([site.pod({ REDIS_URL: proxy.url }), site.pod()]);
   const asked = await other.ask();
   const waiting = other.wait(asked);
-  await untilHeard(site.redis.url, [asked]);
+  await untilSubscribed(site.redis.url, [asked]);
   const mark = 'killed-after-the-commit';
   const cut = proxy.cutAfterNextRequest(mark);
-  // It cannot come back and send the commit again before it dies.
+  // The pod must not reconnect and send the commit again before it is killed.
   await proxy.refuse(true);
   const reply = answering.answer(asked, choose(mark));
   expect(await cut).toBe(true);
@@ -66,14 +68,14 @@ it('the answering pod is killed right after its commit: the same answer through 
   });
   const late = await other.answer(asked, choose('another'));
   expect(late).toMatchObject({ status: 409, body: { elicitation: { content: { choice: mark } } } });
-  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+  expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
 
-it('the answering pod is killed right before its commit: the question is open, and answered through another pod', async () => {
+it('the answering pod is killed right before its commit: the question stays open and is answered through another pod', async () => {
   const proxy = await site.proxy();
   const [answering, other] = await Promise.all([site.pod({ REDIS_URL: proxy.url }), site.pod()]);
   const asked = await other.ask();
-  // What it reads comes late, so that it dies with its decision still to make.
+  // The pod's read is delayed, so that it is killed before it decides.
   proxy.delay(500);
   const stopLooking = await onCommand(site.redis.url, `elicitation:${asked.id}`, () =>
     answering.kill('SIGKILL'),
@@ -82,7 +84,7 @@ it('the answering pod is killed right before its commit: the question is open, a
   stopLooking();
   expect(await other.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
   expect(await other.answer(asked, choose('left'))).toMatchObject({ status: 200 });
-  expect(await eventsOf(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
+  expect(await readEvents(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
 });
 
 it('F17 the pod dies between its commit and the timer: the sweep of another pod expires the question', async () => {
@@ -97,20 +99,20 @@ it('F17 the pod dies between its commit and the timer: the sweep of another pod 
   await asking.exited;
   expect(await redisCommand(site.redis.url, 'EXISTS', `${timerPrefix(0)}:expiry:${asked.id}`)).toBe(0);
   expect(await other.wait(asked)).toMatchObject({ status: 200, body: { status: 'expired' } });
-  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+  expect(await countEndings(site.redis.url, asked)).toBe(1);
 });
 
-/** Cuts the connection that jobs are added on, for good; the others of the pod behind this proxy stay. */
+/** Cuts for good the connection that adds jobs; the pod's other connections through this proxy stay. */
 async function loseTimerConnection(proxy: ChaosProxy): Promise<void> {
   const both = async () => (await clientsNamed(site.redis.url, 'parley-timers')).length === 2;
-  await waitUntil(both, { what: 'that connection of either pod' });
+  await waitUntil(both, { what: 'that connection of both pods' });
   await proxy.refuse(true);
   for (const id of await clientsNamed(site.redis.url, 'parley-timers')) {
     await redisCommand(site.redis.url, 'CLIENT', 'KILL', 'ID', id);
   }
 }
 
-it('F19 a frozen pod behind a balancer with active checks: it gets no more calls, and comes back', {
+it('F19 a frozen pod behind a balancer with active checks gets no more calls, and gets calls again once it is resumed', {
   timeout: 240_000,
 }, async () => {
   const pods = await Promise.all([0, 1, 2].map(() => site.pod()));
@@ -128,29 +130,30 @@ it('F19 a frozen pod behind a balancer with active checks: it gets no more calls
 });
 
 async function throughAFreeze(balancer: RoundRobin, frozen: SitePod, other: SitePod): Promise<void> {
-  const door = doorTo(balancer, PATIENCE_MS);
-  const glance = doorTo(balancer, GLANCE_MS);
+  const client = createPodClient(balancer, PATIENCE_MS);
+  const quickClient = createPodClient(balancer, GLANCE_MS);
   const asked = await other.ask();
   const waiting = frozen.wait(asked);
-  await untilHeard(site.redis.url, [asked]);
+  await untilSubscribed(site.redis.url, [asked]);
   frozen.freeze();
-  const served = async () => ((await glance.read(asked)).status === 200 ? balancer.lastPod() : undefined);
+  const served = async () =>
+    (await quickClient.read(asked)).status === 200 ? balancer.lastPod() : undefined;
   await waitUntil(
     async () => [await served(), await served(), await served()].every((pod) => /[12]$/.test(`${pod}`)),
     {
-      what: 'the balancer to leave the frozen pod out',
+      what: 'the balancer to take the frozen pod out',
       timeoutMs: 60_000,
     },
   );
   for (let index = 0; index < 20; index += 1) {
-    const more = await door.ask();
-    expect(await door.answer(more, choose('left'))).toMatchObject({ status: 200 });
+    const more = await client.ask();
+    expect(await client.answer(more, choose('left'))).toMatchObject({ status: 200 });
     expect(balancer.lastPod()).not.toBe('pod-0');
   }
-  // Whoever waits on the frozen one loses nothing by asking again.
-  expect(await door.answer(asked, choose('right'))).toMatchObject({ status: 200 });
+  // A caller that waits on the frozen pod loses nothing by repeating its request.
+  expect(await client.answer(asked, choose('right'))).toMatchObject({ status: 200 });
   const accepted = { status: 200, body: { status: 'accepted', content: { choice: 'right' } } };
-  expect(await door.wait(asked)).toMatchObject(accepted);
+  expect(await client.wait(asked)).toMatchObject(accepted);
   frozen.thaw();
   expect(await waiting).toMatchObject(accepted);
   await waitUntil(async () => (await served()) === 'pod-0', {
@@ -160,14 +163,14 @@ async function throughAFreeze(balancer: RoundRobin, frozen: SitePod, other: Site
 }
 
 it.each(['killed', 'frozen'] as const)(
-  'F22 SIGTERM with open waits and streams while Redis is %s: it leaves by itself within its time',
+  'F22 SIGTERM with open waits and streams while Redis is %s: the pod exits by itself within its grace period',
   async (fault) => {
     const away = await openSite();
     try {
       const pod = await away.pod({ PARLEY_DRAIN_MS: '6000' });
       const questions = await Promise.all(Array.from({ length: 10 }, () => pod.ask()));
       const waits = questions.map((asked) => pod.wait(asked));
-      await untilHeard(away.redis.url, questions);
+      await untilSubscribed(away.redis.url, questions);
       const readers = await Promise.all(
         questions
           .slice(0, 5)
@@ -176,7 +179,7 @@ it.each(['killed', 'frozen'] as const)(
       if (fault === 'killed') await away.redis.kill9();
       else away.redis.pause();
       const { code, signal } = await pod.stop(30_000);
-      // Of itself; SIGKILL would have been ours.
+      // The pod exited by itself; only this test would have sent SIGKILL.
       expect(signal).toBeNull();
       prove(
         `F22 SIGTERM while Redis is ${fault}`,

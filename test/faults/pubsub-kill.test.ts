@@ -8,15 +8,15 @@ import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
-import { clientsNamed } from './redis-eye.ts';
+import { clientsNamed } from './redis-monitor.ts';
 import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 60 * 60_000, hookTimeout: 180_000 });
 
-/** What every pod connects to Redis with. */
+/** Name of the connections that every pod opens to Redis. */
 const CONNECTIONS = ['parley-commands', 'parley-timers', 'parley-subscriber'];
 
-// Those of the load stay open a while after it, as many as were in use at once; a leak is one for each reader that came.
+// Connections of the load stay open for a while, as many as were in use at once; a leak would be one for each reader.
 const SOCKETS_FACTOR = 1.4;
 
 let site: Site;
@@ -24,14 +24,14 @@ let pods: SitePod[];
 
 beforeAll(async () => {
   site = await openSite();
-  // The ends are read from the list, and it must hold all of them.
+  // The ends are read from the list, which must hold all of them.
   pods = await Promise.all(
     [0, 1, 2].map(() => site.pod({ PARLEY_LIMIT_USER_HISTORY: '1000000' }, { nodeArgs: TELLS_MEMORY })),
   );
 });
 afterAll(() => site?.stop());
 
-it(`all subscriptions are killed every second during ${SIZE.settles} settles: nothing lost, nothing twice, nothing early`, async () => {
+it(`all subscriptions are killed every second during ${SIZE.settles} settles: nothing is lost, duplicated or early`, async () => {
   const load = createSettleLoad({
     fetch: pickFetch(pods.map(({ url }) => url)),
     settles: SIZE.settles,
@@ -49,7 +49,7 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
       ({ length }) => length,
     );
   await waitUntil(async () => (await connections()).every((count) => count === pods.length), {
-    what: 'all pods to have all their connections',
+    what: 'all connections of all pods',
   });
   let killed = 0;
   let rounds = 0;
@@ -68,7 +68,7 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
   await note('after');
   const connected = await connections();
   const report = checkHistory(load.history.events, { resourceFactors: { sockets: SOCKETS_FACTOR } });
-  const held = load.history.events.flatMap((each) => (each.type === 'resources' ? [toldOf(each)] : []));
+  const held = load.history.events.flatMap((each) => (each.type === 'resources' ? [describeResources(each)] : []));
   prove(
     'Subscriptions killed every second during settles',
     `${rounds} rounds, ${killed} connections killed; ${connected.join(' + ')} connections to Redis after\n${held.join('\n')}\n${formatReport(report)}`,
@@ -80,6 +80,6 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
   expect(Math.max(...connected)).toBeLessThanOrEqual(pods.length);
 });
 
-function toldOf({ source, label, liveBytes: held = 0, sockets }: ResourcesEvent): string {
+function describeResources({ source, label, liveBytes: held = 0, sockets }: ResourcesEvent): string {
   return `${source} ${label}: ${Math.round(held / 1e6)} MB live, ${sockets} sockets`;
 }

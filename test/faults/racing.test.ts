@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { prove, SIZE } from '../load/size.ts';
-import { type Asked, choose, type Reply } from './door.ts';
-import { eventsOf } from './redis-eye.ts';
+import { type Asked, choose, type Reply } from './pod-client.ts';
+import { readEvents } from './redis-monitor.ts';
 import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
@@ -26,7 +26,7 @@ function podAt(index: number): SitePod {
   return pod;
 }
 
-it('100 answers race for one elicitation over three pods: one is recorded, equal ones get 200, others 409 with the winner', async () => {
+it('100 answers race for one elicitation over three pods: one is recorded, equal answers get 200, others get 409 with the recorded answer', async () => {
   const asked = await podAt(0).ask();
   const waits = pods.map((pod) => pod.wait(asked));
   const replies = await Promise.all(
@@ -47,7 +47,7 @@ it('100 answers race for one elicitation over three pods: one is recorded, equal
   }
   for (const wait of await Promise.all(waits))
     expect(wait).toMatchObject({ status: 200, body: timeless(recorded) });
-  expect(await eventsOf(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
+  expect(await readEvents(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
   const taken = replies.filter(({ reply }) => reply.status === 200).length;
   prove(
     '100 answers race over three pods',
@@ -55,7 +55,7 @@ it('100 answers race for one elicitation over three pods: one is recorded, equal
   );
 });
 
-it('F24 100 responders race the deadline over two pods: exactly one end, the same for all of them', {
+it('F24 100 responders race the deadline over two pods: the elicitation ends exactly once, and all replies agree', {
   timeout: 60_000 + DEADLINES * 5_000,
 }, async () => {
   const ends = { accepted: 0, expired: 0 };
@@ -64,13 +64,13 @@ it('F24 100 responders race the deadline over two pods: exactly one end, the sam
     const since = performance.now();
     const replies = await Promise.all(
       Array.from({ length: RACERS }, async (_, index) => {
-        // A few milliseconds to both sides of the deadline, whose way here took some of its second.
+        // A few milliseconds on both sides of the deadline; the request itself has used part of its second.
         await sleep(975 + Math.random() * 30 - (performance.now() - since));
         return { choice: `${index}`, reply: await podAt(1 + (index % 2)).answer(asked, choose(`${index}`)) };
       }),
     );
     ends[await endOf(asked, replies)] += 1;
-    expect(await eventsOf(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
+    expect(await readEvents(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
   }
   expect(ends.accepted + ends.expired).toBe(DEADLINES);
   prove(
@@ -79,7 +79,7 @@ it('F24 100 responders race the deadline over two pods: exactly one end, the sam
   );
 });
 
-/** Checks that all replies agree with how it ended: one answer was in time and won, or every one was too late. */
+/** Checks that all replies agree with the end: either one answer was in time and won, or all were too late. */
 async function endOf(
   asked: Asked,
   replies: readonly { readonly choice: string; readonly reply: Reply }[],

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import type { Owner } from '../harness/history/events.ts';
-import { tokenOf } from './door.ts';
+import { tokenOf } from './pod-client.ts';
 
 export interface ReadEvent {
   readonly id: string | undefined;
@@ -9,12 +9,12 @@ export interface ReadEvent {
   readonly status: string | undefined;
 }
 
-/** One connection to a stream, as a browser has it. */
+/** One connection to a stream, as a browser opens it. */
 export interface Reader {
   readonly httpStatus: number;
-  /** Everything that came, growing. */
+  /** All events received so far; grows. */
   readonly events: readonly ReadEvent[];
-  /** Resolves when the connection has ended, from whichever side. */
+  /** Resolves when either side has ended the connection. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function openReader(options: ReadOptions): Promise<Reader> {
       if (response.status !== 200) await response.body?.cancel();
       else for await (const text of body ?? []) parser.feed(text);
     } catch {
-      // Leaving, a reset or a dead pod: all are its end.
+      // A disconnect, a reset and a dead pod all end the connection.
     }
   };
   const ended = reading();
@@ -65,8 +65,8 @@ export async function openReader(options: ReadOptions): Promise<Reader> {
   };
 }
 
-/** Says what is wrong with a connection's ids: a gap or a repeat, unless a reset stands between. */
-export function faultsOf(events: readonly ReadEvent[], lastEventId?: string): string[] {
+/** Lists the faults in a connection's event ids: a gap or a repeat, except across a reset. */
+export function findFaults(events: readonly ReadEvent[], lastEventId?: string): string[] {
   const faults: string[] = [];
   let last = lastEventId;
   for (const { id, name } of events) {

@@ -7,9 +7,9 @@ import { pickFetch } from '../harness/http/pick-fetch.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
-import { type Asked, choose } from './door.ts';
+import { type Asked, choose } from './pod-client.ts';
 import { openReader } from './reader.ts';
-import { untilHeard } from './redis-eye.ts';
+import { untilSubscribed } from './redis-monitor.ts';
 import { openSiteInMemory, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterEach(() => site.clear());
 afterAll(() => site?.stop());
 
-it(`F5 Redis (AOF, fsync every second) is killed and restarted ${KILLS} times during settles: every acknowledged answer is there`, async () => {
+it(`F5 Redis (AOF, fsync every second) is killed and restarted ${KILLS} times during settles: every acknowledged answer is kept`, async () => {
   const env = { PARLEY_LIMIT_USER_HISTORY: '1000000' };
   const pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
   const load = createSettleLoad({
@@ -36,7 +36,7 @@ it(`F5 Redis (AOF, fsync every second) is killed and restarted ${KILLS} times du
   const running = load.run();
   for (let kill = 1; kill <= KILLS; kill += 1) {
     await waitUntil(() => load.settled() > (kill * SETTLES) / (KILLS + 1), {
-      what: 'the load to get on',
+      what: 'the load to make progress',
       timeoutMs: 10 * 60_000,
     });
     await site.redis.kill9();
@@ -49,8 +49,8 @@ it(`F5 Redis (AOF, fsync every second) is killed and restarted ${KILLS} times du
   expect(load.settled()).toBe(SETTLES);
 });
 
-it('F6 the tail of the AOF is cut off: the loss is what was behind the cut, nobody hangs, what is gone is a clean 404', async () => {
-  // They look for themselves now and then: of what is gone, no wake and no resync tells.
+it('F6 the tail of the AOF is cut off: only writes after the cut are lost, no caller hangs, and lost questions get a clean 404', async () => {
+  // Waiters poll from time to time: no wake and no resync reports a question that is lost.
   const pod = await site.pod({ PARLEY_RECHECK_MS: '500' });
   const before = await askSome(pod, 40);
   for (const asked of before) expect(await pod.answer(asked, choose('kept'))).toMatchObject({ status: 200 });
@@ -58,7 +58,7 @@ it('F6 the tail of the AOF is cut off: the loss is what was behind the cut, nobo
   const behind = await askSome(pod, 100);
   const [answered, open] = [behind.slice(0, 50), behind.slice(50)];
   const waits = open.map((asked) => pod.wait(asked));
-  await untilHeard(site.redis.url, open);
+  await untilSubscribed(site.redis.url, open);
   const readers = await Promise.all(
     behind.map(({ owner, streamRequestId }) => openReader({ url: pod.url, owner, streamRequestId })),
   );
@@ -68,11 +68,11 @@ it('F6 the tail of the AOF is cut off: the loss is what was behind the cut, nobo
   await waitUntil(
     () => readers.every(({ events }, index) => events.length === (index < answered.length ? 2 : 1)),
     {
-      what: 'the readers to have it all',
+      what: 'the readers to receive all events',
     },
   );
   await site.redis.kill9();
-  // Amid a command.
+  // The cut falls within a command.
   const cut = kept + Math.round(((await sizeOfAof()) - kept) / 2) + 7;
   await truncate(await pathOfAof(), cut);
   await site.redis.restart();
@@ -94,7 +94,7 @@ it('F6 the tail of the AOF is cut off: the loss is what was behind the cut, nobo
       });
     }
     const again = await pod.answer(asked, choose('lost'));
-    // The same answer once more is always right, whatever was lost of it.
+    // Sending the same answer again is always correct, whether or not it was lost.
     expect(again).toMatchObject(status === 404 ? { status: 404, code: 'not_found' } : { status: 200 });
   }
   const ends = (await Promise.all(waits)).map(({ status, body }) => `${status} ${body.status}`);

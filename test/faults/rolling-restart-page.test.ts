@@ -37,7 +37,7 @@ await describeInChromium('the chat page', (path) => {
     await chats?.stop();
   });
 
-  /** What the page keeps of its chat once nothing is under way. */
+  /** The chat that the page has stored once no turn is running. */
   const keptBy = (page: Page) => keptIn(page, ['finished', 'stopped', 'failed', 'lost']);
 
   async function answer(person: string): Promise<number> {
@@ -48,11 +48,11 @@ await describeInChromium('the chat page', (path) => {
     return (await client.list().page()).elicitations.length;
   }
 
-  it('shows no fault while the pods are restarted one after the other', async () => {
+  it('shows no error while the pods are restarted one after the other', async () => {
     const open = await Promise.all(PEOPLE.map((person) => pages.open(person)));
     const [first] = open;
     if (first === undefined) throw new Error('There is no page.');
-    // One begins before each restart, and one while a pod leaves.
+    // One conversation begins before each restart, and one while a pod drains.
     await say(first, 'ada');
     for (const at of PODS) {
       const replaced = chats.replace(at, 'SIGTERM');
@@ -77,7 +77,7 @@ await describeInChromium('the chat page', (path) => {
     }
   });
 
-  it('asks again by itself when a pod that leaves refuses a message, and when too much is asked', async () => {
+  it('retries by itself when a draining pod refuses a message, and when a rate limit does', async () => {
     const page = await pages.open(LATE);
     const refusals = [503, 429];
     const sent: string[] = [];

@@ -16,7 +16,7 @@ const PODS = [0, 1, 2];
 
 let chats: ChatSite;
 
-/** Says something that takes a while and asks; then says what it heard. */
+/** Streams a long text and asks a question; then repeats the answer. */
 function line({ userText, results }: Turn): ScriptedReply {
   if (results.length > 0) return { text: endOf(userText) };
   return {
@@ -29,7 +29,7 @@ const beginningOf = (name: string) => `Let me see, ${name}: ${'one moment '.repe
 const endOf = (name: string) => `Seated ${name}, ${'with a view '.repeat(10)}.`;
 
 beforeAll(async () => {
-  // As behind any balancer: a pod that goes away says so, and is heard, before it takes no more connections.
+  // As with any balancer: a draining pod fails its health check before it refuses connections.
   chats = await openChatSite({ script: [line], delayMs: 20, env: { PARLEY_DRAIN_DELAY_MS: '2000' } });
 });
 afterAll(() => chats?.stop());
@@ -40,7 +40,7 @@ interface Conversation {
   readonly questions: number;
 }
 
-/** A person who says one thing, and answers what they are asked at once. */
+/** A person who sends one message and answers each question at once. */
 async function converse(name: string): Promise<Conversation> {
   const { authorization } = await person();
   const token = authorization.slice('Bearer '.length);
@@ -81,6 +81,6 @@ it(`three pods are restarted one after the other: none of ${CONVERSATIONS} conve
       2, 1, 1,
     ]);
   }
-  // Some were told anew, or the pods were not restarted under them.
+  // Some turns were replayed; otherwise the restarts did not interrupt any.
   expect(conversations.filter(({ chat }) => chat.finishes.length > 1)).not.toHaveLength(0);
 });

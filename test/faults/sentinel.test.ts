@@ -7,12 +7,12 @@ import { bringBack, type Fleet, openFleet, throughFailover } from './failover.ts
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 300_000 });
 
-const NAME = 'F7 behind Sentinels, a load goes on through the failover and what it lost is counted';
+const NAME = 'F7 behind Sentinels, a load continues through the failover, and its losses are counted';
 
-// Long enough that a busy machine does not pass for a dead master: the only failovers are those that are meant.
+// Long enough that a busy machine is not mistaken for a dead master: only the intended failovers happen.
 const DOWN_AFTER_MS = 3_000;
 
-// As the documentation has it: a master that no replica follows takes no writes.
+// As documented: a master without replicas accepts no writes.
 const started = await startSentinel({ minReplicas: 1, downAfterMs: DOWN_AFTER_MS }).catch((error: unknown) =>
   String(error),
 );
@@ -24,7 +24,7 @@ function suite(started: SentinelTopology): void {
   const { servers, sentinels, name, masterPort } = started;
   let fleet: Fleet | undefined;
 
-  async function fleetOf(): Promise<Fleet> {
+  async function startFleet(): Promise<Fleet> {
     fleet ??= await openFleet({
       PARLEY_REDIS_SENTINELS: sentinels.map(({ host, port }) => `${host}:${port}`).join(','),
       PARLEY_REDIS_SENTINEL_NAME: name,
@@ -37,7 +37,7 @@ function suite(started: SentinelTopology): void {
     await started.stop();
   });
 
-  /** Until the master has both replicas again; the next failover needs them. */
+  /** Waits until the master has both replicas again; the next failover needs them. */
   async function inStep(): Promise<void> {
     await waitUntil(
       async () => {
@@ -49,7 +49,7 @@ function suite(started: SentinelTopology): void {
   }
 
   it.each(['killed', 'frozen'] as const)('when the master is %s', async (how) => {
-    await throughFailover(await fleetOf(), {
+    await throughFailover(await startFleet(), {
       title: `F7 Sentinel, the master is ${how}`,
       async cause() {
         const old = await (how === 'killed' ? started.killMaster() : started.pauseMaster());
@@ -63,7 +63,7 @@ function suite(started: SentinelTopology): void {
   });
 
   it('when the failover is planned', async () => {
-    await throughFailover(await fleetOf(), {
+    await throughFailover(await startFleet(), {
       title: 'F7 Sentinel, a planned failover',
       cause: () => started.failover(),
       heal: inStep,

@@ -14,30 +14,30 @@ import { TELLS_MEMORY } from '../harness/processes/resources.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { LOAD_ENV } from '../load/load-env.ts';
-import { type Door, doorTo } from './door.ts';
+import { createPodClient, type PodClient } from './pod-client.ts';
 
 type Env = Record<string, string>;
 
-/** A pod with the calls to it. */
-export type SitePod = Pod & Door;
+/** A pod with a client for it. */
+export type SitePod = Pod & PodClient;
 
-/** A Redis, with pods and workers started on it as a test needs them. */
+/** A Redis on which a test starts the pods and workers that it needs. */
 export interface Site {
   readonly redis: RedisServer;
-  /** A pod straight on this Redis unless `env` says otherwise. */
+  /** Starts a pod that connects directly to this Redis unless `env` sets another URL. */
   pod(env?: Env, options?: StartOptions): Promise<SitePod>;
   worker(env?: Env, options?: StartOptions): Promise<ManagedProcess>;
-  /** A way to this Redis that can be broken. */
+  /** Starts a proxy to this Redis whose connections can be broken. */
   proxy(): Promise<ChaosProxy>;
-  /** Ends what was started since the start of the site, or since the last call; Redis stays. */
+  /** Ends everything started since the last call, except Redis. */
   clear(): Promise<void>;
   /** Ends everything. */
   stop(): Promise<void>;
 }
 
 /**
- * Nothing looks again by itself within a test: what is found there was told by a wake, a resync, a timer or a job. A
- * test that is about the slow look or the sweep says so in the environment of its pods.
+ * Nothing polls within a test: every observed change came by a wake, a resync, a timer or a job. A test of polling or
+ * of the sweep sets so in the environment of its pods.
  */
 const PATIENT_ENV = {
   ...LOAD_ENV,
@@ -46,7 +46,7 @@ const PATIENT_ENV = {
   PARLEY_DRAIN_DELAY_MS: '0',
 } as const;
 
-/** Starts a Redis for a file of tests. */
+/** Starts a Redis for one test file. */
 export async function openSite(options: RedisOptions = {}): Promise<Site> {
   const redis = await startRedis(options);
   const processes: ManagedProcess[] = [];
@@ -61,7 +61,7 @@ export async function openSite(options: RedisOptions = {}): Promise<Site> {
     async pod(env = {}, more = {}) {
       const pod = await startPod({ ...PATIENT_ENV, REDIS_URL: redis.url, ...env }, more);
       processes.push(pod);
-      return { ...pod, ...doorTo(pod) };
+      return { ...pod, ...createPodClient(pod) };
     },
     async worker(env = {}, more = {}) {
       const worker = await startWorker({ ...PATIENT_ENV, REDIS_URL: redis.url, ...env }, more);
@@ -83,9 +83,9 @@ export async function openSite(options: RedisOptions = {}): Promise<Site> {
 const SHARED_MEMORY = '/dev/shm';
 
 /**
- * Starts a Redis that keeps its files in memory, for a file of tests that kills it. While an fsync runs, Redis holds the
- * next write to its file back, and a kill -9 loses what it holds back. How long that takes is up to the disk; in memory it
- * takes no time, so that only the promise is left to judge.
+ * Starts a Redis that keeps its files in memory, for a test file that kills it. While an fsync runs, Redis delays the
+ * next write to its file, and a kill -9 loses the delayed writes. The duration depends on the disk; in memory it is
+ * zero, so that the tests judge only what Redis promises.
  */
 export async function openSiteInMemory(options: RedisOptions = {}): Promise<Site> {
   const dir = await mkdtemp(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'parley-faults-'));
@@ -99,7 +99,7 @@ export async function openSiteInMemory(options: RedisOptions = {}): Promise<Site
   };
 }
 
-/** A pod whose way to Redis can be broken, and one straight on it. */
+/** A pod whose connection to Redis can be broken (`far`), and one with a direct connection (`near`). */
 export interface TwoPods {
   readonly site: Site;
   readonly proxy: ChaosProxy;
@@ -107,7 +107,7 @@ export interface TwoPods {
   readonly near: SitePod;
 }
 
-/** Opens a site with a far pod, which tells its memory, and a near one; `env` is for both. */
+/** Opens a site with a far pod, which reports its memory, and a near one; `env` applies to both. */
 export async function openTwoPods(env: Env = {}): Promise<TwoPods> {
   const site = await openSite();
   const proxy = await site.proxy();
@@ -118,7 +118,7 @@ export async function openTwoPods(env: Env = {}): Promise<TwoPods> {
   return { site, proxy, far, near };
 }
 
-/** Waits until a pod says it is ready: after a fault it may need a moment to be connected again. */
+/** Waits until a pod is ready: after a fault it may need a moment to reconnect. */
 export async function untilReady({ url }: { readonly url: string }): Promise<void> {
   const ready = async () => {
     const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(5_000) });

@@ -10,16 +10,16 @@ import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
-import { choose, newOwner, tokenOf } from './door.ts';
-import { faultsOf, openReader, type ReadOptions } from './reader.ts';
-import { streamsOf } from './redis-eye.ts';
+import { choose, newOwner, tokenOf } from './pod-client.ts';
+import { findFaults, openReader, type ReadOptions } from './reader.ts';
+import { countStreams } from './redis-monitor.ts';
 import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
 
 const SLOW_READERS = 40;
 const LONG_QUESTIONS = 500;
-/** Less than half of what would be kept for them all. */
+/** Less than half of the memory that unbounded buffers for all of them would take. */
 const HEAP_MB = 192;
 const READ_ON = 5;
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterEach(() => site.clear());
 afterAll(() => site?.stop());
 
-/** Somebody's stream with `questions` questions on it, all answered. */
+/** Creates a person's stream with `questions` questions on it, all answered. */
 async function fill(pod: SitePod, questions: number, message = 'Which one?') {
   const owner = newOwner();
   const stream = { owner, streamRequestId: `turn-${owner.userId}` };
@@ -39,7 +39,7 @@ async function fill(pod: SitePod, questions: number, message = 'Which one?') {
   return stream;
 }
 
-/** Puts more on it. A busy machine may have a pod say that it cannot now; then it is told the same once more. */
+/** Adds questions to the stream. A pod on a busy machine may refuse for a moment; then the call is repeated. */
 async function add(
   pod: SitePod,
   stream: Pick<ReadOptions, 'owner' | 'streamRequestId'>,
@@ -61,7 +61,7 @@ async function add(
   }
 }
 
-it('F20 the pod of a stream is killed: through another pod it goes on from Last-Event-ID, no gap and no repeat', async () => {
+it('F20 the pod of a stream is killed: the reader resumes from Last-Event-ID on another pod, without a gap or a repeat', async () => {
   const [first, second] = await Promise.all([site.pod(), site.pod()]);
   const stream = await fill(second, 5);
   const before = await openReader({ url: first.url, ...stream });
@@ -73,9 +73,9 @@ it('F20 the pod of a stream is killed: through another pod it goes on from Last-
   await add(second, stream, 3);
   const after = await openReader({ url: second.url, ...stream, lastEventId });
   await waitUntil(() => before.events.length + after.events.length >= 22, { what: 'all twenty-two events' });
-  expect(faultsOf([...before.events, ...after.events])).toEqual([]);
+  expect(findFaults([...before.events, ...after.events])).toEqual([]);
   await after.close();
-  // From wherever one was, too.
+  // Resuming works from every position.
   const all = [...before.events, ...after.events];
   for (const [index, { id }] of all.entries()) {
     const rest = await openReader({ url: second.url, ...stream, lastEventId: id });
@@ -85,7 +85,7 @@ it('F20 the pod of a stream is killed: through another pod it goes on from Last-
   }
 });
 
-it('F20 pods are killed and replaced during settles: readers miss nothing and get nothing twice', async () => {
+it('F20 pods are killed and replaced during settles: readers miss no event and receive none twice', async () => {
   const settles = SIZE.full ? 20_000 : 1_000;
   const env = { PARLEY_LIMIT_USER_HISTORY: '1000000' };
   const pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
@@ -95,7 +95,7 @@ it('F20 pods are killed and replaced during settles: readers miss nothing and ge
   const kills = SIZE.full ? 12 : 3;
   for (let kill = 0; kill < kills; kill += 1) {
     await waitUntil(() => load.settled() > ((kill + 1) * settles) / (kills + 2), {
-      what: 'the load to get on',
+      what: 'the load to make progress',
       timeoutMs: 10 * 60_000,
     });
     const at = kill % pods.length;
@@ -111,7 +111,7 @@ it('F20 pods are killed and replaced during settles: readers miss nothing and ge
   expect(load.settled()).toBe(settles);
 });
 
-it('after a lost feed there is a clear reset, for who stayed and for who comes back through another pod', async () => {
+it('after a feed is lost, connected readers and readers that resume on another pod get a clear reset', async () => {
   const [first, second] = await Promise.all([site.pod(), site.pod()]);
   const stream = await fill(second, 3);
   const stayed = await openReader({ url: first.url, ...stream });
@@ -127,12 +127,12 @@ it('after a lost feed there is a clear reset, for who stayed and for who comes b
   ] as const) {
     await waitUntil(() => reader.events.length === seen + 3, { what: 'the new feed' });
     expect(reader.events.slice(seen).map(({ name }) => name)).toEqual(anew);
-    expect(faultsOf(reader.events, seen === 0 ? lastEventId : undefined)).toEqual([]);
+    expect(findFaults(reader.events, seen === 0 ? lastEventId : undefined)).toEqual([]);
     await reader.close();
   }
 });
 
-/** Opens a stream and reads nothing of it yet. */
+/** Opens a stream without reading from it. */
 async function openUnread({ url, owner, streamRequestId }: ReadOptions): Promise<IncomingMessage> {
   const headers = { authorization: `Bearer ${await tokenOf(owner)}` };
   return new Promise((resolve, reject) => {
@@ -141,7 +141,7 @@ async function openUnread({ url, owner, streamRequestId }: ReadOptions): Promise
   });
 }
 
-/** Reads what is there until `wanted` events came or the connection ended; gives the ids and which of both it was. */
+/** Reads until `wanted` events came or the connection ended; returns the ids and which of the two happened. */
 async function readOn(unread: IncomingMessage, wanted: number): Promise<{ ids: string[]; cut: boolean }> {
   const ids: string[] = [];
   const parser = createParser({ onEvent: ({ id }) => void (id !== undefined && ids.push(id)) });
@@ -151,12 +151,12 @@ async function readOn(unread: IncomingMessage, wanted: number): Promise<{ ids: s
       if (ids.length >= wanted) return { ids, cut: false };
     }
   } catch {
-    // Cut off in the midst of it.
+    // The connection was cut in the middle of an event.
   }
   return { ids, cut: true };
 }
 
-it(`F21 ${SLOW_READERS} readers do not read while 10 MB of events come: memory stays bounded, others are served`, async () => {
+it(`F21 ${SLOW_READERS} readers do not read while 10 MB of events come: memory stays bounded, and other readers are served`, async () => {
   const small = { nodeArgs: [`--max-old-space-size=${HEAP_MB}`, ...TELLS_MEMORY] };
   const [pod, other] = await Promise.all([site.pod({}, small), site.pod()]);
   const message = 'x'.repeat(9_500);
@@ -170,7 +170,7 @@ it(`F21 ${SLOW_READERS} readers do not read while 10 MB of events come: memory s
   const before = await liveBytes(pod);
   await Promise.all(Array.from({ length: 10 }, () => add(other, stream, LONG_QUESTIONS / 10, message)));
   await waitUntil(() => reader.events.length === events, { what: 'all events', timeoutMs: 120_000 });
-  expect(faultsOf(reader.events)).toEqual([]);
+  expect(findFaults(reader.events)).toEqual([]);
   const grown = (await liveBytes(pod)) - before;
   const all = reader.events.map(({ id }) => id);
   let cutOff = 0;
@@ -180,9 +180,9 @@ it(`F21 ${SLOW_READERS} readers do not read while 10 MB of events come: memory s
     if (cut) cutOff += 1;
     each.destroy();
   }
-  // Whoever never reads again is cut off in the end; that takes half a minute.
+  // A reader that never reads again is cut off eventually; that takes half a minute.
   if (SIZE.full) {
-    await waitUntil(async () => (await streamsOf(site.redis.url, stream.owner)) === 1, {
+    await waitUntil(async () => (await countStreams(site.redis.url, stream.owner)) === 1, {
       what: 'the pod to cut the last slow reader off',
       timeoutMs: 180_000,
     });

@@ -4,22 +4,22 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { type Asked, choose, newOwner, type Reply } from './door.ts';
+import { type Asked, choose, newOwner, type Reply } from './pod-client.ts';
 import { openReader, type Reader } from './reader.ts';
-import { subscribersOf, untilHeard } from './redis-eye.ts';
+import { countSubscribers, untilSubscribed } from './redis-monitor.ts';
 import { openTwoPods, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const SLEEPERS = 20;
-// Far less than the time of a long poll or the next slow look: whoever ends sooner was told.
+// Far shorter than a long poll or a polling interval: a wait that ends sooner was notified.
 const TOLD_WITHIN_MS = 40_000;
 
 let site: Site;
 let proxy: ChaosProxy;
-/** Hears of Redis through the proxy. */
+/** The pod that subscribes through the proxy. */
 let far: SitePod;
-/** Straight on Redis; the answers go through it. */
+/** The pod with a direct connection to Redis; the answers go through it. */
 let near: SitePod;
 
 beforeAll(async () => {
@@ -31,20 +31,20 @@ afterEach(async () => {
 });
 afterAll(() => site?.stop());
 
-/** Who waits for an answer, and who watches the stream of the same question, both on the far pod. */
+/** A waiter for an answer and a reader of the stream of the same question, both on the far pod. */
 interface Sleeper {
   readonly asked: Asked;
   readonly reader: Reader;
-  /** What the waiter was told, once it was. */
-  told?: Reply;
+  /** The reply to the waiter, once there is one. */
+  reply?: Reply;
 }
 
 async function sleepOnFarPod(): Promise<Sleeper[]> {
   const questions = await Promise.all(Array.from({ length: SLEEPERS }, () => near.ask()));
   const replies = questions.map((asked) => far.wait(asked));
-  // Before any reader subscribes to the same channel. A waiter that has not read its question yet has nothing to ride
-  // an outage out with, and says so.
-  await untilHeard(site.redis.url, questions);
+  // Before any reader subscribes to the same channel. A waiter that has not read its question yet has no state to sit
+  // out an outage with, and gets an error.
+  await untilSubscribed(site.redis.url, questions);
   const sleepers = await Promise.all(
     questions.map(async (asked, index): Promise<Sleeper> => {
       const { owner, streamRequestId } = asked;
@@ -53,7 +53,7 @@ async function sleepOnFarPod(): Promise<Sleeper[]> {
         reader: await openReader({ url: far.url, owner, streamRequestId }),
       };
       replies[index]?.then((reply) => {
-        sleeper.told = reply;
+        sleeper.reply = reply;
       });
       return sleeper;
     }),
@@ -69,17 +69,17 @@ async function answerAll(sleepers: readonly Sleeper[]): Promise<void> {
     expect(await near.answer(asked, choose(asked.id))).toMatchObject({ status: 200 });
 }
 
-/** Every one was told of its own answer, once. */
+/** Expects that every waiter and reader received its own answer, once. */
 async function allTold(sleepers: readonly Sleeper[]): Promise<void> {
   await waitUntil(
-    () => sleepers.every(({ told, reader }) => told !== undefined && reader.events.length >= 2),
+    () => sleepers.every(({ reply, reader }) => reply !== undefined && reader.events.length >= 2),
     {
-      what: 'all waiters and readers to be told',
+      what: 'all waiters and readers to be notified',
       timeoutMs: TOLD_WITHIN_MS,
     },
   );
-  for (const { asked, told } of sleepers) {
-    expect(told).toMatchObject({ status: 200, body: { status: 'accepted', content: { choice: asked.id } } });
+  for (const { asked, reply } of sleepers) {
+    expect(reply).toMatchObject({ status: 200, body: { status: 'accepted', content: { choice: asked.id } } });
   }
   for (const { reader } of sleepers) {
     expect(reader.events.map(({ name }) => name)).toEqual(['elicitation-request', 'elicitation-resolved']);
@@ -87,23 +87,23 @@ async function allTold(sleepers: readonly Sleeper[]): Promise<void> {
   }
 }
 
-it('F1 the subscriber is reset while the answers are published: everyone is told after it is back', async () => {
+it('F1 the subscriber is reset while answers are published: all waiters and readers get them after it reconnects', async () => {
   const sleepers = await sleepOnFarPod();
   await proxy.refuse(true);
   proxy.reset();
   await waitUntil(
     async () => {
-      const counts = await Promise.all(sleepers.map(({ asked }) => subscribersOf(site.redis.url, asked)));
+      const counts = await Promise.all(sleepers.map(({ asked }) => countSubscribers(site.redis.url, asked)));
       return counts.every((count) => count === 0);
     },
-    { what: 'nobody to be subscribed' },
+    { what: 'no subscriber' },
   );
   await answerAll(sleepers);
   await proxy.heal();
   await allTold(sleepers);
 });
 
-it('F1 only the subscriptions are cut, again and again, while the answers are published: everyone is told', async () => {
+it('F1 only the subscriptions are cut, repeatedly, while answers are published: all waiters and readers get them', async () => {
   const sleepers = await sleepOnFarPod();
   const cut = () => redisCommand(site.redis.url, 'CLIENT', 'KILL', 'TYPE', 'pubsub');
   for (const sleeper of sleepers) await Promise.all([cut(), answerAll([sleeper])]);
@@ -111,7 +111,7 @@ it('F1 only the subscriptions are cut, again and again, while the answers are pu
 });
 
 it.each(['both', 'toClient', 'toServer'] as const)(
-  'F2 the connections are half-open (%s): everyone is told although nothing says so',
+  'F2 the connections are half-open (%s): all waiters and readers get their answers although no error is reported',
   async (direction) => {
     const sleepers = await sleepOnFarPod();
     proxy.blackhole({ existing: true, fresh: false, direction });
@@ -120,7 +120,7 @@ it.each(['both', 'toClient', 'toServer'] as const)(
   },
 );
 
-it('F25 wakes come twice, late and out of order: each is told once, and only what is true', async () => {
+it('F25 wakes arrive twice, late and out of order: each reader gets each event once and no false one', async () => {
   const ear = new Redis(site.redis.url);
   const owner = newOwner();
   const streamRequestId = `turn-${owner.userId}`;
@@ -131,13 +131,13 @@ it('F25 wakes come twice, late and out of order: each is told once, and only wha
   await ear.subscribe(channel);
   const reader = await openReader({ url: far.url, owner, streamRequestId });
   const wait = far.wait(first);
-  await untilHeard(site.redis.url, [first]);
+  await untilSubscribed(site.redis.url, [first]);
   expect(await near.answer(first, choose('left'))).toMatchObject({ status: 200 });
   expect(await wait).toMatchObject({ body: { status: 'accepted' } });
   const second = await near.ask({ owner, streamRequestId });
   const open = far.wait(second);
   await waitUntil(() => wakes.length === 2 && reader.events.length === 3, {
-    what: 'both questions to be told',
+    what: 'the events of both questions',
   });
 
   ear.disconnect();
@@ -154,7 +154,7 @@ it('F25 wakes come twice, late and out of order: each is told once, and only wha
   for (let round = 0; round < 20; round += 1) {
     for (const message of [...wakes].reverse().concat(wakes, strange)) await publish(message);
   }
-  // What comes after it all shows that all of it was heard.
+  // A later event shows that all earlier wakes were processed.
   expect(await near.answer(second, choose('right'))).toMatchObject({ status: 200 });
   expect(await open).toMatchObject({ body: { status: 'accepted', content: { choice: 'right' } } });
   await waitUntil(() => reader.events.length >= 4, { what: 'the last event' });

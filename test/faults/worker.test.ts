@@ -11,25 +11,25 @@ import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createLoad } from '../load/run-load.ts';
 import { prove, SIZE } from '../load/size.ts';
-import type { Asked, Reply } from './door.ts';
-import { endingsOf, onCommand } from './redis-eye.ts';
+import type { Asked, Reply } from './pod-client.ts';
+import { countEndings, onCommand } from './redis-monitor.ts';
 import { openSiteInMemory, type Site, type SitePod, untilReady } from './site.ts';
 
-// What a worker does with single jobs while it is killed, frozen or ahead of its time is shown in
-// test/integration/worker*.test.ts. Here are pods and workers together: whatever happens to a worker, each question
-// ends once, not before its time, and whoever waits is told.
+// How a worker treats single jobs while it is killed, frozen or ahead of its time is tested in
+// test/integration/worker*.test.ts. These tests run pods and workers together: whatever happens to a worker, each
+// question ends once, not before its deadline, and every waiter is notified.
 
 vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });
 
 const HOUR_SECONDS = 3_600;
 const SWEEPING = { PARLEY_SWEEP_MS: '300' };
-/** Leaves every deadline to the queue. */
+/** Settings under which only the queue expires questions. */
 const NO_TIMERS = { PARLEY_LIMIT_LOCAL_TIMERS: '0' };
 
 let site: Site;
 
 beforeAll(async () => {
-  // Redis is killed here right after writes; what it keeps of them is not what these tests are about.
+  // These tests kill Redis right after writes; its durability is not what they check.
   site = await openSiteInMemory({ args: ['--appendfsync', 'always'] });
 });
 afterEach(() => site.clear());
@@ -39,29 +39,29 @@ function askMany(pod: SitePod, count: number, timeoutSeconds: number): Promise<A
   return Promise.all(Array.from({ length: count }, () => pod.ask({ timeoutSeconds })));
 }
 
-/** Everyone who waits on `pod` hears that it expired; each did so once and not before its time. */
+/** Expects that waiting on `pod` returns expired for each question, and that each expired once and not early. */
 async function allExpire(pod: SitePod, questions: readonly Asked[]): Promise<void> {
   await Promise.all(questions.map((asked) => expiresOnce(pod, asked)));
 }
 
 async function expiresOnce(pod: SitePod, asked: Asked): Promise<void> {
-  let told: Reply = await pod.wait(asked);
-  // A pod that has lost its Redis says so, and is asked again.
-  for (let attempt = 0; told.status === 503 && attempt < 100; attempt += 1) {
+  let reply: Reply = await pod.wait(asked);
+  // A pod without Redis replies 503, and the call is repeated.
+  for (let attempt = 0; reply.status === 503 && attempt < 100; attempt += 1) {
     await sleep(200);
-    told = await pod.wait(asked);
+    reply = await pod.wait(asked);
   }
-  expect(told).toMatchObject({ status: 200, body: { status: 'expired' } });
-  const { settledAt, expiresAt } = told.body as Record<string, string>;
+  expect(reply).toMatchObject({ status: 200, body: { status: 'expired' } });
+  const { settledAt, expiresAt } = reply.body as Record<string, string>;
   expect(Date.parse(`${settledAt}`)).toBeGreaterThanOrEqual(Date.parse(`${expiresAt}`));
-  expect(await endingsOf(site.redis.url, asked)).toBe(1);
+  expect(await countEndings(site.redis.url, asked)).toBe(1);
 }
 
 function jobKey({ id }: Asked): string {
   return `${timerPrefix(0)}:expiry:${id}`;
 }
 
-it('F10 Redis is down across the deadlines: all expire once it is back', async () => {
+it('F10 Redis is down across the deadlines: all questions expire once it is back', async () => {
   const [pod] = await Promise.all([site.pod(), site.worker()]);
   const asked = await askMany(pod, 30, 2);
   const expiring = allExpire(pod, asked);
@@ -71,13 +71,13 @@ it('F10 Redis is down across the deadlines: all expire once it is back', async (
   await expiring;
 });
 
-it('F11 Redis restarts before the deadlines: the jobs fire all the same', async () => {
+it('F11 Redis restarts before the deadlines: the jobs still run', async () => {
   const [pod] = await Promise.all([site.pod(NO_TIMERS), site.worker()]);
   const asked = await askMany(pod, 30, 4);
   await waitUntil(
     async () => Number(await redisCommand(site.redis.url, 'EXISTS', ...asked.map(jobKey))) === 30,
     {
-      what: 'all jobs to be there',
+      what: 'all jobs to be queued',
     },
   );
   await site.redis.kill9();
@@ -86,7 +86,7 @@ it('F11 Redis restarts before the deadlines: the jobs fire all the same', async 
   await allExpire(pod, asked);
 });
 
-it('F12 the only worker is frozen when the deadlines pass: the sweep expires them, and the worker finds them ended', async () => {
+it('F12 the only worker is frozen when the deadlines pass: the sweep expires the questions, and the worker finds them ended', async () => {
   const [pod, worker] = await Promise.all([site.pod(NO_TIMERS), site.worker(), site.pod(SWEEPING)]);
   worker.freeze();
   const asked = await askMany(pod, 10, 1);
@@ -96,10 +96,10 @@ it('F12 the only worker is frozen when the deadlines pass: the sweep expires the
     what: 'the jobs to be done',
     timeoutMs: 60_000,
   });
-  for (const each of asked) expect(await endingsOf(site.redis.url, each)).toBe(1);
+  for (const each of asked) expect(await countEndings(site.redis.url, each)).toBe(1);
 });
 
-it('F13 the worker is killed with due jobs under way: all expire, each once', async () => {
+it('F13 the worker is killed while it runs due jobs: all questions expire, each once', async () => {
   const [pod, worker] = await Promise.all([site.pod(NO_TIMERS), site.worker(), site.pod(SWEEPING)]);
   const asked = await askMany(pod, 50, 2);
   const stopLooking = await onCommand(site.redis.url, 'elicitation-resolved', () => worker.kill('SIGKILL'));
@@ -108,7 +108,7 @@ it('F13 the worker is killed with due jobs under way: all expire, each once', as
   await worker.exited;
 });
 
-it('F14 a job that takes every worker with it is given up, and the sweep does what it was for', async () => {
+it('F14 a job that crashes every worker is abandoned, and the sweep expires its question', async () => {
   const start = () =>
     startProcess({
       name: 'slow worker',
@@ -124,7 +124,7 @@ it('F14 a job that takes every worker with it is given up, and the sweep does wh
   let died = 0;
   for (const alive = new Set(victims); !(await givenUp()); ) {
     const next = await waitUntil(async () => (await givenUp()) || [...alive].find(taken), {
-      what: 'the job to be taken, or given up',
+      what: 'the job to be taken or abandoned',
       timeoutMs: 60_000,
     });
     if (next === true) break;
@@ -139,7 +139,7 @@ it('F14 a job that takes every worker with it is given up, and the sweep does wh
   await Promise.all(victims.map((victim) => victim.stop(0)));
 });
 
-it('F15 the only worker is an hour behind: its sweep expires what its timers would', async (context) => {
+it('F15 the clock of the only worker is an hour behind: its sweep expires the questions instead of its timers', async (context) => {
   const behind = await fakeTime(-HOUR_SECONDS);
   if (behind === undefined) return notRun(context, 'there is no faketime');
   const [pod] = await Promise.all([
@@ -149,7 +149,7 @@ it('F15 the only worker is an hour behind: its sweep expires what its timers wou
   await allExpire(pod, await askMany(pod, 10, 1));
 });
 
-it('F15 pods and workers an hour ahead and an hour behind: nothing early, nothing late, nothing lost', async (context) => {
+it('F15 clocks of pods and workers are an hour ahead or behind: nothing is early, late or lost', async (context) => {
   const [ahead, behind] = [await fakeTime(HOUR_SECONDS), await fakeTime(-HOUR_SECONDS)];
   if (ahead === undefined || behind === undefined) return notRun(context, 'there is no faketime');
   const env = { PARLEY_SWEEP_MS: '1000' };
@@ -174,7 +174,7 @@ it('F15 pods and workers an hour ahead and an hour behind: nothing early, nothin
   expect(report.counts.finals.expired).toBeGreaterThan(0);
 });
 
-it('F16 the links of the only worker are half-open: the sweep expires in its stead, and it comes back', async () => {
+it('F16 the connections of the only worker are half-open: the sweep expires the questions, and the worker recovers', async () => {
   const proxy = await site.proxy();
   const [pod] = await Promise.all([
     site.pod(NO_TIMERS),
@@ -186,7 +186,7 @@ it('F16 the links of the only worker are half-open: the sweep expires in its ste
   await proxy.heal();
   await redisCommand(site.redis.url, 'DEL', canaryKey());
   await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', canaryKey())) === 1, {
-    what: 'the worker to be back at its work',
+    what: 'the worker to run jobs again',
     timeoutMs: 90_000,
   });
 });

@@ -40,7 +40,7 @@ const FORM = {
   required: ['choice'],
 };
 
-/** Calls the HTTP API as askers and people would, and writes down what each of them saw. */
+/** Calls the HTTP API as askers and people would, and records each reply. */
 export function createDriver(options: DriverOptions) {
   const { history, requestTimeoutMs = REQUEST_TIMEOUT_MS, pollSeconds = POLL_SECONDS } = options;
 
@@ -69,7 +69,7 @@ export function createDriver(options: DriverOptions) {
     }
   }
 
-  /** Asks until it is known what became of it: the same key, so that it is asked once. */
+  /** Asks with one idempotency key until the outcome is known, so that the question is asked once. */
   async function ask(owner: Owner, question: Question): Promise<string | undefined> {
     const idempotencyKey = randomUUID();
     const body = {
@@ -97,17 +97,17 @@ export function createDriver(options: DriverOptions) {
         owner,
         streamRequestId: question.streamRequestId,
         idempotencyKey,
-        elicitationId: textOf(one, 'elicitationId'),
-        createdAt: timeOf(one, 'createdAt'),
-        expiresAt: timeOf(one, 'expiresAt'),
+        elicitationId: readText(one, 'elicitationId'),
+        createdAt: readTime(one, 'createdAt'),
+        expiresAt: readTime(one, 'expiresAt'),
         httpStatus: one.status,
-        code: textOf(one, 'code'),
+        code: readText(one, 'code'),
         startedAt,
         at: performance.now(),
       });
       return one;
     });
-    return reply.status === 201 ? textOf(reply, 'elicitationId') : undefined;
+    return reply.status === 201 ? readText(reply, 'elicitationId') : undefined;
   }
 
   /** Answers once; the reply may be unknown. */
@@ -135,15 +135,15 @@ export function createDriver(options: DriverOptions) {
       action: answer.action,
       content: answer.content,
       httpStatus: reply.status,
-      code: textOf(reply, 'code'),
-      recorded: recordedOf(reply),
+      code: readText(reply, 'code'),
+      recorded: readRecorded(reply),
       startedAt,
       at: performance.now(),
     });
     return reply;
   }
 
-  /** Answers again and again with the same response id until the outcome is known. */
+  /** Repeats an answer with the same response id until the outcome is known. */
   async function respondUntilKnown(
     elicitationId: string,
     by: Owner,
@@ -165,8 +165,8 @@ export function createDriver(options: DriverOptions) {
       elicitationId,
       by: { tenant: owner.tenant },
       httpStatus: reply.status,
-      code: textOf(reply, 'code'),
-      recorded: recordedOf(reply),
+      code: readText(reply, 'code'),
+      recorded: readRecorded(reply),
       startedAt,
       at: performance.now(),
     });
@@ -175,7 +175,7 @@ export function createDriver(options: DriverOptions) {
 
   /**
    * Waits by long polls, on another pod each time, until it ended or `withinMs` passed; counted from when `from`
-   * resolves, if that is told: what keeps the answer from being recorded does not keep the waiter from being told.
+   * resolves, where `from` is given: a delayed recording of the answer then does not count as a delayed notification.
    */
   async function waitUntilEnded(
     elicitationId: string,
@@ -196,7 +196,7 @@ export function createDriver(options: DriverOptions) {
         undefined,
         pollSeconds * 1000 + requestTimeoutMs,
       );
-      const seen = reply.status === 200 ? seenOf(reply.body) : undefined;
+      const seen = reply.status === 200 ? readSeen(reply.body) : undefined;
       const over = performance.now() - startedAt >= withinMs;
       if (!over && (seen === undefined || seen.status === 'pending' || seen.status === 'opened')) {
         if (seen === undefined) await sleep(50 + Math.random() * 200);
@@ -220,7 +220,7 @@ export function createDriver(options: DriverOptions) {
   async function read(elicitationId: string, by: Owner, final: boolean): Promise<Reply> {
     const startedAt = performance.now();
     const reply = await call('GET', `/v1/elicitations/${elicitationId}`, await options.userToken(by));
-    const seen = recordedOf(reply);
+    const seen = readRecorded(reply);
     const at = performance.now();
     if (seen === undefined || reply.status !== 200) return reply;
     if (final) recordFinal(seen, reply.body, by);
@@ -242,7 +242,7 @@ export function createDriver(options: DriverOptions) {
     });
   }
 
-  /** Reads the end of everything that `owner` was ever asked, a page at a time. */
+  /** Reads the end of every question to `owner`, a page at a time. */
   async function readFinals(owner: Owner): Promise<void> {
     let path: string | undefined = LIST;
     while (path !== undefined) {
@@ -251,10 +251,10 @@ export function createDriver(options: DriverOptions) {
       const reply = await untilKnown(() => call('GET', page, token));
       if (reply.status !== 200) return;
       for (const one of (reply.body?.elicitations ?? []) as Record<string, unknown>[]) {
-        const seen = seenOf(one);
+        const seen = readSeen(one);
         if (seen !== undefined) recordFinal(seen, one, owner);
       }
-      const next = textOf(reply, 'nextCursor');
+      const next = readText(reply, 'nextCursor');
       path = next === undefined ? undefined : `${LIST}&cursor=${next}`;
     }
   }
@@ -262,13 +262,13 @@ export function createDriver(options: DriverOptions) {
   return { ask, respond, respondUntilKnown, command, waitUntilEnded, read, readFinals, call };
 }
 
-/** The elicitation that a reply carries: whole, or inside a problem. */
-function recordedOf({ body }: Reply): Seen | undefined {
+/** Reads the elicitation that a reply carries, on its own or inside a problem. */
+function readRecorded({ body }: Reply): Seen | undefined {
   const inner = body?.elicitation;
-  return seenOf(typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : body);
+  return readSeen(typeof inner === 'object' && inner !== null ? (inner as Record<string, unknown>) : body);
 }
 
-function seenOf(body: Record<string, unknown> | undefined): Seen | undefined {
+function readSeen(body: Record<string, unknown> | undefined): Seen | undefined {
   if (body === undefined || typeof body.elicitationId !== 'string') return undefined;
   return {
     status: body.status as ElicitationStatus,
@@ -278,13 +278,13 @@ function seenOf(body: Record<string, unknown> | undefined): Seen | undefined {
   };
 }
 
-function textOf({ body }: Reply, name: string): string | undefined {
+function readText({ body }: Reply, name: string): string | undefined {
   const value = body?.[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-function timeOf(reply: Reply, name: string): number | undefined {
-  const text = textOf(reply, name);
+function readTime(reply: Reply, name: string): number | undefined {
+  const text = readText(reply, name);
   return text === undefined ? undefined : Date.parse(text);
 }
 

@@ -14,7 +14,7 @@ export interface FollowOptions {
   readonly reconnectEveryMs: number;
 }
 
-/** Reads one stream as a browser would: resumes by Last-Event-ID on some pod, until told to stop. */
+/** Reads one stream as a browser would: resumes by Last-Event-ID on any pod, until it is stopped. */
 export function follow(options: FollowOptions): { stop: () => Promise<void> } {
   const stopped = new AbortController();
   const running = run(options, stopped.signal);
@@ -42,7 +42,7 @@ async function connectOnce(
   const { history, owner, streamRequestId } = options;
   const connectionId = randomUUID();
   let lastEventId = resumeAfter;
-  // Held by hand: Node 20 may collect a timeout signal that only AbortSignal.any knows, and then it never fires.
+  // This reference is needed: Node 20 may collect a timeout signal that only AbortSignal.any holds, and then it never fires.
   const leaving = new AbortController();
   const leave = () => leaving.abort();
   const timer = setTimeout(leave, options.reconnectEveryMs * (0.5 + Math.random()));
@@ -90,7 +90,7 @@ async function connectOnce(
     });
     for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
   } catch {
-    // Leaving, a reset or a dead pod: all end the connection, and the next one resumes.
+    // A disconnect, a reset and a dead pod all end the connection; the next connection resumes.
   } finally {
     clearTimeout(timer);
     stopped.removeEventListener('abort', leave);

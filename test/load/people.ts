@@ -9,13 +9,13 @@ import { follow } from './follower.ts';
 import { SECRET, TENANTS } from './load-env.ts';
 
 const TOKEN_SECONDS = 4 * 3_600;
-// Readers on a busy machine are behind; whoever has not been told by then is not told.
+// Readers on a busy machine lag; an event that has not arrived by then counts as lost.
 const BEHIND_MS = 30_000;
-// What is told twice is told twice within this.
+// A duplicate event arrives within this time.
 const LINGER_MS = 1_000;
 
-/** People nobody asked before: the same user ids in every tenant, tenants in turn. */
-export function crowdOf(users: number): readonly Owner[] {
+/** Creates people without questions so far: the same user ids in every tenant, tenants in turn. */
+export function createCrowd(users: number): readonly Owner[] {
   const crowd = randomUUID().slice(0, 8);
   return Array.from({ length: users }, (_, index) =>
     TENANTS.map((tenant) => ({ tenant, userId: `user-${crowd}-${index}` })),
@@ -27,8 +27,8 @@ export function streamOf({ userId }: Owner): string {
   return `turn-of-${userId}`;
 }
 
-/** User tokens, each made once; good for pods whose clocks are an hour off. */
-export function tokenBook(): (owner: Owner) => Promise<string> {
+/** User tokens, each made once; valid for pods whose clocks are an hour off. */
+export function createTokenCache(): (owner: Owner) => Promise<string> {
   const tokens = new Map<string, Promise<string>>();
   return ({ tenant, userId }) => {
     const name = `${tenant}/${userId}`;
@@ -46,7 +46,7 @@ export interface FollowAllOptions {
   readonly tokenOf: (owner: Owner) => Promise<string>;
 }
 
-/** Everybody reads the stream of their turns, coming and going. */
+/** Has every person read their stream, with disconnects and reconnects. */
 export function followAll({ fetch: fetchFrom, history, owners, tokenOf }: FollowAllOptions) {
   return Promise.all(
     owners.map(async (owner) =>
@@ -62,8 +62,8 @@ export function followAll({ fetch: fetchFrom, history, owners, tokenOf }: Follow
   );
 }
 
-/** Readers leave once they were told of every end that was read; what nobody is told of is for the checker to say. */
-export async function leaveOnceTold(
+/** Stops the readers once they have received every end that was read; the checker reports ends that never arrive. */
+export async function stopOnceNotified(
   { events }: HistoryRecorder,
   followers: readonly { stop(): Promise<void> }[],
 ): Promise<void> {
@@ -75,10 +75,10 @@ export async function leaveOnceTold(
     );
   const ended = endedIn('final');
   const isTold = () => {
-    const told = endedIn('stream-event');
-    return [...ended].every((id) => told.has(id));
+    const notified = endedIn('stream-event');
+    return [...ended].every((id) => notified.has(id));
   };
-  const patience = { what: 'the last ends to be told', timeoutMs: BEHIND_MS, everyMs: 250 };
+  const patience = { what: 'the last ends to reach their readers', timeoutMs: BEHIND_MS, everyMs: 250 };
   await waitUntil(isTold, patience).catch(() => undefined);
   await sleep(LINGER_MS);
   await Promise.all(followers.map((follower) => follower.stop()));

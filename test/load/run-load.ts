@@ -2,7 +2,7 @@ import type { Owner } from '../harness/history/events.ts';
 import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
 import { createDriver, type Driver, type Question, sleep } from './driver.ts';
 import { serviceKeyOf } from './load-env.ts';
-import { crowdOf, followAll, leaveOnceTold, streamOf, tokenBook } from './people.ts';
+import { createCrowd, followAll, stopOnceNotified, streamOf, createTokenCache } from './people.ts';
 import { untilKnown } from './until-known.ts';
 
 export { LOAD_ENV } from './load-env.ts';
@@ -14,14 +14,14 @@ export interface LoadOptions {
   /** Users per tenant; both tenants have the same user ids and stream request ids, which must never meet. */
   readonly users?: number;
   readonly graceMs?: number;
-  /** Read every end once all is quiet, instead of as soon as nobody acts on it: what was lost meanwhile shows. */
+  /** Read every end when the load is over instead of as soon as a question is finished: this reveals later losses. */
   readonly endsLast?: boolean;
 }
 
 export interface Load {
   readonly history: HistoryRecorder;
   readonly driver: Driver;
-  /** Asks, answers, withdraws and lets expire, all at once; resolves when every wait has returned and every end was read. */
+  /** Asks, answers, withdraws and lets questions expire, all at once; resolves when every wait has returned and every end was read. */
   run(): Promise<void>;
 }
 
@@ -29,17 +29,17 @@ const GRACE_MS = 5_000;
 const SHORT_SECONDS = 1;
 const LONG_SECONDS = 20;
 
-/** A load of askers and people who race each other: answers, opposite answers, withdrawals and deadlines. */
+/** Creates a load of askers and people who race each other: answers, opposite answers, withdrawals and deadlines. */
 export function createLoad(options: LoadOptions): Load {
   const history = createHistory();
-  const tokenOf = tokenBook();
+  const tokenOf = createTokenCache();
   const driver = createDriver({
     fetch: options.fetch,
     history,
     serviceKey: serviceKeyOf,
     userToken: tokenOf,
   });
-  const owners = crowdOf(options.users ?? 10);
+  const owners = createCrowd(options.users ?? 10);
   const ended: { readonly id: string; readonly owner: Owner }[] = [];
 
   async function one(owner: Owner): Promise<void> {
@@ -49,7 +49,7 @@ export function createLoad(options: LoadOptions): Load {
     const within = question.timeoutSeconds * 1000 + (options.graceMs ?? GRACE_MS);
     await Promise.all([driver.waitUntilEnded(id, owner.tenant, within), actOn(driver, id, owner, question)]);
     if (options.endsLast === true) ended.push({ id, owner });
-    // Nobody acts on it any more; its retention may end before the run does.
+    // No one acts on the question any more, and its retention may end before the load does.
     else await untilKnown(() => driver.read(id, owner, true));
   }
 
@@ -57,7 +57,7 @@ export function createLoad(options: LoadOptions): Load {
     const quietAt = performance.now() + LONG_SECONDS * 1000 + (options.graceMs ?? GRACE_MS);
     await Promise.all(
       ended.map(async ({ id, owner }) => {
-        // What fell back to open ends once more, at its deadline.
+        // A question that a lost write reopened ends again at its deadline.
         await driver.waitUntilEnded(id, owner.tenant, quietAt - performance.now());
         await untilKnown(() => driver.read(id, owner, true));
       }),
@@ -79,7 +79,7 @@ export function createLoad(options: LoadOptions): Load {
       };
       await Promise.all(Array.from({ length: options.askers }, asker));
       await readLast();
-      await leaveOnceTold(history, followers);
+      await stopOnceNotified(history, followers);
     },
   };
 }
@@ -92,7 +92,7 @@ function questionOf(owner: Owner): Question {
   return { mode: 'url', completion: dice < 0.8 ? 'server' : 'client', timeoutSeconds, streamRequestId };
 }
 
-/** Up to four people (or one with four windows) act on it at once; some questions nobody answers in time. */
+/** Has up to four people (or one with four windows) act on a question at once; some questions expire unanswered. */
 async function actOn(driver: Driver, id: string, owner: Owner, question: Question): Promise<void> {
   const acts: Promise<unknown>[] = [];
   const patience = question.timeoutSeconds === SHORT_SECONDS ? 1_000 : 400;
@@ -100,7 +100,7 @@ async function actOn(driver: Driver, id: string, owner: Owner, question: Questio
     await sleep(Math.random() * patience);
     await run();
   };
-  // A deadline of one second is raced by answers at about that time, or met in silence.
+  // For a deadline of one second, either answers race it or no answer comes.
   if (question.timeoutSeconds === SHORT_SECONDS && Math.random() < 0.3) return;
   const respondents = 1 + Math.floor(Math.random() * 3);
   for (let index = 0; index < respondents; index += 1)
@@ -110,7 +110,7 @@ async function actOn(driver: Driver, id: string, owner: Owner, question: Questio
   if (Math.random() < 0.1) acts.push(later(() => driver.respond(id, strangerTo(owner), answerOf(question))));
   if (Math.random() < 0.3) acts.push(later(() => driver.read(id, owner, false)));
   await Promise.all(acts);
-  // What is still open then was only opened, or lost to a fault: it ends here or at its deadline.
+  // A question that is still open was never answered, or lost its answer to a fault: it ends here or at its deadline.
   if (question.completion === 'server' && Math.random() < 0.8) await driver.command('complete', id, owner);
 }
 
@@ -125,7 +125,7 @@ function answerOf(question: Question): { action: 'accept' | 'decline' | 'cancel'
   };
 }
 
-/** The same user id in the other tenant: as near as a stranger comes. */
+/** The same user id in the other tenant: the stranger with the most similar identity. */
 function strangerTo(owner: Owner): Owner {
   return { tenant: owner.tenant === 'acme' ? 'globex' : 'acme', userId: owner.userId };
 }

@@ -2,7 +2,7 @@ import type { Action, Owner } from '../harness/history/events.ts';
 import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
 import { createDriver } from './driver.ts';
 import { serviceKeyOf } from './load-env.ts';
-import { crowdOf, followAll, leaveOnceTold, streamOf, tokenBook } from './people.ts';
+import { createCrowd, followAll, stopOnceNotified, streamOf, createTokenCache } from './people.ts';
 
 export interface SettleLoadOptions {
   readonly fetch: typeof fetch;
@@ -10,30 +10,30 @@ export interface SettleLoadOptions {
   readonly askers: number;
   /** Users per tenant; each has one stream, and a reader of it who comes and goes. */
   readonly users?: number;
-  /** How long after the answer a waiter must have been told; less than a long poll lasts, so that only a wake or a resync can do it. */
-  readonly toldWithinMs?: number;
+  /** Time after the answer within which a waiter must be notified; shorter than a long poll, so that only a wake or a resync can do it. */
+  readonly notifiedWithinMs?: number;
   readonly pollSeconds?: number;
 }
 
 export interface SettleLoad {
   readonly history: HistoryRecorder;
-  /** How many have been asked, answered and told so far. */
+  /** How many questions have been asked, answered and reported to their waiters so far. */
   settled(): number;
   /** Resolves when all is settled and every end was read. */
   run(): Promise<void>;
 }
 
 const POLL_SECONDS = 60;
-const TOLD_WITHIN_MS = 40_000;
+const NOTIFIED_WITHIN_MS = 40_000;
 const SECOND_ANSWERS = 0.15;
 
-/** As many questions as can be, each answered at once, some twice: what a fault must not lose or double. */
+/** Creates a load of as many questions as possible, each answered at once, some twice: no fault may lose or duplicate one. */
 export function createSettleLoad(options: SettleLoadOptions): SettleLoad {
   const { fetch, settles, askers, users = 10, pollSeconds = POLL_SECONDS } = options;
   const history = createHistory();
-  const tokenOf = tokenBook();
+  const tokenOf = createTokenCache();
   const driver = createDriver({ fetch, history, serviceKey: serviceKeyOf, userToken: tokenOf, pollSeconds });
-  const owners = crowdOf(users);
+  const owners = createCrowd(users);
   let started = 0;
   let settled = 0;
 
@@ -43,9 +43,9 @@ export function createSettleLoad(options: SettleLoadOptions): SettleLoad {
     if (id === undefined) return;
     const answers = Math.random() < SECOND_ANSWERS ? [answer(), answer()] : [answer()];
     const answering = answers.map((each) => driver.respondUntilKnown(id, owner, each));
-    const toldWithinMs = options.toldWithinMs ?? TOLD_WITHIN_MS;
+    const notifiedWithinMs = options.notifiedWithinMs ?? NOTIFIED_WITHIN_MS;
     await Promise.all([
-      driver.waitUntilEnded(id, owner.tenant, toldWithinMs, Promise.race(answering)),
+      driver.waitUntilEnded(id, owner.tenant, notifiedWithinMs, Promise.race(answering)),
       ...answering,
     ]);
     settled += 1;
@@ -66,7 +66,7 @@ export function createSettleLoad(options: SettleLoadOptions): SettleLoad {
       const followers = await followAll({ fetch, history, owners, tokenOf });
       await Promise.all(Array.from({ length: askers }, ask));
       for (const owner of owners) await driver.readFinals(owner);
-      await leaveOnceTold(history, followers);
+      await stopOnceNotified(history, followers);
     },
   };
 }

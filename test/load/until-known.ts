@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reply } from './driver.ts';
 
-// Longer than a failover takes on a machine that has other things to do.
+// Longer than a failover takes on a busy machine.
 const GIVE_UP_MS = 120_000;
 const PAUSE_MS_MIN = 100;
 const PAUSE_MS_MAX = 300;
 
-/** Makes a call again and again until a reply says what became of it, or it has taken too long; gives the last reply. */
+/** Repeats a call until a reply states its outcome or the time is over; returns the last reply. */
 export async function untilKnown(call: () => Promise<Reply>): Promise<Reply> {
   const first = performance.now();
   for (;;) {

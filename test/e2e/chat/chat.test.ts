@@ -34,7 +34,7 @@ let pods: SitePod[];
 let folder: string;
 let env: Record<string, string>;
 
-/** "ask" asks the person; "echo x" calls the tool; "count" is long; anything else is repeated. */
+/** "ask" asks the person; "echo x" calls the tool; "count" gives a long reply; other texts are repeated. */
 function line({ userText, results }: Turn): ScriptedReply {
   if (results.length > 0) return { text: `Heard ${results.map(({ text }) => text).join(' and ')}.` };
   if (userText.startsWith('ask'))
@@ -48,7 +48,7 @@ function line({ userText, results }: Turn): ScriptedReply {
   return { text: `You said ${userText}.` };
 }
 
-/** "refuse" and "hang" is what the model does. */
+/** "refuse" and "hang" make the model refuse and hang. */
 function faultFor({ body }: ModelRequest): ModelFault | undefined {
   const text = JSON.stringify(body.messages.at(-1));
   if (text.includes('refuse')) return { kind: 'refuse', status: 400 };
@@ -105,7 +105,7 @@ async function resumedOn(pod: number, authorization: string): Promise<Watched> {
 }
 
 describe('a chat over three pods', () => {
-  it('answers a stock client, and remembers', async () => {
+  it('answers a stock client, and remembers the conversation', async () => {
     const { authorization } = await person();
     const first = await say({ authorization, text: 'hello', chatId: 'c1', pod: 0 });
     expect(textOf(await first.done)).toBe('You said hello.');
@@ -121,7 +121,7 @@ describe('a chat over three pods', () => {
     expect(textOf(await chat.done)).toContain('bananas');
   });
 
-  it('asks its person, takes the answer on another pod, and goes on in the same stream', async () => {
+  it('asks its person, takes the answer on another pod, and continues in the same stream', async () => {
     const { authorization } = await person();
     const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
     const elicitationId = await untilAsked(chat);
@@ -130,11 +130,11 @@ describe('a chat over three pods', () => {
     const message = await chat.done;
     expect(textOf(message)).toContain('teal');
     expect(questionIn(message)?.status).toBe('accepted');
-    const { content: _content, ...told } = questionIn(message) as Asked & { content?: unknown };
-    expect(JSON.stringify(told)).not.toContain('teal');
+    const { content: _content, ...question } = questionIn(message) as Asked & { content?: unknown };
+    expect(JSON.stringify(question)).not.toContain('teal');
   });
 
-  it('takes the answer as a message part too, and tells the model of a no', async () => {
+  it('accepts the answer as a message part, and reports a decline to the model', async () => {
     const { authorization } = await person();
     const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
     const elicitationId = await untilAsked(chat);
@@ -155,7 +155,7 @@ describe('a chat over three pods', () => {
     expect(textOf(message)).toMatch(/cannot show questions/);
   });
 
-  it('goes on without its reader, and is resumed on another pod from its start', async () => {
+  it('continues without its reader, and can be read on another pod from its start', async () => {
     const { authorization } = await person();
     const leaving = new AbortController();
     const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0, signal: leaving.signal });
@@ -169,7 +169,7 @@ describe('a chat over three pods', () => {
     expect(await resume(1, authorization, 'c1')).toBeUndefined();
   });
 
-  it('refuses a second turn while one runs, and stops from any pod', async () => {
+  it('refuses a second turn while one runs, and can be stopped from any pod', async () => {
     const { authorization, userId } = await person();
     const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
     const elicitationId = await untilAsked(chat);
@@ -188,7 +188,7 @@ describe('a chat over three pods', () => {
     );
   });
 
-  it('is nobody else’s: same conversation id, other person', async () => {
+  it('is hidden from another person with the same conversation id', async () => {
     const [one, other] = [await person(), await person()];
     const chat = await say({ authorization: one.authorization, text: 'ask me', chatId: 'shared' });
     const elicitationId = await untilAsked(chat);
@@ -206,7 +206,7 @@ describe('a chat over three pods', () => {
     await chat.done;
   });
 
-  it('speaks to the client of OpenAI: streamed, and whole', async () => {
+  it('works with the OpenAI client, streamed or not', async () => {
     const { authorization } = await person();
     const client = new OpenAI({
       baseURL: `${urlOf(2)}/run/v1`,
@@ -230,7 +230,7 @@ describe('a chat over three pods', () => {
     expect(whole.choices[0]).toMatchObject({ message: { content: 'You said hi.' }, finish_reason: 'stop' });
   });
 
-  it('tells a caller that waits for the whole turn whether to try again', async () => {
+  it('states in a non-streamed error whether a retry makes sense', async () => {
     const { authorization } = await person();
     const ask = async (agent: string, content: string) => {
       const body = { agent, stream: false, messages: [{ role: 'user', content }] };
@@ -251,7 +251,7 @@ describe('a chat over three pods', () => {
     expect(model.requests.length - before).toBe(1);
   });
 
-  it('goes on when its pod dies, for the same reader, with the same question', async () => {
+  it('continues when its pod dies, for the same reader, with the same question', async () => {
     const { authorization } = await person();
     const dying = await site.pod({ ...env, PARLEY_LEASE_MS: '1000' });
     pods[3] = dying;
@@ -267,7 +267,7 @@ describe('a chat over three pods', () => {
     expect(questionIn(message)).toMatchObject({ elicitationId, status: 'accepted' });
   });
 
-  it('takes a service key that is nobody’s user, and asks nobody then', async () => {
+  it('accepts a service key without a user, and then asks no question', async () => {
     const reply = await post(1, '/run/api/chat', 'Bearer a-service-key-of-some-length', {
       messages: [{ role: 'user', content: 'ask me' }],
       stream: false,
@@ -276,7 +276,7 @@ describe('a chat over three pods', () => {
     expect(JSON.stringify(await reply.json())).toContain('cannot show questions');
   });
 
-  it('refuses what is no turn, with words', async () => {
+  it('refuses invalid turns, with a reason', async () => {
     const { authorization } = await person();
     for (const body of [
       {},

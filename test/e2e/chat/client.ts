@@ -5,7 +5,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 export const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
 let people = 0;
-/** A person of their own, with a token. */
+/** Creates a new person with a token. */
 export async function person() {
   people += 1;
   const userId = `person-${people}`;
@@ -24,7 +24,7 @@ export interface Said {
 
 type Chunks = Parameters<typeof readUIMessageStream>[0]['stream'];
 
-/** A chat as a stock client shows it: the message grows as the stream comes. */
+/** A chat as a stock client shows it; the message grows with the stream. */
 export interface Watched {
   readonly seen: { message: UIMessage | undefined };
   readonly done: Promise<UIMessage | undefined>;
@@ -35,7 +35,7 @@ export function createChatClient(urlOf: (pod: number) => string) {
   const transportTo = (pod: number, headers: Record<string, string>) =>
     new DefaultChatTransport<UIMessage>({ api: `${urlOf(pod)}/run/api/chat`, headers });
   return {
-    /** Says something as a stock chat client does. */
+    /** Sends a message as a stock chat client does. */
     async say(said: Said): Promise<Watched> {
       const { authorization, text, chatId, pod = 0, supports = 'true', delivery = 'hold', signal } = said;
       const headers = { 'x-supports-elicitation': supports, 'x-parley-delivery': delivery };
@@ -49,7 +49,7 @@ export function createChatClient(urlOf: (pod: number) => string) {
       });
       return watched(stream);
     },
-    /** Reads a running turn from its start; nothing when none runs. */
+    /** Reads a running turn from its start; undefined when none runs. */
     async resume(pod: number, authorization: string, chatId: string): Promise<Watched | undefined> {
       const stream = await transportTo(pod, { authorization }).reconnectToStream({ chatId });
       return stream === null ? undefined : watched(stream);
@@ -99,7 +99,7 @@ export function questionIn(message: UIMessage | undefined): Asked | undefined {
   return questionsIn(message)[0];
 }
 
-/** Until the chat shows a question; its id. */
+/** Waits until the chat shows a question; returns its id. */
 export async function untilAsked({ seen }: Watched): Promise<string> {
   await waitUntil(() => questionIn(seen.message)?.status === 'pending', { what: 'the question' });
   return questionIn(seen.message)?.elicitationId ?? '';

@@ -9,17 +9,17 @@ vi.setConfig({ testTimeout: 240_000 });
 
 const RECITAL = 'one two three '.repeat(500);
 
-/** "ask" asks the person; "count" is long; "refuse" has the model fail; anything else is repeated. */
+/** "ask" asks the person; "count" gives a long reply; "refuse" makes the model fail; other texts are repeated. */
 function line({ userText, results }: Turn): ScriptedReply {
   if (results.length > 0) return { text: `Heard ${results.map(({ text }) => text).join(' and ')}.` };
-  if (userText.startsWith('refuse')) throw new Error('It was told to.');
+  if (userText.startsWith('refuse')) throw new Error('The script refuses.');
   if (userText.startsWith('ask'))
     return {
       text: 'One moment. ',
       calls: [{ name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } }],
     };
   if (userText.startsWith('count')) return { text: `${userText} ${'one two three '.repeat(300)}` };
-  // Still at it when its pod has long been killed.
+  // Still streaming long after its pod was killed.
   if (userText.startsWith('recite')) return { text: `${userText} ${RECITAL}` };
   return { text: `You said ${userText}.` };
 }
@@ -34,7 +34,7 @@ interface Sending {
   readonly authorization: string;
   readonly key: string;
   readonly text: string;
-  /** Through the balancer when absent. */
+  /** Base URL of a pod; the balancer when absent. */
   readonly url?: string;
   readonly path?: string;
   readonly chatId?: string;
@@ -66,7 +66,7 @@ function send({ authorization, key, text, chatId, signal, ...more }: Sending): P
   });
 }
 
-/** What either format may say in a chunk. */
+/** A chunk of either format. */
 interface Chunk {
   readonly type?: string;
   readonly id?: string;
@@ -85,8 +85,8 @@ function textOf({ delta, choices }: Chunk): string {
   return choices?.[0]?.delta.content ?? (typeof delta === 'string' ? delta : '');
 }
 
-/** What the client of a stream was told, in either format. */
-async function told(response: Response) {
+/** Reads a streamed turn in either format to its end. */
+async function readTurn(response: Response) {
   expect(response.status, response.ok ? '' : await response.clone().text()).toBe(200);
   const chunks = (await response.text())
     .split('\n')
@@ -96,7 +96,7 @@ async function told(response: Response) {
     replayed: response.headers.get('idempotent-replayed'),
     conversation: response.headers.get('x-conversation-id'),
     messageId: chunks[0]?.messageId ?? chunks[0]?.id,
-    // Of an envelope, which tells the time, no more than that it is one.
+    // Envelopes contain the time, so they are replaced by a mark.
     text: chunks
       .map(textOf)
       .map((text) => (text.startsWith('{"type":"elicitation') ? '?' : text))
@@ -109,20 +109,20 @@ async function told(response: Response) {
   };
 }
 
-/** The questions that a person has open. */
-async function openOf(authorization: string): Promise<readonly { readonly elicitationId: string }[]> {
+/** Finds a person's open questions. */
+async function findOpen(authorization: string): Promise<readonly { readonly elicitationId: string }[]> {
   const headers = { authorization };
   const page = await fetch(`${urlOf(0)}/v1/elicitations?status=pending`, { headers });
   return ((await page.json()) as { elicitations: { elicitationId: string }[] }).elicitations;
 }
 
-/** Who sends what under a key of their own; `text` is in no other turn. */
+/** A new person with a message under a new key; `text` occurs in no other turn. */
 async function someone(what: string) {
   const { authorization, userId } = await person();
   return { authorization, userId, key: randomUUID(), text: `${what} ${randomUUID()}` };
 }
 
-const roundsOf = (text: string) =>
+const countRounds = (text: string) =>
   chats.model.requests.filter(({ body }) => JSON.stringify(body.messages.at(-1)).includes(text)).length;
 
 const urlOf = (pod: number) => chats.pods[pod]?.url ?? '';
@@ -136,11 +136,11 @@ async function answer(authorization: string, conversationId: string, elicitation
   expect(reply.status).toBe(200);
 }
 
-describe('a message that is sent again with its key', () => {
-  it('at once and over three pods, is one turn, which all are told', async () => {
+describe('a message that is sent again with its idempotency key', () => {
+  it('is one turn for all senders, when it is sent at once over three pods', async () => {
     const { userId: _userId, ...who } = await someone('count');
     const replies = await Promise.all(
-      (await Promise.all(Array.from({ length: 6 }, () => send(who)))).map(told),
+      (await Promise.all(Array.from({ length: 6 }, () => send(who)))).map(readTurn),
     );
     expect(replies.filter(({ replayed }) => replayed === null)).toHaveLength(1);
     expect(replies.filter(({ replayed }) => replayed === 'true')).toHaveLength(5);
@@ -151,27 +151,27 @@ describe('a message that is sent again with its key', () => {
       state: 'stop',
       conversation: expect.stringMatching(/^conv_/),
     });
-    const later = await told(await send(who));
+    const later = await readTurn(await send(who));
     expect(later).toEqual({ ...replies[0], replayed: 'true' });
-    expect(roundsOf(who.text)).toBe(1);
+    expect(countRounds(who.text)).toBe(1);
   });
 
-  it('after its reader was cut off, is told whole on another pod', async () => {
+  it('gets the complete reply on another pod, after its reader was cut off', async () => {
     const who = await someone('count');
     const cut = new AbortController();
     const first = await send({ ...who, url: urlOf(0), chatId: 'c1', signal: cut.signal });
     await first.body?.getReader().read();
     cut.abort();
-    const again = await told(await send({ ...who, url: urlOf(1), chatId: 'c1' }));
+    const again = await readTurn(await send({ ...who, url: urlOf(1), chatId: 'c1' }));
     expect(again).toMatchObject({ replayed: 'true', conversation: 'c1', state: 'stop' });
     expect(again.text).toBe(`${who.text} ${'one two three '.repeat(300)}`);
-    expect(roundsOf(who.text)).toBe(1);
+    expect(countRounds(who.text)).toBe(1);
   });
 
-  it('in the OpenAI format is the same turn, streamed or whole', async () => {
+  it('is the same turn in the OpenAI format, streamed or not', async () => {
     const who = await someone('hello');
-    const first = await told(await send({ ...who, ...OPENAI }));
-    const again = await told(await send({ ...who, ...OPENAI }));
+    const first = await readTurn(await send({ ...who, ...OPENAI }));
+    const again = await readTurn(await send({ ...who, ...OPENAI }));
     expect(first).toMatchObject({ replayed: null, text: `You said ${who.text}.`, state: 'stop' });
     expect(again).toEqual({ ...first, replayed: 'true' });
     const whole = await send({ ...who, path: COMPLETIONS, body: { model: 'helper' } });
@@ -183,13 +183,13 @@ describe('a message that is sent again with its key', () => {
       id: first.messageId,
       choices: [{ message: { content: `You said ${who.text}.` } }],
     });
-    expect(roundsOf(who.text)).toBe(1);
+    expect(countRounds(who.text)).toBe(1);
   });
 
-  it('says something else: 409; of another person, or under another key, it is a turn of its own', async () => {
+  it('gets 409 with a different text, and is a new turn for another person or under another key', async () => {
     const who = await someone('hello');
     const other = await someone('hello');
-    const first = await told(await send({ ...who, chatId: 'c1' }));
+    const first = await readTurn(await send({ ...who, chatId: 'c1' }));
     for (const change of [{ text: 'else' }, { chatId: 'c2' }, { body: { agent: 'helper' } }]) {
       const refused = await send({ ...who, chatId: 'c1', ...change });
       expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([
@@ -199,7 +199,7 @@ describe('a message that is sent again with its key', () => {
     }
     const theirs = { ...who, authorization: other.authorization };
     for (const turn of [theirs, { ...who, key: 'another' }]) {
-      const { replayed, messageId } = await told(await send({ ...turn, chatId: 'c1' }));
+      const { replayed, messageId } = await readTurn(await send({ ...turn, chatId: 'c1' }));
       expect([replayed, messageId === first.messageId]).toEqual([null, false]);
     }
     for (const key of ['', 'a b', 'k'.repeat(256)]) {
@@ -211,72 +211,72 @@ describe('a message that is sent again with its key', () => {
     }
   });
 
-  it('of a turn that waits is told that it does, and after the answer all of it', async () => {
+  it('reports a waiting turn as waiting, and after the answer returns the complete turn', async () => {
     for (const format of [{}, OPENAI]) {
       const headers = { 'x-parley-delivery': 'detach' };
       const who = { ...(await someone('ask')), chatId: 'c1', headers, ...format };
-      const waiting = await told(await send(who));
-      const again = await told(await send(who));
+      const waiting = await readTurn(await send(who));
+      const again = await readTurn(await send(who));
       expect(again).toEqual({ ...waiting, replayed: 'true' });
       expect(again.text).toContain('One moment.');
-      const open = await openOf(who.authorization);
+      const open = await findOpen(who.authorization);
       expect(open).toHaveLength(1);
       await answer(who.authorization, 'c1', open[0]?.elicitationId ?? '');
-      const whole = await told(await send(who));
+      const whole = await readTurn(await send(who));
       expect(whole.text).toMatch(/One moment\..*Heard .*teal/s);
       expect([whole.replayed, whole.messageId]).toEqual(['true', waiting.messageId]);
-      const ended = await told(await send(who));
+      const ended = await readTurn(await send(who));
       expect([ended.text, ended.state]).toEqual([whole.text, whole.state]);
-      expect(roundsOf(who.text)).toBe(1);
+      expect(countRounds(who.text)).toBe(1);
     }
   });
 
-  it('of a turn that failed or was stopped is told so; another try needs another key', async () => {
+  it('reports a failed or stopped turn as such; another attempt needs another key', async () => {
     const failed = { ...(await someone('refuse')), chatId: 'c1' };
-    const first = await told(await send(failed));
+    const first = await readTurn(await send(failed));
     expect(first).toMatchObject({ replayed: null, failure: 'model_unavailable' });
-    const rounds = roundsOf(failed.text);
-    expect(await told(await send(failed))).toEqual({ ...first, replayed: 'true' });
+    const rounds = countRounds(failed.text);
+    expect(await readTurn(await send(failed))).toEqual({ ...first, replayed: 'true' });
     const whole = await send({ ...failed, body: { stream: false } });
     const { status, headers } = whole;
     expect([status, headers.get('retry-after'), headers.get('x-should-retry')]).toEqual([500, null, 'false']);
-    expect(roundsOf(failed.text)).toBe(rounds);
+    expect(countRounds(failed.text)).toBe(rounds);
 
     const stopped = { ...(await someone('ask')), chatId: 'c1' };
     const running = send(stopped);
-    await waitUntil(async () => (await openOf(stopped.authorization)).length === 1, { what: 'the question' });
+    await waitUntil(async () => (await findOpen(stopped.authorization)).length === 1, { what: 'the question' });
     const stop = await fetch(`${urlOf(1)}/run/api/chat/c1/stop`, {
       method: 'POST',
       headers: { authorization: stopped.authorization },
     });
     expect(await stop.json()).toEqual({ stopped: true });
-    const { text, messageId, state } = await told(await running);
-    expect(await told(await send(stopped))).toMatchObject({ text, messageId, state, replayed: 'true' });
-    expect(roundsOf(stopped.text)).toBe(1);
+    const { text, messageId, state } = await readTurn(await running);
+    expect(await readTurn(await send(stopped))).toMatchObject({ text, messageId, state, replayed: 'true' });
+    expect(countRounds(stopped.text)).toBe(1);
   });
 });
 
-/** A pod of whose next turn nobody hears that it was begun: Redis ran it, and the pod is cut off from Redis. */
-async function deafPod(text: string, env: Record<string, string> = {}) {
-  // A script that Redis does not know yet would be sent twice.
-  await told(await send(await someone('hello')));
+/** Starts a pod that loses Redis once Redis has begun its next turn, so that the pod never gets the reply. */
+async function podThatLosesRedis(text: string, env: Record<string, string> = {}) {
+  // The script is loaded first: one that Redis does not know yet would be sent twice.
+  await readTurn(await send(await someone('hello')));
   const proxy = await chats.site.proxy();
   const pod = await chats.site.pod({ ...chats.env, ...env, REDIS_URL: proxy.url });
   return {
     pod,
     proxy,
-    async deafen() {
+    async disconnect() {
       await proxy.refuse(true);
       return proxy.cutAfterNextRequest(text);
     },
   };
 }
 
-describe('a message of which nobody heard whether it arrived', () => {
-  it('since its pod was killed before it replied, finds its turn on another pod', async () => {
+describe('a message with an unknown outcome that is sent again', () => {
+  it('gets its turn on another pod, after its pod was killed before it replied', async () => {
     const who = { ...(await someone('ask')), chatId: 'c1' };
-    const { pod, deafen } = await deafPod(who.text);
-    const cut = deafen();
+    const { pod, disconnect } = await podThatLosesRedis(who.text);
+    const cut = disconnect();
     const lost = send({ ...who, url: pod.url }).then(
       ({ status }) => status,
       () => 'nothing',
@@ -285,16 +285,16 @@ describe('a message of which nobody heard whether it arrived', () => {
     pod.kill('SIGKILL');
     expect(await lost).toBe('nothing');
     const again = send(who);
-    const isAsked = async () => (await openOf(who.authorization)).length === 1;
+    const isAsked = async () => (await findOpen(who.authorization)).length === 1;
     await waitUntil(isAsked, { what: 'the question' });
-    await answer(who.authorization, 'c1', (await openOf(who.authorization))[0]?.elicitationId ?? '');
-    const whole = await told(await again);
+    await answer(who.authorization, 'c1', (await findOpen(who.authorization))[0]?.elicitationId ?? '');
+    const whole = await readTurn(await again);
     expect(whole).toMatchObject({ replayed: 'true', state: 'stop' });
     expect(whole.text).toMatch(/^One moment\. Heard .*teal/);
-    expect(roundsOf(who.text)).toBe(1);
+    expect(countRounds(who.text)).toBe(1);
   });
 
-  it('since its pod was killed in the middle of its words, is told them once, in either format', async () => {
+  it('gets the text once in either format, after its pod was killed in the middle of the reply', async () => {
     const who = { ...(await someone('recite')), chatId: 'c1', body: { agent: 'helper' } };
     const dying = await chats.site.pod(chats.env);
     const first = await send({ ...who, url: dying.url });
@@ -306,32 +306,32 @@ describe('a message of which nobody heard whether it arrived', () => {
     expect(seen).toContain('two');
     dying.kill('SIGKILL');
     const text = `${who.text} ${RECITAL}`;
-    // Whoever was shown what is said anew is cut off, and comes back with the same key.
-    const whole = async () => (await told(await send(who))).text === text;
+    // A reader that was shown text of a step that starts again is cut off, and returns with the same key.
+    const whole = async () => (await readTurn(await send(who))).text === text;
     await waitUntil(() => whole().catch(() => false), { what: 'all of it', timeoutMs: 90_000 });
     const body = { model: 'helper', stream: true };
-    expect(await told(await send({ ...who, ...OPENAI, body }))).toMatchObject({
+    expect(await readTurn(await send({ ...who, ...OPENAI, body }))).toMatchObject({
       text,
       state: 'stop',
       replayed: 'true',
     });
-    expect(roundsOf(who.text)).toBe(2);
+    expect(countRounds(who.text)).toBe(2);
   });
 
-  it('since its pod could not reach Redis, finds the turn once that pod lets go of it', async () => {
+  it('gets the turn once its pod reaches Redis again, after that pod had lost Redis', async () => {
     const who = { ...(await someone('hello')), chatId: 'c1' };
-    // So long that no other pod takes the turn from this one unasked.
-    const { pod, proxy, deafen } = await deafPod(who.text, { PARLEY_LEASE_MS: '60000' });
-    const cut = deafen();
+    // So long that no other pod takes over the turn.
+    const { pod, proxy, disconnect } = await podThatLosesRedis(who.text, { PARLEY_LEASE_MS: '60000' });
+    const cut = disconnect();
     const lost = await send({ ...who, url: pod.url });
     expect(await cut).toBe(true);
     expect([lost.status, ((await lost.json()) as { code: string }).code]).toEqual([503, 'unavailable']);
     const again = await send(who);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
-    expect(roundsOf(who.text)).toBe(0);
+    expect(countRounds(who.text)).toBe(0);
     await proxy.heal();
     await proxy.refuse(false);
-    expect(await told(again)).toMatchObject({ text: `You said ${who.text}.`, state: 'stop' });
-    expect(roundsOf(who.text)).toBe(1);
+    expect(await readTurn(again)).toMatchObject({ text: `You said ${who.text}.`, state: 'stop' });
+    expect(countRounds(who.text)).toBe(1);
   });
 });

@@ -8,7 +8,7 @@ import { SECRET } from './client.ts';
 
 export const tokenOf = (userId: string) => userToken({ secret: SECRET, userId });
 
-/** A message as the page keeps it. */
+/** A message as the page stores it. */
 export interface Kept {
   readonly role: string;
   readonly state: string;
@@ -18,7 +18,7 @@ export interface Kept {
 /** The demo's chat page, in a browser, before an api. */
 export interface ChatPages {
   readonly browser: Browser;
-  /** A page of its own for a person. */
+  /** Opens a separate page for a person. */
   open(person: string): Promise<Page>;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function say(page: Page, text: string): Promise<void> {
   await page.press('#words', 'Enter');
 }
 
-/** What a page keeps of its chat once its last message is in one of these states. */
+/** Returns the chat that a page has stored once its last message is in one of these states. */
 export function keptIn(page: Page, states: readonly string[]): Promise<Kept[]> {
   return waitUntil(
     async () => {
@@ -66,7 +66,7 @@ export function keptIn(page: Page, states: readonly string[]): Promise<Kept[]> {
   );
 }
 
-/** The texts of a message, as they stand in it. */
+/** The texts of a message, in order. */
 export function textsOf(message: Kept | undefined): string[] {
   return (message?.parts ?? []).flatMap(({ type, text }) =>
     type === 'text' && text !== undefined ? [text] : [],

@@ -19,7 +19,7 @@ export interface ChatSite {
   /** Of its pods. */
   readonly env: Readonly<Record<string, string>>;
   readonly balancer: RoundRobin;
-  /** By their place behind the balancer. */
+  /** The pods by their index behind the balancer. */
   readonly pods: readonly SitePod[];
   /** Ends the pod at a place, and starts another there once it is gone. */
   replace(at: number, how: 'SIGTERM' | 'SIGKILL'): Promise<void>;
@@ -28,12 +28,12 @@ export interface ChatSite {
 
 export interface ChatSiteOptions {
   readonly script: Script;
-  /** Pause before each piece of what the model says, ms. */
+  /** Pause before each piece of the model's reply, ms. */
   readonly delayMs: number;
   readonly env?: Record<string, string>;
 }
 
-/** Opens a site whose agent says what the script says. */
+/** Opens a site whose agent replies by the script. */
 export async function openChatSite({ script, delayMs, env: more }: ChatSiteOptions): Promise<ChatSite> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-chats-'));
   const [site, model] = await Promise.all([openSite(), startScriptedModel({ script, delayMs })]);
@@ -50,7 +50,7 @@ defaultAgent: helper
   const env = {
     PARLEY_CONFIG: config,
     PARLEY_JWT_SECRET: SECRET,
-    // A pod that a busy machine holds up must not pass for a dead one.
+    // A pod on a busy machine must not be mistaken for a dead one.
     PARLEY_LEASE_MS: '4000',
     PARLEY_TAKE_OVER_MS: '250',
     PARLEY_DRAIN_MS: '8000',

@@ -13,22 +13,22 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 const WORDS = 200;
 
 let chats: ChatSite;
-/** How often the model was asked by whoever said this. */
-const tellings = new Map<string, number>();
+/** Number of model requests, by the text of the person. */
+const attempts = new Map<string, number>();
 
-/** Asks for a seat; else says the same word again and again, another one each time it is asked: as models do, it does not repeat itself. */
+/** Asks for a seat; else repeats one word, another word for each request: as with real models, no two replies are equal. */
 function line({ userText, results }: Turn): ScriptedReply {
   if (userText.startsWith('seat')) {
     const ask = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
     return results.length > 0 ? { text: 'Seated.' } : { text: 'One moment. ', calls: [ask] };
   }
-  const telling = (tellings.get(userText) ?? 0) + 1;
-  tellings.set(userText, telling);
-  return { text: wholeOf(telling) };
+  const attempt = (attempts.get(userText) ?? 0) + 1;
+  attempts.set(userText, attempt);
+  return { text: wholeOf(attempt) };
 }
 
-function wholeOf(telling: number): string {
-  return `${`word-${telling} `.repeat(WORDS)}end-${telling}`;
+function wholeOf(attempt: number): string {
+  return `${`word-${attempt} `.repeat(WORDS)}end-${attempt}`;
 }
 
 beforeAll(async () => {
@@ -37,8 +37,8 @@ beforeAll(async () => {
 afterAll(() => chats?.stop());
 
 let talks = 0;
-/** A chat in which something was said, with some of the reply shown, and the pod that serves it. */
-async function halfTold(make: (url: string, authorization: string) => PlainChat) {
+/** Starts a chat, waits for the first part of the reply, and returns it with the pod that serves it. */
+async function startReply(make: (url: string, authorization: string) => PlainChat) {
   const { authorization } = await person();
   talks += 1;
   const text = `talk ${talks}`;
@@ -66,27 +66,27 @@ function ourChat(url: string, authorization: string): PlainChat {
 
 describe.each([
   ['is killed', 'SIGKILL'],
-  ['is told to end', 'SIGTERM'],
-] as const)('while a reply is told its pod %s', (_what, how) => {
-  it('stock: the half reply and an error; resuming at once replaces it by the whole one', async () => {
-    const { chat, sending, text, pod } = await halfTold(stockChat);
+  ['is drained', 'SIGTERM'],
+] as const)('a reply is streaming while its pod %s', (_what, how) => {
+  it('the stock client shows the half reply and an error; resuming at once replaces it with the whole reply', async () => {
+    const { chat, sending, text, pod } = await startReply(stockChat);
     const replaced = chats.replace(pod, how);
     await sending;
     expect([chat.status, chat.finishes.at(-1)?.isError, chat.messages.length]).toEqual(['error', true, 2]);
     expect(chat.reply).toMatch(/^(word-1 ?)+$/);
-    // Cut again where the half told step is told anew: each cut is one more resume.
+    // The stream is cut again where the unfinished step starts again: each cut causes one more resume.
     while (chat.status === 'error') {
-      // Both ways do: it takes the place of the half reply, which may also be dropped before.
+      // Both are correct: the new reply replaces the half one, which may also be dropped earlier.
       if (how === 'SIGKILL') chat.messages = chat.messages.filter(({ role }) => role === 'user');
       await chat.resumeStream();
     }
-    expect([chat.reply, chat.messages.length]).toEqual([wholeOf(tellings.get(text) ?? 0), 2]);
-    expect(tellings.get(text)).toBeGreaterThan(1);
+    expect([chat.reply, chat.messages.length]).toEqual([wholeOf(attempts.get(text) ?? 0), 2]);
+    expect(attempts.get(text)).toBeGreaterThan(1);
     await replaced;
   });
 
-  it('stock: resuming after the turn has ended leaves the half reply, and no error', async () => {
-    const { chat, sending, authorization, pod } = await halfTold(stockChat);
+  it('the stock client keeps the half reply without an error when it resumes after the turn has ended', async () => {
+    const { chat, sending, authorization, pod } = await startReply(stockChat);
     await Promise.all([chats.replace(pod, how), sending]);
     const half = chat.reply;
     const isOver = async () => {
@@ -100,20 +100,20 @@ describe.each([
     expect([chat.status, chat.reply]).toEqual(['ready', half]);
   });
 
-  it('ours: the whole reply, and nothing but it, without any call', async () => {
-    const { chat, text, pod } = await halfTold(ourChat);
+  it('our client shows exactly the whole reply without any call', async () => {
+    const { chat, text, pod } = await startReply(ourChat);
     await chats.replace(pod, how);
     await chat.untilSettled();
-    expect([chat.status, chat.reply]).toEqual(['ready', wholeOf(tellings.get(text) ?? 0)]);
-    expect(tellings.get(text)).toBeGreaterThan(1);
+    expect([chat.status, chat.reply]).toEqual(['ready', wholeOf(attempts.get(text) ?? 0)]);
+    expect(attempts.get(text)).toBeGreaterThan(1);
     expect([chat.errors, chat.messages.length]).toEqual([[], 2]);
-    // It was taken back as a whole: the two tellings were never shown as one.
+    // The half reply was withdrawn as a whole: the two attempts were never shown as one.
     expect(chat.shown.filter((shown) => /word-1.*word-2/.test(shown))).toEqual([]);
   });
 });
 
-describe('ours: a message', () => {
-  /** A chat whose first message reaches the server, while its reply does not come back: first `meanwhile` happens. */
+describe('a message of our client', () => {
+  /** Creates a chat whose first message reaches the server but whose reply is lost; `meanwhile` runs before the retry. */
   async function chatThatLosesAReply(meanwhile: (url: string, authorization: string) => Promise<void>) {
     const { authorization } = await person();
     const { url } = chats.balancer;
@@ -147,12 +147,12 @@ describe('ours: a message', () => {
   it.each([
     ['runs', async () => undefined],
     ['has ended', untilOver],
-  ])('whose reply was lost leads to its one turn, told whole, while it %s', async (_when, meanwhile) => {
+  ])('leads to one turn with a complete reply when its reply was lost while the turn %s', async (_when, meanwhile) => {
     const { chat, text, posts } = await chatThatLosesAReply(meanwhile);
     await chat.sendMessage({ text });
     await chat.untilSettled();
     expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', wholeOf(1), []]);
-    expect([posts(), tellings.get(text), chat.messages.length]).toEqual([2, 1, 2]);
+    expect([posts(), attempts.get(text), chat.messages.length]).toEqual([2, 1, 2]);
   });
 
   it('is taken after six turns with tool outputs of 48 kB', async () => {

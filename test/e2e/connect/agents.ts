@@ -85,7 +85,8 @@ export const TAIL = Array.from({ length: 40 }, (_, index) => `word-${index}`).jo
 
 /**
  * "file X" creates an issue, "note X" one at the other service, "echo X" calls the project's tool, "ask" asks in a form.
- * What the tools said is told at last (but not what a person answered), and then a tail that shows every word left out or said twice.
+ * The reply ends with the tools' results (without the person's answer) and a numbered tail that reveals missing or
+ * repeated words.
  */
 export function line({ userText, results }: Turn): ScriptedReply {
   if (results[0]?.name === 'elicit') return { text: 'Thank you.' };
@@ -109,5 +110,5 @@ function wordsOf(text: string): string {
   return title === undefined || text.includes('"issues') ? text : `Created ${title}.`;
 }
 
-/** All that the agent says in a turn that created an issue. */
+/** The complete text of a turn that created an issue. */
 export const wholeText = (title: string) => `${BEFORE}Created ${title}. ${TAIL}`;

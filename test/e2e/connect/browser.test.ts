@@ -38,7 +38,7 @@ await describeInChromium('a person who connects an account, over three pods in a
     return person;
   }
 
-  it('is told what happened when they decline, and so is the model', async () => {
+  it('gets a message after declining, and so does the model', async () => {
     const alice = await meet('alice');
     await alice.say('List my issues');
     const card = await alice.question(QUESTION);
@@ -48,7 +48,7 @@ await describeInChromium('a person who connects an account, over three pods in a
     expect(world.neighbours.tracker.counts().requests).toBe(0);
   });
 
-  it('cannot connect for somebody else', async () => {
+  it('cannot connect an account for another person', async () => {
     const [alice, bob] = [await meet('alice'), await meet('bob')];
     await alice.say('List my issues');
     const card = await alice.question(QUESTION);
@@ -61,7 +61,7 @@ await describeInChromium('a person who connects an account, over three pods in a
     await card.getByText('The conversation was stopped').waitFor();
   });
 
-  it('may refuse at the provider, think again, and connect after all', async () => {
+  it('may refuse at the provider and then connect after all', async () => {
     const bob = await meet('bob');
     await bob.say('List my issues');
     const card = await bob.question(QUESTION);
@@ -77,7 +77,7 @@ await describeInChromium('a person who connects an account, over three pods in a
     expect(await bob.answer()).toMatch(/^You have 2 open issues/);
   });
 
-  it('gets the answer in the same turn, and is not asked a second time', async () => {
+  it('gets the answer in the same turn, and is not asked again', async () => {
     const alice = await meet('alice');
     await alice.say('List my issues');
     await alice.question(QUESTION);

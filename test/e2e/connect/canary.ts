@@ -13,10 +13,10 @@ import type { World } from './world.ts';
 
 type Texts = Readonly<Record<string, readonly string[]>>;
 
-/** Looks for secrets wherever they must not be, after a story in which much goes wrong. Ends the pods. */
+/** Searches for secrets in every place that must not contain them, after a story with many failures. Ends the pods. */
 export function canaries(the: () => World, recorder: () => Recorder): void {
   describe('secrets', () => {
-    it('stay where they belong: not in logs, spans, metrics, streams, pages, the model’s eyes or Redis unsealed', async () => {
+    it('never appear in logs, spans, metrics, streams, pages, model requests, or unsealed in Redis', async () => {
       const world = the();
       const commands: string[] = [];
       const stopWatching = await watchCommands(world.redis.url, (args) => commands.push(args.join(' ')));
@@ -27,7 +27,7 @@ export function canaries(the: () => World, recorder: () => Recorder): void {
       expect(textOf(await (await person.say('echo Hello')).done)).toContain('Hello');
       await answerForm(person, answer);
 
-      const seen = { ...(await evidenceOf(world, recorder())), 'commands to Redis': commands };
+      const seen = { ...(await collectEvidence(world, recorder())), 'commands to Redis': commands };
       stopWatching();
       expectEvidence(seen);
       const secrets = { ...world.secrets, ...tokens, wrongKey, userToken: person.token };
@@ -43,10 +43,10 @@ export function canaries(the: () => World, recorder: () => Recorder): void {
   });
 }
 
-/** Connects an account whose provider and tracker fail in turn; gives all that passed between them. */
+/** Connects an account whose provider and tracker fail in turn; returns the secrets that they exchanged. */
 async function connectBadly(world: World, person: Person): Promise<Record<string, string>> {
   const { accounts, tracker } = world;
-  const saidOf = async (text: string) => textOf(await (await person.say(text)).done);
+  const replyTo = async (text: string) => textOf(await (await person.say(text)).done);
   const [turn, stranger] = [await person.say('file one'), await meet(world)];
   const question = await asked(turn);
   const mismatch = await stranger.browser.enter(question.url ?? '', stranger.userId);
@@ -67,11 +67,11 @@ async function connectBadly(world: World, person: Person): Promise<Record<string
 
   for (const fault of [{ kind: 'status', status: 500 }, { kind: 'cut' }, { kind: 'rpc-error' }] as const) {
     tracker.failNext(fault, { subject: person.userId });
-    expect(await saidOf('file nothing')).not.toContain('Created');
+    expect(await replyTo('file nothing')).not.toContain('Created');
   }
   world.endToken(before.accessToken);
-  expect(await reflecting(() => saidOf('file nothing'))).toContain('cannot be reached');
-  expect(await saidOf('file two')).toBe(wholeText('two'));
+  expect(await reflecting(() => replyTo('file nothing'))).toContain('cannot be reached');
+  expect(await replyTo('file two')).toBe(wholeText('two'));
   const after = await withVault(world, (vault) => tokensOf(vault, person.userId));
   expect(after.refreshToken).not.toBe(before.refreshToken);
   return {
@@ -102,11 +102,11 @@ async function answerForm(person: Person, answer: string): Promise<void> {
   expect(textOf(await turn.done)).toContain('Thank you.');
 }
 
-async function evidenceOf(world: World, recorder: Recorder) {
+async function collectEvidence(world: World, recorder: Recorder) {
   const stored = await withRedis(world.redis.url, (redis) => dumpRedis(redis));
   const scrape = async ({ metricsUrl }: World['pods'][number]) => (await fetch(metricsUrl)).text();
   const metrics = await Promise.all(world.pods.map(scrape));
-  // Their last spans and words come when they end.
+  // Pods flush their last spans and log lines when they end.
   await Promise.all(world.pods.map((pod) => pod.stop()));
   return {
     logs: world.pods.flatMap(({ lines, stderr }) => [...lines, ...stderr]),
@@ -118,8 +118,8 @@ async function evidenceOf(world: World, recorder: Recorder) {
   };
 }
 
-/** Nobody finds anything in a place where nobody looked. */
-function expectEvidence(seen: Awaited<ReturnType<typeof evidenceOf>> & Texts): void {
+/** Expects that each searched place has content: an empty place would prove nothing. */
+function expectEvidence(seen: Awaited<ReturnType<typeof collectEvidence>> & Texts): void {
   const holds: Readonly<Record<keyof typeof seen, string>> = {
     logs: 'credential refresh',
     spans: 'elicitation.requested',

@@ -9,23 +9,23 @@ import type { World } from './world.ts';
 
 const REFUSED = new RegExp(`tracker__create_issue.*${TRACKER}.*Do not retry`);
 
-interface Told {
+interface Chunk {
   readonly type: string;
   readonly delta?: string;
   readonly data?: Question;
   readonly [key: string]: unknown;
 }
 
-/** What an AI SDK stream has told so far, without its end mark. */
-function toldIn(stream: RawStream): Told[] {
+/** Parses the chunks of an AI SDK stream so far, without its end mark. */
+function chunksIn(stream: RawStream): Chunk[] {
   return stream
     .frames()
-    .flatMap(({ data }) => (data === undefined || data === '[DONE]' ? [] : [JSON.parse(data) as Told]));
+    .flatMap(({ data }) => (data === undefined || data === '[DONE]' ? [] : [JSON.parse(data) as Chunk]));
 }
 
-const textIn = (told: readonly Told[]) => told.map(({ delta = '' }) => delta).join('');
+const textIn = (chunks: readonly Chunk[]) => chunks.map(({ delta = '' }) => delta).join('');
 
-/** Clients of all kinds, as they are. */
+/** Tests with real clients of all kinds. */
 export function clients(the: () => World): void {
   const openAi = (apiKey: string, headers: Record<string, string> = {}) =>
     new OpenAI({
@@ -49,13 +49,13 @@ export function clients(the: () => World): void {
     });
 
   const askedRaw = (stream: RawStream) =>
-    waitUntil(() => toldIn(stream).find(({ type }) => type === 'data-elicitation-request')?.data, {
+    waitUntil(() => chunksIn(stream).find(({ type }) => type === 'data-elicitation-request')?.data, {
       what: 'the question',
       timeoutMs: WAIT_MS,
     });
 
-  describe('a client that knows of questions', () => {
-    it('the OpenAI client: the question is an envelope, and the answer goes on after it', async () => {
+  describe('a client that can show questions', () => {
+    it('the OpenAI client gets the question as an envelope, and the reply continues after it', async () => {
       const person = await meet(the());
       const client = openAi(person.token, { 'x-supports-elicitation': 'true' });
       const stream = await client.chat.completions.create({
@@ -73,7 +73,7 @@ export function clients(the: () => World): void {
         if (isQuestion) await person.connect(JSON.parse(content) as Question);
       }
       const envelopes = contents.filter((content) => content.startsWith('{'));
-      expect(envelopes.map((content) => (JSON.parse(content) as Told).type)).toEqual(
+      expect(envelopes.map((content) => (JSON.parse(content) as Chunk).type)).toEqual(
         expect.arrayContaining(['elicitation-request', 'elicitation-resolved', 'tool-output-available']),
       );
       const words = contents.filter((content) => !content.startsWith('{')).join('');
@@ -81,7 +81,7 @@ export function clients(the: () => World): void {
       expect(finish).toBe('stop');
     });
 
-    it('a reader of the bytes: whole frames, rising positions, nothing lost or told twice on another pod', async () => {
+    it('a reader of the bytes gets whole frames with rising positions, without loss or repeats on another pod', async () => {
       const person = await meet(the());
       const first = await rawChat(person, 'file one', 'true');
       const question = await askedRaw(first);
@@ -98,19 +98,19 @@ export function clients(the: () => World): void {
       expect(second.text().endsWith('\n\n')).toBe(true);
       const positions = frames.filter(({ id }) => id !== undefined).map(seqOf);
       expect(positions).toEqual(positions.toSorted((one, other) => one - other));
-      const told = [...toldIn(first), ...toldIn(second)];
-      expect(textIn(told)).toBe(wholeText('one'));
-      const statuses = told.flatMap(({ type, data }) =>
+      const chunks = [...chunksIn(first), ...chunksIn(second)];
+      expect(textIn(chunks)).toBe(wholeText('one'));
+      const statuses = chunks.flatMap(({ type, data }) =>
         type === 'data-elicitation-request' ? [data?.status] : [],
       );
       expect(statuses).toEqual(['pending', 'opened', 'accepted']);
-      expect(told.filter(({ type }) => type === 'start')).toHaveLength(1);
-      expect(told.at(-1)?.type).toBe('finish');
+      expect(chunks.filter(({ type }) => type === 'start')).toHaveLength(1);
+      expect(chunks.at(-1)?.type).toBe('finish');
     });
   });
 
-  describe('a client that knows nothing of questions', () => {
-    /** Nothing was asked, and nothing was called. */
+  describe('a client that cannot show questions', () => {
+    /** Expects that `run` asks no question and calls no tool. */
     async function quietly<T>(run: () => Promise<T>): Promise<T> {
       const requests = the().tracker.counts().requests;
       const result = await run();
@@ -118,7 +118,7 @@ export function clients(the: () => World): void {
       return result;
     }
 
-    it('of the AI SDK hears at once why not, with a notice, and talks on', async () => {
+    it('of the AI SDK gets a notice with the reason at once, and can continue the conversation', async () => {
       const person = await meet(the());
       const message = await quietly(async () => (await person.say('file one', { supports: 'none' })).done);
       expect(textOf(message)).toMatch(REFUSED);
@@ -128,7 +128,7 @@ export function clients(the: () => World): void {
       expect(textOf(await (await person.say('hello', { supports: 'none' })).done)).toBe('You said hello.');
     });
 
-    it('of OpenAI reads nothing but text', async () => {
+    it('of OpenAI reads only text', async () => {
       const { token } = await meet(the());
       const reply = await quietly(async () => {
         const stream = await openAi(token).chat.completions.create({
@@ -145,17 +145,17 @@ export function clients(the: () => World): void {
       expect(reply).not.toContain('tool-auth-required');
     });
 
-    it('with a service key is nobody’s user: streamed and whole', async () => {
+    it('with a service key acts for no user, streamed or not', async () => {
       const { service } = the().secrets;
       const stream = await quietly(async () => {
         const raw = await rawChat({ authorization: `Bearer ${service}` }, 'file one', 'true');
         await raw.ended;
         return raw;
       });
-      const told = toldIn(stream);
-      expect(textIn(told)).toMatch(REFUSED);
-      expect(told.map(({ type }) => type)).toContain('data-tool-auth-required');
-      expect(told.map(({ type }) => type)).not.toContain('data-elicitation-request');
+      const chunks = chunksIn(stream);
+      expect(textIn(chunks)).toMatch(REFUSED);
+      expect(chunks.map(({ type }) => type)).toContain('data-tool-auth-required');
+      expect(chunks.map(({ type }) => type)).not.toContain('data-elicitation-request');
       const whole = await quietly(() =>
         openAi(service).chat.completions.create({
           model: 'helper',

@@ -23,7 +23,7 @@ beforeAll(async () => {
   world = await startWorld();
   recorder = createRecorder([world.url, ...world.pods.map(({ url }) => url)]);
   vi.stubGlobal('fetch', recorder.fetch);
-  // The first turn of a process takes its time.
+  // The first turn of a process is slow.
   await converseAll(WARM_UPS);
 });
 afterAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe('people who connect an account in the middle of a conversation', () => {
-  it(`${CONVERSATIONS} at a time: each gets one question, one call and the whole answer, in order`, async () => {
+  it(`${CONVERSATIONS} at a time: each gets one question, one call and the complete reply, in order`, async () => {
     await converseAll(CONVERSATIONS);
     const all = WARM_UPS + CONVERSATIONS;
     expect(world.tracker.counts()).toMatchObject({
@@ -51,7 +51,7 @@ describe('people who connect an account in the middle of a conversation', () => 
 endings(() => world);
 renewals(() => world);
 clients(() => world);
-// The last: it looks at all that was before, and ends the pods.
+// Runs last: it inspects everything before it, and ends the pods.
 canaries(
   () => world,
   () => recorder,

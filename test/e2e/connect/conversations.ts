@@ -5,7 +5,7 @@ import { BEFORE, TAIL, wholeText } from './agents.ts';
 import { asked, begun, meet, type Watched } from './person.ts';
 import type { World } from './world.ts';
 
-/** What a message shows, in order: the kind of each part, with what tells it from others of its kind. */
+/** The kinds of a message's parts in order, each with what distinguishes it from others of its kind. */
 function outline(message: UIMessage | undefined): string[] {
   const [question] = questionsIn(message);
   return (message?.parts ?? []).map((part) => {
@@ -18,7 +18,7 @@ function outline(message: UIMessage | undefined): string[] {
 /** When a reader loses its connection in the first turn. */
 type Drop = 'never' | 'at the first words' | 'at the question';
 
-/** Loses the connection and comes back on another pod; gives what is read from there. */
+/** Drops the connection and resumes on another pod; returns the resumed stream. */
 async function dropped(
   world: World,
   watched: Watched,
@@ -30,7 +30,7 @@ async function dropped(
   return resume(other);
 }
 
-/** One conversation from its first words to the answer of a second turn that needs no question any more. */
+/** Runs one conversation, from its first message to a second turn that needs no question. */
 export async function converse(world: World, index: number): Promise<void> {
   const drop: Drop = index % 3 !== 0 ? 'never' : index % 2 === 0 ? 'at the first words' : 'at the question';
   const person = await meet(world);

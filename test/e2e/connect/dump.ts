@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 
 type Read = readonly [string, ...string[]];
 
-/** What lies in Redis under names of that pattern, as text: each name with its value, whatever its type. */
+/** Returns all Redis keys of that pattern as text, each with its value, of any type. */
 export async function dumpRedis(redis: Redis, pattern = '*'): Promise<string[]> {
   const names = await redis.keys(pattern);
   const types = await Promise.all(names.map((name) => redis.type(name)));
@@ -22,7 +22,7 @@ function readOf(type: string, name: string): Read {
     list: ['LRANGE', name, '0', '-1'],
     set: ['SMEMBERS', name],
     stream: ['XRANGE', name, '-', '+'],
-    // Left since its name was read.
+    // The key expired since its name was read.
     none: ['EXISTS', name],
   };
   const read = reads[type];

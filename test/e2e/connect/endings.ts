@@ -38,7 +38,7 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
 };
 
-/** Conversations in which nobody connects anything. */
+/** Tests of conversations in which the person does not connect the account. */
 export function endings(the: () => World): void {
   describe('a person who does not connect', () => {
     /** Someone before the question, and how it stands when all is over. */
@@ -46,7 +46,7 @@ export function endings(the: () => World): void {
       const person = await meet(the());
       const requests = the().tracker.counts().requests;
       const turn = await person.say('file nothing', agent === undefined ? {} : { agent });
-      // The question of the hasty one may have ended before anybody looks.
+      // The hasty agent's question may have ended already.
       const question = await (agent === undefined ? asked(turn) : everAsked(turn));
       const over = async (watched: Watched) => {
         const message = await watched.done;
@@ -63,12 +63,12 @@ export function endings(the: () => World): void {
         const { agent, end, status, words } = ENDINGS[name] as Ending;
         const { person, turn, question, over } = await paused(agent);
         await end(person, question);
-        const { message: _message, ...told } = await over(turn);
-        expect(told).toEqual({ status: [status], text: expect.stringContaining(words) });
+        const { message: _message, ...outcome } = await over(turn);
+        expect(outcome).toEqual({ status: [status], text: expect.stringContaining(words) });
       },
     );
 
-    it('declines while the provider’s page is open: what comes back from there is not kept', async () => {
+    it('declines while the provider’s page is open: its callback stores nothing', async () => {
       const { person, turn, question, over } = await paused();
       const callback = await person.agree(question);
       await person.answer(question.elicitationId, { action: 'decline' });
@@ -78,7 +78,7 @@ export function endings(the: () => World): void {
       expect(await keptOf(the(), person.userId)).toEqual([]);
     });
 
-    it('stops the turn: the question is taken back, and the next one asks anew', async () => {
+    it('stops the turn: the question is withdrawn, and the next turn asks again', async () => {
       const { person, turn, over } = await paused();
       expect(await (await person.post('/run/api/chat/chat/stop')).json()).toEqual({ stopped: true });
       const { status, message } = await over(turn);

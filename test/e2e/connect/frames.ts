@@ -1,14 +1,14 @@
 import { leavingInTime } from './person.ts';
 
-/** A frame of an event stream: its text, and where a reader goes on who has it. */
+/** A frame of an event stream: its text, and the position to resume from after it. */
 export interface StreamFrame {
   readonly data: string | undefined;
   readonly id: string | undefined;
 }
 
-/** An event stream as it comes off the wire. */
+/** An event stream as received on the wire. */
 export interface RawStream {
-  /** All that came so far. */
+  /** The text so far. */
   text(): string;
   /** The whole frames so far. */
   frames(): StreamFrame[];
@@ -19,7 +19,7 @@ export interface RawStream {
 
 const LINE = /^(?:data: [^\r]*|id: [\w-]+-\d+|retry: \d+|: [^\r]*)$/;
 
-/** Reads a reply byte by byte; whatever is no UTF-8 or no event stream is an error. */
+/** Reads a reply byte by byte; invalid UTF-8 or an invalid event stream is an error. */
 export async function readRaw(url: string, init: RequestInit): Promise<RawStream> {
   const leaving = leavingInTime();
   const response = await fetch(url, { ...init, signal: leaving.signal });

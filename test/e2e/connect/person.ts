@@ -7,7 +7,7 @@ import { type Asked, questionsIn, textOf } from '../chat/client.ts';
 import { TRACKER } from './agents.ts';
 import type { World } from './world.ts';
 
-/** How long anybody waits for one thing; a stream may last twice as long. */
+/** Time limit of each wait; a stream may last twice as long. */
 export const WAIT_MS = 60_000 * SIZE.patience;
 
 /** A turn as a stock client shows it. */
@@ -23,13 +23,13 @@ export interface Watched {
 
 export interface Saying {
   readonly agent?: string;
-  /** What the client says it can show; `true` unless told, nothing for a client that knows of no questions. */
+  /** The client's declared elicitation support; `true` by default, undefined for a client without support. */
   readonly supports?: string | undefined;
 }
 
 export type Person = Awaited<ReturnType<typeof meet>>;
 
-/** Somebody new, with a chat and a browser of their own. Requests go wherever the load balancer sends them. */
+/** Creates a person with a chat and a browser of their own. Requests go through the load balancer. */
 export async function meet(world: World, chatId = 'chat') {
   const userId = world.newName();
   const token = await userToken({ secret: world.secrets.jwt, userId });
@@ -57,7 +57,7 @@ export async function meet(world: World, chatId = 'chat') {
     token,
     authorization,
     browser,
-    /** The authorization codes that came by. */
+    /** The authorization codes seen so far. */
     codes,
     async say(text: string, { agent, supports = 'true' }: Saying = {}, id = chatId): Promise<Watched> {
       const supporting = supports === 'none' ? {} : { 'x-supports-elicitation': supports };
@@ -70,7 +70,7 @@ export async function meet(world: World, chatId = 'chat') {
         abortSignal: undefined,
         ...(agent !== undefined && { body: { agent } }),
       });
-      // Sent again after a 503, the first may have begun the turn all the same.
+      // The first attempt may have begun the turn although it got a 503.
       const stream = await sent.catch((error: unknown) => {
         if (!String(error).includes('turn_running')) throw error;
         return transport.reconnectToStream({ chatId: id });
@@ -78,7 +78,7 @@ export async function meet(world: World, chatId = 'chat') {
       if (stream === null) throw new Error('the turn is over before it was read');
       return watched(stream, pod(), leave);
     },
-    /** Comes back to the running turn, on this pod. */
+    /** Resumes the running turn on this pod. */
     async resume({ url, name }: { readonly url: string; readonly name: string }): Promise<Watched> {
       const { transport, leave } = chat({}, chatId, url);
       const stream = await transport.reconnectToStream({ chatId });
@@ -96,7 +96,7 @@ export async function meet(world: World, chatId = 'chat') {
     answer(elicitationId: string, response: object, id = chatId): Promise<Response> {
       return this.post('/run/api/elicitation-responses', { conversationId: id, elicitationId, ...response });
     },
-    /** Goes to the provider from the question's page and agrees there; gives the address of the callback. */
+    /** Gives consent at the provider, starting at the question's page; returns the callback's address. */
     async agree({ url = '' }: Question): Promise<string> {
       const consent = await browser.enter(url, userId);
       const callback = await browser.walk(await browser.submit(consent, 'start'), userId);
@@ -113,7 +113,7 @@ export async function meet(world: World, chatId = 'chat') {
   };
 }
 
-/** Ends a stream that lasts too long. A timer of its own: Node 20 may lose a signal that is made of others. */
+/** Ends a stream that lasts too long. It has its own timer: Node 20 may lose a signal combined from others. */
 export function leavingInTime(): AbortController {
   const leaving = new AbortController();
   setTimeout(() => leaving.abort(new Error('the stream has not ended in time')), 2 * WAIT_MS).unref();
@@ -130,12 +130,12 @@ function watched(stream: Stream, pod: string, leave: () => void): Watched {
     for await (const grown of readUIMessageStream({ stream, terminateOnError: true })) message = grown;
     return message;
   })();
-  // Whoever leaves is owed nothing.
+  // A reader that disconnects expects no result.
   done.catch(() => undefined);
   return { message: () => message, done, pod, leave };
 }
 
-/** Until the chat shows an open question. */
+/** Waits until the chat shows an open question. */
 export function asked({ message }: Watched): Promise<Question> {
   return waitUntil(() => questionsIn(message()).find(({ status }) => status === 'pending'), {
     what: 'the question',
@@ -143,12 +143,12 @@ export function asked({ message }: Watched): Promise<Question> {
   });
 }
 
-/** Until the chat shows a question, which may have ended by then. */
+/** Waits until the chat shows a question, which may have ended by then. */
 export function everAsked({ message }: Watched): Promise<Question> {
   return waitUntil(() => questionsIn(message())[0], { what: 'the question', timeoutMs: WAIT_MS });
 }
 
-/** Until the chat has some text. */
+/** Waits until the chat has some text. */
 export function begun({ message }: Watched): Promise<boolean> {
   return waitUntil(() => textOf(message()) !== '', { what: 'the first words', timeoutMs: WAIT_MS });
 }

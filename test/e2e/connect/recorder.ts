@@ -2,17 +2,17 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Recorder {
-  /** A fetch that keeps what comes back from Parley, and calls again after a 503 as its header says. */
+  /** A fetch that records replies of Parley, and retries after a 503 as its header demands. */
   readonly fetch: typeof fetch;
   /** Each reply so far: its head, then its body as far as it was read. */
   replies(): readonly string[];
-  /** Every address that was called, ours and those of others. */
+  /** Every address that was called, Parley's and others. */
   readonly urls: readonly string[];
 }
 
 const RETRIES_MAX = 10;
 
-/** Records what clients and browsers get from `origins`. Calls come from many addresses: what one may do is limited. */
+/** Records what clients and browsers get from `origins`. Calls come from many addresses because each has a rate limit. */
 export function createRecorder(origins: readonly string[], send: typeof fetch = globalThis.fetch): Recorder {
   const replies: { text: string }[] = [];
   const urls: string[] = [];

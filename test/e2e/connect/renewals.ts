@@ -6,10 +6,10 @@ import { accountOf, tokensOf, withVault } from './vault.ts';
 import type { World } from './world.ts';
 
 const RUNS = 50;
-// Long enough that all runs meet in it, on every pod.
+// Long enough that the runs on all pods overlap in it.
 const SLOW_MS = 1_500;
 
-/** Credentials that end while people still need them. */
+/** Tests of credentials that end while they are needed. */
 export function renewals(the: () => World): void {
   async function connected(): Promise<Person> {
     const person = await meet(the());
@@ -29,7 +29,7 @@ export function renewals(the: () => World): void {
   }
 
   describe('a credential that has ended', () => {
-    it('at the provider is asked for anew once, and the call goes on', async () => {
+    it('at the provider is requested again once, and the call continues', async () => {
       const person = await connected();
       expect(the().accounts.revokeUser(person.userId)).toBeGreaterThan(0);
       const turn = await person.say('file two');
@@ -58,7 +58,7 @@ export function renewals(the: () => World): void {
         const fast = accounts.misbehave({ at: 'token', delayMs: SLOW_MS });
         const messages = await Promise.all(
           Array.from({ length: RUNS }, async (_, index) => {
-            // Whoever would have to ask says so at once.
+            // A client that cannot show a question gets the reason at once.
             const turn = await person.say('list', { supports: 'none' }, `chat-${index}`);
             return { pod: turn.pod, message: await turn.done };
           }),
@@ -68,7 +68,7 @@ export function renewals(the: () => World): void {
         expect(new Set(messages.map(({ pod }) => pod)).size).toBe(the().pods.length);
         expect(accounts.tokenCalls('refresh_token') - refreshes).toBe(1);
         expect(accounts.reusedFamilies()).toEqual([]);
-        // A token that is known to be old is not even tried.
+        // A token that is known to have expired is not tried.
         if (isKnown) expect(tracker.counts().unauthorized).toBe(unauthorized);
       },
     );

@@ -26,14 +26,14 @@ export function accountOf(userId: string): CredentialRef {
   return { tenant: 'default', userId, toolId: 'tracker', connectorId: ACCOUNT };
 }
 
-/** The tokens that somebody has connected. */
+/** The tokens of a person's connected account. */
 export async function tokensOf(vault: Vault, userId: string): Promise<OAuthCredential> {
   const credential = (await vault.read(accountOf(userId)))?.credential.reveal();
   if (credential?.kind !== 'oauth2') throw new Error(`${userId} has connected nothing`);
   return credential;
 }
 
-/** All that the vault keeps of somebody, sealed or not, usable or only staged. */
+/** Every record of a person in the vault, sealed or not, usable or staged. */
 export async function keptOf({ redis }: World, userId: string): Promise<string[]> {
   const texts = await withRedis(redis.url, (client) => dumpRedis(client, VAULT_KEYS));
   return texts.filter((text) => text.includes(`default/${userId}/`));

@@ -26,7 +26,7 @@ import type { Pod } from '../../harness/processes/processes.ts';
 import type { RedisServer } from '../../harness/redis/redis-server.ts';
 import { ACCOUNT, agentsFile, line } from './agents.ts';
 
-/** Everybody who can sign in, by name: `p0`, `p1`, … */
+/** Names of all people who can sign in: `p0`, `p1`, … */
 const PEOPLE = 300;
 const SCOPES = ['issues:read', 'issues:write'];
 const PODS = ['pod-1', 'pod-2', 'pod-3'];
@@ -36,7 +36,7 @@ export interface WorldPod extends Pod {
   readonly metricsUrl: string;
 }
 
-/** A deployment with all that is around it. */
+/** A deployment with its neighbours. */
 export interface World {
   /** Where people and browsers reach it. */
   readonly url: string;
@@ -48,11 +48,11 @@ export interface World {
   readonly notes: IssueTracker;
   readonly echo: EchoTools;
   readonly model: ScriptedModel;
-  /** What telemetry was sent, as it came. */
+  /** Telemetry requests received so far. */
   readonly telemetry: readonly string[];
   /** Makes the tracker refuse an access token, as when it has expired. */
   endToken(accessToken: string): void;
-  /** The name of somebody who has done nothing yet. */
+  /** Name of a person without any activity yet. */
   newName(): string;
   stop(): Promise<void>;
 }
@@ -185,7 +185,7 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-/** Takes what telemetry is sent to it. */
+/** Receives telemetry. */
 async function startCollector() {
   const received: string[] = [];
   const server = createServer(async (request, response) => {
@@ -197,7 +197,7 @@ async function startCollector() {
   return { ...(await serve(server)), received };
 }
 
-/** Knows one key. */
+/** A service that accepts one API key. */
 function startKeyCheck(key: string) {
   return serve(
     createServer((request, response) => {

@@ -9,7 +9,7 @@ import type { Talk } from './person.ts';
 import type { Saying } from './script.ts';
 import type { RunHooks, RunSite } from './site.ts';
 
-/** What a label does at the points of a run that it watches. */
+/** The actions of a label at the points of a run. */
 export interface FaultHooks {
   readonly onCommand?: (pod: string, command: RunCommand) => GateVerdict;
   readonly onCall?: (call: BookingCall) => Promise<void>;
@@ -21,11 +21,11 @@ export interface FaultHooks {
 /** A point of a run at which its owner is killed. */
 export interface Label {
   readonly name: string;
-  /** Whether the run of every day kills here; a soak does at all points. */
+  /** Whether the daily run kills at this point; a soak kills at all points. */
   readonly isDaily: boolean;
-  /** What has to become of the booking where this was all that went wrong; absent where that depends. */
+  /** Required outcome of the booking when this is the only fault; absent where the outcome depends on timing. */
   readonly booking?: CallOutcome | undefined;
-  /** How many owners the run has then, those that die and nobody among them; 2 when absent. */
+  /** Number of owners of the run, dying owners and the unowned term included; 2 when absent. */
   readonly owners?: number;
   readonly set: (aim: Aim) => FaultHooks;
 }
@@ -35,15 +35,15 @@ export interface Aim {
   readonly site: RunSite;
   readonly talk: Talk;
   readonly fired: () => boolean;
-  /** Kills a pod at the label: once, and only a pod that lives. */
+  /** Kills a pod at the label, once, if the pod is alive. */
   readonly fire: (pod: string | undefined) => void;
-  /** Cuts the connection that a command comes on, and kills its pod. */
+  /** Cuts the connection that carries a command, and kills its pod. */
   readonly cut: (when: 'before' | 'after', pod: string) => GateVerdict;
-  /** Resolves when it has fired, or when something else came first. */
+  /** Resolves when the label has fired, or when another fault came first. */
   readonly settled: () => Promise<void>;
 }
 
-// Another label may have taken the pod away meanwhile; then this one is tried with another conversation.
+// Another label may have killed the pod meanwhile; then this label is tried with another conversation.
 const PATIENCE_MS = 10_000;
 
 export interface Aims {
@@ -52,7 +52,7 @@ export interface Aims {
   set(site: RunSite, talk: Talk, label: Label): FaultHooks & Pick<Aim, 'fired'>;
 }
 
-/** Makes the place where labels are set; its hooks are for the site that they are set on. */
+/** Creates the registry of labels; its hooks are passed to the site. */
 export function createAims(): Aims {
   const faultHooks = new Map<string, FaultHooks>();
   return {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** What a pod does to a run, or to a question of one, as a command to Redis says it. `userId` tells whose it is. */
+/** An operation of a pod on a run or on a question of a run, parsed from a Redis command. `userId` is the owner's. */
 export type RunCommand =
   | { readonly type: 'begin'; readonly userId: string; readonly run: string; readonly owner: string }
   | {
@@ -11,7 +11,7 @@ export type RunCommand =
       readonly notes: readonly RunNoteSent[];
       /** Names of the events. */
       readonly events: readonly string[];
-      /** Status that it ends with. */
+      /** Status with which the run ends. */
       readonly ends?: string;
     }
   | {
@@ -29,34 +29,34 @@ export interface RunNoteSent {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** A key of Parley's that belongs to somebody. */
+/** A Redis key of Parley that belongs to an owner. */
 export interface OwnedKey {
   readonly family: string;
   readonly userId: string;
-  /** What follows the owner, such as a stream request. */
+  /** The part after the owner, such as a stream request. */
   readonly rest: string;
 }
 
 const KEY = /^parley:\{[^}]*\}:([a-z-]+):([^/]*)\/([^/]*)(?:\/(.*))?$/;
 
-/** Reads a key; nothing when it belongs to nobody. */
-export function ownedKeyOf(key: string | undefined): OwnedKey | undefined {
+/** Parses a key; undefined when it belongs to no owner. */
+export function parseOwnedKey(key: string | undefined): OwnedKey | undefined {
   const [, family, , userId, rest = ''] = KEY.exec(key ?? '') ?? [];
   return family === undefined || userId === undefined ? undefined : { family, userId, rest };
 }
 
-/** Tells what a command is by the keys that its script is given; nothing for any other command. */
-export function runCommandOf(args: readonly string[]): RunCommand | undefined {
+/** Recognises a command by the keys of its script; undefined for any other command. */
+export function parseRunCommand(args: readonly string[]): RunCommand | undefined {
   const [name = '', , count] = args;
   if (!/^eval(sha)?$/i.test(name)) return undefined;
   const end = 3 + Number(count);
   const keys = args.slice(3, end);
   const given = args.slice(end);
-  const owned = keys.map(ownedKeyOf);
+  const owned = keys.map(parseOwnedKey);
   const [first, , third, fourth, fifth] = owned;
   if (first?.family === 'run') {
     const { userId, rest: run } = first;
-    if (fourth?.family === 'messages') return writeOf(userId, run, given);
+    if (fourth?.family === 'messages') return parseWrite(userId, run, given);
     if (fifth?.family === 'messages') return { type: 'begin', userId, run, owner: given[1] ?? '' };
     if (keys.length !== 2) return undefined;
     return { type: 'take', userId, run, term: Number(given[0]) + 1, owner: given[1] ?? '' };
@@ -73,7 +73,7 @@ const WRITE_SCRIPT = readFileSync(
 const WRITE_ARGUMENTS = /local ([\w\s,]+?) =\s*unpack\(ARGV,/.exec(WRITE_SCRIPT)?.[1]?.split(/,\s*/) ?? [];
 const FIRST_NOTE = Number(/local firstNote = (\d+)/.exec(WRITE_SCRIPT)?.[1]) - 1;
 
-function writeOf(userId: string, run: string, given: readonly string[]): RunCommand {
+function parseWrite(userId: string, run: string, given: readonly string[]): RunCommand {
   const argument = (name: string) => given[WRITE_ARGUMENTS.indexOf(name)] ?? '';
   const [noteCount, eventCount] = [Number(argument('noteCount')), Number(argument('eventCount'))];
   const eventsAt = FIRST_NOTE + 2 * noteCount;

@@ -19,9 +19,9 @@ import type { RunSite } from './site.ts';
 
 const UNKNOWN = /may or may not have had its effect/;
 
-/** Waits until all is quiet, adds how each conversation stands, and judges all that was seen of them. */
+/** Waits until all runs have ended, records the final state of each conversation, and checks the history. */
 export async function judge(site: RunSite, all: readonly Talk[]): Promise<Report & { text: string }> {
-  const talks = await begunOf(site, all);
+  const talks = await selectBegun(site, all);
   const names = new Set(talks.map(({ name }) => name));
   const isEnded = (name: string) =>
     site.events.some(
@@ -37,8 +37,8 @@ export async function judge(site: RunSite, all: readonly Talk[]): Promise<Report
   return { ...report, text: formatReport(report) };
 }
 
-/** Without those whose person was told that the turn did not begin, which was then seen to. */
-async function begunOf({ redis, runOf }: RunSite, talks: readonly Talk[]): Promise<readonly Talk[]> {
+/** Leaves out conversations whose turn was refused with a 503 and then ended as failed. */
+async function selectBegun({ redis, runOf }: RunSite, talks: readonly Talk[]): Promise<readonly Talk[]> {
   const isEnded = async ({ wasRefused, userId, name }: Talk) => {
     if (!wasRefused) return false;
     const stream = { tenant: TENANT, userId, streamRequestId: runOf(name) ?? '' };
@@ -48,7 +48,7 @@ async function begunOf({ redis, runOf }: RunSite, talks: readonly Talk[]): Promi
   return talks.filter((_talk, at) => ended[at] !== true);
 }
 
-/** How many runs are on offer. */
+/** Number of runs in the queue. */
 async function waiting({ redis }: RunSite): Promise<number> {
   const queue = `${timerPrefix(0)}:${RUNS_QUEUE}`;
   const lengths = await Promise.all([
@@ -118,7 +118,7 @@ interface Message {
 type Part = Data & { readonly type: string };
 
 function storedMessages(messages: readonly string[]): StoredMessage[] {
-  // By the ids that the model gave.
+  // Keyed by the ids that the model gave.
   const calls = new Map<string, string>();
   const parts = messages.flatMap((text) => {
     const { role, content } = JSON.parse(text) as Message;

@@ -16,7 +16,7 @@ const keeps =
     command.type === 'write' && command.notes.some((note) => field.test(note.field) && matches(note.value));
 const callIs = (toolName: string, state: string) =>
   keeps(/^call:/, (call) => call.toolName === toolName && call.state === state);
-/** A round is open while its results are not there. */
+/** A round is open until its results are stored. */
 const stepIs = (index: number, lastRole: 'assistant' | 'tool') =>
   keeps(
     new RegExp(`^step:${index}$`),
@@ -24,8 +24,8 @@ const stepIs = (index: number, lastRole: 'assistant' | 'tool') =>
   );
 
 /**
- * Each write of a run, with what becomes of the booking when its owner dies before it and after it, where that does not
- * depend on how far the booking has come by then. The call has left once that is written down, wherever it is.
+ * Each write of a run, with the outcome of the booking when its owner dies before and after the write; absent where the
+ * outcome depends on timing. A call counts as dispatched once its dispatch is recorded.
  */
 const WRITES: readonly (readonly [name: string, matches: Matches, before?: Booking, after?: Booking])[] = [
   ['the beginning', ({ type }) => type === 'begin', 'returned', 'returned'],
@@ -37,7 +37,7 @@ const WRITES: readonly (readonly [name: string, matches: Matches, before?: Booki
   ['the pause', keeps(/^pause:/, ({ resumedAt }) => resumedAt === undefined)],
   ['the booking is back', callIs('bookings__book', 'returned'), 'unknown', 'returned'],
   ['the look is back', callIs('bookings__look', 'returned')],
-  ['the run goes on', keeps(/^pause:/, ({ resumedAt }) => resumedAt !== undefined), 'returned', 'returned'],
+  ['the run resumes', keeps(/^pause:/, ({ resumedAt }) => resumedAt !== undefined), 'returned', 'returned'],
   ['the answer', callIs('elicit', 'returned'), 'returned', 'returned'],
   ['the first round, whole', stepIs(0, 'tool'), 'returned', 'returned'],
   ['the second round, said', stepIs(1, 'assistant'), 'returned', 'returned'],
@@ -50,12 +50,12 @@ function isText({ notes, events }: RunCommand & { type: 'write' }): boolean {
   return notes.length === 0 && events.includes('text-delta');
 }
 
-/** Nobody has to take over what has not begun, or is at its end. */
+/** True at points where no take-over is needed: the run has not begun, or has ended. */
 function isUntouched(what: string, when: (typeof WHEN)[number]): boolean {
   return when === 'before' ? what === 'the beginning' : what === 'the end';
 }
 
-// A death before any other write leaves the same record as the death after the write that precedes it.
+// A death before any other write leaves the same record as a death after the preceding write.
 const BOTH_DAILY: readonly string[] = ['the beginning', 'the booking is dispatched', 'the question'];
 
 const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after]) =>
@@ -66,7 +66,7 @@ const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after
     owners: isUntouched(what, when) ? 1 : 2,
     set: (aim: Aim) => ({
       onCommand: (pod: string, command: RunCommand) => (matches(command) ? aim.cut(when, pod) : 'pass'),
-      // So that at all that comes later only what follows from the answer is under way.
+      // From then on only consequences of the answer are in progress.
       onQuestion: async () => void (await onceBooked(aim.site, aim.talk)),
     }),
   })),
@@ -74,7 +74,7 @@ const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after
 
 const inTheModel: readonly Label[] = [
   {
-    name: 'in the model’s stream, some of it told',
+    name: 'in the model’s stream, after some text was appended',
     isDaily: true,
     booking: 'returned',
     set: ({ site, talk, fire, fired }) => ({
@@ -86,7 +86,7 @@ const inTheModel: readonly Label[] = [
   },
   ...([1, 2] as const).map(
     (round): Label => ({
-      name: `in round ${round + 1} of the model, before it says anything`,
+      name: `in round ${round + 1} of the model, before its first text`,
       isDaily: round === 1,
       booking: 'returned',
       set: ({ site, talk, fire, fired }) => ({
@@ -133,13 +133,13 @@ const inCalls: readonly Label[] = [
 
 const whileWaiting: readonly Label[] = [
   {
-    name: 'F18 while it waits, answered before anybody takes it over',
+    name: 'F18 while it waits, answered before a take-over',
     isDaily: true,
     booking: 'returned',
     set: ({ site, talk, fire }) => ({ onQuestion: async () => fire(await onceBooked(site, talk)) }),
   },
   {
-    name: 'F18 while it waits, answered once another waits',
+    name: 'F18 while it waits, answered once the new owner waits',
     isDaily: true,
     booking: 'returned',
     set: ({ site, talk, fire }) => ({
@@ -151,14 +151,14 @@ const whileWaiting: readonly Label[] = [
     }),
   },
   {
-    name: 'between the settling and the going on',
+    name: 'between the settle and the next step',
     isDaily: true,
     booking: 'returned',
     set: ({ site, talk, fire }) => ({
       async onQuestion(question) {
         const owner = (await onceBooked(site, talk)) ?? '';
         const other = await site.pick(owner);
-        // It hears of nothing any more, while the answer is taken elsewhere.
+        // This pod receives nothing any more, while another pod takes the answer.
         site.pod(owner)?.gate.stall(true);
         const status = await answerOnce(site, talk, question, other);
         if (status === 200 && site.ownerOf(talk.name) === owner) fire(owner);
@@ -168,7 +168,7 @@ const whileWaiting: readonly Label[] = [
   },
 ];
 
-/** The run changes hands, and whoever has a hand in that dies at it. */
+/** The run changes its owner, and a pod involved in the change is killed. */
 const atTakeOvers: readonly Label[] = WHEN.flatMap((when): Label[] => [
   {
     name: `${when} it is taken over`,
@@ -200,7 +200,7 @@ const atTakeOvers: readonly Label[] = WHEN.flatMap((when): Label[] => [
   },
 ]);
 
-/** The second owner dies too, as it writes down that the outcome of the first one's booking is not known. */
+/** The second owner dies too, while it records that the outcome of the first owner's booking is unknown. */
 const atUnknowns: readonly Label[] = WHEN.map((when) => ({
   name: `${when} the unknown outcome`,
   isDaily: when === 'after',
@@ -215,7 +215,7 @@ const atUnknowns: readonly Label[] = WHEN.map((when) => ({
   }),
 }));
 
-/** The owner of a run, once its booking and its look are back, so that it does nothing but wait. */
+/** The owner of a run once both tool calls have returned, so that it only waits. */
 async function onceBooked({ redis, ownerOf, runOf }: Aim['site'], { name, userId }: Aim['talk']) {
   const key = runKey({ tenant: TENANT, userId, streamRequestId: runOf(name) ?? '' });
   const isBack = async () => {
@@ -223,7 +223,7 @@ async function onceBooked({ redis, ownerOf, runOf }: Aim['site'], { name, userId
     const known = calls.filter(([, value]) => !/^(intended|dispatched)$/.test(stateOf(value)));
     return known.length === 2;
   };
-  await waitUntil(isBack, { what: 'the calls to be back', timeoutMs: 10_000 }).catch(() => undefined);
+  await waitUntil(isBack, { what: 'the calls to return', timeoutMs: 10_000 }).catch(() => undefined);
   return ownerOf(name);
 }
 
@@ -231,7 +231,7 @@ function stateOf(call: string): string {
   return (JSON.parse(call) as { state: string }).state;
 }
 
-/** Every point at which the owner of a run is killed. */
+/** All points at which the owner of a run is killed. */
 export const LABELS: readonly Label[] = [
   ...atWrites,
   ...inTheModel,

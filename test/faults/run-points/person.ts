@@ -5,49 +5,49 @@ import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
 import { type Asked, person, questionsIn, textOf } from '../../e2e/chat/client.ts';
 import type { RunPod, RunSite } from './site.ts';
 
-/** Tenant of a person's token that names none. */
+/** Tenant of a token that names none. */
 export const TENANT = 'default';
 
-/** A person in the one conversation that they have; it has the name of what they say in it. */
+/** A person with one conversation, which is named after their message. */
 export interface Talk {
   readonly name: string;
   readonly userId: string;
   readonly authorization: string;
-  /** What becomes of the turn while the person thinks. */
+  /** How the turn waits for the answer: held or detached. */
   readonly delivery: Delivery;
-  /** True once a pod has said that it cannot begin the turn now: should it have begun all the same, it is ended. */
+  /** True once a pod has refused to begin the turn: if the turn has begun nevertheless, it is ended. */
   wasRefused: boolean;
 }
 
 export interface PersonHooks {
-  /** The person sees the first question, and does not answer it before this resolves. */
+  /** Called when the person sees the first question; the person answers after it resolves. */
   readonly onQuestion?: (question: Asked) => Promise<void>;
 }
 
 type Chunks = Parameters<typeof readUIMessageStream>[0]['stream'];
 
 const AGAIN_MS = 50;
-// What no other pod would say otherwise.
+// Statuses to which no other pod would reply differently.
 const WRONG = /invalid_request|unauthenticated|forbidden/;
 const UNAVAILABLE = /"unavailable"/;
-// What an answer may be refused with for good.
+// Statuses with which an answer may be refused for good.
 const SETTLED = [200, 404, 409, 410, 422];
 
-/** A person whom nobody talked with before. */
+/** Creates a person without any conversation so far. */
 export async function newTalk(site: RunSite, name: string, delivery: Delivery = 'hold'): Promise<Talk> {
   const talk = { name, delivery, ...(await person()), wasRefused: false };
   site.name(talk.userId, name);
   return talk;
 }
 
-/** What the person of a conversation answers. */
+/** The answer of a conversation's person. */
 function answerOf({ name }: Talk): string {
   return `12A for ${name}`;
 }
 
 /**
- * Says one thing as a stock chat client does, answers what is asked, and reads on wherever somebody still tells it,
- * until the turn has ended.
+ * Sends one message as a stock chat client does, answers each question, and continues reading on any pod until the
+ * turn has ended.
  */
 export async function converse(site: RunSite, talk: Talk, hooks: PersonHooks = {}): Promise<void> {
   const reader = createReader(site, talk);
@@ -62,7 +62,7 @@ export async function converse(site: RunSite, talk: Talk, hooks: PersonHooks = {
   while (!(await isOver(site, talk))) {
     const stream = await (site.runOf(talk.name) === undefined ? reader.say() : reader.resume());
     if (stream !== undefined) await reader.read(stream, look);
-    // A turn that waits ends what is read of it at once.
+    // A detached turn ends its stream at once.
     if (stream === undefined || talk.delivery === 'detach') await sleep(AGAIN_MS);
   }
   await Promise.all(answering.values());
@@ -80,7 +80,7 @@ function createReader({ pick, pickIdle, record }: RunSite, talk: Talk) {
         'x-parley-delivery': talk.delivery,
       },
     });
-  // Whatever goes wrong with a pod, another is asked next.
+  // After any failure of a pod, another pod is tried.
   const orNothing = (stream: Promise<Chunks | null>) =>
     stream.then(
       (open) => open ?? undefined,
@@ -104,7 +104,7 @@ function createReader({ pick, pickIdle, record }: RunSite, talk: Talk) {
           abortSignal: undefined,
         }),
       );
-      // It may have begun although its reply was lost.
+      // The turn may have begun although the reply was lost.
       return said ?? resume();
     },
     async read(stream: Chunks, look: (message: UIMessage) => void): Promise<void> {
@@ -141,7 +141,7 @@ async function answerTo(site: RunSite, talk: Talk, question: Asked, hooks: Perso
   }
 }
 
-/** Answers through one pod; the status that came back, 0 when none did. */
+/** Answers through one pod; returns the status of the reply, 0 when none came. */
 export async function answerOnce(
   { record }: RunSite,
   talk: Talk,
@@ -163,7 +163,7 @@ export async function answerOnce(
   return httpStatus;
 }
 
-/** True once the conversation's turn has begun and none runs in it any more. */
+/** True once the conversation's turn has begun and ended. */
 async function isOver({ redis, runOf }: RunSite, { userId, name }: Talk): Promise<boolean> {
   if (runOf(name) === undefined) return false;
   const key = conversationKey({ tenant: TENANT, userId, conversationId: name });

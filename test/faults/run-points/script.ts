@@ -7,18 +7,18 @@ import {
 
 type ChatRequest = Parameters<typeof turnOf>[0];
 
-/** What the model is asked for, and says. */
+/** A request to the model with the model's reply. */
 export interface Saying {
-  /** The conversation, which is what its person said. */
+  /** Name of the conversation, which is its person's message. */
   readonly name: string;
   readonly step: number;
   readonly text: string;
 }
 
-// By how many results it has heard.
+// Chosen by the number of tool results so far.
 const STEP_AT: Readonly<Record<number, number>> = { 0: 0, 3: 1, 4: 2 };
 
-/** Books, looks and asks at once, then looks again, then says what it heard. */
+/** Calls `book`, `look` and `elicit` at once, then `look` again, then repeats the results. */
 export function line({ userText, results }: Turn): ScriptedReply {
   const call = (tool: string, round: number) => ({
     name: `bookings__${tool}`,
@@ -33,14 +33,14 @@ export function line({ userText, results }: Turn): ScriptedReply {
   return { text: `Done: ${results.map(({ text }) => text).join(' / ')}` };
 }
 
-/** What the script makes the model say to a request. */
-export function sayingOf(request: ChatRequest): Saying {
+/** Returns what the script makes the model reply to a request. */
+export function readSaying(request: ChatRequest): Saying {
   const { userText, results } = turnOf(request);
   const { text = '' } = replyOf([line], request);
   return { name: userText, step: STEP_AT[results.length] ?? -1, text };
 }
 
-/** Names a call within its conversation, by the tool and what it is given. */
+/** Names a call within its conversation by its tool and input. */
 export function callNameOf(toolName: string, input: unknown): string {
   const { round = 1 } = (input ?? {}) as { readonly round?: number };
   return `${toolName.replace('bookings__', '')}#${round}`;

@@ -13,54 +13,54 @@ import type { RunEvent } from '../../harness/history/run-events.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { type BookingCall, type BookingTools, startBookingTools } from '../booking-tools.ts';
 import { openSite, type SitePod } from '../site.ts';
-import { type RunCommand, runCommandOf } from './commands.ts';
-import { recording, watchRuns } from './eye.ts';
-import { callNameOf, line, type Saying, sayingOf } from './script.ts';
+import { type RunCommand, parseRunCommand } from './commands.ts';
+import { recording, watchRuns } from './monitor.ts';
+import { callNameOf, line, type Saying, readSaying } from './script.ts';
 
 type Env = Record<string, string>;
 
-/** A pod that runs turns, with its way to Redis. */
+/** A pod that runs turns, with its gate to Redis. */
 export interface RunPod extends SitePod {
-  /** As owners of runs are named. */
+  /** The name under which the pod owns runs. */
   readonly podName: string;
   readonly gate: ChaosGate;
 }
 
-/** Who looks on, and may interfere, at each point of a run that can be seen from outside. */
+/** Hooks that observe, and may interfere with, each point of a run that is visible from outside. */
 export interface RunHooks {
-  /** A pod sends a command that has to do with the run of a conversation. */
+  /** A pod sends a command that concerns the run of a conversation. */
   readonly onCommand?: (name: string, pod: string, command: RunCommand) => GateVerdict;
-  /** A tool's server has a call, and does not answer before this resolves. */
+  /** A tool's server received a call; it replies after this resolves. */
   readonly onCall?: (call: BookingCall) => Promise<void>;
-  /** The model has a request. */
+  /** The model received a request. */
   readonly onSaying?: (saying: Saying) => ModelFault | undefined;
-  /** Redis gave a run another owner. */
+  /** A run got another owner in Redis. */
   readonly onTerm?: (name: string, term: number, owner: string) => void;
-  /** Redis took a write of a run, or refused it. */
+  /** Redis accepted or refused a write of a run. */
   readonly onWrite?: (name: string, write: RunCommand & { type: 'write' }, accepted: boolean) => void;
 }
 
-/** Pods over one Redis, whose turns are watched from all sides. */
+/** Pods over one Redis, whose turns are observed at the pods, the model, the tools and Redis. */
 export interface RunSite {
   readonly redis: Redis;
   readonly redisUrl: string;
-  /** What was seen so far, live. */
+  /** The events so far; grows. */
   readonly events: readonly RunEvent[];
   record(event: RunEvent): void;
-  /** Gives the turn of a person its name, under which it is recorded. */
+  /** Sets the name under which a person's turn is recorded. */
   name(userId: string, conversation: string): void;
   /** All pods that take calls. */
   pods(): readonly RunPod[];
-  /** A pod that takes calls, any of them. */
+  /** Any pod that takes calls. */
   pick(except?: string): Promise<RunPod>;
-  /** One of those that own the fewest runs that go on. */
+  /** One of the pods that own the fewest running runs. */
   pickIdle(): Promise<RunPod>;
   start(env?: Env): Promise<RunPod>;
   /** The pod by its name, until it has ended. */
   pod(podName: string): RunPod | undefined;
-  /** Sends a pod its end, and starts another in its place if it is to; false when it has had this signal, or a worse one. */
+  /** Signals a pod and starts a replacement if configured; false when the pod already got this or a stronger signal. */
   end(podName: string, signal: 'SIGKILL' | 'SIGTERM', label?: string): boolean;
-  /** Name of the pod that owns a conversation's run, as Redis last said. */
+  /** Name of the pod that owns a conversation's run, as last seen in Redis. */
   ownerOf(conversation: string): string | undefined;
   /** The run of a conversation, once it has begun. */
   runOf(conversation: string): string | undefined;
@@ -71,11 +71,11 @@ export interface RunSiteOptions {
   readonly pods: number;
   readonly env?: Env;
   readonly hooks?: RunHooks;
-  /** Whether another pod starts at once in the place of one that is sent its end; true unless told. */
+  /** Whether a replacement starts at once for a pod that is ended; true by default. */
   readonly replaces?: boolean;
 }
 
-/** A take-over within a second or two. */
+/** Settings under which a take-over happens within one or two seconds. */
 const QUICK_ENV: Env = {
   PARLEY_LEASE_MS: '1000',
   PARLEY_TAKE_OVER_MS: '250',
@@ -153,7 +153,7 @@ export async function openRunSite({
   };
 }
 
-/** Notes who means to write, and lets the hooks decide what becomes of it. */
+/** Records which pod attempts a write, and lets the hooks decide whether it passes. */
 function judgeFor(
   pod: string,
   nameOf: (userId: string) => string | undefined,
@@ -161,7 +161,7 @@ function judgeFor(
   { onCommand }: RunHooks,
 ) {
   return (args: readonly string[]): GateVerdict => {
-    const command = runCommandOf(args);
+    const command = parseRunCommand(args);
     const conversation = command === undefined ? undefined : nameOf(command.userId);
     if (command === undefined || conversation === undefined) return 'pass';
     if (command.type === 'write')
@@ -181,7 +181,7 @@ async function startParties(record: (event: RunEvent) => void, hooks: RunHooks):
       script: [line],
       delayMs: 10,
       fault({ body }) {
-        const saying = sayingOf(body);
+        const saying = readSaying(body);
         record({ type: 'said', conversation: saying.name, step: saying.step, text: saying.text });
         return hooks.onSaying?.(saying);
       },
@@ -221,7 +221,7 @@ interface FleetDeps {
   readonly launch: (podName: string, env: Env) => Promise<RunPod>;
 }
 
-/** Pods that come and go. */
+/** Starts, ends and replaces pods. */
 function createFleet({ record, loadOf, replaces, launch }: FleetDeps) {
   const pods = new Map<string, RunPod>();
   const ending = new Map<string, string>();
@@ -245,9 +245,9 @@ function createFleet({ record, loadOf, replaces, launch }: FleetDeps) {
     start,
     pods: () => open(),
     pod: (podName: string) => pods.get(podName),
-    pick: (except?: string) => anyOf(() => open(except)),
+    pick: (except?: string) => untilAny(() => open(except)),
     pickIdle: () =>
-      anyOf(() => {
+      untilAny(() => {
         const least = Math.min(...open().map(({ podName }) => loadOf(podName)));
         return open().filter(({ podName }) => loadOf(podName) === least);
       }),
@@ -265,8 +265,8 @@ function createFleet({ record, loadOf, replaces, launch }: FleetDeps) {
   };
 }
 
-/** Any of several, once there is one. */
-function anyOf<T>(all: () => readonly T[]): Promise<T> {
+/** Waits for a candidate and picks one at random. */
+function untilAny<T>(all: () => readonly T[]): Promise<T> {
   const any = () => {
     const known = all();
     return known.length === 0 ? undefined : { one: known[Math.floor(Math.random() * known.length)] as T };

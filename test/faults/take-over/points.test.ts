@@ -13,7 +13,7 @@ const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
 vi.setConfig({ testTimeout: isFull ? 1_200_000 : 600_000, hookTimeout: 120_000 });
 
 const ROUNDS = isFull ? 3 : 1;
-// Conversations that go on beside each that a label is set for, wherever that catches them.
+// Further conversations that run beside each one with a label, and may be killed at any point.
 const COMPANIONS = isFull ? 3 : 0;
 const PODS = 4;
 const LANES = 3;
@@ -37,7 +37,7 @@ interface Aimed {
 
 let count = 0;
 
-/** Has conversations until the label has fired for one of them, with nothing else in the way that would excuse it. */
+/** Runs conversations until the label has fired for one of them without another fault that would excuse its outcome. */
 async function through(label: Label): Promise<Aimed[]> {
   const aimed: Aimed[] = [];
   for (let attempt = 0; attempt < TRIES && hits(aimed, label).length === 0; attempt += 1) {
@@ -56,7 +56,7 @@ async function through(label: Label): Promise<Aimed[]> {
   }
 }
 
-it('a pod that is killed at any point of a run: another goes on, and nothing is lost, told or done twice', async () => {
+it('a pod is killed at any point of a run: another pod continues it, nothing is lost, and no event or effect is duplicated', async () => {
   const todo = Array.from({ length: ROUNDS }, () => POINTS).flat();
   const aimed: Aimed[] = [];
   const startedAt = performance.now();
@@ -75,35 +75,35 @@ it('a pod that is killed at any point of a run: another goes on, and nothing is 
     `${POINTS.length} labels, ${aimed.filter(({ fired }) => fired).length} of them hit in ${tookS} s\n${text}`,
   );
   expect(ok, text).toBe(true);
-  // Only what a label means for the booking is judged below, so that none goes unjudged.
+  // Each label's expected booking is checked below, so that no label goes unchecked.
   const missed = POINTS.filter((label) => hits(aimed, label).length < ROUNDS).map(({ name }) => name);
   expect(missed).toEqual([]);
   expect(counts.takenOver).toBeGreaterThan(POINTS.length / 2);
   for (const label of POINTS) for (const { talk } of hits(aimed, label)) expectBooking(label, talk);
 });
 
-/** Those for whom the label fired, and who had no more owners than it alone makes: other labels kill pods too. */
+/** Keeps conversations whose label fired and whose owners the label alone explains: other labels kill pods too. */
 function hits(aimed: readonly Aimed[], label: Label): readonly Aimed[] {
   const { booking, owners = 2 } = label;
   return aimed.filter(
-    (one) => one.label === label && one.fired && (booking === undefined || ownersOf(one.talk) === owners),
+    (one) => one.label === label && one.fired && (booking === undefined || countOwners(one.talk) === owners),
   );
 }
 
-function eventsOf({ name }: Talk) {
+function findEvents({ name }: Talk) {
   return site.events.filter(
     (event): event is Exclude<RunEvent, { type: 'kill' }> =>
       event.type !== 'kill' && event.conversation === name,
   );
 }
 
-function ownersOf(talk: Talk): number {
-  return eventsOf(talk).filter(({ type }) => type === 'term').length;
+function countOwners(talk: Talk): number {
+  return findEvents(talk).filter(({ type }) => type === 'term').length;
 }
 
 function expectBooking({ name, booking }: Label, talk: Talk): void {
   if (booking === undefined) return;
-  const feed = eventsOf(talk).flatMap((event) =>
+  const feed = findEvents(talk).flatMap((event) =>
     event.type === 'run-final' ? currentEvents(event.feed) : [],
   );
   const booked = feed.find(({ call, outcome }) => call === 'book#1' && outcome !== undefined);

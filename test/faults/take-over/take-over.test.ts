@@ -12,14 +12,14 @@ vi.setConfig({ testTimeout: isFull ? 600_000 : 240_000, hookTimeout: 120_000 });
 
 const CONVERSATIONS = isFull ? 500 : 30;
 const PODS = 3;
-// So that at any end of a pod some are at each of their points.
+// Enough that whenever a pod ends, some conversation is at each point.
 const BETWEEN_MS = 300;
 const ENDS_MS = 1_000;
-// How long a person takes to answer, at most.
+// The longest time that a person takes to answer.
 const THINKS_MS = 3_000;
 
 let site: RunSite;
-/** Told of text that Redis took, by the conversation. */
+/** Called for text that Redis accepted, by conversation. */
 const onText = new Map<string, () => void>();
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.stop());
 
-/** Ends one pod after the other, as long as another is left, and another starts in its place, until told to stop. */
+/** Ends one pod after the other while another remains and a replacement starts, until the signal aborts. */
 async function endPods(how: 'SIGKILL' | 'SIGTERM', signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(ENDS_MS, undefined, { signal }).catch(() => undefined);
@@ -48,7 +48,7 @@ describe.each([
   ['are restarted one after the other', 'SIGTERM', 'hold'],
   ['are killed while most of them are detached', 'SIGKILL', 'detach'],
 ] as const)('conversations whose pods %s', (what, how, delivery) => {
-  it(`all ${CONVERSATIONS} finish: told whole, asked once, booked once at most`, async () => {
+  it(`all ${CONVERSATIONS} finish: the reply is complete, the question is asked once, and the booking is made at most once`, async () => {
     const ending = new AbortController();
     const endingPods = endPods(how, ending.signal);
     const talks = await Promise.all(
@@ -67,16 +67,16 @@ describe.each([
     expect(counts.conversations).toBeGreaterThan(0.9 * CONVERSATIONS);
     expect(counts.kills).toBeGreaterThan(1);
     expect(counts.takenOver).toBeGreaterThan(0);
-    // Hardly any of them by telling the model that it is not known.
+    // Only few of them end with a result that tells the model the outcome is unknown.
     expect(counts.unknownOutcomes).toBeLessThan(CONVERSATIONS / 2);
   });
 });
 
-describe('a pod that was frozen past its lease writes nothing more, and leaves the turn to its new owner', () => {
-  // Those that still start would have a healthy owner late with its signs of life.
+describe('a pod that was frozen past its lease writes nothing more, and the new owner finishes the turn', () => {
+  // Starting pods would delay the heartbeats of a healthy owner.
   beforeEach(() => waitUntil(() => site.pods().length === PODS, { what: 'all pods' }));
 
-  it('in the middle of what the model says', async () => {
+  it('when it froze while the model was streaming', async () => {
     const talk = await newTalk(site, 'frozen-in-a-stream');
     let frozen: RunPod | undefined;
     onText.set(talk.name, () => {
@@ -92,7 +92,7 @@ describe('a pod that was frozen past its lease writes nothing more, and leaves t
     await expectFenced(talk, frozen);
   });
 
-  it('while it waits', async () => {
+  it('when it froze while waiting for an answer', async () => {
     const talk = await newTalk(site, 'frozen-while-it-waits');
     let frozen: RunPod | undefined;
     await converse(site, talk, {
@@ -115,7 +115,7 @@ async function untilOwnedByAnother({ name }: Talk, pod: RunPod | undefined): Pro
   await waitUntil(() => site.ownerOf(name) !== pod?.podName, { what: 'another owner' });
 }
 
-/** Its first owner has meant to write once more, in vain, and never had it again; another has brought it to its end. */
+/** Expects that the first owner's late write was refused, it never owned the run again, and another pod ended it. */
 async function expectFenced(talk: Talk, frozen: RunPod | undefined): Promise<void> {
   const ownEvents = () =>
     site.events.filter((event) => event.type !== 'kill' && event.conversation === talk.name);
@@ -124,7 +124,7 @@ async function expectFenced(talk: Talk, frozen: RunPod | undefined): Promise<voi
     const taken = own.findIndex((event) => event.type === 'term' && event.term === 2);
     return own.slice(taken).some((event) => event.type === 'write' && event.term === 1);
   };
-  await waitUntil(lateWrite, { what: 'a write of the pod that was frozen' });
+  await waitUntil(lateWrite, { what: 'a late write of the frozen pod' });
   const { ok, text, counts } = await judge(site, [talk]);
   expect(ok, text).toBe(true);
   expect(counts.conversations).toBe(1);

@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const CONVERSATIONS = 6;
 
-// What this site's own environment says otherwise goes back to what is in force where nothing is set.
+// Resets the settings of this test site to the defaults.
 const DEFAULTS = {
   PARLEY_RECHECK_MS: '',
   PARLEY_SWEEP_MS: '',
@@ -18,14 +18,14 @@ const DEFAULTS = {
 };
 
 let site: RunSite;
-/** When a conversation's run had an owner that works on it, on the clock of this process. */
+/** Times at which a conversation's run had a working owner, on this process's clock. */
 const owned = new Map<string, { readonly owner: string; readonly at: number }[]>();
 
 beforeAll(async () => {
   site = await openRunSite({
     pods: 2,
     env: DEFAULTS,
-    // A pod that starts takes all of a small machine, and what is timed here is not that.
+    // A starting pod uses all CPU of a small machine and would distort the times measured here.
     replaces: false,
     hooks: {
       onTerm(name, _term, owner) {
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.stop());
 
-// The bound is a promise of its own, on what is seen in Redis.
+// The bound is a promise of its own, measured on what Redis records.
 it.each([
   ['SIGKILL', 10_000],
   ['SIGTERM', 2_000],
@@ -57,7 +57,7 @@ it.each([
       };
       await converse(site, talk, { onQuestion });
     });
-    await waitUntil(() => waiting === CONVERSATIONS, { what: 'all to wait' });
+    await waitUntil(() => waiting === CONVERSATIONS, { what: 'all conversations to wait' });
     const [pod] = site.pods().filter(({ podName }) => ownedBy(talks, podName).length > 0);
     const lost = ownedBy(talks, pod?.podName ?? '');
     expect(lost.length).toBeGreaterThan(0);

@@ -3,19 +3,19 @@ import type { Owner } from '../harness/history/events.ts';
 import { type RedisAddress, redisCommand } from '../harness/redis/redis-command.ts';
 import { watchCommands } from '../harness/redis/redis-monitor.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import type { Asked } from './door.ts';
+import type { Asked } from './pod-client.ts';
 
-/** How many connections are subscribed to the stream of a question. */
-export async function subscribersOf(at: RedisAddress, asked: Asked): Promise<number> {
+/** Counts the connections that are subscribed to the stream of a question. */
+export async function countSubscribers(at: RedisAddress, asked: Asked): Promise<number> {
   const reply = await redisCommand(at, 'PUBSUB', 'NUMSUB', channelName('stream', streamOf(asked)));
   return Array.isArray(reply) ? Number(reply[1]) : Number.NaN;
 }
 
-/** Waits until somebody is subscribed for each of these questions; a waiter counts only while nobody reads its stream. */
-export async function untilHeard(at: RedisAddress, questions: readonly Asked[]): Promise<void> {
+/** Waits until each of these questions has a subscriber; a waiter subscribes only while no reader is subscribed. */
+export async function untilSubscribed(at: RedisAddress, questions: readonly Asked[]): Promise<void> {
   await waitUntil(
     async () => {
-      const counts = await Promise.all(questions.map((asked) => subscribersOf(at, asked)));
+      const counts = await Promise.all(questions.map((asked) => countSubscribers(at, asked)));
       return counts.every((count) => count > 0);
     },
     { what: 'all waiters to be subscribed', timeoutMs: 30_000 },
@@ -23,7 +23,7 @@ export async function untilHeard(at: RedisAddress, questions: readonly Asked[]):
 }
 
 /** The names of the events of a question's own stream, oldest first. */
-export async function eventsOf(at: RedisAddress, asked: Asked): Promise<string[]> {
+export async function readEvents(at: RedisAddress, asked: Asked): Promise<string[]> {
   const entries = (await redisCommand(at, 'XRANGE', feedKey(streamOf(asked)), '-', '+')) as [
     string,
     string[],
@@ -31,17 +31,17 @@ export async function eventsOf(at: RedisAddress, asked: Asked): Promise<string[]
   return entries.map(([, fields]) => fields[fields.indexOf('event') + 1] ?? '');
 }
 
-/** How often a question's own stream says that it ended. */
-export async function endingsOf(at: RedisAddress, asked: Asked): Promise<number> {
-  return (await eventsOf(at, asked)).filter((name) => name === 'elicitation-resolved').length;
+/** Counts the ending events on a question's own stream. */
+export async function countEndings(at: RedisAddress, asked: Asked): Promise<number> {
+  return (await readEvents(at, asked)).filter((name) => name === 'elicitation-resolved').length;
 }
 
-/** How many streams a person has open, by the places they hold. */
-export async function streamsOf(at: RedisAddress, owner: Owner): Promise<number> {
+/** Counts a person's open streams by the slots that they hold. */
+export async function countStreams(at: RedisAddress, owner: Owner): Promise<number> {
   return Number(await redisCommand(at, 'ZCARD', limitKey('streams', owner)));
 }
 
-/** Ids of the connections with this name, as CLIENT KILL takes them. */
+/** Ids of the connections with this name, in the form that CLIENT KILL takes. */
 export async function clientsNamed(at: RedisAddress, name: string): Promise<string[]> {
   const list = String(await redisCommand(at, 'CLIENT', 'LIST')).split('\n');
   return list.flatMap((line) => {
@@ -50,7 +50,7 @@ export async function clientsNamed(at: RedisAddress, name: string): Promise<stri
   });
 }
 
-/** Calls `seen` the moment Redis runs a command that contains `text`; gives how to stop looking. */
+/** Calls `seen` as soon as Redis runs a command that contains `text`; returns a function that stops the monitor. */
 export async function onCommand(url: string, text: string, seen: () => void): Promise<() => void> {
   let told = false;
   return watchCommands(url, (args) => {

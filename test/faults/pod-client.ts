@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Action, Owner } from '../harness/history/events.ts';
 
 import { serviceKeyOf } from '../load/load-env.ts';
-import { tokenBook } from '../load/people.ts';
+import { createTokenCache } from '../load/people.ts';
 
-/** What came back; status 0 when nothing did: a reset, a torn body, or no reply for as long as the caller waited. */
+/** A reply; status 0 when none came: a reset, a truncated body, or no reply within the caller's patience. */
 export interface Reply {
   readonly status: number;
   readonly code: string | undefined;
@@ -13,7 +13,7 @@ export interface Reply {
   readonly body: Record<string, unknown>;
 }
 
-/** A question as the asker knows it. */
+/** A question as its asker sees it. */
 export interface Asked {
   readonly id: string;
   readonly owner: Owner;
@@ -35,34 +35,34 @@ export interface Answer {
   readonly responseId?: string;
 }
 
-export type Door = ReturnType<typeof doorTo>;
+export type PodClient = ReturnType<typeof createPodClient>;
 
 const FORM = {
   type: 'object',
   properties: { choice: { type: 'string', maxLength: 200 } },
   required: ['choice'],
 };
-// Longer than the longest long poll, and than any pod takes to notice that Redis is gone.
+// Longer than the longest long poll, and longer than a pod needs to notice that Redis is unreachable.
 const PATIENCE_MS = 90_000;
 
-/** A person nobody asked before. */
+/** A person without any question so far. */
 export function newOwner(tenant = 'acme'): Owner {
   return { tenant, userId: `user-${randomUUID()}` };
 }
 
-/** An answer that says `choice`. */
+/** An accepted answer with this choice. */
 export function choose(choice: string): Answer {
   return { action: 'accept', content: { choice } };
 }
 
 /** The token of a person. */
-export const tokenOf = tokenBook();
+export const tokenOf = createTokenCache();
 
 /**
- * Calls one pod (or balancer) as askers and people do, once each; what it says is returned, whatever it is. A caller
- * waits for `patienceMs`, longer than any long poll unless told.
+ * Calls one pod (or balancer) as askers and people do, once per call; returns every reply, errors included. A caller
+ * waits for `patienceMs`, by default longer than any long poll.
  */
-export function doorTo({ url }: { readonly url: string }, patienceMs = PATIENCE_MS) {
+export function createPodClient({ url }: { readonly url: string }, patienceMs = PATIENCE_MS) {
   async function call(method: string, path: string, token: string, more: CallMore = {}): Promise<Reply> {
     try {
       const response = await fetch(url + path, {

@@ -1,10 +1,10 @@
 import type { RunEvent } from '../../harness/history/run-events.ts';
 import { watchCommands } from '../../harness/redis/redis-monitor.ts';
-import { ownedKeyOf, type RunCommand, runCommandOf } from './commands.ts';
+import { parseOwnedKey, type RunCommand, parseRunCommand } from './commands.ts';
 
 type Write = Extract<RunCommand, { type: 'write' }>;
 
-/** A run has this owner from now on. */
+/** A run got this owner. */
 export interface SeenTerm {
   readonly userId: string;
   readonly run: string;
@@ -12,24 +12,24 @@ export interface SeenTerm {
   readonly owner: string;
 }
 
-/** What happens to runs in Redis, as it happens. */
+/** Handlers for changes of runs in Redis. */
 export interface SeenInRedis {
-  /** A run has another owner, by a beginning or by a take-over. */
+  /** A run got an owner, by its start or by a take-over. */
   readonly onTerm: (term: SeenTerm) => void;
   readonly onWrite: (write: Write, accepted: boolean) => void;
 }
 
-// What write-run.lua does before it refuses, and only there; the rest of it changes the record's expiry.
+// write-run.lua runs this command only before it refuses; an accepted write changes the record's expiry.
 const LOOKS = 'HMGET';
 const DOES = new Set(['TIME', 'HSET', 'XREVRANGE', 'XADD', 'HDEL', 'HGET', 'RPUSH', 'LTRIM', 'PUBLISH']);
 
 /**
- * Watches the runs in a Redis: what a script was asked to do, and by the commands within it what it did. Gives how to
- * stop.
+ * Monitors the runs in a Redis: a script's arguments show the request, the commands within the script its effect.
+ * Returns a function that stops the monitor.
  */
 export async function watchRuns(url: string, { onTerm, onWrite }: SeenInRedis): Promise<() => void> {
   let open: Write | undefined;
-  // Redis tells also of a script that it does not know, and is then sent as a whole.
+  // MONITOR also shows an EVALSHA of an unknown script, which the client then sends again as EVAL.
   let isRunning = false;
   const close = (accepted: boolean) => {
     if (open !== undefined && isRunning) onWrite(open, accepted);
@@ -38,17 +38,17 @@ export async function watchRuns(url: string, { onTerm, onWrite }: SeenInRedis): 
   };
   return watchCommands(url, (args) => {
     const [name = '', key] = args;
-    const command = runCommandOf(args);
+    const command = parseRunCommand(args);
     if (command !== undefined) {
       close(false);
       if (command.type === 'write') open = command;
       return;
     }
     if (open !== undefined) {
-      const isOwn = ownedKeyOf(key)?.rest === open.run;
+      const isOwn = parseOwnedKey(key)?.rest === open.run;
       if (name === LOOKS && isOwn) isRunning = true;
       else if (name === 'PEXPIRE' && isOwn) close(true);
-      // Scripts name commands in capitals, clients do not.
+      // Scripts write command names in capitals; clients do not.
       else if (!DOES.has(name)) close(false);
     }
     const term = termIn(args);
@@ -56,9 +56,9 @@ export async function watchRuns(url: string, { onTerm, onWrite }: SeenInRedis): 
   });
 }
 
-/** The term that a command gives to a run; nothing when it gives none. */
+/** The term that a command gives to a run; undefined when it gives none. */
 function termIn([name, key, ...rest]: readonly string[]): SeenTerm | undefined {
-  const owned = name === 'HSET' ? ownedKeyOf(key) : undefined;
+  const owned = name === 'HSET' ? parseOwnedKey(key) : undefined;
   if (owned?.family !== 'run') return undefined;
   const after = (field: string) => rest[rest.findIndex((one, at) => at % 2 === 0 && one === field) + 1];
   if (!rest.includes('term') || !rest.includes('owner')) return undefined;
@@ -66,7 +66,7 @@ function termIn([name, key, ...rest]: readonly string[]): SeenTerm | undefined {
   return { userId, run, term: Number(after('term')), owner: after('owner') ?? '' };
 }
 
-/** What is seen in Redis, as events of a history; `nameOf` names the conversation of a person. */
+/** Records changes in Redis as events of a history; `nameOf` maps a person to the conversation's name. */
 export function recording(
   nameOf: (userId: string) => string | undefined,
   record: (event: RunEvent) => void,
