@@ -1,6 +1,6 @@
 import type { Measurement } from './measurement.ts';
 
-/** What every part of the bench is given. */
+/** The context of every part of the bench. */
 export interface Bench {
   /** A Redis of its own, empty and without persistence. */
   readonly redisUrl: string;

@@ -68,7 +68,7 @@ async function build(buildah: Buildah, { target }: Service): Promise<readonly st
   return made.code === 0 ? [] : [lastLines(made.output)];
 }
 
-/** Inside an image nobody is root, nothing can be changed, and nothing is there that only builds. */
+/** Inside an image no process is root, no file is writable, and no build tool is present. */
 async function contentProblems(buildah: Buildah, { target }: Service): Promise<readonly string[]> {
   const tests = [
     ['runs as root', 'test "$(id -u)" = 1000'],

@@ -26,7 +26,7 @@ export const dockerChecks: readonly Check[] = [
   programCheck('docker-compose config', 'docker-compose', () => ['-f', composeFile, 'config', '-q']),
 ];
 
-/** What each instruction's arguments must (or must not) match, after the form of the file is found right. */
+/** Patterns that each instruction's arguments must (or must not) match, once the file's syntax is valid. */
 const instructionRules: Readonly<
   Record<string, readonly [pattern: RegExp, required: boolean, problem: string]>
 > = {
@@ -116,7 +116,7 @@ function composeProblems(root: string): readonly string[] {
 }
 
 const secretName = /PASSWORD|SECRET|API_KEYS|VAULT_KEYS|TOKEN/;
-/** A variable whose default, if any, is marked, so that nobody takes it for a real secret. */
+/** A variable whose default, if any, is marked, so that it is not mistaken for a real secret. */
 const markedDefault = /^\$\{\w+:?-([\w.-]+:)?(development-only[\w-]*)?\}$/;
 
 /** DCLint's own declaration of this type does not resolve. */

@@ -83,7 +83,7 @@ const policies: Readonly<Record<string, z.ZodType>> = {
   PodDisruptionBudget: z.looseObject({ spec: z.looseObject({ maxUnavailable: z.literal(1) }) }),
 };
 
-/** Faults that a cluster accepts without a word. */
+/** Faults that a cluster accepts silently. */
 export function policyProblems(objects: readonly Manifest[]): readonly string[] {
   const single = objects.flatMap((object) => {
     const policy = policies[object.kind] ?? z.unknown();

@@ -39,7 +39,7 @@ function schemaCheck(root: string): Verdict {
 }
 
 /**
- * Wraps an object so that `unread` ends up holding the fields nobody read. The schema of Kubernetes allows unknown
+ * Wraps an object so that `unread` ends up holding the fields that were not read. The schema of Kubernetes allows unknown
  * fields and its API drops them in silence; the validator reads every field that the schema names, and no other.
  */
 function recordReads<T extends object>(value: T, path: string, unread: Set<string>): T {
@@ -60,10 +60,10 @@ function recordReads<T extends object>(value: T, path: string, unread: Set<strin
 function kustomizationProblems(root: string): readonly string[] {
   const [value] = readYaml(root, join(directory, 'kustomization.yaml')).values;
   const { resources } = z.looseObject({ resources: z.array(z.string()) }).parse(value);
-  const forgotten = manifestFiles(root).filter((file) => !resources.includes(file));
+  const unlisted = manifestFiles(root).filter((file) => !resources.includes(file));
   const missing = resources.filter((file) => !existsSync(join(root, directory, file)));
   return [
-    ...forgotten.map((file) => `${file} is not applied`),
+    ...unlisted.map((file) => `${file} is not applied`),
     ...missing.map((file) => `${file} does not exist`),
     ...(resources.includes(secretsTemplate) ? [`${secretsTemplate} is applied`] : []),
   ];

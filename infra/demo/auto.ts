@@ -27,7 +27,7 @@ The same story over HTTP, with the pages fetched and their forms posted, but wit
   say('\nThat is the demo. Without --auto, you are alice and bob.');
 }
 
-/** Without the colours and the log that playwright puts into its errors. */
+/** Removes the colours and the log from an error of playwright. */
 function sentenceOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours are made of

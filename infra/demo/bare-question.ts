@@ -1,4 +1,4 @@
-/** What another service of the company asks, so that the bare page has something to show. */
+/** A question of another service of the company, for the bare page. */
 const QUESTION = {
   mode: 'form',
   title: 'Your desk at the new office',

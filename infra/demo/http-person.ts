@@ -85,7 +85,7 @@ const STEPS_MAX = 12;
 const FORM =
   /<form method="post" action="([^"]+\/(?:sign-in|start))"[^>]*>\s*<input type="hidden" name="csrf" value="([^"]+)">/;
 
-/** Goes on from page to page of Parley's until one has nothing more to do. */
+/** Walks through Parley's pages until one needs no further step. */
 async function walk(start: string, name: string, jar: CookieJar): Promise<void> {
   const { origin } = new URL(start);
   let url = start;

@@ -9,9 +9,9 @@ interface LogLine {
 }
 
 const EVERY_MS = 200;
-const TOLD = /^elicitation (asked|answered|declined|cancelled|expired|withdrawn)$/;
+const NARRATED = /^elicitation (asked|answered|declined|cancelled|expired|withdrawn)$/;
 
-/** Tells what the pods and the worker log of people's questions, as it happens. Returns how to stop. */
+/** Prints what the pods and the worker log about people's questions, live. Returns a function that stops it. */
 export function narrate({ pods, worker }: Service, say: (text: string) => void): () => void {
   const sources = [...pods, ...(worker === undefined ? [] : [worker])].map(({ lines }) => ({
     lines,
@@ -29,7 +29,7 @@ export function narrate({ pods, worker }: Service, say: (text: string) => void):
 
 function tell(line: string, say: (text: string) => void): void {
   const entry = parsed(line);
-  const did = TOLD.exec(entry?.msg ?? '')?.[1];
+  const did = NARRATED.exec(entry?.msg ?? '')?.[1];
   if (entry === undefined || did === undefined) return;
   const about = entry.toolName ?? 'a question of the agent';
   say(`  ${entry.pod}: ${entry.userId} · ${about} · ${did}`);

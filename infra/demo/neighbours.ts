@@ -27,7 +27,7 @@ export interface ModelEndpoint {
   readonly apiKey: string;
 }
 
-/** What a deployment has around Parley: here stand-ins on this machine. */
+/** The neighbours of Parley in a deployment: here stand-ins on this machine. */
 export interface Neighbours {
   readonly accounts: AuthorizationServer;
   /** Parley as the connect pages sign people in, and as they agree to its use of the tracker. */

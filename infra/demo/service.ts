@@ -33,7 +33,7 @@ const POD_NAMES = ['pod-1', 'pod-2', 'pod-3'];
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { environment, publicHost = '127.0.0.1', pick = 'round-robin', say } = options;
   const redis = await findRedis();
-  // Whoever names a Redis means that one.
+  // A Redis that is set explicitly is used.
   if ('notRun' in redis && process.env.REDIS_URL)
     throw new Error(`${redis.notRun} (start the Redis that REDIS_URL names, or unset it)`);
   const redisUrl = 'url' in redis ? redis.url : undefined;

@@ -5,10 +5,10 @@ import type { World } from './world.ts';
 /** Title of the tracker in agents.yaml. */
 export const SERVICE = 'Acme Tracker';
 
-/** Tells one line of the story, with the pods that it came to. */
+/** Prints one line of the story, with the pods that served it. */
 type Tell = (line: string, person?: Person) => void;
 
-/** The whole story in a browser. Throws at the first step that does not come out as it should. */
+/** Plays the whole story in a browser. Throws at the first step with an unexpected result. */
 export async function tellStory(browser: Browser, world: World, say: (text: string) => void): Promise<void> {
   const tell = teller(say);
   const meet = (name: string) => meetPerson({ browser, url: world.page.url, name });
@@ -92,15 +92,15 @@ function expectText(text: string, wanted: RegExp): void {
 
 function teller(say: (text: string) => void): Tell {
   let number = 0;
-  const told = new Map<Person, number>();
+  const printed = new Map<Person, number>();
   return (line, person) => {
     number += 1;
-    const from = person === undefined ? 0 : (told.get(person) ?? 0);
+    const from = person === undefined ? 0 : (printed.get(person) ?? 0);
     const calls = (person?.pods ?? [])
       .slice(from)
       .filter(({ path }) => !POLL.test(path))
       .map(({ path, pod }) => `${callOf(path)} on ${pod}`);
-    if (person !== undefined) told.set(person, person.pods.length);
+    if (person !== undefined) printed.set(person, person.pods.length);
     say(`${String(number).padStart(3)}. ${line}${line.endsWith('"') ? '' : '.'}`);
     if (calls.length > 0) say(`     ${calls.join(', ')}`);
   };

@@ -32,7 +32,7 @@ const DAY_SECONDS = 86_400;
 export async function startWorld({ model, publicHost, pick, say }: WorldOptions): Promise<World> {
   const secret = randomBytes(32).toString('base64url');
   const serviceKey = randomBytes(32).toString('base64url');
-  // Credentials are sealed with keys of this start: in a Redis that stays, those of an earlier one are not ours.
+  // Credentials are sealed with keys of this start: credentials of an earlier start in the same Redis are unreadable.
   const tenant = process.env.REDIS_URL ? `acme-${randomBytes(3).toString('hex')}` : 'acme';
   const tokenOf = (userId: string) => userToken({ secret, userId, tenant, expiresInSeconds: DAY_SECONDS });
   const parts: { close(): unknown }[] = [];

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * What is wrong with how a page is built and looks, as one sentence each: structure, labels, sizes of what can be
- * pressed, contrast of text and edges, room at the page's width. Empty when nothing is.
+ * Lists the faults in a page's structure and appearance, one sentence each: structure, labels, target sizes,
+ * contrast of text and edges, overflow at the page's width. Empty when there is none.
  */
 export async function auditPage(page: Page): Promise<string[]> {
   const parts = [
@@ -13,7 +13,7 @@ export async function auditPage(page: Page): Promise<string[]> {
   return parts.flat();
 }
 
-// Each of these runs in the page, so it can call nothing that stands outside of it.
+// Each of these functions runs in the page, so it cannot call anything outside itself.
 
 function structure(): string[] {
   const faults: string[] = [];

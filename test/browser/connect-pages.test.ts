@@ -12,15 +12,15 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { SAMPLES } from '../unit/connect/connect-pages-views.ts';
 import { auditPage } from './connect-pages-audit.ts';
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-/** What a page of the test's own has heard so far. */
-declare const heard: { data: unknown; origin: string }[];
+/** Messages received by the opener page so far. */
+declare const messages: { data: unknown; origin: string }[];
 
 const NONCE = 'bm9uY2Utbm9uY2Utbm9uY2U';
 const LISTENER = `<!doctype html><p>listening</p>
-<script>heard = []; addEventListener('message', ({ data, origin }) => heard.push({ data, origin }))</script>`;
+<script>messages = []; addEventListener('message', ({ data, origin }) => messages.push({ data, origin }))</script>`;
 
 interface Call {
   readonly method: string;
@@ -32,11 +32,11 @@ interface Call {
 await describeInChromium('a hosted page in a browser', (chromium) => {
   let server: Server;
   let browser: Browser;
-  /** The pages' own origin, and one that is not. */
+  /** The pages' own origin, and another one. */
   let ours: string;
   let other: string;
   const calls: Call[] = [];
-  /** What a path answers with, besides `/page/<language>/<sample>`. */
+  /** Replies by path, besides `/page/<language>/<sample>`. */
   const views = new Map<string, () => ConnectView>();
 
   beforeAll(async () => {
@@ -79,7 +79,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     }
   }
 
-  // Samples lead to example.com, and nothing of a test leaves the machine.
+  // Samples link to example.com; no request of a test may leave the machine.
   function stayHere(context: BrowserContext) {
     return context.route(
       ({ hostname }) => hostname !== '127.0.0.1' && hostname !== 'localhost',
@@ -101,7 +101,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
         page.on('console', (message) => faults.push(`${at}: ${message.text()}`));
         page.on('pageerror', (error) => faults.push(`${at}: ${error.message}`));
         for (at of Object.keys(SAMPLES)) {
-          // A page of status 4xx or 5xx is a line in the console; what the policy stops is another.
+          // A page of status 4xx or 5xx logs one console line; a policy violation logs another.
           await page.goto(`${ours}/page/${language}/${at}`, { waitUntil: 'load' });
           faults.push(...(await auditPage(page)).map((fault) => `${at}: ${fault}`));
         }
@@ -109,7 +109,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
       }),
   );
 
-  it('shows where the keyboard is', () =>
+  it('shows the keyboard focus', () =>
     withPage({}, async (page) => {
       await page.goto(`${ours}/page/en/consent-long`);
       const stops: string[] = [];
@@ -126,7 +126,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
       expect(stops).toEqual(['BLOCKQUOTE solid 3px', 'BUTTON solid 3px', 'BUTTON solid 3px']);
     }));
 
-  it('keeps still for those who ask for it', async () => {
+  it('has no animation with reduced motion', async () => {
     const animationOf = (page: Page) =>
       page.evaluate(
         () => getComputedStyle(document.querySelector('.turning svg') ?? document.body).animationName,
@@ -142,7 +142,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     expect(seen).toEqual(['turn', 'none']);
   });
 
-  it('leads on to another origin without script, says who posts and not where from', () =>
+  it('leads to another origin without script: the form post carries the origin, the new page gets no referrer', () =>
     withPage({ javaScriptEnabled: false }, async (page) => {
       const { proceed } = SAMPLES.consent as Extract<ConnectView, { page: 'consent' }>;
       const arrival = `${other}/arrived?state=abc`;
@@ -163,7 +163,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
       expect(callsTo('/arrived?state=abc')[0]?.headers).not.toHaveProperty('referer');
     }));
 
-  it('takes a secret by Enter, and a no without one', () =>
+  it('submits a secret with Enter, and a decline without one', () =>
     withPage({ javaScriptEnabled: false }, async (page) => {
       const view = SAMPLES.secret as Extract<ConnectView, { page: 'secret' }>;
       const action = `${view.proceed.action}/secret`;
@@ -177,11 +177,11 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
       expect(await page.getByLabel('API key').inputValue()).toBe('');
       expect(await page.content()).not.toContain('s3cret');
       await page.getByRole('button', { name: 'Decline' }).click();
-      await waitUntil(() => callsTo(view.decline.action).length > 0, { what: 'the no' });
+      await waitUntil(() => callsTo(view.decline.action).length > 0, { what: 'the decline' });
       expect(callsTo(view.decline.action)[0]?.fields).toEqual({ csrf: 'decline-token' });
     }));
 
-  it('looks again by itself while it waits', () =>
+  it('reloads by itself while it waits', () =>
     withPage({ javaScriptEnabled: false }, async (page) => {
       const again = '/page/en/waiting-here';
       views.set(again, () =>
@@ -201,34 +201,34 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
       await page.evaluate((url) => void window.open(url), ours + path);
       const popup = await opened;
       await popup.waitForLoadState();
-      // Messages of one window keep their order: when this one is heard, every earlier one was.
+      // Messages of one window keep their order: when this one has arrived, every earlier one has.
       await popup.evaluate(() => window.opener.postMessage('last', '*'));
-      await waitUntil(async () => (await page.evaluate(() => heard)).some(({ data }) => data === 'last'), {
+      await waitUntil(async () => (await page.evaluate(() => messages)).some(({ data }) => data === 'last'), {
         what: 'the last message',
       });
       return popup;
     }
 
-    it('tells the page that opened it the id, and nothing else', () =>
+    it('sends only the id to the page that opened it', () =>
       withPage({}, async (page) => {
         await openedFrom(other, page);
-        expect(await page.evaluate(() => heard)).toEqual([
+        expect(await page.evaluate(() => messages)).toEqual([
           { data: 'el_"<1>', origin: ours },
           { data: 'last', origin: ours },
         ]);
       }));
 
-    it('tells a page of any other origin nothing', () =>
+    it('sends nothing to a page of another origin', () =>
       withPage({}, async (page) => {
         await openedFrom(ours, page);
-        expect(await page.evaluate(() => heard)).toEqual([{ data: 'last', origin: ours }]);
+        expect(await page.evaluate(() => messages)).toEqual([{ data: 'last', origin: ours }]);
       }));
   });
 
   it('cannot be framed', () =>
     withPage({}, async (page) => {
       const framed = async (address: string) => {
-        // A page is loaded when its frames are, be it with what the browser shows instead.
+        // A page counts as loaded when its frames are, even with the browser's error page in them.
         await page.goto(`${other}/?frame=${encodeURIComponent(address)}`, { waitUntil: 'load' });
         return page.frames()[1]?.locator('main, body > p').allInnerTexts();
       };

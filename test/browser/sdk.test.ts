@@ -13,7 +13,7 @@ import { type Pod, startPod } from '../harness/processes/processes.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { colourQuestion, newUser, POD_ENV, serviceAt, tokenOf } from '../integration/sdk/setup.ts';
 
-// A pod takes its time to start on a busy machine.
+// A pod starts slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 type Sdk = typeof import('@parley/sdk');

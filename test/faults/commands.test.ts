@@ -11,7 +11,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
 import { choose, newOwner, type Reply } from './pod-client.ts';
-import { countEndings, readEvents, onCommand, untilSubscribed } from './redis-monitor.ts';
+import { countEndings, onCommand, readEvents, untilSubscribed } from './redis-monitor.ts';
 import { openTwoPods, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });

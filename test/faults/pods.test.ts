@@ -7,7 +7,7 @@ import { waitUntil } from '../harness/wait-until.ts';
 import { prove } from '../load/size.ts';
 import { choose, createPodClient } from './pod-client.ts';
 import { openReader } from './reader.ts';
-import { clientsNamed, countEndings, readEvents, onCommand, untilSubscribed } from './redis-monitor.ts';
+import { clientsNamed, countEndings, onCommand, readEvents, untilSubscribed } from './redis-monitor.ts';
 import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });

@@ -3,7 +3,7 @@ import { checkHistory } from '../harness/history/check-history.ts';
 import type { ResourcesEvent } from '../harness/history/events.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
-import { liveBytes, openSockets, TELLS_MEMORY } from '../harness/processes/resources.ts';
+import { liveBytes, openSockets, REPORTS_MEMORY } from '../harness/processes/resources.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   site = await openSite();
   // The ends are read from the list, which must hold all of them.
   pods = await Promise.all(
-    [0, 1, 2].map(() => site.pod({ PARLEY_LIMIT_USER_HISTORY: '1000000' }, { nodeArgs: TELLS_MEMORY })),
+    [0, 1, 2].map(() => site.pod({ PARLEY_LIMIT_USER_HISTORY: '1000000' }, { nodeArgs: REPORTS_MEMORY })),
   );
 });
 afterAll(() => site?.stop());
@@ -68,7 +68,9 @@ it(`all subscriptions are killed every second during ${SIZE.settles} settles: no
   await note('after');
   const connected = await connections();
   const report = checkHistory(load.history.events, { resourceFactors: { sockets: SOCKETS_FACTOR } });
-  const held = load.history.events.flatMap((each) => (each.type === 'resources' ? [describeResources(each)] : []));
+  const held = load.history.events.flatMap((each) =>
+    each.type === 'resources' ? [describeResources(each)] : [],
+  );
   prove(
     'Subscriptions killed every second during settles',
     `${rounds} rounds, ${killed} connections killed; ${connected.join(' + ')} connections to Redis after\n${held.join('\n')}\n${formatReport(report)}`,

@@ -10,7 +10,7 @@ import {
   startPod,
   startWorker,
 } from '../harness/processes/processes.ts';
-import { TELLS_MEMORY } from '../harness/processes/resources.ts';
+import { REPORTS_MEMORY } from '../harness/processes/resources.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { LOAD_ENV } from '../load/load-env.ts';
@@ -112,7 +112,7 @@ export async function openTwoPods(env: Env = {}): Promise<TwoPods> {
   const site = await openSite();
   const proxy = await site.proxy();
   const [far, near] = await Promise.all([
-    site.pod({ ...env, REDIS_URL: proxy.url }, { nodeArgs: TELLS_MEMORY }),
+    site.pod({ ...env, REDIS_URL: proxy.url }, { nodeArgs: REPORTS_MEMORY }),
     site.pod(env),
   ]);
   return { site, proxy, far, near };

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
-import { liveBytes, TELLS_MEMORY } from '../harness/processes/resources.ts';
+import { liveBytes, REPORTS_MEMORY } from '../harness/processes/resources.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createSettleLoad } from '../load/settle-load.ts';
@@ -157,7 +157,7 @@ async function readOn(unread: IncomingMessage, wanted: number): Promise<{ ids: s
 }
 
 it(`F21 ${SLOW_READERS} readers do not read while 10 MB of events come: memory stays bounded, and other readers are served`, async () => {
-  const small = { nodeArgs: [`--max-old-space-size=${HEAP_MB}`, ...TELLS_MEMORY] };
+  const small = { nodeArgs: [`--max-old-space-size=${HEAP_MB}`, ...REPORTS_MEMORY] };
   const [pod, other] = await Promise.all([site.pod({}, small), site.pod()]);
   const message = 'x'.repeat(9_500);
   const stream = await fill(other, 20, message);

@@ -135,7 +135,7 @@ it('F14 a job that crashes every worker is abandoned, and the sweep expires its 
   expect(await pod.read(asked)).toMatchObject({ body: { status: 'pending' } });
   await site.pod(SWEEPING);
   await expiresOnce(pod, asked);
-  prove('F14 a job that takes every worker with it', `given up after ${died} workers, expired by the sweep`);
+  prove('F14 a job that crashes every worker', `given up after ${died} workers, expired by the sweep`);
   await Promise.all(victims.map((victim) => victim.stop(0)));
 });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** A marker that occurs nowhere else: put it into a field, then look for it where it must never turn up. */
+/** A marker that occurs nowhere else: put it into a field, then search for it where it must never appear. */
 export function canary(label: string): string {
   return `canary-${label}-${randomBytes(12).toString('hex')}`;
 }
@@ -10,7 +10,7 @@ export type CanarySighting = { index: number; form: 'plain' | 'hex' | 'base64'; 
 
 type Form = { form: CanarySighting['form']; find: (text: string) => number };
 
-/** Every text with the marker in it: in any case, as hex, or anywhere inside something base64 or base64url encoded. */
+/** Finds every text that contains the marker: in any case, as hex, or anywhere inside base64 or base64url. */
 export function findCanary(marker: string, texts: Iterable<string>): CanarySighting[] {
   const forms = writtenForms(marker);
   const sightings: CanarySighting[] = [];

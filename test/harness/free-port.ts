@@ -6,8 +6,8 @@ import { createServer, type Server } from 'node:net';
 const LOWEST = 12_000;
 const HIGHEST = 21_999;
 const TRIES = 200;
-// Test files that run side by side draw from ports of their own: neither takes one that the other has just let go
-// of, or counts on nobody listening at.
+// Test files that run side by side draw from ports of their own: neither takes one that the other has just
+// released, or on which the other expects no listener.
 const SLICES = 4;
 const [FIRST, COUNT] = sliceOf(Number(process.env.VITEST_POOL_ID ?? Number.NaN));
 

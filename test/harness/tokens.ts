@@ -6,7 +6,7 @@ export type TokenOptions = {
   secret: string;
   userId: string;
   tenant?: string;
-  /** 3,600 unless told; negative for one that has expired. */
+  /** 3,600 by default; negative for an expired token. */
   expiresInSeconds?: number;
   /** Put over the others. */
   claims?: Record<string, unknown>;

@@ -7,7 +7,7 @@ export type WaitOptions = { what: string; timeoutMs?: number; everyMs?: number }
 type Attempt<T> = { value: T } | { error: unknown };
 
 /**
- * Asks `cond` again and again until it gives a truthy value, and returns that value.
+ * Calls `cond` repeatedly until it gives a truthy value, and returns that value.
  * A throw counts as "not yet". Rejects after `timeoutMs` (30 s unless given) with what was awaited and the
  * last value or error seen; a `cond` that never settles is cut off by the same time.
  */

@@ -2,7 +2,7 @@ import type { Owner } from '../harness/history/events.ts';
 import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
 import { createDriver, type Driver, type Question, sleep } from './driver.ts';
 import { serviceKeyOf } from './load-env.ts';
-import { createCrowd, followAll, stopOnceNotified, streamOf, createTokenCache } from './people.ts';
+import { createCrowd, createTokenCache, followAll, stopOnceNotified, streamOf } from './people.ts';
 import { untilKnown } from './until-known.ts';
 
 export { LOAD_ENV } from './load-env.ts';

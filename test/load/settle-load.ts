@@ -2,7 +2,7 @@ import type { Action, Owner } from '../harness/history/events.ts';
 import { createHistory, type HistoryRecorder } from '../harness/history/recorder.ts';
 import { createDriver } from './driver.ts';
 import { serviceKeyOf } from './load-env.ts';
-import { createCrowd, followAll, stopOnceNotified, streamOf, createTokenCache } from './people.ts';
+import { createCrowd, createTokenCache, followAll, stopOnceNotified, streamOf } from './people.ts';
 
 export interface SettleLoadOptions {
   readonly fetch: typeof fetch;

@@ -3,7 +3,7 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import { expect } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
 import { type Pod, startPod } from '../../harness/processes/processes.ts';
-import { TELLS_MEMORY } from '../../harness/processes/resources.ts';
+import { REPORTS_MEMORY } from '../../harness/processes/resources.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { call, type Reply, type Request } from './call.ts';
@@ -61,7 +61,7 @@ export async function startWorld(): Promise<World> {
   const start = (port = 0) =>
     startPod(
       { ...POD_ENV, REDIS_URL: redis.url, PARLEY_METRICS_PORT: String(port) },
-      { nodeArgs: TELLS_MEMORY },
+      { nodeArgs: REPORTS_MEMORY },
     );
   const pods = await Promise.all([start(ports[0]), start(ports[1])]);
   const send: World['call'] = ({ pod = 0, ...request }) => call(pods[pod].url, request);

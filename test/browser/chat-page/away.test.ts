@@ -3,7 +3,7 @@ import { keptIn, say, textsOf } from '../../e2e/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { type Move, nothingRuns, refuse, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
-import { forEachTest, repliedIn, type ScriptedPage, textIn, told, turnOf, waits } from './site.ts';
+import { completeTurn, forEachTest, repliedIn, type ScriptedPage, textIn, turnOf, waits } from './site.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
@@ -30,7 +30,7 @@ await describeInChromium('the chat page, after an absence', (path) => {
     ['unreached', refuse(429, 'rate_limited', '300')],
     ['waiting', waits('one')],
   ])('for days does not ask again what was %s', async (_, move) => {
-    pages.will(move, told('two', 'Deleted once more.'));
+    pages.will(move, completeTurn('two', 'Deleted once more.'));
     await say(page, 'delete all');
     await waitUntil(() => sent().length === 1, { what: 'the message' });
     if (move === begun) await page.getByText('I begin.').waitFor();
@@ -44,7 +44,7 @@ await describeInChromium('the chat page, after an absence', (path) => {
     pages.will(begun);
     await say(page, 'delete all');
     await page.getByText('I begin.').waitFor();
-    pages.resumes(told('one', 'I begin. And end.'));
+    pages.resumes(completeTurn('one', 'I begin. And end.'));
     await sleepOverTheWeekend();
     expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ texts: ['I begin. And end.'] });
     expect(sent().length).toBe(1);
@@ -54,7 +54,7 @@ await describeInChromium('the chat page, after an absence', (path) => {
     pages.always(waits('one'));
     await say(page, 'a seat');
     await repliedIn(page, 'waiting');
-    pages.always(told('two', 'Another turn.'));
+    pages.always(completeTurn('two', 'Another turn.'));
     const before = sent().length;
     pages.resumes(waits('one'));
     const resumed = pages.resumed();
@@ -71,13 +71,13 @@ await describeInChromium('the chat page, after an absence', (path) => {
     pages.will(waits('one'));
     await say(page, 'a seat');
     await repliedIn(page, 'waiting');
-    pages.resumes(told('two', 'Another turn.'));
+    pages.resumes(completeTurn('two', 'Another turn.'));
     await page.reload();
     expect(await repliedIn(page, 'lost', 'finished')).toEqual({ state: 'lost', texts: ['Which seat?'] });
   });
 
   it("keeps its last message when another tab's turn is cut before its first event", async () => {
-    pages.will(told('one', 'Here.'));
+    pages.will(completeTurn('one', 'Here.'));
     await say(page, 'hello');
     await repliedIn(page, 'finished');
     let isCut = false;

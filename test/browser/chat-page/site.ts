@@ -134,7 +134,7 @@ export function turnOf(messageId: string, chunks: readonly UIMessageChunk[], fin
 }
 
 /** Replies with a complete turn of one text. */
-export const told = (messageId: string, text: string, finish?: string): Move =>
+export const completeTurn = (messageId: string, text: string, finish?: string): Move =>
   stream(textOfLines(turnOf(messageId, textIn(text), finish)));
 
 /** The end of a stream whose turn waits for the person, as Parley sends it. */

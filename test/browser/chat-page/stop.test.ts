@@ -3,7 +3,16 @@ import { say } from '../../e2e/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { loseReply, type Move, refuse, reply, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
-import { busy, forEachTest, repliedIn, type ScriptedPage, textIn, told, turnOf, waits } from './site.ts';
+import {
+  busy,
+  completeTurn,
+  forEachTest,
+  repliedIn,
+  type ScriptedPage,
+  textIn,
+  turnOf,
+  waits,
+} from './site.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
@@ -33,7 +42,7 @@ await describeInChromium('Stop, in the chat page', (path) => {
     await sends(2);
     await pressStop();
     expect(await ended()).toEqual({ state: 'stopped', texts: [] });
-    pages.always(told('next', 'Hello.'));
+    pages.always(completeTurn('next', 'Hello.'));
     const [key] = keys();
     const tried = keys().length;
     await say(page, 'hello');
@@ -115,7 +124,7 @@ await describeInChromium('Stop, in the chat page', (path) => {
         cut = () => res.destroy();
         begun(res, call);
       },
-      told('one', 'I begin. And end.'),
+      completeTurn('one', 'I begin. And end.'),
     );
     pages.stopsWith(loseReply);
     await say(page, 'delete all');
@@ -136,7 +145,7 @@ await describeInChromium('Stop, in the chat page', (path) => {
     await pressStop();
     await notStopped().waitFor();
     pages.stopsWith(reply({ stopped: true }));
-    pages.resumes(told('one', 'Which seat?', 'other'));
+    pages.resumes(completeTurn('one', 'Which seat?', 'other'));
     await pressStop();
     expect(await ended()).toMatchObject({ state: 'stopped' });
     expect(await notStopped().count()).toBe(0);

@@ -5,6 +5,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 import { loseReply, type Move, refuse, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
 import {
   busy,
+  completeTurn,
   forEachTest,
   gapsOf,
   holdTime,
@@ -12,7 +13,6 @@ import {
   repliedIn,
   type ScriptedPage,
   textIn,
-  told,
   turnOf,
 } from './site.ts';
 
@@ -26,7 +26,7 @@ await describeInChromium('the chat page, with failures', (path) => {
   let sent: ScriptedPage['sent'];
   forEachTest(path, (opened) => {
     ({ pages, page, sent } = opened);
-    pages.always(told('other', 'Something else.'));
+    pages.always(completeTurn('other', 'Something else.'));
   });
 
   const keys = () => sent().map(({ key }) => key);
@@ -34,7 +34,7 @@ await describeInChromium('the chat page, with failures', (path) => {
   const sends = (times: number) => waitUntil(() => sent().length >= times, { what: `${times} messages` });
 
   it('sends a message again after a reload, and shows its own reply, not the one before', async () => {
-    pages.will(told('one', 'First reply.'), () => undefined, told('two', 'Second reply.'));
+    pages.will(completeTurn('one', 'First reply.'), () => undefined, completeTurn('two', 'Second reply.'));
     await say(page, 'one');
     await replied('finished');
     await say(page, 'two');
@@ -49,7 +49,7 @@ await describeInChromium('the chat page, with failures', (path) => {
   });
 
   it('sends a message again with its key when its reply is lost or refused', async () => {
-    pages.will(loseReply, busy, refuse(429, 'rate_limited', '0'), told('one', 'Here.'));
+    pages.will(loseReply, busy, refuse(429, 'rate_limited', '0'), completeTurn('one', 'Here.'));
     await say(page, 'hello');
     expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
     expect([keys().length, new Set(keys()).size]).toEqual([4, 1]);
@@ -104,7 +104,7 @@ await describeInChromium('the chat page, with failures', (path) => {
     expect(whole).toBeGreaterThan(30_000);
     expect(whole).toBeLessThan(120_000);
     expect(await page.locator('article').getByText(unreached).count()).toBe(1);
-    pages.always(told('one', 'Here.'));
+    pages.always(completeTurn('one', 'Here.'));
     await again.click();
     expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
     expect(new Set(keys()).size).toBe(1);
@@ -124,7 +124,7 @@ await describeInChromium('the chat page, with failures', (path) => {
     ['asks for too long a delay', refuse(429, 'rate_limited', '300')],
     ['is busy with another turn', refuse(409, 'turn_running')],
   ])('shows the error of a server that %s, and lets the person try again', async (_, refused) => {
-    pages.will(refused, told('one', 'Here.'));
+    pages.will(refused, completeTurn('one', 'Here.'));
     await say(page, 'hello');
     await replied('unreached');
     const reply = page.locator('article.assistant');
@@ -138,7 +138,7 @@ await describeInChromium('the chat page, with failures', (path) => {
 
   it('waits for the time of Retry-After', async () => {
     await holdTime(page);
-    pages.will(refuse(503, 'unavailable', '20'), told('one', 'Here.'));
+    pages.will(refuse(503, 'unavailable', '20'), completeTurn('one', 'Here.'));
     await say(page, 'hello');
     await passTime(page, 'the second try', () => sent().length === 2);
     const [gap] = await gapsOf(page);
@@ -150,7 +150,7 @@ await describeInChromium('the chat page, with failures', (path) => {
     ['in the middle', stream(textOfLines(turnOf('one', textIn('Let me')).slice(0, 3)), 'open')],
   ])('abandons a connection that becomes idle %s', async (_, silent) => {
     await holdTime(page);
-    pages.will(silent, told('one', 'Let me see.'));
+    pages.will(silent, completeTurn('one', 'Let me see.'));
     await say(page, 'hello');
     await passTime(page, 'the second try', () => sent().length === 2);
     expect((await gapsOf(page))[0]).toBeGreaterThanOrEqual(45_000);
@@ -164,7 +164,7 @@ await describeInChromium('the chat page, with failures', (path) => {
     ['length', 'too-long', 'This answer became too long, and was cut off.'],
     ['content-filter', 'withheld', 'The rest of this answer was withheld.'],
   ])('shows why a turn has ended: %s', async (finish, state, words) => {
-    pages.will(told('one', 'I began', finish));
+    pages.will(completeTurn('one', 'I began', finish));
     await say(page, 'hello');
     expect(await replied(state)).toEqual({ state, texts: ['I began'] });
     await page.locator('article.assistant').getByText(words).waitFor();

@@ -5,7 +5,7 @@ import { type FormPurpose, FormView } from '../../../clients/widget/src/form/vie
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
 import { loadStrings, type Strings } from '../../../clients/widget/src/strings/strings.ts';
 
-/** A card with nothing in it but the form: runs in the page of the form's test. */
+/** A card with only the form; runs in the page of the form's test. */
 export class FormHost extends LitElement {
   static override styles = [cardStyles, formStyles];
   /** Every content that was sent. */

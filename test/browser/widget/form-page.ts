@@ -31,7 +31,7 @@ export function originOf(server: Server): string {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** The bundle of the host and all it draws, as the card's build makes it. */
+/** The bundle of the host and its dependencies, built as the card is. */
 async function formBundle(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('./form-host.ts', import.meta.url))],
@@ -45,14 +45,14 @@ async function formBundle(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** The form, once the page has it. */
+/** Waits for the form of the page. */
 export async function formHost(page: Page): Promise<ElementHandle<FormHost>> {
   return (await page.waitForSelector('form-host:defined')) as ElementHandle<FormHost>;
 }
 
 export type Form = ReturnType<typeof createForm>;
 
-/** What a person sees of the form and does with it. */
+/** Reads and operates the form as a person would. */
 export function createForm(page: Page, host: ElementHandle<FormHost>) {
   const label = (name: string) => new RegExp(`^\\s*${name}(\\s+\\(.*\\))?\\s*$`, 'u');
   const focused = () =>
@@ -74,7 +74,7 @@ export function createForm(page: Page, host: ElementHandle<FormHost>) {
       page.getByRole('group', { name: label(name) }).or(page.getByRole('radiogroup', { name: label(name) })),
     press: () => page.getByRole('button', { name: 'Send' }).click(),
     sent: () => host.evaluate((element) => element.sent),
-    /** Goes on with Tab alone until `name` has the focus; dates have several stops. */
+    /** Presses Tab until `name` has the focus; dates have several stops. */
     async tabTo(name: string): Promise<void> {
       for (let stop = 0; stop < 12; stop += 1) {
         await page.keyboard.press('Tab');
@@ -82,7 +82,7 @@ export function createForm(page: Page, host: ElementHandle<FormHost>) {
       }
       throw new Error(`Tab does not lead to ${name}`);
     },
-    /** All that explains a control, one part on each line, by ids in its own tree. */
+    /** The description of a control, one part on each line, by ids in its own tree. */
     explained: (locator: Locator) =>
       locator.evaluate((control) => {
         const root = control.getRootNode() as ShadowRoot;
@@ -104,7 +104,7 @@ export function createForm(page: Page, host: ElementHandle<FormHost>) {
           }).length,
         };
       }),
-    /** What axe finds, as one line each. */
+    /** The violations that axe finds, one line each. */
     async audit(): Promise<string[]> {
       await page.evaluate(axe.source);
       return page.evaluate(async () => {

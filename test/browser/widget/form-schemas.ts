@@ -34,7 +34,7 @@ export const EVERY_KIND = {
   required: ['name', 'mail', 'day', 'moment', 'price', 'count', 'terms', 'size', 'country', 'colours'],
 };
 
-/** Optional fields with a default each, and the content they come to when nobody touches them. */
+/** Optional fields with a default each, and the content that they produce unchanged. */
 export const PRESET = {
   schema: {
     type: 'object',

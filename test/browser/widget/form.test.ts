@@ -6,7 +6,7 @@ import { describeInChromium } from '../../harness/in-chromium.ts';
 import { createForm, type Form, formHost, originOf, startFormSite } from './form-page.ts';
 import { BOUNDED, EVERY_KIND, HOSTILE, PRESET } from './form-schemas.ts';
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 await describeInChromium('the form of a question', (chromium) => {
@@ -143,7 +143,7 @@ await describeInChromium('the form of a question', (chromium) => {
       for (const colour of ['red', 'green', 'blue']) await field(colour).check();
       await press();
       expect(await focused()).toBe('name');
-      const told = {
+      const errorTexts = {
         name: 'at least 2 characters',
         mail: 'ada@example.com',
         site: 'https://example.com/',
@@ -151,7 +151,7 @@ await describeInChromium('the form of a question', (chromium) => {
         count: '10 or less',
         late: 'at most 5 characters',
       };
-      for (const [label, text] of Object.entries(told)) {
+      for (const [label, text] of Object.entries(errorTexts)) {
         expect(await field(label).getAttribute('aria-invalid'), label).toBe('true');
         expect((await explained(field(label))).split('\n')[0], label).toContain(text);
       }
@@ -247,17 +247,17 @@ await describeInChromium('the form of a question', (chromium) => {
     }));
 
   it('keeps a sensitive answer from the browser, and allows autofill elsewhere', async () => {
-    const told = (form: Form, label: string) =>
+    const readHints = (form: Form, label: string) =>
       form
         .field(label)
         .evaluate((entry) => [entry.getAttribute('autocomplete'), entry.getAttribute('spellcheck')]);
     await withForm({ schema: EVERY_KIND, sensitive: true }, async (form) => {
       for (const label of ['Name', 'Story', 'Mail'])
-        expect(await told(form, label)).toEqual(['off', 'false']);
+        expect(await readHints(form, label)).toEqual(['off', 'false']);
     });
     await withForm({ schema: EVERY_KIND }, async (form) => {
-      expect(await told(form, 'Mail')).toEqual(['email', 'false']);
-      expect(await told(form, 'Story')).toEqual([null, 'true']);
+      expect(await readHints(form, 'Mail')).toEqual(['email', 'false']);
+      expect(await readHints(form, 'Story')).toEqual([null, 'true']);
     });
   });
 

@@ -6,7 +6,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 import { COLOUR_FORM } from '../../integration/sdk/setup.ts';
 import type { Person, Site } from './inbox-site.ts';
 
-/** What the scripts below leave for the test to call. */
+/** Functions that the scripts below provide for the test. */
 declare const shown: {
   tell(part: unknown): void;
   stop(): void;
@@ -18,12 +18,12 @@ const AI_SDK_PAGE = `
   import { createElicitationServer } from './elicitation-server.js';
   import { createElicitationCards } from './ai-sdk.js';
   const cards = createElicitationCards({ server: createElicitationServer(access), agent: 'Painter' });
-  const told = new Set();
+  const seen = new Set();
   globalThis.shown = {
     tell(part) {
       const card = cards.cardFor(part);
-      if (card) document.querySelector('#chat').append(card), told.add(card);
-      document.querySelector('output').textContent = String(told.size);
+      if (card) document.querySelector('#chat').append(card), seen.add(card);
+      document.querySelector('output').textContent = String(seen.size);
     },
   };
 `;
@@ -68,7 +68,7 @@ const REACT_PAGE = `
   createRoot(document.querySelector('#chat')).render(createElement(App));
 `;
 
-/** As an app is built: React from its own packages, the widget from the files that are shipped. */
+/** Bundled like an app: React from its own packages, the widget from the shipped files. */
 async function bundled(script: string, folder: string): Promise<string> {
   const { outputFiles } = await build({
     stdin: { contents: script, resolveDir: folder },
@@ -81,7 +81,7 @@ async function bundled(script: string, folder: string): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** The ways to get cards out of a chat, in pages of a site that is up. */
+/** Tests of the ways to mount cards from a chat, in pages of a running site. */
 export function adapters(
   site: () => Site,
   withPerson: (use: (person: Person) => Promise<void>) => Promise<void>,
@@ -94,7 +94,7 @@ export function adapters(
     withPerson(async (ada) => {
       const page = await ada.open({ body: chat, script: AI_SDK_PAGE });
       const asked = await ada.ask(question('Paint the door'));
-      const tell = (part: object) => page.evaluate((told) => shown.tell(told), part);
+      const tell = (part: object) => page.evaluate((sent) => shown.tell(sent), part);
       await tell({ type: 'text', text: 'Let me ask.' });
       await tell({ type: 'data-elicitation-request', data: { status: 'pending' } });
       await tell(partOf(asked));
@@ -107,7 +107,7 @@ export function adapters(
       await card.getByRole('radio', { name: 'red' }).check();
       await card.getByRole('button', { name: 'Send' }).click();
       await page.locator('elicitation-card[data-state=accepted]').waitFor();
-      // A stream that is replayed tells old news.
+      // A replayed stream delivers outdated events.
       await tell(partOf(asked));
       expect(await card.getAttribute('data-state')).toBe('accepted');
       expect(await ada.read(asked.elicitationId)).toMatchObject({
@@ -122,7 +122,7 @@ export function adapters(
         await ada.ask(question('Paint the door')),
         await ada.ask(question('Nowhere')),
       ];
-      const tell = (data: object) => page.evaluate((told) => shown.tell(told), partOf(data));
+      const tell = (data: object) => page.evaluate((sent) => shown.tell(sent), partOf(data));
       await tell({ elicitationId: 'no question' });
       await tell(nowhere);
       await tell(asked);

@@ -22,28 +22,28 @@ const FILES = [
 
 /** Pods behind a balancer, a site of another origin with the widget on its pages, and a browser. */
 export interface Site {
-  /** Where Parley answers. */
+  /** Base URL of Parley. */
   readonly parley: string;
-  /** Holds the files that are shipped. */
+  /** The folder of the shipped files. */
   readonly folder: string;
-  /** A browser of a person nobody asked before. */
+  /** Opens a browser of a person without questions so far. */
   person(options?: { colorScheme?: 'light' | 'dark' }): Promise<Person>;
   stop(): Promise<void>;
 }
 
-/** One person at one browser; several pages are tabs of it. */
+/** One person with one browser; several pages are its tabs. */
 export interface Person {
   readonly userId: string;
   readonly context: BrowserContext;
   /**
-   * Opens a page with `body` in it and `script` as its module, the inbox alone unless told; or one that is all of
-   * `html`, and under no policy.
+   * Opens a page with `body` in it and `script` as its module, by default only the inbox; or a page that consists of
+   * `html`, without a policy.
    */
   open(page?: { body?: string; script?: string; html?: string; query?: string }): Promise<Page>;
   ask(more: object): Promise<Elicitation>;
   read(elicitationId: string): Promise<Elicitation>;
   withdraw(elicitationId: string): Promise<void>;
-  /** What the browser's console had to complain of. */
+  /** Errors and warnings in the browser's console. */
   readonly faults: string[];
 }
 
@@ -58,7 +58,7 @@ const INBOX_SCRIPT = `
   inbox.server = createElicitationServer(access);
 `;
 
-/** Starts it all. `chromiumPath` is the browser to drive. */
+/** Starts the site. `chromiumPath` is the browser to drive. */
 export async function startSite(chromiumPath: string): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-widget-'));
   const pages = createPages(folder);
@@ -92,7 +92,7 @@ async function stopAll(pods: readonly Pod[], redis: RedisServer): Promise<void> 
   await redis.stop();
 }
 
-/** The files that are shipped, by the build that ships them. */
+/** Builds the shipped files. */
 async function buildInto(folder: string): Promise<void> {
   const build = new URL('../../../clients/widget/build.mjs', import.meta.url).href;
   const { bundle } = (await import(build)) as { bundle(name: string, outdir: string): Promise<unknown> };

@@ -8,7 +8,7 @@ import { COLOUR_FORM } from '../../integration/sdk/setup.ts';
 import { adapters } from './inbox-adapters.ts';
 import { type Person, type Site, startSite } from './inbox-site.ts';
 
-// Pods and a browser take their time on a busy machine.
+// Pods and a browser are slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -18,7 +18,7 @@ const lineOf = (page: Page, name: string) => linesOf(page).filter({ hasText: nam
 const chipOf = (page: Page) => page.locator('elicitation-inbox [part=chip]');
 const spokenOf = (page: Page) => page.locator('elicitation-inbox .spoken');
 
-/** Waits until something in a page reads as it should. */
+/** Waits until an element of a page has the expected text. */
 async function reads(what: { innerText(): Promise<string> }, expected: string | RegExp): Promise<void> {
   await waitUntil(
     async () => {
@@ -37,7 +37,7 @@ async function namesAre(page: Page, expected: readonly string[]): Promise<void> 
   expect(await names()).toEqual(expected);
 }
 
-/** What axe finds wrong, as one line for each element. */
+/** The violations that axe finds, one line for each element. */
 async function axe(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {

@@ -9,7 +9,7 @@ import { widgetBuild } from './site-build.ts';
 import { openGallery } from './site-gallery.ts';
 import { axe, overflow } from './site-look.ts';
 
-// A browser takes its time on a busy machine.
+// A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 await describeInChromium('the gallery', (chromium) => {

@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 
-/** A site of others that questions lead to: another site to the browser than the one with the cards. */
+/** A third-party site that questions link to; to the browser it is another site than the one with the cards. */
 export interface Bank {
   readonly url: string;
-  /** A page for one question; `strict` cuts every tie to who opened it, as sign-in pages do. */
+  /** A page for one question; `strict` cuts the link to its opener, as sign-in pages do. */
   newPage(options?: { strict?: boolean }): BankPage;
   close(): Promise<void>;
 }
@@ -17,7 +17,7 @@ export interface BankPage {
   visits(): number;
 }
 
-/** Starts it; `complete` is how it tells Parley that a person is done. */
+/** Starts the site; it calls `complete` to report to Parley that a person has finished. */
 export async function startBank(complete: (elicitationId: string) => Promise<unknown>): Promise<Bank> {
   const owners: (string | undefined)[] = [];
   const visits: number[] = [];

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-/** Waits until a card is in a state, and gives what it shows. */
+/** Waits until a card is in a state, and returns its content. */
 export async function cardIn(page: Page, state: string): Promise<Locator> {
   const card = page.locator(`elicitation-card[data-state=${state}]`);
   await card.waitFor({ timeout: 30_000 }).catch(async () => {
@@ -18,7 +18,7 @@ export const button = (page: Page, name: string) =>
   page.locator('elicitation-card').getByRole('button', { name, exact: true });
 export const link = (page: Page) => page.locator('elicitation-card a');
 
-/** Waits until an element reads as it should: it holds the text, or fits the pattern. */
+/** Waits until an element contains the text or matches the pattern. */
 export async function reads(what: Locator, expected: string | RegExp): Promise<void> {
   await waitUntil(
     async () => {
@@ -30,10 +30,10 @@ export async function reads(what: Locator, expected: string | RegExp): Promise<v
   );
 }
 
-/** What the live region says. */
+/** The text of the live region. */
 export const spoken = (page: Page) => page.locator('elicitation-card [role=status].said');
 
-/** Waits until the link to a page works, which takes it a second in view. */
+/** Waits until the link to a page works, which needs it to be in view for a second. */
 export async function awake(page: Page): Promise<Locator> {
   const awakened = page.locator('elicitation-card a[href]');
   await link(page).scrollIntoViewIfNeeded();
@@ -41,7 +41,7 @@ export async function awake(page: Page): Promise<Locator> {
   return awakened;
 }
 
-/** Where the keyboard is, and whether it can be seen that it is there. */
+/** The focused element, and whether its focus is visible. */
 export function focused(page: Page): Promise<{ name: string; seen: boolean }> {
   return page.evaluate(() => {
     let at = document.activeElement ?? document.body;
@@ -55,7 +55,7 @@ export function focused(page: Page): Promise<{ name: string; seen: boolean }> {
   });
 }
 
-/** Goes on by the Tab key until it is at something of this name; every stop on the way has to be seen. */
+/** Presses Tab until an element of this name has the focus; every focus on the way must be visible. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   for (let stops = 0; stops < 30; stops += 1) {
     await page.keyboard.press('Tab');

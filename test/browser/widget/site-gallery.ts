@@ -2,10 +2,10 @@ import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-/** States that a card of the gallery comes to by itself, and that nothing else stands for. */
+/** States that a card of the gallery reaches by itself and that only this card shows. */
 const LATE = ['sending', 'refused', 'offline', 'elsewhere', 'gone'];
 
-/** Opens the gallery from disk, and waits until every card is in the state it is there for. */
+/** Opens the gallery from disk, and waits until every card is in its intended state. */
 export async function openGallery(page: Page, folder: string, query: string): Promise<void> {
   await page.goto(`${pathToFileURL(folder).href}/index.html?${query}`);
   await waitUntil(

@@ -8,10 +8,10 @@ const HEIGHT = 800;
 const WIDE = 1280;
 export const NARROW = 320;
 
-/** The rules of axe that size and colour can break; all others look at what a page is made of. */
+/** The rules of axe that size and colour can break; all others check a page's structure. */
 const RULES_OF_LOOKS = ['color-contrast', 'target-size', 'scrollable-region-focusable', 'link-in-text-block'];
 
-/** Expects that nothing is wrong with how a page looks as it stands: light and dark, wide and narrow. */
+/** Expects that a page's current appearance has no faults: light and dark, wide and narrow. */
 export async function looksSound(page: Page): Promise<void> {
   const faults = await axe(page);
   for (const width of [NARROW, WIDE]) {
@@ -25,7 +25,7 @@ export async function looksSound(page: Page): Promise<void> {
   expect(faults).toEqual([]);
 }
 
-/** What axe finds wrong, by all its rules or by some, as one line for each element. */
+/** The violations that axe finds, by all or some of its rules, one line for each element. */
 export async function axe(page: Page, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   return page.evaluate(async (only) => {

@@ -5,28 +5,28 @@ import { listenOnFreePort } from '../../harness/free-port.ts';
 import { createForwarder } from '../../harness/http/forward-request.ts';
 import { tokenOf } from '../../integration/sdk/setup.ts';
 
-/** What a page shows, and in which language and direction. */
+/** The content of a page, with its language and direction. */
 export interface Shown {
   /** The questions to show a card of. */
   readonly ids?: readonly string[];
   readonly lang?: string;
   readonly dir?: 'ltr' | 'rtl';
-  /** The cards come a long way down. */
+  /** Puts the cards far down the page. */
   readonly deep?: boolean;
-  /** Under the header that cuts a page off from those it opens. */
+  /** Sends the header that isolates a page from the pages it opens. */
   readonly strict?: boolean;
 }
 
 type Matches = (method: string, path: string) => boolean;
 
-/** A site that passes calls on to Parley, as a slow or broken network would when it is told to. */
+/** A site that forwards calls to Parley, and can imitate a slow or broken network. */
 export interface Pages {
   readonly url: string;
-  /** Keeps back the calls that match until the returned function is called. */
+  /** Holds back matching calls until the returned function is called. */
   hold(matches: Matches): () => void;
-  /** Passes on the next call that matches, and loses the reply. */
+  /** Forwards the next matching call, and drops its reply. */
   loseReplyTo(matches: Matches): void;
-  /** How many of the calls so far match. */
+  /** The number of matching calls so far. */
   count(matches: Matches): number;
   close(): Promise<void>;
 }
@@ -46,15 +46,15 @@ import './elicitation-card.js';
 const server = createElicitationServer({ getToken: async () => (await fetch('token')).text() });
 globalThis.settled = [];
 document.addEventListener('elicitation-settled', ({ detail }) => settled.push(detail));
-// As a chat page does when a question comes in.
+// As a chat page does when a question arrives.
 globalThis.show = (more) => {
   const card = Object.assign(document.createElement('elicitation-card'), { server, ...more });
   document.querySelector('main').append(card);
 };
-// As a chat page does when its stream tells of the question once more.
+// As a chat page does when its stream delivers the question again.
 globalThis.tell = (elicitation) => Object.assign(document.querySelector('elicitation-card'), { elicitation });
 for (const card of document.querySelectorAll('elicitation-card')) card.server = server;
-// Nobody pressed anything yet.
+// No button has been pressed yet.
 globalThis.unasked = window.open('about:blank') === null ? 'blocked' : 'opened';
 `;
 const STYLE = '.deep { block-size: 400vh } body { margin: 0.5rem; font-family: sans-serif }';
@@ -64,7 +64,7 @@ export function pathOf(userId: string, shown: Shown): string {
   return `/${userId}/?${new URLSearchParams({ shown: JSON.stringify(shown) })}`;
 }
 
-/** Starts it. `folder` holds the files that are shipped; `parley` is where calls go. */
+/** Starts the site. `folder` holds the shipped files; calls go to `parley`. */
 export async function startPages(folder: string, parley: string): Promise<Pages> {
   const calls: (readonly [method: string, path: string])[] = [];
   const gates = new Set<{ matches: Matches; open: Promise<void> }>();

@@ -13,7 +13,7 @@ import { type Bank, startBank } from './site-bank.ts';
 import { buildWidget } from './site-build.ts';
 import { type Pages, pathOf, type Shown, startPages } from './site-pages.ts';
 
-/** Three pods behind a balancer, a site with the widget on its pages, a site that questions lead to, a browser. */
+/** Three pods behind a balancer, a site with the widget on its pages, a site that questions link to, and a browser. */
 export interface Site {
   readonly pages: Pages;
   readonly bank: Bank;
@@ -21,7 +21,7 @@ export interface Site {
   readonly service: ParleyClient;
   /** Names of the pods that answered the pages so far. */
   readonly answeredBy: ReadonlySet<string>;
-  /** Someone nobody asked before, at a browser of theirs. */
+  /** Opens a browser of a person without questions so far. */
   person(options?: BrowserContextOptions): Promise<Person>;
   stop(): Promise<void>;
 }
@@ -33,11 +33,11 @@ export type Asks = { mode?: 'form' | 'url'; url?: string; requestedSchema?: obje
 
 export interface Asked {
   readonly id: string;
-  /** What the agent that asked goes on with. */
+  /** The result with which the asking agent continues. */
   readonly outcome: Promise<{ readonly status: string }>;
 }
 
-/** One person at one browser; several pages are tabs of it. */
+/** One person with one browser; several pages are its tabs. */
 export interface Person {
   readonly userId: string;
   readonly context: BrowserContext;
@@ -62,7 +62,7 @@ const AS_PEOPLE_HAVE_IT = {
   ],
 };
 
-/** Starts it all. `chromiumPath` is the browser to drive. */
+/** Starts the site. `chromiumPath` is the browser to drive. */
 export async function startSite(chromiumPath: string): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-widget-'));
   const [redis, browser] = await Promise.all([

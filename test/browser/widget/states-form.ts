@@ -9,7 +9,7 @@ import { looksSound } from './site-look.ts';
 import { isAnswerTo, isLook } from './site-pages.ts';
 import type { WithPerson } from './states.test.ts';
 
-/** What the page below heard of its cards. */
+/** Events of the cards that the page below received. */
 declare const settled: { elicitationId: string; status: string; here: boolean }[];
 declare const tell: (elicitation: object) => void;
 declare const show: (card: object) => void;
@@ -119,8 +119,8 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
     withPerson(async (ada) => {
       const { id, outcome } = await ada.ask(TRIP_QUESTION);
       const asked = await site().service.get(id);
-      // A chat that tells of questions without their bounds, as a relay may that does not know them.
-      const { serverTime: _, ...told } = asked;
+      // A chat that passes on questions without their bounds, as a relay may that does not know them.
+      const { serverTime: _, ...relayed } = asked;
       const properties = {
         name: { type: 'string', title: 'Name' },
         seats: { type: 'integer', title: 'Seats' },
@@ -129,7 +129,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       const page = await ada.open({ ids: [id] });
       await cardIn(page, 'pending');
       await page.evaluate((elicitation) => tell(elicitation), {
-        ...told,
+        ...relayed,
         requestedSchema: { type: 'object', properties },
       });
       await page.getByRole('textbox', { name: 'Class' }).waitFor();
@@ -254,7 +254,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await button(page, 'Send').click();
       const card = await cardIn(page, 'accepted');
       expect(await card.innerText()).toContain(ended('accepted'));
-      await waitUntil(() => page.evaluate(() => settled.length === 1), { what: 'the end to be told' });
+      await waitUntil(() => page.evaluate(() => settled.length === 1), { what: 'the end to be reported' });
       expect(await page.evaluate(() => settled[0]?.here)).toBe(true);
     }));
 

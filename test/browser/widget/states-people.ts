@@ -164,7 +164,7 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
         edges(page, '[part=decline]'),
       ]);
       expect([card, decline]).toEqual([1, 1]);
-      // Its ground is gone, so that only its edge still tells it from the others.
+      // Without its background, only its border distinguishes it from the others.
       expect(primary).toBeGreaterThan(1);
       expect(await axe(page)).toEqual([]);
       send();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Build, type Bundle, buildWidget, widgetBuild } from './site-build.ts';
 
-describe('what is shipped', () => {
+describe('the shipped files', () => {
   let build: Build;
   let folder: string;
   let bundles: readonly Bundle[];

@@ -200,7 +200,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
   );
 }
 
-/** Runs in the page: resolves once the browser has told all who watch that an element is in view. */
+/** Runs in the page: resolves once the browser has notified all observers that an element is in view. */
 function inView(element: Element): Promise<void> {
   return new Promise((resolve) => {
     new IntersectionObserver(([entry]) => entry?.isIntersecting && resolve(), { threshold: 1 }).observe(

@@ -6,7 +6,7 @@ import { hostileInput } from './states-hostile.ts';
 import { forPeople } from './states-people.ts';
 import { urlStates } from './states-url.ts';
 
-// Pods and a browser take their time on a busy machine.
+// Pods and a browser are slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** Hands a person to a test, and looks afterwards whether a page had to complain. */
@@ -35,9 +35,9 @@ await describeInChromium('the card, over three pods in turn', (chromium) => {
   };
 
   describe('with a form', () => formStates(() => site, withPerson));
-  describe('with a page to open', () => urlStates(() => site, withPerson));
-  describe('for all people', () => forPeople(() => site, withPerson));
-  describe('asked by somebody hostile', () => hostileInput(() => site, withPerson));
+  describe('with a URL', () => urlStates(() => site, withPerson));
+  describe('for accessibility', () => forPeople(() => site, withPerson));
+  describe('with hostile content', () => hostileInput(() => site, withPerson));
 
   it('was served by every pod', () => {
     expect(site.answeredBy.size).toBe(3);

@@ -244,7 +244,9 @@ describe('a message that is sent again with its idempotency key', () => {
 
     const stopped = { ...(await someone('ask')), chatId: 'c1' };
     const running = send(stopped);
-    await waitUntil(async () => (await findOpen(stopped.authorization)).length === 1, { what: 'the question' });
+    await waitUntil(async () => (await findOpen(stopped.authorization)).length === 1, {
+      what: 'the question',
+    });
     const stop = await fetch(`${urlOf(1)}/run/api/chat/c1/stop`, {
       method: 'POST',
       headers: { authorization: stopped.authorization },

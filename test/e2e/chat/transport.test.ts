@@ -147,13 +147,16 @@ describe('a message of our client', () => {
   it.each([
     ['runs', async () => undefined],
     ['has ended', untilOver],
-  ])('leads to one turn with a complete reply when its reply was lost while the turn %s', async (_when, meanwhile) => {
-    const { chat, text, posts } = await chatThatLosesAReply(meanwhile);
-    await chat.sendMessage({ text });
-    await chat.untilSettled();
-    expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', wholeOf(1), []]);
-    expect([posts(), attempts.get(text), chat.messages.length]).toEqual([2, 1, 2]);
-  });
+  ])(
+    'leads to one turn with a complete reply when its reply was lost while the turn %s',
+    async (_when, meanwhile) => {
+      const { chat, text, posts } = await chatThatLosesAReply(meanwhile);
+      await chat.sendMessage({ text });
+      await chat.untilSettled();
+      expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', wholeOf(1), []]);
+      expect([posts(), attempts.get(text), chat.messages.length]).toEqual([2, 1, 2]);
+    },
+  );
 
   it('is taken after six turns with tool outputs of 48 kB', async () => {
     const { authorization } = await person();

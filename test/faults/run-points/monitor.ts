@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../harness/history/run-events.ts';
 import { watchCommands } from '../../harness/redis/redis-monitor.ts';
-import { parseOwnedKey, type RunCommand, parseRunCommand } from './commands.ts';
+import { parseOwnedKey, parseRunCommand, type RunCommand } from './commands.ts';
 
 type Write = Extract<RunCommand, { type: 'write' }>;
 

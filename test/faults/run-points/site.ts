@@ -13,9 +13,9 @@ import type { RunEvent } from '../../harness/history/run-events.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { type BookingCall, type BookingTools, startBookingTools } from '../booking-tools.ts';
 import { openSite, type SitePod } from '../site.ts';
-import { type RunCommand, parseRunCommand } from './commands.ts';
+import { parseRunCommand, type RunCommand } from './commands.ts';
 import { recording, watchRuns } from './monitor.ts';
-import { callNameOf, line, type Saying, readSaying } from './script.ts';
+import { callNameOf, line, readSaying, type Saying } from './script.ts';
 
 type Env = Record<string, string>;
 

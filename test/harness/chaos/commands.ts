@@ -1,9 +1,9 @@
-/** One command as a client sent it. */
+/** One command from a client. */
 export type SentCommand = { readonly args: readonly string[]; readonly bytes: Buffer };
 
 const CR_LF = 2;
 
-/** Cuts the bytes that one client sends to Redis into its commands; gives those that `chunk` completes. */
+/** Splits the bytes from one client into commands; returns those that `chunk` completes. */
 export function createCommandReader(): (chunk: Buffer) => SentCommand[] {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {

@@ -3,20 +3,20 @@ import { listenOnFreePort } from '../free-port.ts';
 import { createCommandReader } from './commands.ts';
 
 /**
- * What becomes of a command, and with it of its connection. `before`: it never reaches Redis. `after`: Redis runs it,
- * and its reply never comes back. Either way nothing more passes on that connection; `done` is called once that is so.
+ * The fate of a command and its connection. `before`: the command never reaches Redis. `after`: Redis runs it, and its
+ * reply is lost. Either way nothing more passes on that connection; `done` is called once it is cut.
  */
 export type GateVerdict =
   | 'pass'
   | { readonly cut: 'before'; readonly done: () => void }
   | { readonly cut: 'after'; readonly done: () => void };
 
-/** A way to Redis on which every command is looked at. */
+/** A proxy to Redis that inspects every command. */
 export type ChaosGate = {
   readonly port: number;
   /** `redis://` URL of the gate. */
   readonly url: string;
-  /** Holds all bytes back, each way and on every connection, losing none; `false` lets them go. */
+  /** Holds back all bytes, each way and on every connection, without loss; `false` releases them. */
   stall(on: boolean): void;
   close(): Promise<void>;
 };

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** One direction of a proxied connection: what `from` says reaches `to`, unless told otherwise. */
+/** One direction of a proxied connection: bytes of `from` reach `to` unless a fault is set. */
 export type Lane = {
   /** Holds bytes back without losing any; the sender feels it as backpressure. */
   stall(on: boolean): void;
@@ -18,7 +18,7 @@ export type LaneOptions = {
 
 type Parcel = { due: number; chunk: Buffer | 'end' };
 
-/** Connects two sockets one way, closes and resets included. Both must allow half-open connections. */
+/** Forwards one socket to another, closes and resets included. Both must allow half-open connections. */
 export function createLane({ from, to, delayMs, onChunk }: LaneOptions): Lane {
   const queue: Parcel[] = [];
   let stalled = false;

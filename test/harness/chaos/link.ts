@@ -7,7 +7,7 @@ export type Direction = 'both' | 'toClient' | 'toServer';
 
 /** One client connection and its counterpart at Redis. */
 export type Link = {
-  /** Whether the client is still there, as far as the proxy was told. */
+  /** Whether the client is still connected, as far as the proxy knows. */
   isOpen(): boolean;
   stall(on: boolean): void;
   /** Makes the connection half-open for good: see `wasHoled`. */

@@ -10,7 +10,7 @@ export type ChaosProxy = {
   readonly url: string;
   /** RST to every connection, on both sides. New ones are fine. */
   reset(): void;
-  /** While on, connecting is ECONNREFUSED; existing connections go on. */
+  /** While on, connecting is ECONNREFUSED; existing connections continue. */
   refuse(on: boolean): Promise<void>;
   /** Holds all bytes back, on existing and new connections, losing none. */
   stall(): void;
@@ -40,7 +40,7 @@ export type ChaosProxy = {
 
 type Faults = { stalled: boolean; delayMs: number; fresh?: Direction | undefined; trap?: Trap | undefined };
 
-/** Listens on a free port of 127.0.0.1 and passes everything on to `targetPort` until told otherwise. */
+/** Listens on a free port of 127.0.0.1 and passes everything on to `targetPort` unless a fault is set. */
 export async function createChaosProxy({ targetPort }: { targetPort: number }): Promise<ChaosProxy> {
   const links = new Set<Link>();
   const faults: Faults = { stalled: false, delayMs: 0 };

@@ -1,7 +1,7 @@
 import type { RunEvent } from './run-events.ts';
 
 /**
- * What a client of a running service can notice of elicitations, one event per call or message.
+ * What a client of a running service can observe of elicitations, one event per call or message.
  *
  * `at` and `startedAt` are milliseconds on the recording client's clock (when a reply was in hand, when its request
  * left). `createdAt`, `expiresAt`, `settledAt` and `serverTime` are milliseconds too, but the server's own stamps.

@@ -1,6 +1,6 @@
 import type { HistoryEvent } from './events.ts';
 
-/** A growing record of what was noticed while a service ran. */
+/** A growing record of the observations while a service ran. */
 export type HistoryRecorder = {
   /** Appends; call it the moment a reply or message is in hand, so that each connection's order is kept. */
   readonly record: (event: HistoryEvent) => void;

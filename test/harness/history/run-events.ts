@@ -1,5 +1,5 @@
 /**
- * What the parties to agents' turns can notice, one event per thing noticed. Each conversation has one run. Events of
+ * What the parties to agents' turns can observe, one event per observation. Each conversation has one run. Events of
  * Redis stand in the order in which Redis did them, and those of one connection in the order in which they came; the
  * order of the others carries no information.
  */

@@ -2,10 +2,10 @@ import { createRequestBoundary } from './request-boundary.ts';
 
 const REMEMBERED = 64 * 1024;
 
-/** A marker to look for, armed on all connections at once: whoever sees it first takes it. */
+/** A marker to watch for, armed on all connections at once: the first connection that sees it takes it. */
 export type Trap = {
   take(text: string): boolean;
-  /** Tells whoever set it whether it led to a cut; only the first call counts. */
+  /** Reports to its creator whether it led to a cut; only the first call counts. */
   finish(cut: boolean): void;
 };
 

@@ -12,11 +12,11 @@ export type RoundRobinOptions = {
   pick?: 'round-robin' | 'random';
   /** Repeats the choices of a random pick. */
   seed?: number;
-  /** What the active checks ask for; false for no checks. `/readyz` unless told. */
+  /** Path of the active checks; false for no checks. `/readyz` by default. */
   healthPath?: string | false;
-  /** 500 unless told. */
+  /** Interval of the checks, 500 by default. */
   healthIntervalMs?: number;
-  /** A pod that has not answered by then is out. 1,000 unless told. */
+  /** A pod that has not replied by then counts as unhealthy. 1,000 by default. */
   healthTimeoutMs?: number;
 };
 

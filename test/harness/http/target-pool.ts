@@ -16,7 +16,7 @@ export type TargetPool = {
 export type TargetPoolOptions = {
   targets: readonly Target[];
   pick: 'round-robin' | 'random';
-  /** From 0 to below 1, for a random pick; Math.random unless told. */
+  /** From 0 to below 1, for a random pick; Math.random by default. */
   random?: (() => number) | undefined;
   /** Every pod counts as healthy without it. */
   check?: HealthCheck | undefined;

@@ -1,5 +1,5 @@
 /**
- * A process that calls tools over stdio and HTTP. `stays`: prints the pid of the program, and goes on for ever.
+ * A process that calls tools over stdio and HTTP. `stays`: prints the pid of the program, and runs for ever.
  * `closes`: closes its clients with calls under way and then has nothing left to do, so that node ends by itself.
  */
 

@@ -49,7 +49,7 @@ export type RunningMcpServer = {
   readonly sessions: number;
   /** Forgets all sessions, as a restart would. */
   forgetSessions(): void;
-  /** Tells clients that the list of tools changed. */
+  /** Notifies clients that the list of tools changed. */
   toolsChanged(): Promise<void>;
   /** Cuts every connection and takes no more. */
   kill(): Promise<void>;

@@ -23,7 +23,7 @@ export function createMcpBench(): McpBench {
     client: (limits = {}, onStderr = () => undefined) => {
       const client = createMcpTools({
         clientInfo: { name: 'parley-test', version: '1.0.0' },
-        // A busy machine takes its time to start a server.
+        // A server starts slowly on a busy machine.
         limits: { connectTimeoutMs: 60_000, killGraceMs: 300, ...limits },
         onStderr,
       });

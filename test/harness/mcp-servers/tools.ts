@@ -1,4 +1,4 @@
-/** What a tool of a fixture is told of its call. */
+/** The call's context for a tool of a fixture. */
 export type CallContext = {
   /** The `authorization` header that the call came with. */
   authorization: string | undefined;

@@ -80,7 +80,7 @@ async function buildBundle(entry: string): Promise<string> {
   const key = await digest(inputs);
   const file = bundleFile(entry, key);
   const folder = join(file, '..');
-  // Whoever comes second finds the folder taken by the same bundle.
+  // A second process finds the same bundle already in the folder.
   await rename(started, folder).catch(() => rm(started, { recursive: true, force: true }));
   const draft = `${started}.json`;
   await writeFile(draft, JSON.stringify({ inputs, key } satisfies Manifest));

@@ -4,7 +4,7 @@ import { createChildGuard } from '../../../services/api/src/agents/mcp/transport
 const guard = createChildGuard();
 
 /**
- * Has `pid` (the child's own unless told) killed when this process ends before the child does, even by SIGKILL: test
+ * Has `pid` (by default the child's own) killed when this process ends before the child does, even by SIGKILL: test
  * runners end their workers without a warning, and a frozen server left behind would stay for ever.
  */
 export function killWithParent(child: ChildProcess, pid: number | undefined = child.pid): void {

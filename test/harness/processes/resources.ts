@@ -3,17 +3,17 @@ import { waitUntil } from '../wait-until.ts';
 import type { ManagedProcess } from './start-process.ts';
 
 /** The `nodeArgs` of a process whose memory is asked for. */
-export const TELLS_MEMORY: readonly string[] = ['--import', './test/harness/processes/tell-memory.mjs'];
+export const REPORTS_MEMORY: readonly string[] = ['--import', './test/harness/processes/tell-memory.mjs'];
 
 /**
- * What a process still holds after its garbage was collected, in bytes: heap and buffers. Its resident memory would also
- * tell when the collector saw fit to run. The process was started with TELLS_MEMORY.
+ * Bytes of heap and buffers that a process holds after a garbage collection. Its resident memory would also depend on
+ * when the collector ran. The process must be started with REPORTS_MEMORY.
  */
 export async function liveBytes({ name, lines, kill }: ManagedProcess): Promise<number> {
   const from = lines.length;
   kill('SIGUSR2');
-  const told = () => lines.slice(from).find((line) => line.startsWith('{"liveBytes":'));
-  return Number(JSON.parse(await waitUntil(told, { what: `${name} to tell its memory` })).liveBytes);
+  const reported = () => lines.slice(from).find((line) => line.startsWith('{"liveBytes":'));
+  return Number(JSON.parse(await waitUntil(reported, { what: `${name} to report its memory` })).liveBytes);
 }
 
 /** How many sockets a process has open; undefined where there is no /proc. */

@@ -8,7 +8,7 @@ import { killWithParent } from './child-guard.ts';
 import { collectOutput, type Exit, type JsonLine } from './process-output.ts';
 
 export type ProcessOptions = {
-  /** For messages. */
+  /** Name of the process in messages. */
   name: string;
   /** A TypeScript file, relative to the repository's root. */
   entry: string;
@@ -18,13 +18,13 @@ export type ProcessOptions = {
   readyWhen: (line: JsonLine) => boolean;
   nodeArgs?: readonly string[];
   /**
-   * What node runs: a `bundle` of the entry (unless told), made once for all tests; the `sources` through tsx, as
+   * What node runs: a `bundle` of the entry (the default), made once for all tests; the `sources` through tsx, as
    * `npm run api` does; or the entry as a file that `npm run build` wrote, as the image does.
    */
   runs?: 'bundle' | 'sources' | 'build';
   /** A command to run node under, such as what `fakeTime` gives. */
   wrap?: string[];
-  /** 60,000 unless given: a busy machine takes its time to start node. */
+  /** 60,000 by default: node starts slowly on a busy machine. */
   readyTimeoutMs?: number;
 };
 
@@ -47,12 +47,12 @@ export type ManagedProcess = {
   thaw(): void;
   /** How it ended; under a wrapper that forks, how the wrapper did. All output is in by then. */
   readonly exited: Promise<Exit>;
-  /** SIGTERM, and SIGKILL after `graceMs` (5 s unless told); resolves when it is gone. A frozen one is thawed. */
+  /** SIGTERM, and SIGKILL after `graceMs` (5 s by default); resolves when it is gone. A frozen one is thawed. */
   stop(graceMs?: number): Promise<Exit>;
 };
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-// Tells its pid before it becomes node: a wrapper may fork, and a signal sent to it would not reach node.
+// Prints its pid before it becomes node: a wrapper may fork, and a signal sent to it would not reach node.
 const TELL_PID = ['sh', '-c', 'echo $$ >&3; exec "$@" 3>&-', 'sh'];
 
 /** Starts an entry file and resolves when it is ready; rejects with its last output when it ends or stays silent. */
@@ -103,9 +103,9 @@ function spawnNode({ env = {}, nodeArgs = [], wrap = [] }: ProcessOptions, progr
 async function toldPid(child: ChildProcess, late: Promise<void>): Promise<number> {
   const pipe = child.stdio[3];
   if (!(pipe instanceof Readable)) return child.pid ?? 0;
-  const told = await Promise.race([once(pipe, 'data'), once(pipe, 'close'), late]).catch(() => undefined);
+  const reported = await Promise.race([once(pipe, 'data'), once(pipe, 'close'), late]).catch(() => undefined);
   pipe.destroy();
-  return Number.parseInt(String(told?.[0]), 10) || (child.pid ?? 0);
+  return Number.parseInt(String(reported?.[0]), 10) || (child.pid ?? 0);
 }
 
 function signals(

@@ -12,7 +12,7 @@ type Way = () => Promise<FoundRedis | { reason: string }>;
 /**
  * Finds a Redis of version 7 or later: `REDIS_URL`; redis-server on the PATH; Docker; redis-server from apt-get when
  * this process is root. Prints one line with what it took and why. A `REDIS_URL` that does not answer, or is too
- * old, is never replaced by another server: whoever set it meant it.
+ * old, is never replaced by another server: it was set on purpose.
  */
 export async function findRedis(
   env: Readonly<Record<string, string | undefined>> = process.env,

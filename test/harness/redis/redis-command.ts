@@ -5,7 +5,7 @@ export type RedisAddress = number | string;
 
 /**
  * Runs `use` over a connection of its own that never retries and never queues for longer than `timeoutMs`
- * (10 s unless told), so that a dead or frozen server is an error and not a wait.
+ * (10 s by default), so that a dead or frozen server is an error and not a wait.
  */
 export async function withRedis<T>(
   at: RedisAddress,

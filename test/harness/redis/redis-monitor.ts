@@ -6,8 +6,8 @@ const COMMAND = /^\+\d+\.\d+ \[[^\]]*\](.*)$/s;
 const ARGUMENT = /"((?:[^"\\]|\\.)*)"/gs;
 
 /**
- * Tells of every command that Redis runs from now on, those of scripts included; gives how to stop. Speaks to Redis by
- * itself: ioredis loses its place when commands arrive together with the reply to MONITOR.
+ * Reports every command that Redis runs from now on, those of scripts included; returns a function that stops it.
+ * It does not use ioredis, which mixes up replies when commands arrive together with the reply to MONITOR.
  */
 export async function watchCommands(
   url: string,

@@ -133,7 +133,7 @@ async function spawnServer(
   options: RedisOptions,
 ): Promise<ChildProcess> {
   const conf = join(dir, 'redis.conf');
-  // Written once: a restarted server goes on with what Sentinel or CONFIG REWRITE made of it.
+  // Written once: a restarted server continues with the changes of Sentinel and CONFIG REWRITE.
   await writeFile(conf, config(port, options), { flag: 'wx' }).catch(() => undefined);
   const logFile = join(dir, 'redis.log');
   await writeFile(logFile, '');

@@ -4,7 +4,7 @@ import { infoFields, redisCommand } from './redis-command.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 
 export type SentinelOptions = {
-  /** `min-replicas-to-write` on every server, with a lag of 2 s; 0 unless told. */
+  /** `min-replicas-to-write` on every server, with a lag of 2 s; 0 by default. */
   minReplicas?: number;
   downAfterMs?: number;
 };
@@ -135,7 +135,7 @@ function watchRules(masterPort: number, downAfterMs: number): string[] {
   return [
     ...rule('monitor', NAME, HOST, masterPort, QUORUM),
     ...rule('down-after-milliseconds', NAME, downAfterMs),
-    // Also the pause after a vote that nobody won, doubled: the default of three minutes outlasts any test.
+    // Twice this time is also the pause after a vote without a winner: the default of three minutes outlasts any test.
     ...rule('failover-timeout', NAME, 4_000),
     ...rule('parallel-syncs', NAME, 2),
   ];

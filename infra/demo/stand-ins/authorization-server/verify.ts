@@ -7,7 +7,7 @@ export interface VerifierOptions {
   readonly resource?: string;
 }
 
-/** Whom a token speaks for. */
+/** The user of a token. */
 export interface VerifiedToken {
   readonly subject: string;
   readonly scopes: readonly string[];

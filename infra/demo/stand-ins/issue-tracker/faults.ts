@@ -1,7 +1,7 @@
 /**
  * A way for one tool call to fail.
  *
- * | kind | the tool runs | what the caller meets |
+ * | kind | the tool runs | what the caller observes |
  * |---|---|---|
  * | `tool-error` | no | a tool result with `isError` |
  * | `huge` | no | a tool result of that many characters |

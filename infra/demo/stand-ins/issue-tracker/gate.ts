@@ -1,12 +1,12 @@
 import type { AuthInfo } from '@modelcontextprotocol/server';
 
-/** Whom a token speaks for. */
+/** The user of a token. */
 export interface Bearer {
   readonly subject: string;
   readonly scopes: readonly string[];
 }
 
-/** Tells whom a token speaks for; nothing for one that is wrong, expired or revoked. A throw is an outage. */
+/** Returns the user of a token; undefined for one that is wrong, expired or revoked. A throw is an outage. */
 export type Verify = (token: string) => Promise<Bearer | undefined> | Bearer | undefined;
 
 export interface Gate {
@@ -17,7 +17,7 @@ export interface Gate {
   readonly metadataUrl: string;
 }
 
-/** Who a request comes from, or the reply that refuses it. */
+/** The user of a request, or the reply that refuses it. */
 export type Admission =
   | { readonly kind: 'admitted'; readonly bearer: Bearer; readonly authInfo: AuthInfo }
   | { readonly kind: 'no-token' | 'bad-token' | 'scope' | 'outage'; readonly reply: Response };
@@ -39,7 +39,7 @@ export async function admit(request: Request, gate: Gate): Promise<Admission> {
   };
 }
 
-/** The reply to a token that does not hold, or no longer. */
+/** The reply to a token that is invalid or has expired. */
 export function challengeBadToken(gate: Gate): Response {
   return challenge(gate, 401, 'invalid_token');
 }

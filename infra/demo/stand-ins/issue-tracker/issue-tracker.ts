@@ -25,7 +25,7 @@ export interface IssueTracker {
   /** The MCP endpoint, which is also the resource that tokens are for (RFC 8707). */
   readonly url: string;
   counts(): TrackerCounts;
-  /** A person's issues; everybody begins with two. */
+  /** A person's issues; every person begins with two. */
   issuesOf(subject: string): readonly Issue[];
   /** Every change made, in order. */
   readonly executions: readonly Execution[];

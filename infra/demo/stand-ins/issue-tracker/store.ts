@@ -17,7 +17,7 @@ export interface Execution {
   readonly meta: Readonly<Record<string, unknown>>;
 }
 
-/** What everybody begins with. */
+/** The initial issues of every person. */
 export const FIRST_TITLES = ['The login page is slow', 'The export forgets a column'] as const;
 
 /** Every person's own issues, and what was done to them. Numbers begin at 1 for each person. */

@@ -2,7 +2,7 @@ import { type CallToolResult, McpServer, type ServerContext } from '@modelcontex
 import { z } from 'zod';
 import type { Execution, IssueStore } from './store.ts';
 
-/** For whom the tools work, and where they report what they changed. */
+/** The person that the tools act for, and the store that they change. */
 export interface ToolDeps {
   readonly store: IssueStore;
   readonly subject: string;
@@ -36,7 +36,7 @@ function addReaders(server: McpServer, { store, subject }: ToolDeps): void {
     'list_issues',
     {
       title: 'List issues',
-      description: 'Lists your issues: the open ones unless told otherwise.',
+      description: 'Lists your issues: the open ones by default.',
       inputSchema: z.object({ state: z.enum(['open', 'closed', 'all']).default('open') }),
       annotations: READS,
     },

@@ -23,7 +23,7 @@ export interface StoredConnection {
   tokens: StoredTokens;
 }
 
-/** What the stand-in for Nango remembers. */
+/** The state of the stand-in for Nango. */
 export interface NangoStore {
   /** Returns the session's bearer token. */
   addSession(session: StoredSession): string;

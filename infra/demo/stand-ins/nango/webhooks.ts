@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A webhook as it went out, or would have. */
+/** A webhook that was sent, or suppressed. */
 export interface SentWebhook {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import { errorBody, type Refusal } from './protocol.ts';
  * A way to misbehave. `afterChunks` counts the chunks of a stream that still come out well, the first of which says
  * no more than the role; a request without `stream` is broken in the middle of its body instead.
  *
- * | kind | what the caller meets |
+ * | kind | what the caller observes |
  * |---|---|
  * | `refuse` | that status with an error body, and `Retry-After` when given |
  * | `hang` | silence, until the caller disconnects; without `afterChunks` not even a status |

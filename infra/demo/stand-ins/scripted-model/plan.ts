@@ -101,7 +101,7 @@ function planned(
     : { purpose, call: { name: tool.name, arguments: argumentsFor(tool) } };
 }
 
-/** The tool of that name, also when its server's name is put before it. */
+/** The tool of that name, with or without its server's name as a prefix. */
 function toolNamed(tools: readonly OfferedTool[], name: string): OfferedTool | undefined {
   return (
     tools.find((tool) => tool.name === name) ??
