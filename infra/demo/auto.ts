@@ -1,30 +1,30 @@
 import type { Browser } from 'playwright-core';
 import { openChromium } from './chromium.ts';
-import { tellStory } from './story.ts';
-import { tellStoryOverHttp } from './story-http.ts';
+import { playInBrowser } from './story.ts';
+import { playOverHttp } from './story-http.ts';
 import type { World } from './world.ts';
 
 /** Plays the people: in a browser where one can be had, else over HTTP. Throws when a step fails. */
-export async function playStory(world: World, say: (text: string) => void): Promise<void> {
-  const opened = await openChromium(say);
+export async function playStory(world: World, print: (text: string) => void): Promise<void> {
+  const opened = await openChromium(print);
   if ('reason' in opened) {
-    say(`
+    print(`
 No Chromium here (${opened.reason}).
 Install one with \`npx playwright-core install --with-deps chromium\` or your system's package manager to see it in a browser.
 The same story over HTTP, with the pages fetched and their forms posted, but without a browser:
 `);
-    return tellStoryOverHttp(world, say);
+    return playOverHttp(world, print);
   }
   const { browser, path } = opened;
-  say(`\nThe story, in ${path}:\n`);
+  print(`\nThe story, in ${path}:\n`);
   try {
-    await tellStory(browser, world, say);
+    await playInBrowser(browser, world, print);
   } catch (error) {
     throw new Error(`${sentenceOf(error)}\n${(await pagesOf(browser)).join('\n')}`);
   } finally {
     await browser.close();
   }
-  say('\nThat is the demo. Without --auto, you are alice and bob.');
+  print('\nThat is the demo. Without --auto, you are alice and bob.');
 }
 
 /** Removes the colours and the log from an error of playwright. */

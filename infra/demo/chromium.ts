@@ -20,16 +20,16 @@ function findChromium(): string | undefined {
 
 /** The path of a Chromium, installed if there is none; the reason where none can be had. */
 export async function ensureChromium(
-  say: (text: string) => void,
+  print: (text: string) => void,
 ): Promise<string | { readonly reason: string }> {
-  return findChromium() ?? (await installChromium(say));
+  return findChromium() ?? (await installChromium(print));
 }
 
 /** A running Chromium, installed if there is none; the reason where none can be had. */
 export async function openChromium(
-  say: (text: string) => void,
+  print: (text: string) => void,
 ): Promise<{ readonly browser: Browser; readonly path: string } | { readonly reason: string }> {
-  const found = await ensureChromium(say);
+  const found = await ensureChromium(print);
   if (typeof found !== 'string') return found;
   try {
     return { browser: await launchChromium(found), path: found };
@@ -38,8 +38,8 @@ export async function openChromium(
   }
 }
 
-async function installChromium(say: (text: string) => void): Promise<string | { readonly reason: string }> {
-  say('No Chromium: installing one (npx playwright-core install chromium)…');
+async function installChromium(print: (text: string) => void): Promise<string | { readonly reason: string }> {
+  print('No Chromium: installing one (npx playwright-core install chromium)…');
   const first = await installWithPlaywright();
   if (first === undefined) return findChromium() ?? { reason: 'playwright installed none' };
   const second = await aptInstall('chromium');

@@ -27,20 +27,20 @@ interface WidgetBuild {
 }
 
 /** The files of Parley's clients that the pages load, by name: those of the widget, and `parley-core.js`. */
-export async function loadClientFiles(say: (text: string) => void): Promise<ReadonlyMap<string, string>> {
-  const [widget, core] = await Promise.all([loadWidget(say), bundleCore()]);
+export async function loadClientFiles(print: (text: string) => void): Promise<ReadonlyMap<string, string>> {
+  const [widget, core] = await Promise.all([loadWidget(print), bundleCore()]);
   return new Map([...widget, ['parley-core.js', core]]);
 }
 
 /** Reads the widget's bundles, and builds them first when a source is newer. */
-async function loadWidget(say: (text: string) => void): Promise<[name: string, text: string][]> {
+async function loadWidget(print: (text: string) => void): Promise<[name: string, text: string][]> {
   const outputs = WIDGET_FILES.map((name) => new URL(name, WIDGET_OUTPUT));
   const [built, changed] = await Promise.all([
     Promise.all(outputs.map(changedAt)),
     Promise.all(WIDGET_SOURCES.map(newestIn)),
   ]);
   if (Math.min(...built) <= Math.max(...changed)) {
-    say('Building the widget…');
+    print('Building the widget…');
     const { bundle } = (await import(WIDGET_BUILD.href)) as WidgetBuild;
     await Promise.all(WIDGET_FILES.map((name) => bundle(name.replace(/\.js$/, ''))));
   }

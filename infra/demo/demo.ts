@@ -7,7 +7,7 @@ const auto = process.argv.includes('--auto');
 /** Another host than that of the accounts and the chat, as in real life; and a name, which people are shown. */
 const PUBLIC_HOST = 'localhost';
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
@@ -16,17 +16,17 @@ async function main(): Promise<void> {
   const model = modelFrom(process.env);
   if (auto && model !== undefined)
     throw new Error('--auto plays a fixed story that only the scripted model knows: unset DEMO_MODEL_URL.');
-  const starting = startWorld({ say, publicHost: PUBLIC_HOST, ...(model !== undefined && { model }) });
+  const starting = startWorld({ print, publicHost: PUBLIC_HOST, ...(model !== undefined && { model }) });
   const close = closing(starting);
   const world = await starting;
   printAddresses(world);
   if (!auto) {
-    narrate(world.service, say);
-    say('\nPress Ctrl+C to stop.');
+    narrate(world.service, print);
+    print('\nPress Ctrl+C to stop.');
     return;
   }
   try {
-    await playStory(world, say);
+    await playStory(world, print);
   } catch (error) {
     process.exitCode = 1;
     process.stderr.write(
@@ -46,7 +46,7 @@ function modelFrom(env: Readonly<Record<string, string | undefined>>): ModelEndp
 
 function printAddresses({ page, service, neighbours, tenant }: World): void {
   const { model, scripted, accounts, tracker } = neighbours;
-  say(`
+  print(`
 Chat:          ${page.url}
 Bare page:     ${page.url}/bare (one question, in fifteen lines of HTML)
 Accounts:      ${accounts.issuer} (a stand-in: sign in as alice or bob, without a password)
@@ -54,7 +54,7 @@ Issue tracker: ${tracker.url} (a stand-in: an MCP server that demands each perso
 Model:         ${model.url} ${scripted === undefined ? `(${model.model})` : '(scripted: its lines are fixed; DEMO_MODEL_URL and DEMO_MODEL name a real one)'}
 Agents:        infra/demo/agents.yaml`);
   if (service.redisUrl === undefined) return;
-  say(`
+  print(`
 Watch it in Redis from another terminal:
   redis-cli -u ${service.redisUrl} --scan --pattern 'parley:{b*:*${tenant}/*'
   redis-cli -u ${service.redisUrl} PSUBSCRIBE 'parley:*:stream:*'

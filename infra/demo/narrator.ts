@@ -12,7 +12,7 @@ const EVERY_MS = 200;
 const NARRATED = /^elicitation (asked|answered|declined|cancelled|expired|withdrawn)$/;
 
 /** Prints what the pods and the worker log about people's questions, live. Returns a function that stops it. */
-export function narrate({ pods, worker }: Service, say: (text: string) => void): () => void {
+export function narrate({ pods, worker }: Service, print: (text: string) => void): () => void {
   const sources = [...pods, ...(worker === undefined ? [] : [worker])].map(({ lines }) => ({
     lines,
     read: 0,
@@ -21,18 +21,18 @@ export function narrate({ pods, worker }: Service, say: (text: string) => void):
     for (const source of sources) {
       const fresh = source.lines.slice(source.read);
       source.read += fresh.length;
-      for (const line of fresh) tell(line, say);
+      for (const line of fresh) printEntry(line, print);
     }
   }, EVERY_MS);
   return () => clearInterval(timer);
 }
 
-function tell(line: string, say: (text: string) => void): void {
+function printEntry(line: string, print: (text: string) => void): void {
   const entry = parsed(line);
   const did = NARRATED.exec(entry?.msg ?? '')?.[1];
   if (entry === undefined || did === undefined) return;
   const about = entry.toolName ?? 'a question of the agent';
-  say(`  ${entry.pod}: ${entry.userId} · ${about} · ${did}`);
+  print(`  ${entry.pod}: ${entry.userId} · ${about} · ${did}`);
 }
 
 function parsed(line: string): LogLine | undefined {

@@ -15,7 +15,7 @@ export interface PageOptions {
   readonly apiUrl: string;
   /** The files of Parley's clients, by name. */
   readonly clientFiles: ReadonlyMap<string, string>;
-  /** Everybody who may use the pages; the first unless the address names another. */
+  /** The people who may use the pages; the first is the default. */
   readonly people: readonly string[];
   /** A token that identifies a person to Parley. */
   readonly tokenOf: (userId: string) => Promise<string>;

@@ -12,7 +12,7 @@ export interface Person {
   readonly pods: readonly PodCall[];
   /** Writes a message and sends it. */
   say(text: string): Promise<void>;
-  /** Loads the page anew while a turn runs, and waits until it has found that turn again. */
+  /** Reloads the page while a turn runs, and waits until the page has resumed that turn. */
   reload(): Promise<void>;
   /** The newest card of that title, once it can be answered. */
   question(title: string): Promise<Locator>;

@@ -24,21 +24,21 @@ export interface ServiceOptions {
   readonly publicHost?: string;
   /** How the load balancer picks a pod for a request; default round robin. */
   readonly pick?: 'round-robin' | 'random';
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 const POD_NAMES = ['pod-1', 'pod-2', 'pod-3'];
 
 /** Starts a load balancer, Redis if it can be had, three pods and a worker; prints what it does. */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { environment, publicHost = '127.0.0.1', pick = 'round-robin', say } = options;
+  const { environment, publicHost = '127.0.0.1', pick = 'round-robin', print } = options;
   const redis = await findRedis();
   // A Redis that is set explicitly is used.
   if ('notRun' in redis && process.env.REDIS_URL)
     throw new Error(`${redis.notRun} (start the Redis that REDIS_URL names, or unset it)`);
   const redisUrl = 'url' in redis ? redis.url : undefined;
   if (redisUrl === undefined)
-    say('No Redis: one pod alone on the memory backend. Everything below works, in one process.');
+    print('No Redis: one pod alone on the memory backend. Everything below works, in one process.');
   const names = redisUrl === undefined ? ['pod-1'] : POD_NAMES;
   const proxy = await createRoundRobin({ targets: [], pick });
   const shared = {
@@ -51,7 +51,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const pods = await Promise.all(names.map((name) => startPod({ ...shared, PARLEY_POD: name }, { name })));
   const worker = await working;
   await proxy.setTargets(pods.map((pod, index) => ({ name: names[index] ?? '', url: pod.url })));
-  say(`${names.join(', ')} behind ${proxy.url}${worker === undefined ? '' : ', and a worker for timers'}.`);
+  print(`${names.join(', ')} behind ${proxy.url}${worker === undefined ? '' : ', and a worker for timers'}.`);
   return {
     url: proxy.url,
     pods,

@@ -4,32 +4,32 @@ import { SERVICE } from './story.ts';
 import type { World } from './world.ts';
 
 /** The story's skeleton without a browser. Throws at the first step that does not come out as it should. */
-export async function tellStoryOverHttp(world: World, say: (text: string) => void): Promise<void> {
+export async function playOverHttp(world: World, print: (text: string) => void): Promise<void> {
   const meet = async (name: string) =>
     createHttpPerson(world.service.url, await world.tokenOf(name), `http-${randomUUID()}`);
   const alice = await meet('alice');
   const first = await alice.say('List my issues');
   await first.question();
-  say(`alice says "List my issues", and is asked to connect her account at ${SERVICE}.`);
+  print(`alice says "List my issues", and is asked to connect her account at ${SERVICE}.`);
   first.leave();
   const resumed = await alice.resume();
   const question = await resumed.question();
   await alice.respond(question, { action: 'accept' });
   await alice.connect(question, 'alice');
-  say('she comes back to the same turn, signs in, agrees at Parley, agrees at the provider.');
-  say(`the chat continues by itself: "${expected(await resumed.answer, /You have 2 open issues/)}"`);
+  print('she comes back to the same turn, signs in, agrees at Parley, agrees at the provider.');
+  print(`the chat continues by itself: "${expected(await resumed.answer, /You have 2 open issues/)}"`);
 
   const second = await alice.say('Create an issue "The search is slow"');
-  say(`a second tool call asks nothing: "${expected(await second.answer, /I created issue #3/)}"`);
+  print(`a second tool call asks nothing: "${expected(await second.answer, /I created issue #3/)}"`);
 
   const bob = await meet('bob');
   const asked = await bob.say('List my issues');
   await bob.respond(await asked.question(), { action: 'decline' });
-  say(`bob declines, and the model explains: "${expected(await asked.answer, /declined/)}"`);
+  print(`bob declines, and the model explains: "${expected(await asked.answer, /declined/)}"`);
 
   const { requests, withoutToken } = world.neighbours.tracker.counts();
   if (withoutToken > 0) throw new Error(`${withoutToken} requests reached the tracker without a token.`);
-  say(`the tracker counted ${requests} requests, none without its person's token.`);
+  print(`the tracker counted ${requests} requests, none without its person's token.`);
 }
 
 function expected(text: string, wanted: RegExp): string {

@@ -23,13 +23,13 @@ export interface WorldOptions {
   readonly model?: ModelEndpoint;
   readonly publicHost?: string;
   readonly pick?: 'round-robin' | 'random';
-  readonly say: (text: string) => void;
+  readonly print: (text: string) => void;
 }
 
 const DAY_SECONDS = 86_400;
 
 /** Starts a company with a chat page, sign-in and tracker, and Parley among them. */
-export async function startWorld({ model, publicHost, pick, say }: WorldOptions): Promise<World> {
+export async function startWorld({ model, publicHost, pick, print }: WorldOptions): Promise<World> {
   const secret = randomBytes(32).toString('base64url');
   const serviceKey = randomBytes(32).toString('base64url');
   // Credentials are sealed with keys of this start: credentials of an earlier start in the same Redis are unreadable.
@@ -40,10 +40,10 @@ export async function startWorld({ model, publicHost, pick, say }: WorldOptions)
     for (const part of parts.splice(0).reverse()) await part.close();
   };
   try {
-    const clientFiles = await loadClientFiles(say);
+    const clientFiles = await loadClientFiles(print);
     let neighbours: Neighbours | undefined;
     const service = await startService({
-      say,
+      print,
       ...(publicHost !== undefined && { publicHost }),
       ...(pick !== undefined && { pick }),
       async environment(publicUrl) {

@@ -60,9 +60,9 @@ it('three pods, a random one for every request: each question ends once, and not
   await sample('before');
   await load.run();
   // After the retention only the claims of chosen stream ids may remain; they outlive it on purpose.
-  const leftovers = async () =>
+  const remainingKeys = async () =>
     (await client.keys('parley:{b*')).filter((key) => !/:canary$|:claim:stream:/.test(key));
-  await waitUntil(async () => (await leftovers()).length === 0, {
+  await waitUntil(async () => (await remainingKeys()).length === 0, {
     timeoutMs: RETENTION_SECONDS * SIZE.patience * 1000 + 60_000,
     everyMs: 500,
     what: 'all keys of ended elicitations to be deleted',

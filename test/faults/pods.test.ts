@@ -183,7 +183,7 @@ it.each(['killed', 'frozen'] as const)(
       expect(signal).toBeNull();
       prove(
         `F22 SIGTERM while Redis is ${fault}`,
-        `10 waits and 5 streams open: left by itself with code ${code}`,
+        `10 waits and 5 streams open: exited by itself with code ${code}`,
       );
       await Promise.all(readers.map((reader) => reader.ended));
       for (const { status } of await Promise.all(waits)) expect([0, 200, 503]).toContain(status);

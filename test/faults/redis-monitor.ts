@@ -52,10 +52,10 @@ export async function clientsNamed(at: RedisAddress, name: string): Promise<stri
 
 /** Calls `seen` as soon as Redis runs a command that contains `text`; returns a function that stops the monitor. */
 export async function onCommand(url: string, text: string, seen: () => void): Promise<() => void> {
-  let told = false;
+  let found = false;
   return watchCommands(url, (args) => {
-    if (told || !args.some((arg) => arg.includes(text))) return;
-    told = true;
+    if (found || !args.some((arg) => arg.includes(text))) return;
+    found = true;
     seen();
   });
 }

@@ -120,13 +120,13 @@ it('after a feed is lost, connected readers and readers that resume on another p
   await redisCommand(site.redis.url, 'FLUSHALL');
   await add(second, stream, 1);
   const back = await openReader({ url: second.url, ...stream, lastEventId });
-  const anew = ['stream-reset', 'elicitation-request', 'elicitation-resolved'];
+  const resetEvents = ['stream-reset', 'elicitation-request', 'elicitation-resolved'];
   for (const [reader, seen] of [
     [stayed, 6],
     [back, 0],
   ] as const) {
     await waitUntil(() => reader.events.length === seen + 3, { what: 'the new feed' });
-    expect(reader.events.slice(seen).map(({ name }) => name)).toEqual(anew);
+    expect(reader.events.slice(seen).map(({ name }) => name)).toEqual(resetEvents);
     expect(findFaults(reader.events, seen === 0 ? lastEventId : undefined)).toEqual([]);
     await reader.close();
   }

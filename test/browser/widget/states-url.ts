@@ -8,7 +8,7 @@ import { looksSound } from './site-look.ts';
 import { isAnswerTo } from './site-pages.ts';
 import type { WithPerson } from './states.test.ts';
 
-/** What the page script tried before anybody pressed anything. */
+/** What the page script tried before any button was pressed. */
 declare const unasked: string;
 declare const show: (card: object) => void;
 

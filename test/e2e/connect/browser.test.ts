@@ -19,7 +19,7 @@ await describeInChromium('a person who connects an account, over three pods in a
   beforeAll(async () => {
     [world, browser] = await Promise.all([
       // Another host than the accounts, so that their redirects come from another site, as in real life.
-      startWorld({ publicHost: 'localhost', pick: 'random', say: () => undefined }),
+      startWorld({ publicHost: 'localhost', pick: 'random', print: () => undefined }),
       launchChromium(chromium),
     ]);
   });

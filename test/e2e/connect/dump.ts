@@ -26,6 +26,6 @@ function readOf(type: string, name: string): Read {
     none: ['EXISTS', name],
   };
   const read = reads[type];
-  if (read === undefined) throw new Error(`${name} is a ${type}, which nobody looks into`);
+  if (read === undefined) throw new Error(`${name} is a ${type}, which this helper cannot read`);
   return read;
 }

@@ -128,7 +128,7 @@ export type ConnectionCloseEvent = {
   readonly at: number;
 };
 
-/** The server announced that the feed starts anew on this connection. */
+/** The server announced a reset of the feed on this connection. */
 export type StreamResetEvent = {
   readonly type: 'stream-reset';
   readonly connectionId: string;

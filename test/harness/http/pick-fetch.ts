@@ -1,5 +1,5 @@
 /**
- * A `fetch` that sends each request to a random one of `urls` (base URLs, read anew for every request, so the caller
+ * A `fetch` that sends each request to a random one of `urls` (base URLs, read again for every request, so the caller
  * may change the array), whatever origin the request names. The same `seed` gives the same choices.
  */
 export function pickFetch(urls: readonly string[], seed?: number): typeof fetch {

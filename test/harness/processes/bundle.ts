@@ -99,7 +99,7 @@ async function dropOldBundles(): Promise<void> {
   }
 }
 
-/** Sources that read a file beside them go on finding it: each keeps the URL it has without a bundle. */
+/** Sources that read a neighbouring file still find it: each keeps the URL it has without a bundle. */
 const originalUrls: Plugin = {
   name: 'original-urls',
   setup: ({ onLoad }) =>

@@ -22,7 +22,7 @@ export interface AuthorizationServerOptions {
   readonly name: string;
   /** 127.0.0.1; default a free one. */
   readonly port?: number;
-  /** Everybody who may sign in, by name; the name is `sub`. There are no passwords. */
+  /** The people who may sign in, by name; the name is `sub`. There are no passwords. */
   readonly users: readonly string[];
   readonly clients: readonly StandInClient[];
   /** Scopes of the APIs that this server guards. */
@@ -50,7 +50,7 @@ export interface AuthorizationServer {
 const HOUR_SECONDS = 3600;
 
 /**
- * A real OAuth 2.1 and OpenID Connect server (oidc-provider) with make-believe people: PKCE for everybody, `iss`
+ * A real OAuth 2.1 and OpenID Connect server (oidc-provider) with invented people: PKCE for every client, `iss`
  * in answers, refresh tokens that rotate and end their family when an old one comes back.
  */
 export async function startAuthorizationServer(

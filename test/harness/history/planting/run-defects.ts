@@ -33,7 +33,7 @@ const changeFinal = (change: (final: RunFinalEvent) => Partial<RunFinalEvent>): 
   changeLast('run-final', (final) => [{ ...final, ...change(final) }]);
 
 type FeedChange = (event: FeedEvent, at: number, feed: readonly FeedEvent[]) => readonly FeedEvent[];
-/** Changes a feed event by event, and numbers it anew. */
+/** Changes a feed event by event, and renumbers it. */
 const changeFeed = (change: FeedChange): Plant =>
   changeFinal(({ feed }) => ({
     feed: feed.flatMap(change).map((event, at) => ({ ...event, id: `7-${at + 1}` })),

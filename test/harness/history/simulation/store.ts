@@ -139,7 +139,7 @@ function deliver(world: World, { connectionId, feed, received, closed }: Reader,
   }
 }
 
-/** Opens a connection, where the last one of the feed was cut or anew. */
+/** Opens a connection that resumes after the feed's last one, or starts at the beginning. */
 export function connect(world: World, target: number, isReconnect: boolean): void {
   const feed = pickOf([...world.feeds.values()], target);
   if (!feed) return;
@@ -173,7 +173,7 @@ export function drop(world: World, target: number): void {
   world.out.splice(0, world.out.length, ...kept, { type: 'connection-close', connectionId, at });
 }
 
-/** Loses a feed, which is made anew from the rows under another epoch. */
+/** Loses a feed, which is rebuilt from the rows under another epoch. */
 export function loseFeed(world: World, target: number): void {
   const feed = pickOf([...world.feeds.values()], target);
   if (!feed) return;
