@@ -57,12 +57,15 @@ async function untilReady(pod: Pod): Promise<void> {
   }
 }
 
-/** Not ready at once; a moment for load balancers to notice; then readers and waiters move on, and the doors close. */
+/**
+ * Ends a pod. It stops being ready at once and ends its streams and long polls, whose clients reconnect elsewhere. Load
+ * balancers get PARLEY_DRAIN_DELAY_MS to notice. Then the servers close and Redis is released.
+ */
 async function drain(env: Env, pod: Pod, servers: readonly Server[]): Promise<void> {
   const { PARLEY_DRAIN_MS: allMs, PARLEY_DRAIN_DELAY_MS: delayMs } = env;
   pod.startDraining();
   await new Promise((resolve) => setTimeout(resolve, delayMs));
-  // The rest of the time is for letting go of Redis and for the last of the telemetry.
+  // The rest of the time is for closing Redis and sending the last telemetry.
   const closeMs = (allMs - delayMs) * CLOSE_SHARE;
   await Promise.all(servers.map((server) => closeServer(server, closeMs)));
   await pod.release();

@@ -72,7 +72,7 @@ describe('a person who opens the link of their question', () => {
 
   test('can notify the waiting page', async () => {
     const tell = 'https://app.example.com';
-    const { browser, consent, id } = await begun({ deps: { tellOrigins: [tell] } });
+    const { browser, consent, id } = await begun({ deps: { notifyOrigins: [tell] } });
     const left = await browser.submit(consent, 'start');
     const done = await browser.open(await browser.walk(left, 'ada-at-tracker'));
     expect(done.html).toContain(tell);

@@ -95,7 +95,7 @@ export async function startWorld(options: WorldOptions) {
     keys,
     identity,
     targets,
-    tellOrigins: [],
+    notifyOrigins: [],
     proxyHops: 0,
     failuresMax: 30,
     postsMax: 120,

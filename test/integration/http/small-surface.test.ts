@@ -95,8 +95,8 @@ function deskRoutes({ engine, turns }: { readonly engine: Engine; readonly turns
         conversationId: undefined,
         messages: [{ role: 'user', content: text }],
         agent: undefined,
-        streams: true,
-        options: { supports: 'form' },
+        support: { form: true, url: false },
+        delivery: 'hold',
         draining,
         admitted,
       });

@@ -91,7 +91,7 @@ mcpServers:
       identity: createTypedIdentity(owner.tenant),
       targets: createConnectTargets(loaded, { publicUrl, allowLoopbackHttp: true }),
       callLimits: createCallLimits(backend.limits, callLimits, () => undefined),
-      tellOrigins: [],
+      notifyOrigins: [],
       proxyHops: 0,
       failuresMax: 30,
       postsMax: 120,

@@ -101,15 +101,15 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
 
   it('posts to its own routes, each with its token, and no other field has a value', () => {
     const view = sample(name);
-    const doors = Object.values(view).filter((part) => typeof part === 'object' && 'csrf' in part);
+    const targets = Object.values(view).filter((part) => typeof part === 'object' && 'csrf' in part);
     const forms = [
       ...page.html.matchAll(
         /<form method="post" action="([^"]*)" autocomplete="off"[^>]*>\n<input type="hidden" name="csrf" value="([^"]*)">/gu,
       ),
     ];
-    expect(forms.map(([, action, csrf]) => ({ action, csrf }))).toEqual(doors);
-    expect(page.html.match(/\svalue=/gu)?.length ?? 0).toBe(doors.length);
-    expect(page.html.match(/<form/gu)?.length ?? 0).toBe(doors.length);
+    expect(forms.map(([, action, csrf]) => ({ action, csrf }))).toEqual(targets);
+    expect(page.html.match(/\svalue=/gu)?.length ?? 0).toBe(targets.length);
+    expect(page.html.match(/<form/gu)?.length ?? 0).toBe(targets.length);
   });
 
   it('labels every field and refers only to descriptions that exist', () => {
@@ -203,13 +203,13 @@ const ELSEWHERE = [
 ];
 
 describe('a path', () => {
-  const door = (action: string) => ({ action, csrf: 'token' });
+  const formTarget = (action: string) => ({ action, csrf: 'token' });
   const leading: readonly ((path: string) => ConnectView)[] = [
-    (path) => ({ page: 'sign-in', signIn: door(path), organisation: 'x' }),
-    (path) => ({ page: 'dev-sign-in', signIn: door(path) }),
-    (path) => ({ ...sample('consent'), decline: door(path) }) as ConnectView,
-    (path) => ({ ...sample('secret'), proceed: door(path) }) as ConnectView,
-    (path) => ({ page: 'mismatch', signOut: door(path) }),
+    (path) => ({ page: 'sign-in', signIn: formTarget(path), organisation: 'x' }),
+    (path) => ({ page: 'dev-sign-in', signIn: formTarget(path) }),
+    (path) => ({ ...sample('consent'), decline: formTarget(path) }) as ConnectView,
+    (path) => ({ ...sample('secret'), proceed: formTarget(path) }) as ConnectView,
+    (path) => ({ page: 'mismatch', signOut: formTarget(path) }),
     (path) => ({ page: 'waiting', again: path }),
     (path) => ({ page: 'refused', retry: path }),
     (path) => ({ page: 'failed', reason: 'bad_state', retry: path, requestId: 'r' }),

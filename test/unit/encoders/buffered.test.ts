@@ -2,7 +2,7 @@ import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createBufferedTurn, type Finished } from '../../../services/api/src/turns/buffered.ts';
-import { completionOf, textOfMessage } from '../../../services/api/src/turns/completion.ts';
+import { completionOf } from '../../../services/api/src/turns/completion.ts';
 import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
 import {
   asked,
@@ -71,14 +71,15 @@ it('collects a turn into a message', () => {
   });
 });
 
-it('converts the message to a completion', () => {
+it('converts the turn to a completion', () => {
   const end: Finished = {
     type: 'turn-finished',
     reason: 'length',
     usage: { inputTokens: 5, outputTokens: 2 },
   };
-  const message = collected(feed([started, say('a', 'One.'), said('a'), say('b', 'Two.'), end])).message();
-  expect(completionOf(message, end, { model: 'helper', created: 1_760_000_000 })).toEqual({
+  const turn = collected(feed([started, say('a', 'One.'), said('a'), say('b', 'Two.'), end]));
+  const whole = { ...end, messageId: turn.message().id, text: turn.text() };
+  expect(completionOf(whole, { model: 'helper', created: 1_760_000_000 })).toEqual({
     id: 'chatcmpl-msg_1',
     object: 'chat.completion',
     created: 1_760_000_000,
@@ -99,7 +100,7 @@ it('reports how a turn failed, and keeps its text', () => {
   const failure = { type: 'turn-failed', code: 'model_failed', message: 'Away.' } as const;
   const turn = collected(feed([started, say('a', 'So far.'), failure]));
   expect(turn.outcome).toEqual(failure);
-  expect(textOfMessage(turn.message())).toBe('So far.');
+  expect(turn.text()).toBe('So far.');
 });
 
 it('has no outcome before the end', () => {
@@ -109,13 +110,13 @@ it('has no outcome before the end', () => {
 
 it('removes text that a restart or a lost feed supersedes', () => {
   const appended = [started, step(0), say('a', 'void'), restart(0), step(0), say('b', 'kept'), finished];
-  expect(textOfMessage(collected(feed(appended)).message())).toBe('kept');
+  expect(collected(feed(appended)).text()).toBe('kept');
   const lost: WatchItem[] = [
     ...feed([started, say('a', 'void')]),
     { type: 'reset' },
     ...feed(appended, '18'),
   ];
-  expect(textOfMessage(collected(lost).message())).toBe('kept');
+  expect(collected(lost).text()).toBe('kept');
 });
 
 it('any sequence of events gives the text that is not superseded, and no answer', () => {

@@ -5,7 +5,7 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import { LRUCache } from 'lru-cache';
 import { type TokenVerifier, unauthenticated } from './token.ts';
 
-/** Tells who calls, from the bearer token alone; throws `unauthenticated`. */
+/** Identifies the caller by the bearer token alone. Throws `unauthenticated`. */
 export type Authenticate = (req: IncomingMessage) => Promise<Caller>;
 
 export interface AuthOptions {
@@ -19,7 +19,7 @@ const TOKEN_LENGTH_MAX = 8 * 1024;
 // 18 bits of a hash: enough to distinguish the few keys of a tenant, too few to confirm a guess.
 const KEY_ID_LENGTH = 3;
 const CACHED_TOKENS_MAX = 10_000;
-// Verified once, a token is trusted for at most this long without looking at it again.
+// How long at most a verified token is trusted before it is verified again.
 const CACHED_MS_MAX = 60_000;
 
 /** Service keys by constant-time comparison of hashes; everything else is a user token. */
@@ -54,7 +54,7 @@ function bearerToken(req: IncomingMessage): string {
   let header: string | undefined;
   for (let index = 0; index < req.rawHeaders.length; index += 2) {
     if (req.rawHeaders[index]?.toLowerCase() !== 'authorization') continue;
-    // Two of them are an attempt to be two callers at once.
+    // With two headers, a proxy and Parley could each read another caller.
     if (header !== undefined) throw unauthenticated();
     header = req.rawHeaders[index + 1];
   }

@@ -1,28 +1,41 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Surface } from './route.ts';
 
+// Every method that a route can have.
 const METHODS = 'GET, POST, DELETE';
-const REQUEST_HEADERS =
-  'authorization, content-type, idempotency-key, last-event-id, x-parley-delivery, x-request-id, x-supports-elicitation';
-const RESPONSE_HEADERS = 'idempotent-replayed, retry-after, x-conversation-id, x-request-id';
+// Headers that the router and the authentication use. Surfaces declare their own.
+const REQUEST_HEADERS = ['authorization', 'content-type', 'x-request-id'];
+const RESPONSE_HEADERS = ['retry-after', 'x-request-id'];
 
-/**
- * Lets pages of the listed origins call, with bearer tokens and without cookies. Returns true when the request was
- * a preflight and is answered.
- */
-export function applyCors(req: IncomingMessage, res: ServerResponse, origins: ReadonlySet<string>): boolean {
-  const origin = req.headers.origin;
-  if (origin !== undefined && origins.size > 0) res.setHeader('vary', 'origin');
-  const allowed = origin !== undefined && origins.has(origin);
-  if (allowed) {
-    res.setHeader('access-control-allow-origin', origin);
-    res.setHeader('access-control-expose-headers', RESPONSE_HEADERS);
-  }
-  if (req.method !== 'OPTIONS') return false;
-  if (allowed) {
-    res.setHeader('access-control-allow-methods', METHODS);
-    res.setHeader('access-control-allow-headers', REQUEST_HEADERS);
-    res.setHeader('access-control-max-age', '600');
-  }
-  res.writeHead(204).end();
-  return true;
+/** Answers the cross-origin part of a request. Returns true when it was a preflight, which is then answered. */
+export type Cors = (req: IncomingMessage, res: ServerResponse) => boolean;
+
+/** Lets pages of the listed origins call the surfaces, with bearer tokens and without cookies. */
+export function createCors(corsOrigins: readonly string[], surfaces: readonly Surface[]): Cors {
+  const origins = new Set(corsOrigins);
+  const declared = surfaces.map(({ browserHeaders }) => browserHeaders ?? {});
+  const requestHeaders = headerList(REQUEST_HEADERS, ...declared.map(({ request = [] }) => request));
+  const responseHeaders = headerList(RESPONSE_HEADERS, ...declared.map(({ response = [] }) => response));
+  return (req, res) => {
+    const origin = req.headers.origin;
+    if (origin !== undefined && origins.size > 0) res.setHeader('vary', 'origin');
+    const allowed = origin !== undefined && origins.has(origin);
+    if (allowed) {
+      res.setHeader('access-control-allow-origin', origin);
+      res.setHeader('access-control-expose-headers', responseHeaders);
+    }
+    if (req.method !== 'OPTIONS') return false;
+    if (allowed) {
+      res.setHeader('access-control-allow-methods', METHODS);
+      res.setHeader('access-control-allow-headers', requestHeaders);
+      res.setHeader('access-control-max-age', '600');
+    }
+    res.writeHead(204).end();
+    return true;
+  };
+}
+
+/** All names, sorted, each once. */
+function headerList(...lists: readonly (readonly string[])[]): string {
+  return [...new Set(lists.flat())].sort().join(', ');
 }

@@ -138,6 +138,14 @@ export function route<Query = undefined, Body = undefined, Who = undefined>(
 export interface Surface {
   readonly routes: readonly Route[];
   /**
+   * Headers that pages of other origins may send and read, by lower-case name. `authorization`, `content-type`,
+   * `x-request-id` and `retry-after` are allowed without a declaration.
+   */
+  readonly browserHeaders?: {
+    readonly request?: readonly string[];
+    readonly response?: readonly string[];
+  };
+  /**
    * A path under which everything is this surface's: what it does not serve gets `missing`, and no other origin may
    * call anything. Paths are matched as sent, without decoding, and parameters are ids of `[A-Za-z0-9._-]{1,128}`.
    */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { applyCors } from './cors.ts';
+import { createCors } from './cors.ts';
 import { createExpressRoutes, noSuchCall } from './express-routes.ts';
 import { ANYBODY, type Route, route, type Surface } from './route.ts';
 import { createRouteTable, type RouteTable } from './route-table.ts';
@@ -41,7 +41,7 @@ export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Rout
   const isClosedPath = (path: string) => hasClosed && table.at(path).some(isClosed);
   const open = routes.filter((one) => !isClosed(one));
   const fallback = createExpressRoutes(open, serve);
-  const origins = new Set(corsOrigins);
+  const applyCors = createCors(corsOrigins, surfaces);
 
   return (req, res) => {
     applyRequestId(req, res);
@@ -55,7 +55,7 @@ export function createRouter({ surfaces, serve, corsOrigins }: RouterDeps): Rout
     }
     const url = originForm(sent);
     const path = url === undefined ? '' : pathOf(url);
-    if (!isClosedPath(path) && applyCors(req, res, origins)) return;
+    if (!isClosedPath(path) && applyCors(req, res)) return;
     if (url === undefined) return sendProblem(res, noSuchCall());
     req.url = url;
     const match = find(table, req.method, path);

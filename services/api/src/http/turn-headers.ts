@@ -1,22 +1,58 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import { DELIVERIES, type Delivery, type Support } from '@parley/shared/domain/runs/run';
+import type { Caller } from '@parley/shared/elicitations/caller';
 import { REPLAYED } from './reply.ts';
-import type { RouteCall } from './route.ts';
+import type { RouteCall, Surface } from './route.ts';
 
-/** What a request for a turn says in headers, unparsed. */
-export function turnOptions(header: RouteCall['header']) {
+const NONE: Support = { form: false, url: false };
+
+/**
+ * Reads what the headers of a request set for its turn. `streams` is true when the client reads the turn while it
+ * runs. Throws `invalid_request`.
+ */
+export function readTurnHeaders({ caller, header }: Pick<RouteCall, 'caller' | 'header'>, streams: boolean) {
   return {
-    supports: header('x-supports-elicitation'),
-    delivery: header('x-parley-delivery'),
+    support: readSupport(header('x-supports-elicitation'), caller, streams),
+    delivery: readDelivery(header('x-parley-delivery')),
     idempotencyKey: header('idempotency-key'),
   };
 }
 
-/** What every reply about a turn says in headers: its conversation, and whether an earlier call had begun it. */
+/**
+ * The kinds of questions that the client can show. The header is `true` (all kinds), `form`, `url` or `form,url`. A
+ * client that waits for the whole reply can show none, and a service key has no person to ask.
+ */
+function readSupport(header: string | undefined, caller: Caller, streams: boolean): Support {
+  if (caller.kind !== 'user') return { ...NONE, nobody: true };
+  if (header === undefined || !streams) return NONE;
+  const words = header.split(',').map((word) => word.trim().toLowerCase());
+  const all = words.includes('true');
+  return { form: all || words.includes('form'), url: all || words.includes('url') };
+}
+
+/** How the stream behaves while the turn waits for its person: `hold` by default, or `detach`. */
+function readDelivery(header: string | undefined): Delivery {
+  const word = header?.trim().toLowerCase() ?? 'hold';
+  const delivery = DELIVERIES.find((known) => known === word);
+  if (delivery === undefined) {
+    throw new ParleyError('invalid_request', `X-Parley-Delivery must be ${DELIVERIES.join(' or ')}.`);
+  }
+  return delivery;
+}
+
+/** The headers of every reply about a turn: its conversation, and whether an earlier call had begun it. */
 export function turnHeaders(run: {
   readonly conversationId: string;
   readonly isRepeat?: boolean;
 }): Record<string, string> {
   return { 'x-conversation-id': run.conversationId, ...(run.isRepeat === true && REPLAYED) };
 }
+
+/** The headers of requests for turns and of their replies, for `Surface.browserHeaders`. */
+export const TURN_BROWSER_HEADERS: NonNullable<Surface['browserHeaders']> = {
+  request: ['idempotency-key', 'last-event-id', 'x-parley-delivery', 'x-supports-elicitation'],
+  response: ['idempotent-replayed', 'x-conversation-id'],
+};
 
 /** The `Idempotency-Key` of a request for a turn, for the docs. */
 export const TURN_KEY_DOCS = {

@@ -2,6 +2,7 @@ import { endsTurn, type TurnEvent } from '@parley/shared/domain/runs/turn-events
 import type { FollowedEvent } from './follow.ts';
 import { createMessageParts, type UiMessagePart } from './message-parts.ts';
 import { jsonLine } from './plain.ts';
+import { BLOCK_GAP } from './text.ts';
 
 export type Finished = Extract<TurnEvent, { type: 'turn-finished' }>;
 export type Failed = Extract<TurnEvent, { type: 'turn-failed' }>;
@@ -20,13 +21,16 @@ export interface BufferedTurn {
   /** How it ended; nothing while it runs. */
   readonly outcome: Finished | Failed | undefined;
   message(): BufferedMessage;
+  /** The text of the message, its blocks as paragraphs. */
+  text(): string;
 }
 
-/** Collects a turn. Drops what a restarted step or the loss of the feed makes void: no reader has it yet. */
+/** Collects a turn. Drops what a restarted step or the loss of the feed supersedes, because no reader has it yet. */
 export function createBufferedTurn(): BufferedTurn {
   let parts = createMessageParts();
   let id = '';
   let outcome: Finished | Failed | undefined;
+  const message = () => harmless({ id, role: 'assistant', parts: parts.list() });
   return {
     get outcome() {
       return outcome;
@@ -42,7 +46,11 @@ export function createBufferedTurn(): BufferedTurn {
       if (endsTurn(event)) outcome = event as Finished | Failed;
       return outcome !== undefined;
     },
-    message: () => harmless({ id, role: 'assistant', parts: parts.list() }),
+    message,
+    text: () =>
+      message()
+        .parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+        .join(BLOCK_GAP),
   };
 }
 

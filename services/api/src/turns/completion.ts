@@ -1,6 +1,7 @@
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { BufferedMessage, Finished } from './buffered.ts';
-import { BLOCK_GAP } from './text.ts';
+import type { WholeTurn } from './whole-turn.ts';
+
+// Two surfaces reply with this shape, and no surface may import another. So it stands here.
 
 /** How a turn ended, in the words of the OpenAI API. A turn that ran out of steps was cut short, like an answer. */
 export const OPENAI_FINISH: Readonly<Record<FinishReason, OpenAiFinish>> = {
@@ -54,21 +55,14 @@ export function openAiUsage(
   };
 }
 
-/** The text of a message, its blocks as paragraphs. */
-export function textOfMessage(message: BufferedMessage): string {
-  return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join(BLOCK_GAP);
-}
-
-/** The message of a finished turn as `chat.completion`. `created` is in seconds since 1970. */
+/** A finished turn as `chat.completion`. `created` is in seconds since 1970. */
 export function completionOf(
-  message: BufferedMessage,
-  { reason, usage }: Finished,
+  { messageId, text: content, reason, usage }: WholeTurn,
   head: { readonly model: string; readonly created: number },
 ): ChatCompletion {
   const used = openAiUsage(usage);
-  const content = textOfMessage(message);
   return {
-    id: completionId(message.id),
+    id: completionId(messageId),
     object: 'chat.completion',
     created: head.created,
     model: head.model,

@@ -4,7 +4,6 @@ import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
 import type { Delivery, Support } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { type ChatMessage, readTurnMessages, type TurnMessages } from './messages.ts';
-import { deliveryOf, supportOf } from './negotiate.ts';
 import { principalOf } from './principal.ts';
 import type { BegunTurn, Turns } from './turns.ts';
 
@@ -16,14 +15,11 @@ export interface StartRequest {
   readonly messages: readonly ChatMessage[];
   /** The agent that the client names; the default one when absent. */
   readonly agent: string | undefined;
-  /** True when the client reads the turn while it runs. */
-  readonly streams: boolean;
-  /** What the client sent besides, unparsed: see `supportOf`, `deliveryOf` and `parseIdempotencyKey`. */
-  readonly options: {
-    readonly supports?: string | undefined;
-    readonly delivery?: string | undefined;
-    readonly idempotencyKey?: string | undefined;
-  };
+  /** The kinds of questions that the client can show. */
+  readonly support: Support;
+  readonly delivery: Delivery;
+  /** As the client sent it; `startTurn` checks its form. */
+  readonly idempotencyKey?: string | undefined;
   /** True once the pod drains: no turn begins then. */
   readonly draining: boolean;
   /** Resolves when the caller's budget admits the request. */
@@ -33,8 +29,6 @@ export interface StartRequest {
 /** A turn that a request began, or that an earlier request with the same key had begun. */
 export interface StartedTurn {
   readonly run: BegunTurn;
-  readonly support: Support;
-  readonly delivery: Delivery;
   /** True when the client can send the request again under its key. */
   readonly isRepeatable: boolean;
 }
@@ -44,14 +38,12 @@ export interface StartedTurn {
  * `rate_limited` and `unavailable`.
  */
 export async function startTurn(turns: Pick<Turns, 'begin'>, request: StartRequest): Promise<StartedTurn> {
-  const { caller, options } = request;
+  const { caller, support, delivery } = request;
   if (request.draining) throw podDraining();
   const conversation = readTurnMessages(request.messages);
   const repeatable = repeatableOf(request, conversation);
   await request.admitted;
   const conversationId = request.conversationId ?? `conv_${randomUUID()}`;
-  const support = supportOf(options.supports, caller, request.streams);
-  const delivery = deliveryOf(options.delivery);
   const run = await turns.begin({
     conversation: { ...principalOf(caller), conversationId },
     ...(request.agent !== undefined && { agent: request.agent }),
@@ -60,7 +52,7 @@ export async function startTurn(turns: Pick<Turns, 'begin'>, request: StartReque
     delivery,
     ...(repeatable !== undefined && { repeatable }),
   });
-  return { run, support, delivery, isRepeatable: repeatable !== undefined };
+  return { run, isRepeatable: repeatable !== undefined };
 }
 
 /** The error of a request that reaches a pod which drains; another pod serves it. */
@@ -70,10 +62,10 @@ export function podDraining(): ParleyError {
 
 /** The key of a request with the digest of what it asks for; nothing without a key. */
 function repeatableOf(
-  { options, agent, conversationId }: StartRequest,
+  { idempotencyKey, agent, conversationId }: StartRequest,
   { before, input }: TurnMessages,
 ): Parameters<Turns['begin']>[0]['repeatable'] {
-  const key = parseIdempotencyKey(options.idempotencyKey);
+  const key = parseIdempotencyKey(idempotencyKey);
   if (key === undefined) return undefined;
   const text = JSON.stringify([agent ?? null, conversationId ?? null, before, input]);
   return { key, digest: createHash('sha256').update(text).digest('base64url') };

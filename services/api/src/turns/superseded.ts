@@ -1,14 +1,14 @@
 import type { FeedPosition, StreamEvent } from '@parley/shared/domain/events';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 
-/** The turn events of a feed that a later `step-restarted` made void. */
+/** The turn events of a feed that a later `step-restarted` superseded. */
 export interface Superseded {
   /** True for a position between the start of a step and its restart, both ends left out. */
   covers(position: FeedPosition): boolean;
 }
 
 export interface SupersededScan extends Superseded {
-  /** Looks at the next entry of the feed. */
+  /** Takes the next entry of the feed. */
   see(entry: { readonly position: FeedPosition; readonly event: StreamEvent }): void;
 }
 
@@ -19,13 +19,13 @@ interface Range {
 }
 
 /**
- * Finds what a replay must leave out. Whoever replays a turn shows it the feed as far as it goes, and then starts to
- * send: an encoder sees one item at a time and would send the void text before it could know. Elicitation events are
- * never void, although a range may cover them: a repeated step finds its questions again.
+ * Finds the events that a replay must leave out. A replay passes the whole feed to it before it sends anything, because
+ * an encoder gets one event at a time and would send superseded text before it gets the restart. Elicitation events are
+ * never superseded, although a range may cover them: a repeated step finds its questions again.
  */
 export function createSupersededScan(): SupersededScan {
   const ranges: Range[] = [];
-  // Where the steps that may still be restarted began. A restart takes the later steps with it.
+  // Where the steps that may still be restarted began. A restart also supersedes the later steps.
   let starts: { readonly step: number; readonly seq: number }[] = [];
   let epoch: string | undefined;
   return {

@@ -1,14 +1,15 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { type BufferedMessage, createBufferedTurn, type Failed, type Finished } from './buffered.ts';
+import { createBufferedTurn, type Failed, type Finished } from './buffered.ts';
 import { followTurn } from './follow.ts';
 import { podDraining, type StartedTurn } from './start.ts';
 import type { Turns } from './turns.ts';
 
-/** A turn that ended well. */
-export interface WholeTurn {
-  readonly message: BufferedMessage;
-  readonly finished: Finished;
+/** A turn that ended well, in no wire format. */
+export interface WholeTurn extends Pick<Finished, 'reason' | 'usage'> {
+  readonly messageId: string;
+  /** The assistant's text, its blocks as paragraphs. */
+  readonly text: string;
 }
 
 /** Who waits for a turn: a call of a surface. */
@@ -33,7 +34,8 @@ export async function readWholeTurn(
   }
   const { outcome } = turn;
   if (outcome?.type !== 'turn-finished') throw failureOf(outcome, isRepeatable);
-  return { message: turn.message(), finished: outcome };
+  const { reason, usage } = outcome;
+  return { messageId: turn.message().id, text: turn.text(), reason, usage };
 }
 
 // Codes of failures that may pass: the same message, sent again, can end well.

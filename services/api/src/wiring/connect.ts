@@ -45,7 +45,7 @@ const STALE_MS = 5 * 60_000;
  */
 export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const { env, backend, engine, log, metrics, loaded } = parts;
-  if (!actsForPeople(loaded.config) && !isSetUp(env)) return undefined;
+  if (!hasPersonalTools(loaded.config) && !isSetUp(env)) return undefined;
   const { publicUrl, identity } = readPageSettings(env);
   const keys = createKeys(env, log);
   const vault = createVault({ store: backend.vault, keys });
@@ -104,7 +104,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       identity,
       targets,
       callLimits: parts.limits,
-      tellOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
+      notifyOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
       proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
       failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
       postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
@@ -115,7 +115,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   };
 }
 
-function actsForPeople({ mcpServers }: AgentsConfig): boolean {
+function hasPersonalTools({ mcpServers }: AgentsConfig): boolean {
   return Object.values(mcpServers).some(({ credentialScope }) => credentialScope === 'user');
 }
 

@@ -84,7 +84,7 @@ export async function wirePod(env: Env): Promise<Pod> {
   const drain = new AbortController();
   // Every stream and every long poll listens to it. Node warns of a leak when there are more than ten listeners.
   setMaxListeners(0, drain.signal);
-  const doors = { authenticate: createAuthentication(env), limits: createLimits(env, backend, metrics) };
+  const callChecks = { authenticate: createAuthentication(env), limits: createLimits(env, backend, metrics) };
   const agents = wireAgents({
     env,
     version,
@@ -93,7 +93,7 @@ export async function wirePod(env: Env): Promise<Pod> {
     log,
     metrics,
     tracer: telemetry.tracer,
-    ...doors,
+    ...callChecks,
   });
   const app = createPodApp({
     env,
@@ -103,7 +103,7 @@ export async function wirePod(env: Env): Promise<Pod> {
     log,
     metrics,
     draining: drain.signal,
-    ...doors,
+    ...callChecks,
     ...(agents !== undefined && { agents }),
   });
   const stopSweeping = startSweeper({

@@ -16,7 +16,7 @@ const INPUT_SCHEMA = {
 export interface DelegateToolOptions {
   /** Id of the agent that does the task. */
   readonly agent: string;
-  /** Its name for people. */
+  /** Display name of that agent. */
   readonly title: string;
   /** Purpose of the other agent, for the delegating model. */
   readonly description: string;

@@ -49,7 +49,7 @@ export function createDelegate(deps: DelegateDeps): Delegate {
     const streamRequestId = call.before ?? mintStreamRequestId();
     const run: RunRef = { tenant, userId, streamRequestId, conversationId: streamRequestId };
     const assignment: DelegateTask = { run, id, title, input: [{ role: 'user', content: task }] };
-    if (call.before === undefined) await call.note(streamRequestId);
+    if (call.before === undefined) await call.save(streamRequestId);
     const isOnThisPod = deps.delegates === 'same-pod' && call.before === undefined;
     from.delegated.add(streamRequestId);
     const outcome = await (isOnThisPod

@@ -74,7 +74,7 @@ export interface DelegatingCall {
   /** Stream request of the delegate's run, where a previous owner had made this call. */
   readonly before?: string;
   /** Saves the stream request of the delegate's run before that run begins. */
-  readonly note: (streamRequestId: string) => Promise<void>;
+  readonly save: (streamRequestId: string) => Promise<void>;
 }
 
 export type Delegate = (call: DelegatingCall, agent: string, task: string) => Promise<ToolOutcome>;

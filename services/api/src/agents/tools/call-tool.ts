@@ -69,14 +69,14 @@ export async function callTool(
   if (known !== undefined) return known;
   const tool = tools.find(({ name }) => name === toolName);
   let record = before ?? recordOf(call, step);
-  const note = (more: Partial<CallRecord>) => {
+  const save = (more: Partial<CallRecord>) => {
     record = { ...record, ...more };
     return runContext.writer.save([{ type: 'call', call: record }]);
   };
   const isDispatched = () => record.state === 'dispatched';
   const startedAt = performance.now();
   const signal = callSignal(runContext.signal, isDispatched);
-  const context = toolCallContext(runContext, call, note, isDispatched);
+  const context = toolCallContext(runContext, call, save, isDispatched);
   const outcome = await executeOrRefuse(tool, call, { ...context, signal });
   runContext.observer.called(runContext.run, {
     agent: runContext.id,
@@ -96,11 +96,11 @@ export async function callTool(
             toolCallId,
             output: outcome.shown ?? outcome.output,
           }),
-          note({ state: 'returned', output: outcome.output }),
+          save({ state: 'returned', output: outcome.output }),
         ]
       : [
           appendEvent(runContext, { type: 'tool-failed', toolCallId, message: outcome.message }),
-          note({ state: 'failed', output: outcome.message }),
+          save({ state: 'failed', output: outcome.message }),
         ],
   );
   runContext.signal.throwIfAborted();
@@ -168,7 +168,7 @@ async function appendEvent({ writer, turn, delegate }: RunContext, event: CallEv
 function toolCallContext(
   runContext: RunContext,
   { toolCallId, input, before }: StepCall,
-  note: (more: Partial<CallRecord>) => Promise<void>,
+  save: (more: Partial<CallRecord>) => Promise<void>,
   isDispatched: () => boolean,
 ): Omit<ToolCall, 'signal'> {
   const { run, turn, clock } = runContext;
@@ -178,10 +178,10 @@ function toolCallContext(
     input,
     support: turn.support,
     beforeDispatch: async () => {
-      await note({ state: 'dispatched' });
+      await save({ state: 'dispatched' });
       return input;
     },
-    notExecuted: () => note({ state: 'intended' }),
+    notExecuted: () => save({ state: 'intended' }),
     appendEvent: (event) => appendEvent(runContext, event),
     ask: (ordinal, question, shared) => {
       const place = { toolCallId, ordinal, ...(shared !== undefined && { shared }) };
@@ -194,7 +194,7 @@ function toolCallContext(
         {
           from: runContext,
           toolCallId,
-          note: (run) => note({ state: 'dispatched', run }),
+          save: (run) => save({ state: 'dispatched', run }),
           ...(before?.run !== undefined && { before: before.run }),
         },
         agent,
@@ -216,8 +216,8 @@ async function ask(
     const outcome = await askPerson(
       {
         engine,
-        keep: (pause) => writer.save([{ type: 'pause', pause }]),
-        note: (pause) => writer.saveSoon([{ type: 'pause', pause }]),
+        save: (pause) => writer.save([{ type: 'pause', pause }]),
+        saveSoon: (pause) => writer.saveSoon([{ type: 'pause', pause }]),
         onAsked(id) {
           open.add(id);
           inheritedPauses.delete(id);

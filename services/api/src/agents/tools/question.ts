@@ -29,12 +29,12 @@ export interface AskOutcome {
 export interface QuestionDeps {
   readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
   /** Records that the run pauses, and resolves when that is stored. */
-  readonly keep: (pause: PauseRecord) => Promise<void>;
+  readonly save: (pause: PauseRecord) => Promise<void>;
   /**
    * Records that the run continues, with the next write. It need not be stored now, because the question has the
    * outcome.
    */
-  readonly note: (pause: PauseRecord) => Promise<void>;
+  readonly saveSoon: (pause: PauseRecord) => Promise<void>;
   /** Called when the question is open. */
   readonly onAsked: (elicitationId: string) => void;
   /** Runs the wait, after the pause is stored. From then on the run may be detached. */
@@ -61,7 +61,7 @@ export interface QuestionPlace {
  * when aborted.
  */
 export async function askPerson(
-  { engine, keep, note, onAsked, waiting, isShown }: QuestionDeps,
+  { engine, save, saveSoon, onAsked, waiting, isShown }: QuestionDeps,
   place: QuestionPlace,
   question: AgentQuestion,
   signal: AbortSignal,
@@ -90,7 +90,7 @@ export async function askPerson(
     trigger: question.context?.trigger ?? 'agent',
     pausedAt: asked.row.createdAt,
   };
-  await keep(pause);
+  await save(pause);
   const caller = { kind: 'service', tenant: turn.tenant } as const;
   if (!isShown)
     await retryWhileUnavailable(() => withdrawUndeliverable(engine, caller, asked.row.id), signal);
@@ -99,7 +99,7 @@ export async function askPerson(
   const ended = isTerminal(asked.row.status) ? asked : await (isShown ? waiting(wait) : wait());
   // A run that was released meanwhile must stay as it was for its next owner.
   signal.throwIfAborted();
-  await note({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
+  await saveSoon({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);
 }
 

@@ -20,7 +20,7 @@ const FINISH: Readonly<Record<FinishReason, NonNullable<FinishChunk['finishReaso
 export interface AiSdkChunks {
   turn(event: TurnEvent): readonly Chunk[];
   elicitation(elicitation: Elicitation): readonly Chunk[];
-  /** The turn was detached, and went on: its reader may hold that it waits. */
+  /** The turn was detached earlier and has continued: its reader may still have the state `waiting`. */
   passDetached(): void;
   /** True when this step, or a later one, has shown something: the protocol cannot take it back. */
   hasShown(step: number): boolean;
@@ -35,17 +35,17 @@ export function createAiSdkChunks(): AiSdkChunks {
   const pieces = createPieces();
   const openBlocks = new Set<string>();
   const calls = new Set<string>();
-  // A question may be older than its turn; clients forget what comes before the message's start.
-  let early: Elicitation[] | undefined = [];
+  // Questions that came before the message's start, which clients would drop; undefined after the start.
+  let heldQuestions: Elicitation[] | undefined = [];
   let step = 0;
   let stepOpen = false;
   let shownStep = -1;
   let wasDetached = false;
 
   function begin(messageId?: string): Chunk[] {
-    if (early === undefined) return [];
-    const questions = early;
-    early = undefined;
+    if (heldQuestions === undefined) return [];
+    const questions = heldQuestions;
+    heldQuestions = undefined;
     return [
       { type: 'start', ...(messageId !== undefined && { messageId }) },
       ...questions.map(questionChunk),
@@ -136,18 +136,21 @@ export function createAiSdkChunks(): AiSdkChunks {
       case 'tool-auth-required':
         return showing([{ type: 'data-tool-auth-required', id: event.toolCallId, data: shownNotice(event) }]);
       case 'turn-finished':
-        return [...closeStep(), { type: 'finish', finishReason: FINISH[event.reason], ...gone() }];
+        return [
+          ...closeStep(),
+          { type: 'finish', finishReason: FINISH[event.reason], ...finishedMetadata() },
+        ];
       case 'turn-failed':
         return [
           ...closeStep(),
           ...failureChunks(event.code, event.message),
-          { type: 'finish', finishReason: 'error', ...gone() },
+          { type: 'finish', finishReason: 'error', ...finishedMetadata() },
         ];
     }
   }
 
-  /** A client merges metadata into what it has. */
-  function gone(): Pick<FinishChunk, 'messageMetadata'> {
+  /** Replaces the state `waiting` of a detached turn: a client merges metadata into what it has. */
+  function finishedMetadata(): Pick<FinishChunk, 'messageMetadata'> {
     return wasDetached ? { messageMetadata: { parley: { state: 'finished' } } } : {};
   }
 
@@ -157,8 +160,8 @@ export function createAiSdkChunks(): AiSdkChunks {
       ...chunksOf(event),
     ],
     elicitation(elicitation) {
-      if (early === undefined) return [questionChunk(elicitation)];
-      early.push(elicitation);
+      if (heldQuestions === undefined) return [questionChunk(elicitation)];
+      heldQuestions.push(elicitation);
       return [];
     },
     passDetached() {

@@ -17,8 +17,12 @@ import {
   route,
   type Surface,
 } from '../../http/route.ts';
-import { TURN_KEY_DOCS, turnHeaders, turnOptions } from '../../http/turn-headers.ts';
-import { answerFromChat } from '../../turns/answer.ts';
+import {
+  readTurnHeaders,
+  TURN_BROWSER_HEADERS,
+  TURN_KEY_DOCS,
+  turnHeaders,
+} from '../../http/turn-headers.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
 import { followTurn } from '../../turns/follow.ts';
@@ -50,7 +54,7 @@ export function aiSdkRoutes(deps: AiSdkDeps): Surface {
     turns === undefined
       ? []
       : [chatRoute({ ...deps, turns }), resumeRoute({ ...deps, turns }), stopRoute(turns)];
-  return { routes: [answerRoute(deps), ...ofTurns] };
+  return { routes: [answerRoute(deps), ...ofTurns], browserHeaders: TURN_BROWSER_HEADERS };
 }
 
 function answerRoute(deps: AiSdkDeps): Route {
@@ -103,8 +107,8 @@ function chatRoute(deps: TurnDeps): Route {
         return answerReply(deps, call, { ...answer, conversationId });
       }
       const { caller, draining, admitted } = call;
-      const options = turnOptions(call.header);
-      const asked = { caller, conversationId, messages, agent, streams: stream, options, draining, admitted };
+      const options = readTurnHeaders(call, stream);
+      const asked = { caller, conversationId, messages, agent, ...options, draining, admitted };
       return stream
         ? chatEvents(deps, call, () => startTurn(deps.turns, asked))
         : wholeReply(deps, call, await startTurn(deps.turns, asked), agent);
@@ -135,9 +139,9 @@ async function wholeReply(
   started: Awaited<ReturnType<typeof startTurn>>,
   agent: string | undefined,
 ): Promise<Reply> {
-  const { message, finished } = await readWholeTurn(deps, started, call);
+  const turn = await readWholeTurn(deps, started, call);
   const head = { model: agent ?? 'default', created: secondsNow() };
-  return json(200, completionOf(message, finished, head), turnHeaders(started.run));
+  return json(200, completionOf(turn, head), turnHeaders(started.run));
 }
 
 function resumeRoute(deps: TurnDeps): Route {
@@ -198,9 +202,10 @@ function stopRoute(turns: Turns): Route {
 async function answerReply(
   { engine, limits }: AiSdkDeps,
   call: Pick<RouteCall, 'caller' | 'admitted'>,
-  answer: ChatResponseInput,
+  { conversationId, elicitationId: id, ...response }: ChatResponseInput,
 ): Promise<Reply> {
   const caller = userOf(call.caller);
-  const admitted = admitAnswer(limits, call, answer.elicitationId);
-  return seenReply(200, await answerFromChat(engine, { caller, answer, admitted }));
+  const admitted = admitAnswer(limits, call, id);
+  const answer = { caller, id, response, surface: 'chat', conversationId, admitted };
+  return seenReply(200, await engine.answer(answer));
 }

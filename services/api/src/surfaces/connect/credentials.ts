@@ -9,11 +9,11 @@ export interface CredentialsDeps {
   readonly vault: Pick<Vault, 'markReconnect' | 'promote'>;
   readonly fresh: FreshCredentialOf;
   readonly connectorOf: (connectorId: string) => Connector | undefined;
-  /** Told of records that no key opens. */
+  /** Called when no key opens a record. */
   readonly onFault: (error: SealError, ref: CredentialRef) => void;
 }
 
-/** Makes the one door by which credentials leave the vault: as headers, refreshed, for one call. */
+/** Reads credentials from the vault for tool calls: refreshed, as the headers of one call. */
 export function createCredentials({ vault, fresh, connectorOf, onFault }: CredentialsDeps) {
   return {
     async present(ref: CredentialRef, rejected?: number): Promise<Presentation> {
@@ -42,7 +42,7 @@ export function createCredentials({ vault, fresh, connectorOf, onFault }: Creden
     },
   };
 
-  /** One that does not open any more is of no use to anybody; the next to connect replaces it. */
+  /** A credential, or `damaged` where no key opens it. Connecting again replaces a damaged one. */
   async function freshOrDamaged(ref: CredentialRef, connector: Connector, rejected: number | undefined) {
     try {
       return await fresh(ref, refreshBy(connector), rejected === undefined ? {} : { rejected });

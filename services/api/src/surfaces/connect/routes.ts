@@ -81,8 +81,9 @@ function webhookRoute(parts: Parts): Route {
     body: rawBody(WEBHOOK_BYTES_MAX),
     handle: async ({ params, caller, head }) =>
       programReply(await webhook(withRequestId(parts, head), params.id ?? '', caller)),
-    refuse: (error) => {
-      const refusal = refusalOf(error);
+    refuse(error, { caller }) {
+      // Only errors before the proof mean that the report was refused.
+      const refusal = caller === undefined ? refusalOf(error) : undefined;
       return refusal && programReply(refusal);
     },
   });

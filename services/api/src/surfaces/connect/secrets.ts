@@ -11,7 +11,7 @@ export interface SecretsDeps {
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly claims: Claims;
   readonly vault: Pick<Vault, 'staged'>;
-  /** For how long it is known that a secret was taken: at least as long as one is kept, in ms. */
+  /** How long the claim on a secret lasts, in ms. Must be at least as long as a secret is kept. */
   readonly takenMs: number;
 }
 
@@ -22,7 +22,7 @@ interface SecretPageRequest {
   readonly taker: string;
 }
 
-/** Makes the one door by which secrets that people typed for a tool leave, each to the first who takes it. */
+/** Hands out the secrets that people typed for a tool, each only to the first call that claims it. */
 export function createSecrets({ elicitations, claims, vault, takenMs }: SecretsDeps) {
   /** What a call may take: the question was its owner's, for that tool, and has been answered. */
   async function stagedFor({ owner, elicitationId, tool }: SecretPageRequest) {

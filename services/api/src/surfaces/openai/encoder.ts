@@ -69,7 +69,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
     return [deltaOf({ role: 'assistant', content: '' })];
   }
 
-  function saying(contents: readonly string[]): Line[] {
+  function contentLines(contents: readonly string[]): Line[] {
     return contents.length === 0
       ? []
       : [...begin(undefined), ...contents.map((content) => deltaOf({ content }))];
@@ -78,7 +78,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
   function finish({ reason, usage: used }: Pick<OpenAiFinished, 'reason' | 'usage'>): Line[] {
     const usage = options.usage ? openAiUsage(used) : undefined;
     return [
-      ...saying(step.end()),
+      ...contentLines(step.end()),
       ...begin(undefined),
       chunkOf([{ index: 0, delta: {}, finish_reason: OPENAI_FINISH[reason] }]),
       ...(usage === undefined ? [] : [chunkOf([], usage)]),
@@ -95,21 +95,21 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'turn-started':
         return begin(event.messageId);
       case 'step-started':
-        return saying(step.begin(event.step));
+        return contentLines(step.begin(event.step));
       case 'step-finished':
-        return saying(step.end());
+        return contentLines(step.end());
       case 'step-restarted':
         return step.hasText(event.step)
           ? failed('step_restarted', RESTARTED)
-          : saying(step.restart(event.step).map(jsonLine));
+          : contentLines(step.restart(event.step).map(jsonLine));
       case 'text-delta':
-        return saying(step.text(event.block, event.text));
+        return contentLines(step.text(event.block, event.text));
       case 'text-finished':
-        return saying(step.finishBlock(event.block));
+        return contentLines(step.finishBlock(event.block));
       case 'turn-finished':
         return finish(event);
       case 'turn-failed':
-        return [...saying(step.end()), openAiError(event.code, event.message)];
+        return [...contentLines(step.end()), openAiError(event.code, event.message)];
       case 'run-paused':
       case 'run-resumed':
       case 'turn-attached':
@@ -117,7 +117,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'turn-detached':
         return over ? finish({ reason: 'stop' }) : [];
       default:
-        return options.envelopes ? saying(step.envelope(jsonLine(envelopeOf(event)))) : [];
+        return options.envelopes ? contentLines(step.envelope(jsonLine(envelopeOf(event)))) : [];
     }
   }
 
@@ -145,7 +145,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'question': {
         if (!options.envelopes) return silent('more');
         const shown = shownElicitation(event.elicitation);
-        return send(saying([jsonLine({ type: event.change, ...shown })]), event.id);
+        return send(contentLines([jsonLine({ type: event.change, ...shown })]), event.id);
       }
       case 'lost':
         return restart();

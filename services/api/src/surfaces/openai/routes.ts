@@ -3,7 +3,12 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { type CallLimits, inStreamPlace } from '../../http/limits.ts';
 import { bearer, json, jsonBody, type Reply, type RouteCall, route, type Surface } from '../../http/route.ts';
-import { TURN_KEY_DOCS, turnHeaders, turnOptions } from '../../http/turn-headers.ts';
+import {
+  readTurnHeaders,
+  TURN_BROWSER_HEADERS,
+  TURN_KEY_DOCS,
+  turnHeaders,
+} from '../../http/turn-headers.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
 import { followTurn } from '../../turns/follow.ts';
@@ -53,6 +58,7 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
         handle: (call) => (call.body.stream === true ? chunksReply(deps, call) : wholeReply(deps, call)),
       }),
     ],
+    browserHeaders: TURN_BROWSER_HEADERS,
   };
 }
 
@@ -61,13 +67,14 @@ type CompletionCall = RouteCall<undefined, CompletionInput>;
 function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
   const { caller, signal, body } = call;
   return inStreamPlace(deps.limits, { caller, signal }, async (release) => {
-    const { run, support, delivery } = await start(deps, call, true);
+    const options = readTurnHeaders(call, true);
+    const { run } = await start(deps, call, options);
     const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
     const encoder = createOpenAiEncoder({
       model: body.model,
       created: secondsNow(),
-      envelopes: support.form || support.url,
-      detaches: delivery === 'detach',
+      envelopes: options.support.form || options.support.url,
+      detaches: options.delivery === 'detach',
       usage: body.stream_options?.include_usage === true,
       steps: deps.steps,
     });
@@ -81,15 +88,14 @@ function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
 }
 
 async function wholeReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
-  const started = await start(deps, call, false);
-  const { message, finished } = await readWholeTurn(deps, started, call);
+  const started = await start(deps, call, readTurnHeaders(call, false));
+  const turn = await readWholeTurn(deps, started, call);
   const head = { model: call.body.model, created: secondsNow() };
-  return json(200, completionOf(message, finished, head), turnHeaders(started.run));
+  return json(200, completionOf(turn, head), turnHeaders(started.run));
 }
 
-function start({ turns }: OpenAiDeps, call: CompletionCall, streams: boolean) {
+function start({ turns }: OpenAiDeps, call: CompletionCall, options: ReturnType<typeof readTurnHeaders>) {
   const { caller, body, draining, admitted } = call;
   const { conversationId, messages, model: agent } = body;
-  const options = turnOptions(call.header);
-  return startTurn(turns, { caller, conversationId, messages, agent, streams, options, draining, admitted });
+  return startTurn(turns, { caller, conversationId, messages, agent, ...options, draining, admitted });
 }

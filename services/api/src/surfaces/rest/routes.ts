@@ -18,5 +18,6 @@ export function restRoutes(deps: RestDeps): Surface {
       ...streamRoutes(deps.engine, deps.limits),
       ...webhookRoutes(deps.webhooks),
     ],
+    browserHeaders: { request: ['idempotency-key', 'last-event-id'], response: ['idempotent-replayed'] },
   };
 }

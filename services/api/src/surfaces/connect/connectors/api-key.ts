@@ -15,11 +15,11 @@ export interface ApiKeyOptions {
   readonly label?: string;
   /** Where to find the key, for the person. */
   readonly help?: string;
-  /** The header that carries the key; `authorization` unless told. */
+  /** The header that carries the key; `authorization` by default. */
   readonly header?: string;
   /** What stands before the key in the header; `Bearer ` for `authorization`, else nothing. */
   readonly prefix?: string;
-  /** Characters; 4,096 unless told. */
+  /** In characters; 4,096 by default. */
   readonly lengthMax?: number;
   /** A URL that answers 2xx to a GET with a good key, and 401 or 403 to a bad one. */
   readonly checkUrl?: string;

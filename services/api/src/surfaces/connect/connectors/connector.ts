@@ -1,6 +1,6 @@
 import type { Credential } from '@parley/shared/domain/credential';
 
-/** What a connector is told about the attempt it begins. */
+/** The attempt that a connector begins. */
 export interface ConnectContext {
   /** Opaque id of the attempt, at most 200 characters; a provider may hand it back (the elicitation's id serves). */
   readonly flowId: string;

@@ -61,7 +61,7 @@ export type NangoAnswer<T> =
 
 /** The calls of Nango's REST API that a connector needs. None rejects. */
 export interface NangoApi {
-  /** A link under which the one person that these tags name connects one account. Bearer: whoever has it may. */
+  /** A link under which the one person that these tags name connects one account. It is a bearer link. */
   createSession(integration: string, tags: Tags): Promise<NangoAnswer<string>>;
   connection(
     integration: string,

@@ -17,7 +17,7 @@ const AuthEvent = z.object({
   tags: z.object({ [FLOW_TAG]: z.string(), [TENANT_TAG]: z.string() }),
 });
 
-/** Reads a webhook of Nango: genuine or not, and whether it says that somebody connected `integration`. */
+/** Reads a webhook of Nango: genuine or not, and whether it reports a connection of `integration`. */
 export function readNangoWebhook(
   raw: Uint8Array,
   headers: IncomingHeaders,

@@ -29,15 +29,15 @@ export interface NangoOptions {
   readonly secretKey: string;
   /** Not the API key on environments made after April 2026: Nango shows it with the webhook settings. */
   readonly webhookSigningKey: string;
-  /** `https://api.nango.dev` unless told. */
+  /** `https://api.nango.dev` by default. */
   readonly host?: string;
-  /** Where Nango's Connect UI lies, for the consent page; `https://connect.nango.dev` unless told. */
+  /** Where Nango's Connect UI lies, for the consent page; `https://connect.nango.dev` by default. */
   readonly connectOrigin?: string;
-  /** For integrations with an API key, the header that carries it, as it is; a bearer token unless told. */
+  /** For integrations with an API key, the header that carries it, as it is; a bearer token by default. */
   readonly apiKeyHeader?: string;
   /** Allow http on loopback hosts, for development. */
   readonly allowLoopbackHttp?: boolean;
-  /** For each call to Nango, ms; 10 s unless told. */
+  /** For each call to Nango, ms; 10 s by default. */
   readonly timeoutMs?: number;
 }
 

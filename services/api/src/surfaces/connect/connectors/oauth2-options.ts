@@ -18,7 +18,7 @@ export interface OAuth2Options {
   readonly clientId: string;
   /** Absent for a public client. */
   readonly clientSecret?: string;
-  /** How the secret is sent; as the server's metadata says unless told. */
+  /** How the secret is sent. By default the server's metadata decides. */
   readonly clientAuthentication?: 'basic' | 'post';
   readonly scopes: readonly string[];
   /** The API that the token is for (RFC 8707). */
@@ -29,9 +29,9 @@ export interface OAuth2Options {
   readonly authorizationParameters?: Readonly<Record<string, string>>;
   /** Allow http on loopback hosts, for development. */
   readonly allowLoopbackHttp?: boolean;
-  /** For each call to the server, ms; 10 s unless told. */
+  /** For each call to the server, ms; 10 s by default. */
   readonly timeoutMs?: number;
-  /** How long discovered metadata is used, ms; an hour unless told. */
+  /** How long discovered metadata is used, ms; an hour by default. */
   readonly metadataTtlMs?: number;
 }
 

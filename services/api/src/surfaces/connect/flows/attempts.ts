@@ -3,13 +3,13 @@ import type { ConnectStore } from '@parley/shared/ports/connect-store';
 import type { Limits } from '@parley/shared/ports/limits';
 import type { RequestHead } from '../../../http/route.ts';
 
-/** What comes from an address, counted over all pods. */
+/** Counts the requests of an address over all pods. */
 export interface Attempts {
-  /** For how many seconds more nothing is taken from this address; nothing when it may go on. */
+  /** For how many more seconds the address is blocked; undefined when it is not. */
   blocked(address: string): Promise<number | undefined>;
-  /** Counts one failure; for how long the address is blocked when that was one too many. */
+  /** Counts one failure. Returns for how many seconds the address is now blocked; undefined when it is not. */
   failed(address: string): Promise<number | undefined>;
-  /** Counts one form that was sent; for how many seconds none is taken when that was one too many. */
+  /** Counts one posted form. Returns after how many seconds the next is taken; undefined when this one is. */
   posted(address: string): Promise<number | undefined>;
 }
 
@@ -23,21 +23,25 @@ export interface AttemptsDeps {
 }
 
 const WINDOW_SECONDS = 600;
-/** A tenant that nobody can have. */
-const NOBODYS = '\u0000connect';
+/** A tenant that no real user has. */
+const UNKNOWN_TENANT = '\u0000connect';
 
 export function createAttempts(deps: AttemptsDeps): Attempts {
   const { store, limits, failuresMax, postsMax } = deps;
   const nameOf = (address: string) => ({ family: 'blocked', id: address }) as const;
   return {
     async blocked(address) {
-      // That it is there decides: it leaves by the store's clock, and pods have clocks of their own.
+      // The entry blocks while it exists. The store expires it, so the clocks of the pods do not matter.
       const entry = await store.read(nameOf(address));
       return entry === undefined ? undefined : Number(entry.value);
     },
     async failed(address) {
       const rate = { points: failuresMax, windowSeconds: WINDOW_SECONDS };
-      const verdict = await limits.take('connect-failures', { tenant: NOBODYS, userId: address }, rate);
+      const verdict = await limits.take(
+        'connect-failures',
+        { tenant: UNKNOWN_TENANT, userId: address },
+        rate,
+      );
       if (verdict.allowed) return undefined;
       const seconds = verdict.retryAfterSeconds;
       await store.put(nameOf(address), String(seconds), seconds * 1000);
@@ -45,20 +49,20 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
     },
     async posted(address) {
       const rate = { points: postsMax, windowSeconds: WINDOW_SECONDS };
-      const verdict = await limits.take('connect-posts', { tenant: NOBODYS, userId: address }, rate);
+      const verdict = await limits.take('connect-posts', { tenant: UNKNOWN_TENANT, userId: address }, rate);
       return verdict.allowed ? undefined : verdict.retryAfterSeconds;
     },
   };
 }
 
 /**
- * The address of a request, behind so many proxies of ours that each add to X-Forwarded-For. Of IPv6 the network alone,
- * for everybody has a great many addresses of one.
+ * The client's address, where `proxyHops` of our proxies each add to X-Forwarded-For. Of an IPv6 address only the /64
+ * network, because one client has many addresses of one network.
  */
 export function addressOf({ headers, remoteAddress }: RequestHead, proxyHops: number): string {
   const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
-  const told = proxyHops === 0 ? undefined : forwarded.at(-proxyHops)?.trim();
-  const address = told === undefined || told === '' ? remoteAddress : told;
+  const forwardedFor = proxyHops === 0 ? undefined : forwarded.at(-proxyHops)?.trim();
+  const address = forwardedFor === undefined || forwardedFor === '' ? remoteAddress : forwardedFor;
   return isIPv6(address) && !address.includes('.') ? networkOf(address) : address.slice(0, 64);
 }
 

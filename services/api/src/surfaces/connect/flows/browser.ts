@@ -2,10 +2,10 @@ import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { RequestHead } from '../../../http/route.ts';
 import { equalSecrets } from '../connectors/secret-text.ts';
 
-/** One browser, by the opaque id in its cookie. Whoever knows the id is that browser. */
+/** One browser, by the opaque id in its cookie. The id is a bearer secret. */
 export interface Browser {
   readonly id: string;
-  /** It came without a cookie and has yet to be given one. */
+  /** True when the request had no cookie, so that the reply sets one. */
   readonly isNew: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface BrowserCookie {
   header(id: string): string;
 }
 
-/** `https`: whether people reach us by https; where they do not, in development, a browser would refuse the prefix. */
+/** `https` is false only in development, where browsers would refuse the `__Host-` prefix. */
 export function createBrowserCookie({ https }: { readonly https: boolean }): BrowserCookie {
   const name = https ? '__Host-parley-connect' : 'parley-connect';
   const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${MAX_AGE_SECONDS}${https ? '; Secure' : ''}`;
@@ -52,12 +52,12 @@ export function csrfOf({ id }: Pick<Browser, 'id'>): string {
   return createHmac('sha256', id).update('parley connect form').digest('base64url');
 }
 
-/** True when a form of ours, shown to this browser, is what was posted. */
+/** True when the posted form was one of ours, shown to this browser. */
 export function isOurForm(browser: Browser, given: string | undefined): boolean {
   return !browser.isNew && given !== undefined && equalSecrets(given, csrfOf(browser));
 }
 
-/** What stands for a browser in what is kept: it tells browsers apart and opens nothing. */
+/** Identifies a browser in stored records. It is a hash, so it cannot be used as the browser's id. */
 export function fingerprintOf({ id }: Pick<Browser, 'id'>): string {
   return createHash('sha256').update(`browser ${id}`).digest('base64url');
 }

@@ -18,29 +18,29 @@ export interface EndingDeps {
   readonly onEvent: (event: ConnectEvent) => void;
 }
 
-/** How a flow came to its end. */
+/** How a flow ended. */
 export type Ending =
   /** The question is answered, and the credential usable. */
   | { readonly type: 'connected' }
   /** The question had ended by itself; the credential serves the next one. */
   | { readonly type: 'kept'; readonly status: Status }
   /**
-   * The question was refused, answered by somebody else than the pages, or is not there any more: the credential is gone,
-   * here and at the provider.
+   * The question was declined, answered elsewhere, or does not exist any more. The credential was deleted here and
+   * revoked at the provider.
    */
   | { readonly type: 'dropped'; readonly status: Status | undefined };
 
-/** For how long what a flow got is kept unusable, in ms. A sweep finishes what is left staged long before that. */
+/** How long a staged credential is kept, in ms. A sweep finishes an interrupted flow long before that. */
 export const STAGED_MS = 24 * 60 * 60_000;
-// How the pages' own answers are marked.
+// The surface of answers that the pages give.
 const SURFACE = 'connect';
-/** For how long a tool may use the secret that somebody typed for it, in ms. */
+/** How long a tool may use the secret that a person typed for it, in ms. */
 export const SECRET_MS = 60 * 60_000;
 
 /**
- * The one way from a credential to a usable one: kept unusable, then the question is completed, then made usable. What
- * stops in between is taken up by `conclude` again, from a sweep or by whoever waits for the answer. What the question
- * brought before stays, and the credential is forgotten.
+ * Makes a new credential usable in three steps: stages it, completes the question, promotes it. After an interruption,
+ * `conclude` repeats the last two, called by a sweep or by a waiter of the question. A question that has brought a
+ * credential before keeps that one, and the new one is discarded.
  */
 export async function endFlow(
   deps: EndingDeps,
@@ -48,11 +48,11 @@ export async function endFlow(
   elicitationId: string,
   credential: Credential,
 ): Promise<Ending> {
-  // Read now: a provider takes its time, and another tab may have been faster.
+  // Read only now, because another tab may have ended the question while the provider was called.
   const { row } = await deps.elicitations.read(elicitationId);
   const earlier = row === undefined ? undefined : await earlierEnding(deps, flow, row);
   if (earlier !== undefined) {
-    // With many providers, revoking it would end what the person did connect as well.
+    // Many providers revoke all of a person's connections at once, so a held credential would stop working too.
     if ((await readHeld(deps, flow)) === undefined)
       await deps.targets.connector(flow.connectorId)?.revoke(credential);
     return earlier;
@@ -61,11 +61,11 @@ export async function endFlow(
   return conclude(deps, flow, elicitationId);
 }
 
-/** What a question came to before `flow` brings anything more; nothing where something may still come of it. */
+/** How the question ended before this flow; undefined when the flow may still end it. */
 export async function earlierEnding(deps: EndingDeps, flow: FlowRef, row: Row): Promise<Ending | undefined> {
   const { id, status } = row;
   if (status !== 'accepted' && status !== 'expired' && status !== 'withdrawn') return undefined;
-  // Of a pod that died in between, or that is at it.
+  // Staged by a pod that died meanwhile or still works on it.
   if ((await deps.vault.staged(flow)) !== undefined) return conclude(deps, flow, id);
   if (status === 'accepted')
     return (await hasBrought(deps, flow, row)) ? { type: 'connected' } : { type: 'dropped', status };
@@ -73,7 +73,7 @@ export async function earlierEnding(deps: EndingDeps, flow: FlowRef, row: Row): 
   return isKept ? { type: 'kept', status } : undefined;
 }
 
-/** True when an accepted question brought a credential, or left one as it was: a service can end it without any. */
+/** True when a credential is usable after an accepted question. A service can complete the question without one. */
 export async function hasBrought(
   deps: Pick<EndingDeps, 'vault'>,
   ref: CredentialRef,
@@ -82,7 +82,7 @@ export async function hasBrought(
   return settlement?.surface === SURFACE || (await readHeld(deps, ref))?.state === 'usable';
 }
 
-/** What is held under a name. One that does not open any more is in nobody's way. */
+/** The stored credential; undefined when there is none or no key opens it, so that a new one replaces it. */
 export async function readHeld(
   { vault }: Pick<EndingDeps, 'vault'>,
   ref: CredentialRef,
@@ -95,11 +95,11 @@ export async function readHeld(
   }
 }
 
-/** Ends a flow whose credential is staged. Throws `unavailable` while a store is away; it can be repeated then. */
+/** Ends a flow whose credential is staged. Throws `unavailable` while a store cannot be reached; the call can be repeated. */
 export async function conclude(deps: EndingDeps, flow: FlowRef, elicitationId: string): Promise<Ending> {
   const { tenant, userId, toolId, connectorId } = flow;
   const status = await complete(deps, tenant, elicitationId);
-  // A secret stays as it is until its tool takes it; with the question over by itself, nobody ever will.
+  // A secret stays staged until its tool takes it. No tool takes it after the question ended without an answer.
   if (toolId === SECRET_TOOL_ID && status === 'accepted') return { type: 'connected' };
   if (toolId === SECRET_TOOL_ID) return drop(deps, flow, elicitationId, status);
   if (status === 'accepted' || status === 'expired' || status === 'withdrawn') {
@@ -123,7 +123,7 @@ async function drop(
   return { type: 'dropped', status };
 }
 
-/** Tells the provider that what a flow got is not wanted, as far as it listens, and forgets it. Can be repeated. */
+/** Revokes a staged credential at the provider, where that is supported, and deletes it. Can be repeated. */
 export async function dropFlow(
   {
     vault,
@@ -134,13 +134,13 @@ export async function dropFlow(
   },
   flow: FlowRef,
 ): Promise<void> {
-  // Forgotten last: with the first reply lost, nobody else knows what is to be revoked.
+  // Deleted last, so that a repeat after an interruption can still revoke it.
   const staged = await vault.staged(flow);
   if (staged !== undefined) await targets.connector(flow.connectorId)?.revoke(staged.reveal());
   await vault.drop(flow);
 }
 
-/** How the question stands after it was told that it is finished; nothing when there is none. */
+/** Completes the question. Returns its status; undefined when it does not exist. */
 async function complete({ engine }: EndingDeps, tenant: string, id: string): Promise<Status | undefined> {
   try {
     const { row } = await engine.complete({ caller: { kind: 'service', tenant }, id, surface: SURFACE });

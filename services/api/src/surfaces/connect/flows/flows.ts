@@ -28,7 +28,7 @@ const Keep = z.record(z.string(), z.string());
 
 export interface FoundFlow {
   readonly flow: Flow;
-  /** Somebody came back from it already. */
+  /** True when a browser has returned from it already. */
   readonly taken: boolean;
 }
 

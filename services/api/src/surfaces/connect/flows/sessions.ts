@@ -10,9 +10,9 @@ const Session = z.object({ tenant: z.string(), userId: z.string(), name: z.strin
 /** Who is signed in, by browser. */
 export interface Sessions {
   person(browser: Browser): Promise<Person | undefined>;
-  /** Signs in under a new id, which it returns: one that somebody else may have planted is worth nothing then. */
+  /** Signs in under a new browser id, which it returns. An id that an attacker planted is thus of no use. */
   signIn(browser: Browser, person: Person): Promise<string>;
-  /** Signs out; returns the id of nobody yet. */
+  /** Signs out. Returns a new browser id, with which no person is signed in. */
   signOut(browser: Browser): Promise<string>;
 }
 

@@ -6,17 +6,17 @@ import { elicitationOfFlow, isUnknownFlow } from './flow-id.ts';
 
 export interface SweepDeps extends EndingDeps {
   readonly vault: EndingDeps['vault'] & Pick<Vault, 'staleFlows'>;
-  /** Told of a flow that could not be ended; the next sweep tries again. */
+  /** Called when a flow could not be ended; the next sweep tries again. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** How long the deployer's backend may take to say whose a connection is, in ms. */
+/** How long the deployer's backend may take to report whose connection it is, in ms. */
 export const BINDING_MS = 15 * 60_000;
 
 /**
- * Ends flows that stopped half-way at least `olderThanMs` ago, each as its question stands: what a pod that died left
- * behind, and `bindingMs` later what nobody ever said whose it was. Returns how many; safe beside other sweeps and the
- * flows themselves. Stops between two flows when the signal does.
+ * Ends flows that were interrupted at least `olderThanMs` ago, for example by the death of a pod, according to the state
+ * of their questions. Flows of unknown persons end `bindingMs` later. Returns how many it ended. Safe to run beside other
+ * sweeps and the flows themselves. An aborted signal stops it between two flows.
  */
 export async function sweepFlows(
   deps: SweepDeps,
@@ -44,15 +44,15 @@ export async function sweepFlows(
     }
   };
   await each(olderThanMs, ({ flowId }) => !isUnknownFlow(flowId), endStale);
-  // Not at the very moment at which somebody may still speak for it.
+  // The deployer's backend may still report the person until `bindingMs` has passed.
   await each(olderThanMs + bindingMs, ({ flowId }) => isUnknownFlow(flowId), dropUnclaimed);
-  // Secrets that no tool took have lapsed by then.
+  // Secrets that no tool took have expired by then.
   await each(SECRET_MS, ({ toolId }) => toolId === SECRET_TOOL_ID, dropFlow);
   return ended;
 }
 
 async function dropUnclaimed(deps: SweepDeps, flow: StagedFlow): Promise<void> {
-  // With many providers, revoking it would end what the person did connect as well.
+  // Many providers revoke all of a person's connections at once, so a held credential would stop working too.
   if ((await readHeld(deps, flow)) === undefined) await dropFlow(deps, flow);
   else await deps.vault.drop(flow);
 }
@@ -60,8 +60,8 @@ async function dropUnclaimed(deps: SweepDeps, flow: StagedFlow): Promise<void> {
 async function endStale(deps: SweepDeps, flow: StagedFlow): Promise<void> {
   const elicitationId = elicitationOfFlow(flow.flowId);
   if (elicitationId === undefined) return dropFlow(deps, flow);
-  // Somebody may sleep until an open question ends, and what is held may be newer by a mere refresh. Only behind an
-  // answered one does what was written later count; not revoked, for with many providers that would end both.
+  // The held credential may be newer only because it was refreshed, and an open question still needs the staged one.
+  // So the newer one wins only when the question was accepted. The staged one is not revoked: that may revoke both.
   const { row } = await deps.elicitations.read(elicitationId);
   const held = row?.status === 'accepted' ? await readHeld(deps, flow) : undefined;
   if (held !== undefined && held.savedAt > flow.stagedAt) await deps.vault.drop(flow);

@@ -6,9 +6,9 @@ import type { Person } from '../identity/identity.ts';
 import type { ConnectView } from '../pages/view.ts';
 import type { ConnectTarget } from '../targets.ts';
 import type { Parts } from './parts.ts';
-import { connectPath, doorOf, type Visit } from './visit.ts';
+import { buildFormTarget, connectPath, type Visit } from './visit.ts';
 
-/** A user that nobody can be. */
+/** A user id that no real user has. */
 const UNKNOWN_USER = '\u0000connect';
 
 /** A question of ours, and what it asks to connect. */
@@ -18,7 +18,7 @@ export interface RequestedFlow {
   readonly owner: Owner;
 }
 
-/** Somebody who may act on a question; nobody known where the deployer's backend tells later. */
+/** Permission to act on a question. `person` is absent with session binding, where the backend reports them later. */
 export interface Admitted extends RequestedFlow {
   readonly type: 'admitted';
   readonly person?: Person;
@@ -27,16 +27,16 @@ export interface Admitted extends RequestedFlow {
 interface Shown {
   readonly type: 'shown';
   readonly view: ConnectView;
-  /** Somebody is signed in, and it is not their question. */
+  /** Another person than the owner is signed in. */
   readonly mismatch?: true;
 }
 
 export interface AdmitOptions {
-  /** Lets people in to a question that has ended; else they are shown how it ended. */
+  /** Also admits to a question that has ended. By default the page then shows how it ended. */
   readonly ended?: true;
 }
 
-/** Finds a question by its id, which anybody may have sent. Nothing for one that is not asked on our pages. */
+/** Finds a question by its id, which is untrusted input. Undefined for one that is not asked on our pages. */
 export async function findAsked(
   parts: Parts,
   id: string,
@@ -45,13 +45,13 @@ export async function findAsked(
   const { row, now } = await parts.elicitations.read(id);
   if (row === undefined) return undefined;
   const { mode, completion, url, context, tenant, userId } = row.definition;
-  // An asker's own page may be completed by the server as well: it is not for us to do that.
+  // A question with a page of its asker may be completed by the server as well. Only the asker completes that one.
   const ours = mode === 'url' && completion === 'server' && url === `${parts.publicUrl}${connectPath(id)}`;
   const target = ours ? parts.targets.find(context.toolId ?? '') : undefined;
   return target === undefined ? undefined : { row, now, target, owner: { tenant, userId } };
 }
 
-/** Lets the owner of a question in; shows everybody else what they may see, which is nothing of it. */
+/** Admits the owner of a question. Everybody else gets a page that shows nothing of it. */
 export async function admit(
   parts: Parts,
   visit: Visit,
@@ -75,13 +75,13 @@ export async function admit(
   return { type: 'admitted', row, target, owner, ...(person !== undefined && { person }) };
 }
 
-/** Takes what an answer over /v1 takes. Throws `rate_limited`. */
+/** Counts the call against the same budgets as an answer over /v1. Throws `rate_limited`. */
 export async function spend(
   { callLimits, identity }: Parts,
   { row, owner }: Pick<RequestedFlow, 'row' | 'owner'>,
 ): Promise<void> {
   if (identity.type === 'bound') {
-    // It may be anybody with the link: the owner's own budgets are not for them to use up.
+    // The caller may be anybody with the link, who must not use up the owner's budgets.
     await callLimits.answer({ tenant: owner.tenant, userId: UNKNOWN_USER }, row.id);
     return;
   }
@@ -93,7 +93,7 @@ export function isSame(one: Owner, other: Owner): boolean {
   return one.tenant === other.tenant && one.userId === other.userId;
 }
 
-/** How a question ended. Names what was connected only to whoever may know: then `target` is given. */
+/** The page of a question that has ended. It names what was connected only when `target` is given, to the owner. */
 export async function endedView(parts: Parts, row: Row, target?: ConnectTarget): Promise<ConnectView> {
   switch (row.status) {
     case 'accepted': {
@@ -112,9 +112,9 @@ export async function endedView(parts: Parts, row: Row, target?: ConnectTarget):
   }
 }
 
-/** Connected, and the chat goes on. */
+/** The page after a credential was connected. */
 export function doneView(
-  { tellOrigins }: Parts,
+  { notifyOrigins }: Parts,
   elicitationId: string,
   target: ConnectTarget,
   withheldScopes: readonly string[] = [],
@@ -123,24 +123,24 @@ export function doneView(
     page: 'done',
     ...(target.kind === 'credential' && { service: target.service }),
     elicitationId,
-    ...(tellOrigins.length > 0 && { tell: tellOrigins }),
+    ...(notifyOrigins.length > 0 && { tell: notifyOrigins }),
     ...(withheldScopes.length > 0 && { withheldScopes }),
   };
 }
 
-/** The way to sign in. `anew`: whoever is signed in there is not to be taken for granted. */
+/** The sign-in page. `anew` makes the provider ask again, even if a person is signed in there. */
 export function signInView(
   { identity }: Parts,
   { browser }: { readonly browser: Pick<Visit['browser'], 'id'> },
   id: string,
   anew = false,
 ): ConnectView {
-  const signIn = doorOf(browser, `${connectPath(id)}/sign-in${anew ? '?anew=1' : ''}`);
+  const signIn = buildFormTarget(browser, `${connectPath(id)}/sign-in${anew ? '?anew=1' : ''}`);
   return identity.type === 'provider'
     ? { page: 'sign-in', signIn, organisation: identity.organisation }
     : { page: 'dev-sign-in', signIn };
 }
 
 export function mismatchView(browser: Pick<Visit['browser'], 'id'>, id: string): ConnectView {
-  return { page: 'mismatch', signOut: doorOf(browser, `/auth/sign-out?elicitationId=${id}`) };
+  return { page: 'mismatch', signOut: buildFormTarget(browser, `/auth/sign-out?elicitationId=${id}`) };
 }

@@ -11,7 +11,7 @@ export async function callback(parts: Parts, visit: Visit): Promise<PageReply> {
   const connectorId = visit.param;
   const name = flowName(single(visit.query, 'state') ?? '');
   const found = await parts.flows.find(name);
-  // Told apart by nothing: whoever brings an answer that another browser asked for is told as little as can be.
+  // The page is the same in both cases, so that it does not reveal whether the flow exists.
   if (found === undefined || found.flow.browser !== fingerprintOf(visit.browser)) {
     const detail = 'the flow belongs to another browser, or to none';
     parts.onEvent({ type: 'failed', code: 'bad_state', connectorId, detail });
@@ -20,7 +20,7 @@ export async function callback(parts: Parts, visit: Visit): Promise<PageReply> {
   const { flow } = found;
   const admitted = await admit(parts, visit, flow.elicitationId, { ended: true });
   if (admitted.type === 'shown') return page(admitted.view);
-  // In the second of two tabs, say: what the first one got is not replaced.
+  // For example in the second of two tabs. The credential that the first tab got is not replaced.
   if (admitted.row.status === 'accepted') return page(await endedView(parts, admitted.row, admitted.target));
   const keep =
     flow.connectorId === connectorId && fits(flow, admitted) ? await parts.flows.take(name) : undefined;
@@ -32,13 +32,13 @@ export async function callback(parts: Parts, visit: Visit): Promise<PageReply> {
     : failed(parts, visit, result, flow);
 }
 
-/** The flow is about what the question asks for now: a configuration may change while somebody is away. */
+/** True when the flow matches what the question asks for now. The configuration may have changed since it began. */
 function fits(flow: Flow, { target, owner }: Admitted): boolean {
   const same = flow.toolId === target.toolId && flow.connectorId === target.connector.id;
   return same && flow.tenant === owner.tenant && flow.userId === owner.userId;
 }
 
-/** What a callback shows that does nothing: how the question stands. */
+/** The page for a callback that has no effect: the state of the question. */
 async function stateOf(parts: Parts, visit: Visit, flow: Flow): Promise<PageReply> {
   const now = await admit(parts, visit, flow.elicitationId);
   if (now.type === 'shown') return page(now.view);

@@ -14,7 +14,10 @@ export interface Returned {
   readonly target: ConnectTarget;
 }
 
-/** Ends a flow that brought a credential; one of nobody knows whom waits for the deployer's word. */
+/**
+ * Ends a flow that brought a credential. With session binding the person is not known yet, so the credential stays
+ * staged until the deployer's backend reports who it was.
+ */
 export async function finishFlow(
   parts: Parts,
   { flow, target }: Returned,
@@ -41,13 +44,13 @@ function viewOfEnding(
   return ending.type === 'kept' ? { ...done, kept: true } : done;
 }
 
-/** Notes a flow that brought nothing, and shows so. */
+/** Reports a flow that failed, and shows the page for it. */
 export function failed(parts: Parts, visit: Visit, failure: ConnectorFailure, flow: Flow): PageReply {
   noteFailure(parts, failure, flow);
   return page(failedView(visit, failure, flow));
 }
 
-/** Tells logs of a flow that brought nothing. */
+/** Reports a flow that failed to the logs. */
 export function noteFailure(
   { onEvent }: Pick<Parts, 'onEvent'>,
   { code, detail, providerError }: ConnectorFailure,
@@ -57,7 +60,7 @@ export function noteFailure(
   onEvent({ type: 'failed', code, elicitationId, connectorId, detail, ...said });
 }
 
-/** The page of a flow that brought nothing: the question is still open, and one can try again. */
+/** The page for a flow that failed. The question is still open, and the person can try again. */
 export function failedView(
   { requestId }: Visit,
   { code, providerError }: ConnectorFailure,

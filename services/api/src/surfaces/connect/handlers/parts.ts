@@ -27,8 +27,8 @@ export interface ConnectDeps {
   readonly targets: ConnectTargets;
   /** What people do on the pages counts as if they answered over /v1. */
   readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
-  /** Origins of pages that may be told by postMessage that they need wait no longer. */
-  readonly tellOrigins: readonly string[];
+  /** Origins of pages that get a postMessage when the question has been answered. */
+  readonly notifyOrigins: readonly string[];
   /** Proxies in front that each add to X-Forwarded-For. */
   readonly proxyHops: number;
   /** Failures of one address in ten minutes. */

@@ -3,7 +3,7 @@ import type { SecretForm } from '../connectors/connector.ts';
 import type { Asking, ConnectView } from '../pages/view.ts';
 import { type Admitted, admit } from './access.ts';
 import type { Parts } from './parts.ts';
-import { connectPath, doorOf, type PageReply, page, single, type Visit } from './visit.ts';
+import { buildFormTarget, connectPath, type PageReply, page, single, type Visit } from './visit.ts';
 import { isWaiting } from './waiting.ts';
 
 /** `GET /auth/connect?elicitationId=`: to the page itself, and whatever else was in the address is dropped. */
@@ -41,8 +41,8 @@ async function askingView(visit: Visit, admitted: Admitted): Promise<ConnectView
     ...(person !== undefined && { person: person.name }),
     ...(origin !== undefined && { origin }),
     scopes,
-    proceed: doorOf(visit.browser, `${connectPath(row.id)}/start`),
-    decline: doorOf(visit.browser, `${connectPath(row.id)}/decline`),
+    proceed: buildFormTarget(visit.browser, `${connectPath(row.id)}/start`),
+    decline: buildFormTarget(visit.browser, `${connectPath(row.id)}/decline`),
   };
 }
 
@@ -68,8 +68,8 @@ export function secretView(
     field: onceFor === undefined ? field : { ...field, label: row.definition.title ?? onceFor },
     ...(onceFor !== undefined && { onceFor }),
     ...(fault !== undefined && { fault }),
-    proceed: doorOf(browser, `${connectPath(row.id)}/secret`),
-    decline: doorOf(browser, `${connectPath(row.id)}/decline`),
+    proceed: buildFormTarget(browser, `${connectPath(row.id)}/secret`),
+    decline: buildFormTarget(browser, `${connectPath(row.id)}/decline`),
   };
 }
 

@@ -9,7 +9,7 @@ import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
 import { connectPath, type PageReply, page, single, type Visit } from './visit.ts';
 
-/** `POST /auth/connect/:id/sign-in`: out to the sign-in, or in with the name that was typed. */
+/** `POST /auth/connect/:id/sign-in`: redirects to the sign-in, or signs in with the name that was typed. */
 export async function signIn(parts: Parts, visit: Visit): Promise<PageReply> {
   const { identity } = parts;
   const id = visit.param;
@@ -23,7 +23,7 @@ export async function signIn(parts: Parts, visit: Visit): Promise<PageReply> {
   return page((await counted(parts, visit)) ?? signInView(parts, visit, id));
 }
 
-/** `GET /auth/signed-in`: back from the sign-in. */
+/** `GET /auth/signed-in`: the return from the sign-in. */
 export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   const { identity, flows } = parts;
   if (identity.type !== 'provider') return page({ page: 'not-found' });
@@ -31,7 +31,7 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   if (seconds !== undefined) return page({ page: 'too-many', retryAfterSeconds: seconds });
   const name = signInName(single(visit.query, 'state') ?? '');
   const found = await flows.find(name);
-  // Repeated by a reload, say: whoever came first is signed in already, and everybody else is not.
+  // For example a reload. The browser that came first is signed in already, and no other browser is.
   if (found?.taken === true) return { type: 'moved', path: connectPath(found.flow.elicitationId) };
   if (found === undefined || found.flow.browser !== fingerprintOf(visit.browser))
     return failed(parts, visit, undefined, 'the sign-in belongs to another browser, or to none');
@@ -40,13 +40,13 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   if (keep === undefined) return failed(parts, visit, elicitationId, 'the sign-in was over');
   const result = await identity.finish(`${parts.publicUrl}${visit.head.url}`, keep);
   if (result.type === 'signed-in') return arrive(parts, visit, elicitationId, result.person);
-  // Counted here alone: every site can have a browser ask for an address, but not by a way that this browser began.
+  // Failures count only here: any site can make a browser request this path, but not with a flow of this browser.
   const tooMany = await counted(parts, visit);
   const shown = failed(parts, visit, elicitationId, result.detail, result.providerError);
   return tooMany === undefined ? shown : page(tooMany);
 }
 
-/** `POST /auth/sign-out`: out, and to a sign-in as somebody else. */
+/** `POST /auth/sign-out`: signs out, and shows the sign-in for another person. */
 export async function signOut(parts: Parts, visit: Visit): Promise<PageReply> {
   const id = single(visit.query, 'elicitationId') ?? '';
   const known = bucketOfElicitationId(id) !== undefined && parts.identity.type !== 'bound';
@@ -65,13 +65,13 @@ async function leave(parts: Parts, visit: Visit, identity: ProviderIdentity): Pr
     return failed(parts, visit, elicitationId, 'the sign-in is away');
   }
   const browser = fingerprintOf(visit.browser);
-  const nobody = { tenant: '', userId: '', toolId: '', connectorId: 'sign-in', flowId: '' };
-  const flow: Flow = { browser, elicitationId, ...nobody };
+  const unknown = { tenant: '', userId: '', toolId: '', connectorId: 'sign-in', flowId: '' };
+  const flow: Flow = { browser, elicitationId, ...unknown };
   await parts.flows.begin(signInName(start.state), flow, start.keep);
   return page({ page: 'continue', url: start.url, origin: new URL(start.url).origin });
 }
 
-/** Signs a person in, and shows them the question if it is theirs. */
+/** Signs a person in, and shows the question if they own it. */
 async function arrive(parts: Parts, visit: Visit, id: string, person: Person): Promise<PageReply> {
   const browserId = await parts.sessions.signIn(visit.browser, person);
   const asked = await findAsked(parts, id);
@@ -81,7 +81,7 @@ async function arrive(parts: Parts, visit: Visit, id: string, person: Person): P
   return page((await counted(parts, visit)) ?? mismatchView({ id: browserId }, id), browserId);
 }
 
-/** Notes a sign-in that came to nothing, and shows so. */
+/** Reports a sign-in that failed, and shows the page for it. */
 function failed(
   parts: Parts,
   visit: Visit,
@@ -105,7 +105,7 @@ function failed(
   });
 }
 
-/** Counts a failure of this address; the page to show instead when that was one too many. */
+/** Counts a failure of this address. Returns the page to show instead once the address has too many. */
 export async function counted({ attempts }: Parts, { address }: Visit): Promise<ConnectView | undefined> {
   const seconds = await attempts.failed(address);
   return seconds === undefined ? undefined : { page: 'too-many', retryAfterSeconds: seconds };

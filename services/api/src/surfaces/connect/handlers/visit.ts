@@ -1,6 +1,6 @@
 import type { RequestHead } from '../../../http/route.ts';
 import { type Browser, csrfOf } from '../flows/browser.ts';
-import type { ConnectView, Door } from '../pages/view.ts';
+import type { ConnectView, FormTarget } from '../pages/view.ts';
 
 /** One request to a hosted page. */
 export interface Visit {
@@ -40,8 +40,8 @@ export function connectPath(elicitationId: string): string {
   return `/auth/connect/${elicitationId}`;
 }
 
-/** A form of a page that this browser is shown. */
-export function doorOf(browser: Pick<Browser, 'id'>, action: string): Door {
+/** The action of a form and the CSRF token of the browser that is shown it. */
+export function buildFormTarget(browser: Pick<Browser, 'id'>, action: string): FormTarget {
   return { action, csrf: csrfOf(browser) };
 }
 

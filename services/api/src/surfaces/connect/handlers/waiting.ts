@@ -7,10 +7,10 @@ import type { Parts } from './parts.ts';
 import { connectPath, type PageReply, page, single, type Visit } from './visit.ts';
 
 const WAITING_MS = 60 * 60_000;
-// The page looks again by itself; then the person may rather want to begin anew.
-const LOOKS_MAX = 12;
+// The page polls by itself. After this many polls it leads back, so that the person can begin again.
+const POLLS_MAX = 12;
 
-/** Notes that a browser waits for a provider's report. */
+/** Records that a browser waits for a provider's report. */
 export async function noteWaiting({ store }: Parts, visit: Visit, flow: Flow): Promise<void> {
   await store.put(nameOf(visit, flow.elicitationId), flow.flowId, WAITING_MS);
 }
@@ -21,7 +21,7 @@ export async function isWaiting(parts: Parts, visit: Visit, { row, target }: Adm
   return (await parts.store.read(nameOf(visit, row.id))) !== undefined;
 }
 
-/** `GET /auth/connect/:id/waiting`: looks whether the provider has what its report would say, should that be lost. */
+/** `GET /auth/connect/:id/waiting`: polls the provider, in case its report was lost. */
 export async function waiting(parts: Parts, visit: Visit): Promise<PageReply> {
   const id = visit.param;
   const admitted = await admit(parts, visit, id);
@@ -36,18 +36,18 @@ export async function waiting(parts: Parts, visit: Visit): Promise<PageReply> {
     return { type: 'moved', path: connectPath(id) };
   const { flow } = found;
   const result = await connector.poll(keep);
-  if (result.type === 'pending') return lookAgain(parts, visit, waits);
+  if (result.type === 'pending') return pollLater(parts, visit, waits);
   if (result.type === 'failed') return failed(parts, visit, result, flow);
   const answer = await finishFlow(parts, { flow, target: admitted.target }, result);
   await Promise.all([parts.flows.end(name), parts.store.drop(waits)]);
   return answer;
 }
 
-async function lookAgain({ store }: Parts, visit: Visit, waits: ConnectName): Promise<PageReply> {
-  const look = Number(single(visit.query, 'look') ?? 1);
+async function pollLater({ store }: Parts, visit: Visit, waits: ConnectName): Promise<PageReply> {
+  const polls = Number(single(visit.query, 'look') ?? 1);
   const path = connectPath(visit.param);
-  if (Number.isInteger(look) && look >= 1 && look < LOOKS_MAX)
-    return page({ page: 'waiting', again: `${path}/waiting?look=${look + 1}` });
+  if (Number.isInteger(polls) && polls >= 1 && polls < POLLS_MAX)
+    return page({ page: 'waiting', again: `${path}/waiting?look=${polls + 1}` });
   await store.drop(waits);
   return { type: 'moved', path };
 }

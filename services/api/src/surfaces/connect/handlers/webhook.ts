@@ -12,7 +12,10 @@ const LATER: ProgramAnswer = { type: 'empty', status: 503 };
 
 type Report = Exclude<WebhookVerdict, { type: 'refused' }>;
 
-/** How a connector's provider signs its reports; nothing for one that sends none. Throws what `refusalOf` knows. */
+/**
+ * Verifies the reports of a connector's provider; undefined for a connector without reports. The verifier throws errors
+ * that `refusalOf` maps.
+ */
 export function verifierOf({ targets }: Parts, connectorId: string): VerifySignature<Report> | undefined {
   const connector = targets.connector(connectorId);
   if (connector?.webhook === undefined) return undefined;
@@ -33,15 +36,15 @@ const STATUSES: Readonly<Partial<Record<ErrorCode, number>>> = {
   invalid_request: 400,
 };
 
-/** The reply for a report that is not taken; nothing for other errors. */
+/** The reply for a report that is refused; undefined for other errors. */
 export function refusalOf(error: unknown): ProgramAnswer | undefined {
   const status = isParleyError(error) ? STATUSES[error.code] : undefined;
   return status === undefined ? undefined : { type: 'empty', status };
 }
 
 /**
- * `POST /auth/webhooks/:connectorId`: a provider reports by itself. What it says is believed when it is signed, belongs
- * to a flow of ours, and is so when asked again. A repeat changes nothing; only what may succeed later is refused.
+ * `POST /auth/webhooks/:connectorId`: a provider's report. It has an effect only when it is signed, belongs to a known
+ * flow, and the provider confirms it when asked. A repeat changes nothing. Replies 503 only when a retry may succeed.
  */
 export async function webhook(parts: Parts, connectorId: string, report: Report): Promise<ProgramAnswer> {
   const connector = parts.targets.connector(connectorId);
@@ -49,7 +52,7 @@ export async function webhook(parts: Parts, connectorId: string, report: Report)
   const { event } = report;
   const name = reportName({ connectorId, flowId: event.flowId });
   const [found, keep] = await Promise.all([parts.flows.find(name), parts.flows.keepOf(name)]);
-  // Not begun here, ended before, or of a browser that is yet to be known: that one looks by itself.
+  // The flow was not begun here, has ended, or uses session binding, where the browser polls by itself.
   if (found === undefined || keep === undefined || parts.identity.type === 'bound') return TAKEN;
   const { flow } = found;
   const asked = await findAsked(parts, flow.elicitationId);

@@ -1,11 +1,11 @@
 import type { BoundIdentity } from './identity.ts';
 
-/** Session binding: the deployer's own page at `url` knows its people. */
+/** Session binding: the deployer's own page at `url` identifies the person. */
 export function createBoundIdentity(url: string): BoundIdentity {
   return { type: 'bound', url };
 }
 
-/** Where the browser goes to be known. The id says nothing and opens nothing without the owner's token. */
+/** The address of that page for one session. The session id has no use without the owner's token. */
 export function bindingUrlOf({ url }: BoundIdentity, session: string): string {
   const target = new URL(url);
   target.searchParams.set('session', session);

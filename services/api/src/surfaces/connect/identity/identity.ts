@@ -1,18 +1,18 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import type { ConnectorKeep } from '../connectors/connector.ts';
 
-/** Somebody who proved who they are, by the names that questions use. */
+/** An authenticated person, by the tenant and user id that questions use. */
 export interface Person extends Owner {
-  /** What the sign-in calls them, to show to themselves. */
+  /** Display name from the sign-in, shown only to that person. */
   readonly name: string;
 }
 
-/** The way out to a sign-in. */
+/** A redirect to the sign-in of a provider. */
 export interface SignInStart {
   readonly url: string;
-  /** At least 128 random bits, by which the way back is found. */
+  /** At least 128 random bits, by which the return finds its flow. */
   readonly state: string;
-  /** Kept sealed on the server until then. */
+  /** Kept sealed on the server until the return. */
   readonly keep: ConnectorKeep;
 }
 
@@ -25,32 +25,32 @@ export interface SignInFailure {
 
 export type SignInResult = { readonly type: 'signed-in'; readonly person: Person } | SignInFailure;
 
-/** People sign in at a provider, and come back. */
+/** People sign in at a provider, which redirects them back. */
 export interface ProviderIdentity {
   readonly type: 'provider';
-  /** Who signs them in, for people. */
+  /** Display name of the provider. */
   readonly organisation: string;
-  /** `anew`: whoever is signed in there already is not taken for granted. Nothing while the provider is away. */
+  /** `anew` makes the provider ask again, even if a person is signed in there. Undefined when it cannot be reached. */
   begin(options: { readonly anew: boolean }): Promise<SignInStart | undefined>;
   /** Never rejects. `url` is where the browser came back; only its query counts. */
   finish(url: string, keep: ConnectorKeep): Promise<SignInResult>;
 }
 
-/** Development: people are who they say they are. */
+/** Development only: a typed user id is believed. */
 export interface TypedIdentity {
   readonly type: 'typed';
   person(typed: string): Person | undefined;
 }
 
 /**
- * Nobody signs in here: a backend of the deployer says afterwards who it was, with that person's own token. Until then
- * nothing that the browser got is usable, and nothing it said is recorded.
+ * Session binding: people do not sign in here. Afterwards the deployer's backend reports the person, with that person's
+ * own token. Until then no credential of the browser is usable, and no answer of it is recorded.
  */
 export interface BoundIdentity {
   readonly type: 'bound';
-  /** Where the browser goes to be known, with `?session=`. */
+  /** The deployer's page that identifies the person; gets `?session=`. */
   readonly url: string;
 }
 
-/** How the hosted pages know who is before them. */
+/** How the hosted pages identify the person. */
 export type Identity = ProviderIdentity | TypedIdentity | BoundIdentity;

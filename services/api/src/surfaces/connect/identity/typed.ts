@@ -1,7 +1,7 @@
 import { faultOfUserId } from '@parley/shared/domain/text';
 import type { TypedIdentity } from './identity.ts';
 
-/** Believes whatever is typed. For development alone: the environment of production refuses it. */
+/** Believes the user id that is typed. For development only: in production the environment check refuses it. */
 export function createTypedIdentity(tenant: string): TypedIdentity {
   return {
     type: 'typed',

@@ -23,7 +23,7 @@ export interface HtmlPage {
 
 /**
  * A view as a page: no input or output, the same for the same view and options. Forms post
- * `application/x-www-form-urlencoded` with the names in fields.ts to their door, and expect a page in return or a 303
+ * `application/x-www-form-urlencoded` with the names in fields.ts to their action, and expect a page in return or a 303
  * to a path of this origin: browsers stop a post that is redirected elsewhere.
  *
  * Throws at what would mislead: a path that leaves this origin, or a `continue.url` that is not http(s), carries user

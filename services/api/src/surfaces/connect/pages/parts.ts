@@ -1,6 +1,6 @@
 import { FORM_FIELDS } from './fields.ts';
 import { type Html, html } from './html.ts';
-import type { Door } from './view.ts';
+import type { FormTarget } from './view.ts';
 
 /** Text as markup and nothing more, for places that take no elements. */
 export function plain(text: string): Html {
@@ -54,17 +54,17 @@ export function scopeList(scopes: readonly string[], className = ''): Html {
   return html`<ul class="scopes ${className}">${scopes.map((scope) => html`<li>${code(scope)}</li>`)}</ul>`;
 }
 
-/** A form of one door; `id` lets a button stand outside of it. */
-export function form(door: Door, content: Html, id?: string): Html {
+/** A form that posts to `target`. With an `id`, a button outside of the form can submit it. */
+export function form(target: FormTarget, content: Html, id?: string): Html {
   // Without autocomplete=off some browsers put an old token back into the field when the page is loaded again.
-  return html`<form method="post" action="${ownPath(door.action)}" autocomplete="off"${id === undefined ? undefined : html` id="${id}"`}>
-<input type="hidden" name="${FORM_FIELDS.csrf}" value="${door.csrf}">
+  return html`<form method="post" action="${ownPath(target.action)}" autocomplete="off"${id === undefined ? undefined : html` id="${id}"`}>
+<input type="hidden" name="${FORM_FIELDS.csrf}" value="${target.csrf}">
 ${content}</form>`;
 }
 
 /** A form that is a button. */
-export function buttonForm(door: Door, label: Html | string, className = ''): Html {
-  return form(door, html`<button class="${className}">${label}</button>`);
+export function buttonForm(target: FormTarget, label: Html | string, className = ''): Html {
+  return form(target, html`<button class="${className}">${label}</button>`);
 }
 
 /** The row of what can be done. */

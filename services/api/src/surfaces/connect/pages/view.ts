@@ -11,7 +11,7 @@ export interface Asking {
 }
 
 /** What a form of a page posts to, and the token that proves the page was ours. */
-export interface Door {
+export interface FormTarget {
   /** Path on this origin. */
   readonly action: string;
   readonly csrf: string;
@@ -20,9 +20,9 @@ export interface Door {
 /** A hosted page, as data. */
 export type ConnectView =
   /** Nobody is signed in yet: says why that is needed, and leads to the sign-in of the deployer. */
-  | { readonly page: 'sign-in'; readonly signIn: Door; readonly organisation: string }
+  | { readonly page: 'sign-in'; readonly signIn: FormTarget; readonly organisation: string }
   /** Development only: the person types who they are. */
-  | { readonly page: 'dev-sign-in'; readonly signIn: Door }
+  | { readonly page: 'dev-sign-in'; readonly signIn: FormTarget }
   /** What will happen, before it does. `decline` and `proceed` are posts. */
   | {
       readonly page: 'consent';
@@ -32,8 +32,8 @@ export type ConnectView =
       /** Where the person will be sent; absent when that cannot be known now. */
       readonly origin?: string;
       readonly scopes: readonly string[];
-      readonly proceed: Door;
-      readonly decline: Door;
+      readonly proceed: FormTarget;
+      readonly decline: FormTarget;
     }
   /** One secret to paste: an API key of a connector, or a secret that an agent asked for. */
   | {
@@ -45,8 +45,8 @@ export type ConnectView =
       readonly fault?: 'empty' | 'rejected' | 'unavailable';
       /** For whom the secret is: the tool that may use it once; absent for a credential that is kept. */
       readonly onceFor?: string;
-      readonly proceed: Door;
-      readonly decline: Door;
+      readonly proceed: FormTarget;
+      readonly decline: FormTarget;
     }
   /** On the way to another origin: a link, and a refresh that follows it by itself. */
   | { readonly page: 'continue'; readonly url: string; readonly origin: string }
@@ -69,7 +69,7 @@ export type ConnectView =
   /** The question ended otherwise: taken back, dismissed, or answered before. */
   | { readonly page: 'settled' }
   /** Somebody else is signed in. Tells nothing of whose link it is. `signOut` leads to a sign-in as another person. */
-  | { readonly page: 'mismatch'; readonly signOut?: Door }
+  | { readonly page: 'mismatch'; readonly signOut?: FormTarget }
   /** There is no such link, or it is not one to connect by. */
   | { readonly page: 'not-found' }
   /** Nothing was connected; the question is still open. `retry` is a path. */
