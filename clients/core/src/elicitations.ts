@@ -1,7 +1,7 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { Status } from '@parley/shared/domain/elicitations/status';
 import { type InboxItem, inboxItemOf, type StreamItem, streamItemOf } from './events.ts';
-import { type FollowOptions, followEvents } from './follow.ts';
+import { type FollowEventsOptions, followEvents } from './follow.ts';
 import { createRandomId } from './random-id.ts';
 import { type ElicitationPage, parseElicitation, parsePage } from './replies.ts';
 import { type HttpCall, pathSegment, type RequestOptions, type Transport } from './transport.ts';
@@ -80,14 +80,15 @@ export async function sendAnswer(
   const path = elicitationPath(elicitationId, '/response');
   const body = { ...answer, responseId: answer.responseId ?? createRandomId() };
   const call = { method: 'POST', path, body, keepalive, signal } as const;
-  return parseElicitation(await transport.request(call, limits));
+  // Within the try, so that `isRetryable` also decides about a reply that does not come from Parley.
+  return parseElicitation(await transport.request(call, { ...limits, checkReply: parseElicitation }));
 }
 
 /** Follows a stream request from its start, or after `lastEventId`, over as many connections as it takes. */
 export async function* followStream(
   transport: Transport,
   streamRequestId: string,
-  { userId, ...options }: FollowOptions & { readonly userId?: string | undefined },
+  { userId, ...options }: FollowEventsOptions & { readonly userId?: string | undefined },
 ): AsyncGenerator<StreamItem, void> {
   const path = `/v1/streams/${pathSegment(streamRequestId)}/events`;
   for await (const event of followEvents(transport, { path, query: { userId } }, options)) {
@@ -98,7 +99,7 @@ export async function* followStream(
 /** Follows the open elicitations of the token's owner, over as many connections as it takes. */
 export async function* followInbox(
   transport: Transport,
-  options: FollowOptions,
+  options: FollowEventsOptions,
 ): AsyncGenerator<InboxItem, void> {
   for await (const event of followEvents(transport, { path: '/v1/inbox/events' }, options)) {
     yield inboxItemOf(event);

@@ -6,7 +6,7 @@ import { sleep } from './time.ts';
 import type { HttpCall, Transport } from './transport.ts';
 
 /** How a stream is followed over as many connections as it takes. */
-export interface FollowOptions {
+export interface FollowEventsOptions {
   readonly lastEventId?: string | undefined;
   /** A connection that delivers nothing for this time, not even a heartbeat, counts as lost. @default 45000 */
   readonly heartbeatTimeoutMs?: number | undefined;
@@ -15,6 +15,8 @@ export interface FollowOptions {
   readonly isRetryable?: ((error: unknown) => boolean) | undefined;
   /** Keeps to the transport's own first delay when the server names another one. @default false */
   readonly ignoresServerRetry?: boolean | undefined;
+  /** Whether an event resets the back-off; called without one for a comment. @default always */
+  readonly resetsBackoff?: ((event?: SseEvent) => boolean) | undefined;
   /** Called when a connection ended or could not be made, before the delay. */
   readonly onDisconnect?: (() => void) | undefined;
 }
@@ -29,14 +31,18 @@ const HEARTBEAT_TIMEOUT_MS = 45_000;
 export async function* followEvents(
   transport: Transport,
   source: Pick<HttpCall, 'path' | 'query'>,
-  options: FollowOptions,
+  options: FollowEventsOptions,
 ): AsyncGenerator<SseEvent, void> {
   const { signal, isRetryable = isTransient, heartbeatTimeoutMs = HEARTBEAT_TIMEOUT_MS } = options;
   const isAborted = () => signal?.aborted === true;
   const backoff = createBackoff(transport.retry);
   // It comes at the start of every connection, so it is no reason to reset the back-off.
   const onRetry = options.ignoresServerRetry ? undefined : backoff.setFirstDelayMs;
-  const reading = { idleTimeoutMs: heartbeatTimeoutMs, signal, onComment: backoff.reset, onRetry };
+  const resetBackoff = (event?: SseEvent) => {
+    if (options.resetsBackoff?.(event) ?? true) backoff.reset();
+  };
+  const onComment = () => resetBackoff();
+  const reading = { idleTimeoutMs: heartbeatTimeoutMs, signal, onComment, onRetry };
   let { lastEventId } = options;
   while (!isAborted()) {
     let retryAfterSeconds: number | undefined;
@@ -49,7 +55,7 @@ export async function* followEvents(
       );
       try {
         for await (const event of readEventStream(response, reading)) {
-          backoff.reset();
+          resetBackoff(event);
           lastEventId = event.id ?? lastEventId;
           yield event;
         }

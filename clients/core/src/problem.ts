@@ -22,9 +22,12 @@ const CODES = Object.keys(STATUS_OF) as ErrorCode[];
 const TRANSIENT_STATUSES = [408, 502, 504];
 
 /** Reads a reply that is not 2xx. Rejects when its body cannot be read. */
-export async function readRefusal(response: Response): Promise<ParleyClientError> {
+export async function readRefusal(
+  response: Response,
+  acceptsProblem: (contentType: string) => boolean,
+): Promise<ParleyClientError> {
   const { status } = response;
-  const problem = await readProblem(response);
+  const problem = await readProblem(response, acceptsProblem);
   const known = CODES.find((code) => code === problem?.code);
   return new ParleyClientError(
     TRANSIENT_STATUSES.includes(status) ? 'unavailable' : (known ?? codeOfStatus(status)),
@@ -33,10 +36,17 @@ export async function readRefusal(response: Response): Promise<ParleyClientError
   );
 }
 
-async function readProblem(response: Response): Promise<Problem | undefined> {
+export function isProblemType(contentType: string): boolean {
+  return contentType.startsWith('application/problem+json');
+}
+
+async function readProblem(
+  response: Response,
+  acceptsProblem: (contentType: string) => boolean,
+): Promise<Problem | undefined> {
   const type = response.headers.get('content-type') ?? '';
   const text = await response.text();
-  if (!type.startsWith('application/problem+json')) return undefined;
+  if (!acceptsProblem(type)) return undefined;
   try {
     const problem: unknown = JSON.parse(text);
     return typeof problem === 'object' && problem !== null ? problem : undefined;

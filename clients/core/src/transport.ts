@@ -1,5 +1,5 @@
-import { isTransient, ParleyClientError } from './errors.ts';
-import { readRefusal } from './problem.ts';
+import { isParleyClientError, isTransient, ParleyClientError } from './errors.ts';
+import { isProblemType, readRefusal } from './problem.ts';
 import { createBackoff, type RetrySettings } from './retry.ts';
 import { sleep, withTimeout } from './time.ts';
 
@@ -35,8 +35,10 @@ export interface RequestOptions {
   readonly giveUpMs?: number;
   /** How many tries there may be. @default any number */
   readonly triesMax?: number;
-  /** Which transient failures may be retried. @default all of them */
+  /** Whether to try again after an error. @default isTransient */
   readonly isRetryable?: (error: ParleyClientError) => boolean;
+  /** Checks a reply; an error that it throws fails the try. */
+  readonly checkReply?: (reply: unknown) => void;
   /** When aborted, the current try is the last one, and the call rejects with its reason. @default the call's signal */
   readonly retrySignal?: AbortSignal;
   /** Called with each failure that may be retried. */
@@ -52,6 +54,8 @@ export interface TransportOptions {
   readonly retry: RetrySettings;
   /** Requests a new token once and tries again after a 401. @default false */
   readonly renewsToken?: boolean;
+  /** Whether a refusal with this content type may contain a problem document. @default only application/problem+json */
+  readonly acceptsProblem?: (contentType: string) => boolean;
   /** Called with each JSON reply and the time from request to head, in ms. */
   readonly onReply?: (reply: unknown, roundTripMs: number) => void;
 }
@@ -61,7 +65,7 @@ const UNAUTHENTICATED = 401;
 const KEEPALIVE_BYTES_MAX = 32 * 1024;
 
 export function createTransport(options: TransportOptions): Transport {
-  const { root, token, retry, renewsToken = false, onReply } = options;
+  const { root, token, retry, renewsToken = false, acceptsProblem = isProblemType, onReply } = options;
 
   async function send(call: HttpCall, signal: AbortSignal): Promise<Response> {
     const headers = headersOf(call, typeof token === 'string' ? token : await token());
@@ -84,7 +88,7 @@ export function createTransport(options: TransportOptions): Transport {
     let response = await send(call, signal);
     if (renewsToken && response.status === UNAUTHENTICATED) response = await send(call, signal);
     if (response.ok) return response;
-    throw await reach(() => readRefusal(response));
+    throw await reach(() => readRefusal(response, acceptsProblem));
   }
 
   function attempt(call: HttpCall, timeoutMs: number): Promise<unknown> {
@@ -100,15 +104,17 @@ export function createTransport(options: TransportOptions): Transport {
 
   async function request(call: HttpCall, limits: RequestOptions = {}): Promise<unknown> {
     const { giveUpMs = retry.giveUpMs, triesMax = Number.POSITIVE_INFINITY } = limits;
-    const { isRetryable = () => true, retrySignal = call.signal, onFailure } = limits;
+    const { isRetryable = isTransient, retrySignal = call.signal, checkReply, onFailure } = limits;
     const giveUpAt = performance.now() + giveUpMs;
     const backoff = createBackoff(retry);
     for (let tries = 1; ; tries += 1) {
       try {
         const remainingMs = Math.max(giveUpAt - performance.now(), 1);
-        return await attempt(call, Math.min(retry.attemptMs, remainingMs));
+        const reply = await attempt(call, Math.min(retry.attemptMs, remainingMs));
+        checkReply?.(reply);
+        return reply;
       } catch (error) {
-        if (!isTransient(error) || !isRetryable(error)) throw error;
+        if (!isParleyClientError(error) || !isRetryable(error)) throw error;
         onFailure?.(error);
         const delayMs = backoff.nextDelayMs(error.retryAfterSeconds);
         if (tries >= triesMax || performance.now() + delayMs >= giveUpAt) throw error;

@@ -2,7 +2,7 @@ import { isElicitation } from '../src/elicitation.ts';
 import type { ElicitationCard } from '../src/index.ts';
 import '../src/index.ts';
 import { simulateServer } from './simulated-server.ts';
-import { GROUPS, type Group, type Shown } from './states.ts';
+import { type GalleryCard, GROUPS, type Group } from './states.ts';
 
 const query = new URLSearchParams(location.search);
 
@@ -38,7 +38,7 @@ function addGroup({ name, cards }: Group): void {
   }
 }
 
-function cardOf(shown: Shown, elicitationId: string): ElicitationCard {
+function cardOf(shown: GalleryCard, elicitationId: string): ElicitationCard {
   const card = document.createElement('elicitation-card');
   card.headingLevel = 4;
   if (shown.className !== undefined) card.className = shown.className;

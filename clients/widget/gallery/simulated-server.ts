@@ -8,7 +8,7 @@ import {
 import { Refusal } from '../src/server.ts';
 
 /** How the simulated server replies to answers. */
-export type Play =
+export type ServerBehaviour =
   | 'takes'
   /** Never replies, so that the state `sending` stays visible. */
   | 'hangs'
@@ -24,7 +24,7 @@ export type Play =
 const REPLY_MS = 900;
 
 /** A server inside the page, for one card. Its clock is the page's own. */
-export function simulateServer(first: Elicitation, play: Play): ElicitationServer {
+export function simulateServer(first: Elicitation, play: ServerBehaviour): ElicitationServer {
   let view = first;
   const listeners = new Set<(next: Elicitation) => void>();
   const settle = (status: Elicitation['status']) => {
@@ -64,7 +64,7 @@ export function simulateServer(first: Elicitation, play: Play): ElicitationServe
   };
 }
 
-function refusalOf(play: Play, view: Elicitation): Refusal | undefined {
+function refusalOf(play: ServerBehaviour, view: Elicitation): Refusal | undefined {
   if (play === 'offline') return new Refusal({ status: 0, code: 'offline' });
   if (play === 'limits') return new Refusal({ status: 429, code: 'rate_limited', retryAfterSeconds: 12 });
   if (play !== 'refuses') return undefined;

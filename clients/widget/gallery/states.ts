@@ -1,12 +1,12 @@
 import type { Elicitation } from '../src/index.ts';
 import { CONTROLS, FIFTY, HOSTILE_SCHEMA, TRIP } from './schemas.ts';
-import type { Play } from './simulated-server.ts';
+import type { ServerBehaviour } from './simulated-server.ts';
 
 /** One card of the gallery. */
-export interface Shown {
+export interface GalleryCard {
   readonly label: string;
   readonly elicitation?: Partial<Elicitation>;
-  readonly play?: Play;
+  readonly play?: ServerBehaviour;
   /** Pressed as soon as the card is shown. */
   readonly press?: 'primary' | 'decline';
   readonly agent?: string;
@@ -14,7 +14,7 @@ export interface Shown {
 }
 export interface Group {
   readonly name: string;
-  readonly cards: readonly Shown[];
+  readonly cards: readonly GalleryCard[];
 }
 
 const MINUTES = 60_000;
@@ -43,7 +43,7 @@ const page: Partial<Elicitation> = {
   context: { trigger: 'mcp_elicitation', agent: 'Shopping assistant', server: 'Example Pay' },
 };
 
-function address(title: string, url: string): Shown {
+function address(title: string, url: string): GalleryCard {
   return { label: title, elicitation: { ...page, title: 'Open this page?', url } };
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
-import type { Ending } from '../../../clients/widget/src/strings/strings.ts';
+import type { SettledQuestion } from '../../../clients/widget/src/strings/strings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { newUser } from '../../integration/sdk/setup.ts';
 import type { Site } from './site.ts';
@@ -31,7 +31,7 @@ const TRIP = {
   required: ['name', 'class'],
 };
 /** How a card says that it ended. */
-const ended = (status: Ending['status'], here = true) =>
+const ended = (status: SettledQuestion['status'], here = true) =>
   ENGLISH.ended({ status, mode: 'form', here, reason: undefined });
 
 export const TRIP_QUESTION = {

@@ -164,6 +164,51 @@ describe('answering', () => {
     expect(new Set(answers()).size).toBe(2);
   });
 
+  it.each([
+    ['the page of a proxy', '<h1>Sign in</h1>', 'text/html'],
+    ['JSON that does not come from Parley', '{"ok":true}', 'application/json'],
+  ])('is retried with the same responseId when the reply is %s with status 200', async (_, page, type) => {
+    hub.put({ elicitationId: 'q' });
+    hub.before = (req, res) => {
+      if (req.method !== 'POST' || answers().length > 2) return false;
+      res.writeHead(200, { 'content-type': type }).end(page);
+      return true;
+    };
+    expect((await server.answer('q', { action: 'decline' })).status).toBe('declined');
+    expect(answers()).toHaveLength(3);
+    expect(new Set(answers()).size).toBe(1);
+  });
+
+  it('gives up after four replies that do not come from Parley', async () => {
+    hub.before = (_, res) => {
+      res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
+      return true;
+    };
+    const refusal = await refusalOf(server.answer('q', { action: 'decline' }));
+    expect(refusal).toMatchObject({ code: 'offline', status: 0 });
+    expect(answers()).toHaveLength(4);
+  });
+
+  it('is not retried after a 408', async () => {
+    hub.before = (_, res) => {
+      res.writeHead(408).end();
+      return true;
+    };
+    const refusal = await refusalOf(server.answer('q', { action: 'decline' }));
+    expect(refusal).toMatchObject({ code: 'unavailable', status: 408 });
+    expect(answers()).toHaveLength(1);
+  });
+
+  it.each(['application/json', 'text/plain'])('reads a problem that a proxy sends as %s', async (type) => {
+    const errors = [{ path: 'f', message: 'must be a number' }];
+    hub.before = (_, res) => {
+      json(res, 422, { status: 422, code: 'invalid_answer', errors }, type);
+      return true;
+    };
+    const refusal = await refusalOf(server.answer('q', { action: 'accept', content: { f: 'x' } }));
+    expect(refusal).toMatchObject({ code: 'invalid_answer', status: 422, errors });
+  });
+
   it('gives up in the end, with the code offline', async () => {
     hub.put({ elicitationId: 'q' });
     hub.before = (req) => {
@@ -309,6 +354,22 @@ describe('following', () => {
     hub.putSilently({ elicitationId: 'q', status: 'accepted' });
     await until(() => expect(statuses).toEqual(['pending', 'accepted']));
     expect([hub.count(INBOX), states.includes('live')]).toEqual([1, false]);
+  });
+
+  it('increases the delay between streams that end without a snapshot, even after a heartbeat', async () => {
+    hub.put({ elicitationId: 'q' });
+    hub.before = (req, res) => {
+      if (!req.url?.endsWith('/inbox/events')) return false;
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).end(': heartbeat\n\n');
+      return true;
+    };
+    const own = connect({ retryMs: [20, 1_000] });
+    const startedAt = performance.now();
+    follow('q', own);
+    await until(() => expect(hub.count(INBOX)).toBeGreaterThan(5));
+    // The shortest delays are 10, 20, 40, 80 and 160 ms; without an increase the five take at most 100 ms.
+    expect(performance.now() - startedAt).toBeGreaterThan(300);
+    own.close();
   });
 
   it('is offline while the server does not reply, and live again afterwards', async () => {

@@ -5,11 +5,12 @@ import {
   listElicitations,
   RETRY_DEFAULTS,
   readElicitation,
+  type SseEvent,
   sendAnswer,
 } from '@parley/core';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { type Elicitation, isElicitation } from '../elicitation.ts';
-import { Refusal, toRefusal } from './refusal.ts';
+import { isResultUnknown, Refusal, toRefusal } from './refusal.ts';
 import type { Answer, ElicitationServerOptions } from './type.ts';
 
 /** How often an answer is sent while it is unknown whether it arrived. */
@@ -60,6 +61,8 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
     retry: { ...RETRY_DEFAULTS, firstDelayMs, delayMsMax },
     // The token may have expired since the page received it.
     renewsToken: true,
+    // A proxy may have changed the content type.
+    acceptsProblem: () => true,
     onReply(reply, roundTripMs) {
       if (isRecord(reply) && typeof reply.serverTime === 'string') onTime(reply.serverTime, roundTripMs);
     },
@@ -83,13 +86,20 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
           await sendAnswer(transport, elicitationId, answer as CoreAnswer, {
             triesMax: ANSWER_TRIES,
             giveUpMs: Number.POSITIVE_INFINITY,
-            isRetryable: ({ code }) => code !== 'rate_limited',
+            isRetryable: isResultUnknown,
             keepalive: true,
           }),
         ),
       ),
     async followInbox({ onSnapshot, onChange, onDisconnect }, signal) {
-      const options = { signal, onDisconnect, isRetryable: () => true, ignoresServerRetry: true };
+      const options = {
+        signal,
+        onDisconnect,
+        isRetryable: () => true,
+        ignoresServerRetry: true,
+        // A connection is live when its snapshot has arrived.
+        resetsBackoff: (event?: SseEvent) => event?.event === 'inbox-snapshot',
+      };
       for await (const item of followInbox(transport, options)) {
         if (item.type === 'inbox-snapshot') onSnapshot(item.elicitations.filter(isElicitation));
         else {

@@ -55,6 +55,12 @@ export function toRefusal(error: unknown): Refusal {
   return new Refusal({ status: 0, code: isNoId ? 'not_found' : 'offline', cause: error });
 }
 
+/** Whether the server may have acted on the call: no reply of Parley came, or a 5xx. */
+export function isResultUnknown(error: unknown): boolean {
+  const { code, status } = toRefusal(error);
+  return code === 'offline' || status >= 500;
+}
+
 /** Codes that a status implies, even when a proxy replied instead of Parley. */
 const CODES_OF_STATUS = ['unauthenticated', 'forbidden', 'too_large', 'rate_limited'];
 

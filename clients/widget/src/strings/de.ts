@@ -2,7 +2,7 @@ import type { AddressRefusal } from '../address.ts';
 import type { Field } from '../form/fields.ts';
 import type { AllStrings } from './inbox.ts';
 import { ageIn, countdownIn, durationIn, momentIn, numberIn, pluralIn, roughlyIn } from './time.ts';
-import type { Ending, Why } from './type.ts';
+import type { SettledQuestion, Why } from './type.ts';
 
 const DE = 'de';
 const number = (value: number) => numberIn(DE, value);
@@ -174,7 +174,7 @@ function addressRefused(reason: AddressRefusal): string {
   }[reason];
 }
 
-function ended({ status, mode, here, reason }: Ending): string {
+function ended({ status, mode, here, reason }: SettledQuestion): string {
   switch (status) {
     case 'accepted':
       if (mode === 'url') return here ? 'Erledigt.' : 'Das wurde abgeschlossen.';

@@ -1,7 +1,7 @@
 import type { AddressRefusal } from '../address.ts';
 import type { Field } from '../form/fields.ts';
 import { countdownIn, durationIn, roughlyIn } from './time.ts';
-import type { Ending, Strings, Why } from './type.ts';
+import type { SettledQuestion, Strings, Why } from './type.ts';
 
 const EN = 'en';
 const count = (amount: number, noun: string) =>
@@ -145,7 +145,7 @@ function addressRefused(reason: AddressRefusal): string {
     : 'This is no address of a web page, so it is not opened.';
 }
 
-function ended({ status, mode, here, reason }: Ending): string {
+function ended({ status, mode, here, reason }: SettledQuestion): string {
   switch (status) {
     case 'accepted':
       if (mode === 'url') return 'Done.';

@@ -1,7 +1,7 @@
 import type { AllStrings } from './inbox.ts';
 
 export type { AllStrings, InboxStrings } from './inbox.ts';
-export type { Ending, Strings, Why } from './type.ts';
+export type { SettledQuestion, Strings, Why } from './type.ts';
 
 /**
  * Loads the texts of a language (BCP 47); undefined for languages that the widget shows in English, which is always

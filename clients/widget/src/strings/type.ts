@@ -4,7 +4,7 @@ import type { FieldFault } from '../form/drafts.ts';
 import type { Field } from '../form/fields.ts';
 
 /** How a question ended, for the sentence about it. */
-export interface Ending {
+export interface SettledQuestion {
   readonly status: TerminalStatus;
   readonly mode: Mode;
   /** True when this card settled it. */
@@ -74,7 +74,7 @@ export interface Strings {
   readonly loading: string;
   readonly waitingThere: string;
   readonly waitingThereHint: string;
-  readonly ended: (ending: Ending) => string;
+  readonly ended: (ending: SettledQuestion) => string;
   readonly gone: string;
   readonly offline: string;
 
