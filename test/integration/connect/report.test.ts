@@ -1,3 +1,4 @@
+import { ParleyError } from '@parley/shared/domain/errors';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
@@ -94,6 +95,25 @@ describe('a service that reports by webhook', () => {
     expect(await connections(started)).toBeUndefined();
     expect(await deliver(started)).toBe(204);
     expect(await started.here.status(started.id)).toBe('accepted');
+  });
+
+  test('gets an empty refusal before its proof only, and a problem document for a later error', async () => {
+    const started = await begun({ lost: true });
+    await connectAt(started, await started.browser.submit(started.consent, 'start'));
+    started.connector.finish = async () => {
+      throw new ParleyError('not_found', 'Thrown after the proof.');
+    };
+    const { body = '', headers } = started.nango.webhooks.at(-1) ?? {};
+    const send = (signature: string) =>
+      fetch(started.webhookUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-nango-hmac-sha256': signature },
+        body,
+      });
+    const refused = await send('');
+    expect([refused.status, await refused.text()]).toEqual([401, '']);
+    const failed = await send(String(headers?.['x-nango-hmac-sha256']));
+    expect([failed.status, await failed.json()]).toMatchObject([404, { code: 'not_found' }]);
   });
 
   test('changes nothing with a report of another tenant or for an unknown flow', async () => {

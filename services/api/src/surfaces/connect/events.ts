@@ -3,7 +3,7 @@ import type { FailureCode } from './connectors/connector.ts';
 
 /** What happened on the hosted pages, for logs, metrics and audits. Holds no secret and no word of a person. */
 export type ConnectEvent =
-  /** Somebody else than the owner of a question opened its link, or spoke for it. */
+  /** Another person than the owner opened the link of a question, or claimed its connection. */
   | { readonly type: 'mismatch'; readonly elicitationId: string; readonly tenant: string }
   /** A credential became usable; `kept` when the question had ended by then. */
   | ({ readonly type: 'completed'; readonly elicitationId: string; readonly kept: boolean } & CredentialRef)

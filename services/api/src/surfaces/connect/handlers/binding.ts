@@ -106,7 +106,7 @@ async function connectAs(
   return ending;
 }
 
-/** How it ended when this was called before, or when nobody called in time. */
+/** How the question ended, when an earlier call ended it or the time for the call has passed. */
 async function endedBefore(parts: Parts, known: FlowRef, elicitationId: string): Promise<Ending> {
   const { row } = await parts.elicitations.read(elicitationId);
   if (row !== undefined && isTerminal(row.status))

@@ -46,7 +46,7 @@ async function askingView(visit: Visit, admitted: Admitted): Promise<ConnectView
   };
 }
 
-/** What the connector wants typed; nothing when it wants nothing typed. Only for connectors that ask nobody for it. */
+/** The form of a connector that takes a typed secret; undefined for others. Calls `begin`, so only for `api_key`. */
 export async function secretFormOf({ row, owner, target }: Admitted): Promise<SecretForm | undefined> {
   const begun = await target.connector.begin({ flowId: row.id, tenant: owner.tenant });
   return begun.type === 'form' ? begun : undefined;

@@ -33,7 +33,7 @@ ${rest}`,
   };
 }
 
-/** Somebody else is signed in. */
+/** Another person is signed in. */
 export function mismatchSheet({ signOut }: EndingView<'mismatch'>, { mismatch }: PageStrings): Sheet {
   const rest =
     signOut === undefined

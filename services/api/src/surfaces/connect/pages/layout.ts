@@ -14,7 +14,7 @@ export interface Sheet {
   readonly body: Html;
   /** Where the page goes by itself. */
   readonly refresh?: { readonly seconds: number; readonly url: string };
-  /** What the page that opened this one is told, and which origins may hear it. */
+  /** The message to the page that opened this one, and the origins that may receive it. */
   readonly tell?: { readonly elicitationId: string; readonly origins: readonly string[] };
   readonly retryAfterSeconds?: number;
 }

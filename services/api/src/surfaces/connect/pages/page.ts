@@ -9,7 +9,7 @@ export interface PageOptions {
   readonly language: Language;
   /** Fresh for every page: at least 128 random bits in base64 or base64url. */
   readonly nonce: string;
-  /** Whether people reach this origin by https; only then browsers are told to insist on it. */
+  /** True when browsers reach this origin by https. Only then the page sends Strict-Transport-Security. */
   readonly https: boolean;
 }
 

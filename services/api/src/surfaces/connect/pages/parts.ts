@@ -7,7 +7,7 @@ export function plain(text: string): Html {
   return html`${text}`;
 }
 
-/** A name that somebody else chose, kept apart from the sentence it stands in, whatever its script's direction. */
+/** A name from outside, isolated so that its script's direction does not affect the sentence around it. */
 export function name(text: string): Html {
   return html`<bdi class="name">${text}</bdi>`;
 }

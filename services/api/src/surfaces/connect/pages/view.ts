@@ -19,7 +19,7 @@ export interface FormTarget {
 
 /** A hosted page, as data. */
 export type ConnectView =
-  /** Nobody is signed in yet: says why that is needed, and leads to the sign-in of the deployer. */
+  /** The person has to sign in first: explains why, and leads to the deployer's sign-in. */
   | { readonly page: 'sign-in'; readonly signIn: FormTarget; readonly organisation: string }
   /** Development only: the person types who they are. */
   | { readonly page: 'dev-sign-in'; readonly signIn: FormTarget }
@@ -59,16 +59,16 @@ export type ConnectView =
       readonly kept?: true;
       /** Scopes that were asked for and not granted. */
       readonly withheldScopes?: readonly string[];
-      /** Id of the elicitation: a page that opened this one may be told it, as a hint. */
+      /** Id of the elicitation, sent as a hint to the page that opened this one. */
       readonly elicitationId?: string;
-      /** Origins that may be told. */
+      /** Origins of pages that get the hint. */
       readonly tell?: readonly string[];
     }
   | { readonly page: 'declined' }
   | { readonly page: 'expired' }
   /** The question ended otherwise: taken back, dismissed, or answered before. */
   | { readonly page: 'settled' }
-  /** Somebody else is signed in. Tells nothing of whose link it is. `signOut` leads to a sign-in as another person. */
+  /** Another person is signed in. Does not reveal the owner of the link. `signOut` leads to a sign-in as another person. */
   | { readonly page: 'mismatch'; readonly signOut?: FormTarget }
   /** There is no such link, or it is not one to connect by. */
   | { readonly page: 'not-found' }
