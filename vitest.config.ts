@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowFirst } from './test/harness/slow-first.ts';
 
 // At full size every load fills the machine: then one file at a time judges how late something is.
 const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
@@ -20,6 +21,7 @@ export default defineConfig({
   test: {
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    sequence: { sequencer: SlowFirst },
     // A page that shares two cores with everything else may take its time.
     expect: { poll: { timeout: 30_000 } },
     projects: [
@@ -51,7 +53,7 @@ export default defineConfig({
           name: 'faults',
           include: ['test/{attacks,faults}/**/*.test.ts'],
           exclude: ALONE,
-          maxWorkers: isFull ? 1 : 3,
+          maxWorkers: isFull ? 1 : 4,
           sequence: { groupOrder: 2 },
         },
       },
