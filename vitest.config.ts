@@ -15,6 +15,9 @@ const ALONE = [
   'test/faults/take-over/{points,take-over,times}.test.ts',
 ];
 
+// Failovers are minutes of waiting for servers to notice.
+const FAILOVERS = 'test/faults/{cluster,sentinel}.test.ts';
+
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
@@ -30,8 +33,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parts',
-          include: ['test/{bench,contract,house,infra,integration,unit,vault}/**/*.test.ts'],
-          maxWorkers: isFull ? 2 : 3,
+          include: ['test/{bench,contract,house,infra,integration,unit,vault}/**/*.test.ts', FAILOVERS],
+          maxWorkers: isFull ? 2 : 4,
           sequence: { groupOrder: 0 },
         },
       },
@@ -52,7 +55,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: ['test/{attacks,faults}/**/*.test.ts'],
-          exclude: ALONE,
+          exclude: [...ALONE, FAILOVERS],
           maxWorkers: isFull ? 1 : 4,
           sequence: { groupOrder: 2 },
         },

@@ -6,7 +6,10 @@ const HINTS = [
   'Ask the release agent to "ask me in a form"',
 ];
 
-/** The text box: Enter sends, Shift+Enter begins a new line. While a turn runs, a button stops it. */
+/**
+ * The text box: Enter sends, Shift+Enter begins a new line. While a turn runs, a button stops it. The box is disabled in the
+ * page until `enable` is called: what a person typed before the scripts had loaded could not be sent.
+ */
 export function createComposer({ onSend, onStop }) {
   const [form, words, send, stop, hints] = ['composer', 'words', 'send', 'stop', 'hints'].map((id) =>
     document.getElementById(id),
@@ -47,6 +50,9 @@ export function createComposer({ onSend, onStop }) {
 
   return {
     focus,
+    enable() {
+      words.disabled = false;
+    },
     show(running) {
       isRunning = running;
       stop.hidden = !running;

@@ -58,3 +58,4 @@ at('history').addEventListener('elicitation-settled', async ({ target }) => {
   if (target.matches(':focus-within')) composer.focus();
 });
 chats.open();
+composer.enable();

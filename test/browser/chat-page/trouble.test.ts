@@ -48,6 +48,17 @@ await describeInChromium('the chat page, with failures', (path) => {
     expect(one).not.toBe(two);
   });
 
+  it('takes no message before its scripts can send it', async () => {
+    pages.will(completeTurn('one', 'Here.'));
+    await page.route('**/session*', async (route) => {
+      await page.waitForTimeout(1_000);
+      await route.continue();
+    });
+    await page.reload();
+    await say(page, 'hello');
+    expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
+  });
+
   it('sends a message again with its key when its reply is lost or refused', async () => {
     pages.will(loseReply, busy, refuse(429, 'rate_limited', '0'), completeTurn('one', 'Here.'));
     await say(page, 'hello');
