@@ -23,7 +23,7 @@ export interface AnswerInput {
 export async function answer(deps: EngineDeps, input: AnswerInput): Promise<Seen> {
   const { action, content, responseId } = input.response;
   const reading = readFor(deps, input.caller, input.id);
-  // Leave first: whoever has none is told so, whatever the read finds.
+  // Admission first: a caller without it gets that refusal, whatever the read finds.
   reading.catch(() => undefined);
   await input.admitted;
   const seen = await reading;

@@ -68,7 +68,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskRes
     // Without a key nobody else knows the id: it exists because the store ran this very call twice.
     const replayed = created.outcome === 'exists' && request.idempotencyKey !== undefined;
     if (!replayed) deps.observer.asked(created.row);
-    // On a replay too: whoever asked first may have died before it could.
+    // On a replay too: the process of the first ask may have died before this step.
     if (!isTerminal(created.row.status)) arm(deps, created.row, created.now);
     return { row: created.row, now: created.now, replayed };
   });

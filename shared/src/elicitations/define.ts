@@ -14,7 +14,7 @@ const CONTEXT_BYTES_MAX = 8 * 1024;
 
 /**
  * Turns what was asked into a definition, or throws `invalid_request` with every fault found. A definition without a
- * `url` in url mode is for Parley's own connect page; whoever knows its id adds the address (`withConnectUrl`).
+ * `url` in url mode is for Parley's own connect page; the caller that knows the id adds the address (`withConnectUrl`).
  */
 export function define(
   settings: EngineSettings & WebhookSettings,

@@ -43,7 +43,7 @@ export class WakeSignal {
     });
   }
 
-  /** Lets go of the signal. */
+  /** Removes its listener from the signal. */
   close(): void {
     this.#signal?.removeEventListener('abort', this);
   }

@@ -162,7 +162,7 @@ function cleanupAfter(hasEnded: boolean): CleanupKind | undefined {
 
 /**
  * A begin whose reply was lost may have succeeded. A caller with a key repeats its request and must find the run at
- * work; a caller without one was told that it failed.
+ * work; a caller without one got an error.
  */
 function cleanupAfterRefusal(error: unknown, hasKey: boolean): CleanupKind | undefined {
   if (isParleyError(error, 'turn_running') || isParleyError(error, 'idempotency_mismatch')) return undefined;

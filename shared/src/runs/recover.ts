@@ -58,7 +58,7 @@ export function createRecovery(deps: RecoverDeps): Recovery {
 
   async function isRunning(stream: StreamRef): Promise<boolean> {
     const cleanup = local.cleanupOf(stream.streamRequestId);
-    // Its caller was told that it failed, so it must not be found running.
+    // Its caller got an error, so it must not be found running.
     if (cleanup?.kind === 'end') await runCleanup(cleanup);
     const standing = await runs.standing(stream);
     if (standing?.status !== 'running') return false;

@@ -50,6 +50,7 @@ export function contractOn({ open, lose, hasLine, isTopology = false }: Store): 
     },
     lose,
     hasLine,
+    // Daily, memory and one Redis prove these cases; a topology has no part in a lapse of time. A soak runs them everywhere.
     itOverTime: it.skipIf(isTopology && !SIZE.full),
     async openWith(settings) {
       const pods = await open({ ...ROOMY, ...settings });

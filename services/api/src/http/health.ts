@@ -11,7 +11,7 @@ export function healthRoutes(deps: HealthDeps): Surface {
   const probe = { method: 'GET', proof: ANYBODY, readsOnly: true } as const;
   return {
     routes: [
-      // Tells nothing of Redis, so that an outage of it restarts no pod.
+      // Does not depend on Redis, so that an outage of Redis restarts no pod.
       route({ ...probe, path: '/healthz', handle: async () => json(200, { status: 'ok' }) }),
       route({ ...probe, path: '/readyz', handle: () => readiness(deps) }),
     ],

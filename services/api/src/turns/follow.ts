@@ -29,7 +29,7 @@ export type FollowedEvent =
       /** True when it lies among superseded events: a reader must not resume after it. */
       readonly isSuperseded: boolean;
     })
-  /** The turn was detached here before the reader came, and the stream goes on. */
+  /** The turn was detached here before the reader came, and the stream continues. */
   | (EventPlace & { readonly type: 'detachment-passed' })
   /** An event of a kind that this version does not know. */
   | (EventPlace & { readonly type: 'unknown' })
