@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.stop());
 
-const toldTo = (receiver: Receiver, times: number) =>
+const waitForDeliveries = (receiver: Receiver, times: number) =>
   waitUntil(() => receiver.received.length >= times, { what: `${times} webhooks` });
 
 it('an asker on one pod gets a webhook for an answer on another pod that dies at once', async () => {
@@ -28,7 +28,7 @@ it('an asker on one pod gets a webhook for an answer on another pod that dies at
   const { status } = await settler.answer(asked, choose('red'));
   settler.kill('SIGKILL');
   expect(status).toBe(200);
-  await toldTo(receiver, 1);
+  await waitForDeliveries(receiver, 1);
   const [delivered] = receiver.received;
   expect(delivered?.headers['webhook-id']).toBe(`msg_${id}`);
   expect(delivered && (await verified(delivered))).toMatchObject({
@@ -40,7 +40,7 @@ it('an asker on one pod gets a webhook for an answer on another pod that dies at
 it('the webhook of an expired question is sent without any reader, and repeated until it is accepted', async () => {
   const receiver = await startReceiver((...call) => replyWith(call[2] === 1 ? 503 : 204)(...call));
   const { id } = await (pods[1] as SitePod).ask({ owner, webhookUrl: receiver.url, timeoutSeconds: 1 });
-  await toldTo(receiver, 2);
+  await waitForDeliveries(receiver, 2);
   const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
   expect(ids).toEqual([`msg_${id}`, `msg_${id}`]);
   expect(await Promise.all(receiver.received.map((each) => verified(each)))).toMatchObject([
@@ -67,7 +67,7 @@ it('a webhook that is never accepted is a dead letter, which any pod lists and s
   gone = false;
   const path = `/v1/webhooks/dead-letters/msg_${id}/redrive`;
   expect((await other.call('POST', path, serviceKeyOf(owner.tenant))).status).toBe(200);
-  await toldTo(receiver, 2);
+  await waitForDeliveries(receiver, 2);
   expect(await list()).toEqual([]);
   expect((await other.call('POST', path, serviceKeyOf(owner.tenant))).status).toBe(404);
 });

@@ -96,7 +96,10 @@ export function createMetrics(meter: Meter) {
     sweepFailures: make.counter('sweep_failures', 'Overdue questions that the sweep could not expire.'),
     sweepExpired: make.counter('sweep_expired', 'Questions that the sweep had to expire.'),
     indexRepairs: make.counter('index_repairs', 'Index entries that had to be repaired.'),
-    cleanupRemoved: make.counter('cleanup_removed', 'Leftovers the cleanup had to remove.'),
+    cleanupRemoved: make.counter(
+      'cleanup_removed',
+      'Keys that the cleanup had to remove after their retention.',
+    ),
     webhookDeliveries: make.counter<{ outcome: WebhookOutcome }>(
       'webhook_deliveries',
       'Attempts at webhooks, by what came of them.',
@@ -117,7 +120,10 @@ export function createMetrics(meter: Meter) {
       'Requests refused by a limit.',
       LIMITS.map((limit) => ({ limit })),
     ),
-    identityMismatch: make.counter('identity_mismatch', 'People on a connect page made for somebody else.'),
+    identityMismatch: make.counter(
+      'identity_mismatch',
+      'Signed-in people on a connect page that was made for another user.',
+    ),
     toolUnauthorized: make.counter('tool_unauthorized', 'Tool servers refusing a credential that was sent.'),
     credentialRefreshes: make.counter<{ outcome: (typeof REFRESHES)[number] }>(
       'credential_refreshes',
@@ -182,7 +188,7 @@ function observeGauges(meter: Meter): (sources: GaugeSources) => void {
     ['pending', 'elicitation_pending', 'Open questions in Redis.', ''],
     ['oldestPendingAge', 'elicitation_oldest_pending_age', 'Since the oldest open question was asked.', 's'],
     ['timerCanaryAge', 'timer_canary_age', 'Since a canary timer last went through the queue.', 's'],
-    ['outboxLag', 'outbox_lag', 'Since the first task of the outbox that nobody has begun fell due.', 's'],
+    ['outboxLag', 'outbox_lag', 'Time since the oldest outbox task that is not yet taken was due.', 's'],
   ] as const;
   for (const [source, name, description, unit] of gauges) {
     meter.createObservableGauge(name, { description, unit }).addCallback(async (result) => {

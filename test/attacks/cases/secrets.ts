@@ -185,10 +185,10 @@ export function secretAttacks(world: () => World): void {
       toOthers.push(reply.text);
       // Only the log of a pod contains more, under the id in the caller's reply.
       const requestId = reply.headers.get('x-request-id') ?? '?';
-      const told = () =>
+      const faultLines = () =>
         world().pods.flatMap(({ lines }) => lines.filter((line) => line.includes(requestId)));
-      await waitUntil(() => told().length > 0, { what: 'a line about the fault' });
-      expect(told()[0]).toContain('failed unexpectedly');
+      await waitUntil(() => faultLines().length > 0, { what: 'a line about the fault' });
+      expect(faultLines()[0]).toContain('failed unexpectedly');
 
       world().redis.pause();
       try {
@@ -215,7 +215,7 @@ export function secretAttacks(world: () => World): void {
       const found = Object.entries(SECRETS).flatMap(([name, secret]) => [
         ...findCanary(secret, logs).map(({ excerpt }) => `${name} in a log: ${excerpt}`),
         ...findCanary(secret, metrics).map(({ excerpt }) => `${name} in a metric: ${excerpt}`),
-        ...findCanary(secret, toOthers).map(({ excerpt }) => `${name} told to others: ${excerpt}`),
+        ...findCanary(secret, toOthers).map(({ excerpt }) => `${name} shown to others: ${excerpt}`),
       ]);
       expect(found).toEqual([]);
       // Whole tokens too, whatever is in them.

@@ -23,8 +23,8 @@ describe('another person with the link', () => {
     expect(here.events).toMatchObject([{ type: 'mismatch', elicitationId: id, tenant: ADA.tenant }]);
     const again = await mallory.open(path);
     expect(again.heading).toBe(SAYS.mismatch);
-    for (const told of ['ada', 'Helper', 'Service', 'Please connect.', here.tracker.issuer])
-      expect(again.html).not.toContain(told);
+    for (const hidden of ['ada', 'Helper', 'Service', 'Please connect.', here.tracker.issuer])
+      expect(again.html).not.toContain(hidden);
     // The token of a page of their own does not open this one's doors.
     const csrf = again.forms.get('sign-out')?.fields.csrf ?? '';
     for (const door of ['start', 'secret', 'decline']) {
@@ -58,7 +58,7 @@ describe('another person with the link', () => {
     const { here, browser, consent, path } = await begun();
     await browser.open(await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'));
     const stranger = await createTestBrowser(here).open(path);
-    for (const told of ['ada', 'Helper', 'Service']) expect(stranger.html).not.toContain(told);
+    for (const hidden of ['ada', 'Helper', 'Service']) expect(stranger.html).not.toContain(hidden);
     expect((await createTestBrowser(here).enter(path, 'bob')).html).not.toContain('Service');
   });
 

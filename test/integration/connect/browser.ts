@@ -75,9 +75,11 @@ export function createTestBrowser({ publicUrl }: Pick<World, 'publicUrl'>): Test
     open: (pathOrUrl) => send(pathOrUrl.startsWith('/') ? publicUrl + pathOrUrl : pathOrUrl, {}),
     async post(path, fields, { headers = {} } = {}) {
       const all = { origin: publicUrl, 'sec-fetch-site': 'same-origin', ...headers };
-      const told = Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined);
+      const present = Object.entries(all).filter(
+        (entry): entry is [string, string] => entry[1] !== undefined,
+      );
       const body = new URLSearchParams(fields);
-      return send(publicUrl + path, { method: 'POST', headers: Object.fromEntries(told), body });
+      return send(publicUrl + path, { method: 'POST', headers: Object.fromEntries(present), body });
     },
     async submit(shown, form, more = {}) {
       const found = shown.forms.get(form);

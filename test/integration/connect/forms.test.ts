@@ -226,8 +226,8 @@ async function writesDuring(run: () => Promise<unknown>): Promise<string[]> {
     string[],
   ][];
   // A script is recognised by what it calls.
-  return flags.flatMap(([name, , told]) =>
-    told.includes('write') && !name.startsWith('eval') ? [name] : [],
+  return flags.flatMap(([name, , allowed]) =>
+    allowed.includes('write') && !name.startsWith('eval') ? [name] : [],
   );
 }
 

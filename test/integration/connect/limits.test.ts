@@ -99,11 +99,11 @@ describe('a person with many failed attempts', () => {
   test('waits by the clock of the store, whatever the clock of a pod', async () => {
     const { deps } = await world();
     const attempts = createAttempts({ ...deps, failuresMax: 0 });
-    const told = await attempts.failed('192.0.2.1');
-    expect(told).toBeGreaterThan(500);
+    const retryInSeconds = await attempts.failed('192.0.2.1');
+    expect(retryInSeconds).toBeGreaterThan(500);
     for (const hours of [-3, 3]) {
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + hours * 3_600_000 });
-      expect(await attempts.blocked('192.0.2.1')).toBe(told);
+      expect(await attempts.blocked('192.0.2.1')).toBe(retryInSeconds);
       vi.useRealTimers();
     }
     expect(await attempts.blocked('192.0.2.2')).toBeUndefined();

@@ -43,8 +43,8 @@ async function begun(deps: Parameters<typeof startWorld>[0]['deps'] = {}) {
     browser,
     page,
     ...asked,
-    answersWith(told: number | undefined) {
-      status = told;
+    answersWith(responseStatus: number | undefined) {
+      status = responseStatus;
     },
   };
 }

@@ -126,8 +126,8 @@ export async function startWorld(options: WorldOptions) {
     events,
     lines,
     /** Calls back once, at the next event. */
-    onNext(told: () => void) {
-      onNext = told;
+    onNext(listener: () => void) {
+      onNext = listener;
     },
     engine,
     vault,

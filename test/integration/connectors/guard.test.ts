@@ -227,10 +227,10 @@ describe('a guarded call', () => {
 
   test('pins the checked addresses, one or many', () => {
     const pinned = pinnedLookup([address('93.184.216.34'), address('2606:4700::1111')]);
-    const told: unknown[] = [];
-    pinned('127.0.0.1.rebind.example', { all: true }, (...args) => void told.push(args));
-    pinned('127.0.0.1.rebind.example', {}, (...args) => void told.push(args));
-    expect(told).toEqual([
+    const resolved: unknown[] = [];
+    pinned('127.0.0.1.rebind.example', { all: true }, (...args) => void resolved.push(args));
+    pinned('127.0.0.1.rebind.example', {}, (...args) => void resolved.push(args));
+    expect(resolved).toEqual([
       [null, [address('93.184.216.34'), address('2606:4700::1111')]],
       [null, '93.184.216.34', 4],
     ]);

@@ -171,9 +171,9 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
   });
 
   it('that redirects the credential to another origin', async () => {
-    const heard: (string | undefined)[] = [];
+    const calls: (string | undefined)[] = [];
     const other = createServer((request, reply) => {
-      heard.push(request.headers.authorization);
+      calls.push(request.headers.authorization);
       reply.end();
     });
     const port = await listenOnFreePort(other);
@@ -190,7 +190,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
         const result = await bench.client().open(httpConfig(url), bearer('ada')).call('echo', {});
         expect(result).toMatchObject({ type: 'refused', message: expect.stringContaining('redirects') });
       }
-      expect(heard).toEqual([]);
+      expect(calls).toEqual([]);
     } finally {
       other.close();
     }

@@ -183,11 +183,11 @@ describe('a request that is sent again', () => {
     const { backend, pod, request, untilFinished, rounds } = world();
     const { runs, back } = losing(backend.runs, true);
     const [far, near] = [pod({ runs }), pod()];
-    const told = { ...request, before: [{ role: 'user', content: 'earlier' } as const] };
-    expect(await expectRefusal(far.turns.begin(told))).toMatchObject({ code: 'unavailable' });
-    const run = await near.turns.begin(told);
+    const withHistory = { ...request, before: [{ role: 'user', content: 'earlier' } as const] };
+    expect(await expectRefusal(far.turns.begin(withHistory))).toMatchObject({ code: 'unavailable' });
+    const run = await near.turns.begin(withHistory);
     expect(run.isRepeat).toBe(true);
-    expect((await far.turns.begin(told)).isRepeat).toBe(true);
+    expect((await far.turns.begin(withHistory)).isRepeat).toBe(true);
     back();
     await untilFinished(run);
     expect(rounds()).toEqual([expect.stringContaining('earlier')]);

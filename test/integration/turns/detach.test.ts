@@ -107,8 +107,10 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
       waitUntil(
         async () => {
           const standing = await pods.second.runs.standing(run);
-          const told = (await readEvents(pods.second, run)).filter(({ type }) => type === 'turn-detached');
-          return standing?.owner === DETACHED && told.length === times;
+          const detachments = (await readEvents(pods.second, run)).filter(
+            ({ type }) => type === 'turn-detached',
+          );
+          return standing?.owner === DETACHED && detachments.length === times;
         },
         { what: `the turn to be detached ${times} times` },
       );

@@ -83,7 +83,7 @@ describe('a question with a default', () => {
   });
 
   it('continues with the default and records nothing where there is no user at all', async () => {
-    const { text, rows } = await asked('choice', { ...BLIND, nobody: true });
+    const { text, rows } = await asked('choice', { ...BLIND, unattended: true });
     expect(JSON.parse(text)).toMatchObject({ status: 'not_asked', default: 'small' });
     expect(rows).toEqual([]);
   });

@@ -221,7 +221,7 @@ it('a turn that ends leaves no question open, whatever it was still asking or wa
   expect(await ended(backend, run)).toBe('failed');
   expect(await listOpen(engine, conversation)).toEqual([]);
   expect(faults.map(String)).toEqual(['Error: A fault of the tool.']);
-  const told = await readEntries(backend.feed, run);
-  expect(told.slice(-2).map(({ event }) => event.type)).toEqual(['elicitation-resolved', 'turn-failed']);
+  const entries = await readEntries(backend.feed, run);
+  expect(entries.slice(-2).map(({ event }) => event.type)).toEqual(['elicitation-resolved', 'turn-failed']);
   await turns.close();
 });

@@ -148,7 +148,7 @@ describe('S6 a webhook to a private address', () => {
     // The next attempt resolves again, finds the private address, and is the last.
     expect(await site.deliver(row.id, 2)).toBe('done');
     expect([asked, tried, inside.connected]).toEqual([2, ['93.184.216.34'], []]);
-    expect(site.told.map(({ outcome, fault }) => [outcome, fault])).toEqual([
+    expect(site.attempts.map(({ outcome, fault }) => [outcome, fault])).toEqual([
       ['again', 'failed'],
       ['dead', 'refused_address'],
     ]);
@@ -176,7 +176,7 @@ describe('S19 reports on webhooks', () => {
     await answerQuestion(site.engine, owner, row.id, 'accept', { colour: 'red', note: marker });
     await site.deliver(row.id, 1);
     await site.deliver(row.id, 2);
-    for (const attempt of site.told) observer.attempted(attempt);
+    for (const attempt of site.attempts) observer.attempted(attempt);
     expect(receiver.received[0]?.body).toContain(marker);
     const page = await site.webhooks.deadLetters({ tenant: owner.tenant, limit: 10 });
     expect(page.deadLetters).toMatchObject([{ lastError: 'gone', attempts: 2 }]);
@@ -192,7 +192,7 @@ describe('S19 reports on webhooks', () => {
       { level: 'info', elicitationId: row.id, outcome: 'again', fault: 'status', status: 500, attempt: 1 },
       { level: 'warn', elicitationId: row.id, outcome: 'dead', fault: 'gone', status: 410, attempt: 2 },
     ]);
-    const said = [...lines, scraped, JSON.stringify([site.told, page])];
+    const said = [...lines, scraped, JSON.stringify([site.attempts, page])];
     expect(findCanary(marker, said)).toEqual([]);
     for (const text of said) {
       expect(text).not.toContain('/hook');

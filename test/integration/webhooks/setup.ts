@@ -77,7 +77,7 @@ export interface Site {
   readonly deadLetters: DeadLetters;
   readonly webhooks: Webhooks;
   /** The attempts, as they were reported. */
-  readonly told: readonly WebhookAttempt[];
+  readonly attempts: readonly WebhookAttempt[];
   /** For how long elicitations were to stay, in the order of the wishes. */
   readonly kept: readonly (readonly [id: string, forMs: number])[];
   /** What was put into the outbox and not taken. */
@@ -108,7 +108,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
   const engine = engineOn(pods.backend, {
     settings: { allowLoopbackHttp: true, webhooks: { hasSecret: () => true, mayCall: () => true } },
   });
-  const told: WebhookAttempt[] = [];
+  const attempts: WebhookAttempt[] = [];
   const kept: [string, number][] = [];
   const outbox: OutboxTask[] = [];
   const elicitations: Elicitations = {
@@ -124,7 +124,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
     send: createWebhookSender({ allowLoopback: true, ...sender }),
     secretsOf: () => site.secrets.map(bytesOf),
     receivers: createReceivers({ slowMs: SLOW_MS }),
-    observer: { attempted: (attempt) => void told.push(attempt) },
+    observer: { attempted: (attempt) => void attempts.push(attempt) },
     retentionMs: ROOMY.retentionMs,
     deadLetterMs: DEAD_LETTER_MS,
     random: () => 0,
@@ -144,7 +144,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
         },
       },
     }),
-    told,
+    attempts,
     kept,
     outbox,
     secrets: [SECRET],

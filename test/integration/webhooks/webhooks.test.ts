@@ -72,7 +72,9 @@ describe('a webhook', () => {
     await expect(verified({ ...call, body: `${call.body} ` })).rejects.toThrow();
     const headers = { ...call.headers, 'webhook-id': 'msg_of_another' };
     await expect(verified({ ...call, headers })).rejects.toThrow();
-    expect(site.told).toMatchObject([{ elicitationId: id, outcome: 'delivered', attempt: 1, status: 200 }]);
+    expect(site.attempts).toMatchObject([
+      { elicitationId: id, outcome: 'delivered', attempt: 1, status: 200 },
+    ]);
     expect(site.kept).toEqual([[id, ROOMY.retentionMs]]);
   });
 
@@ -146,7 +148,7 @@ describe('a webhook', () => {
     site.secrets = [];
     expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
     expect(receiver.received).toEqual([]);
-    expect(site.told).toMatchObject([{ outcome: 'again', fault: 'no_secret' }]);
+    expect(site.attempts).toMatchObject([{ outcome: 'again', fault: 'no_secret' }]);
     site.secrets = [SECRET];
     expect(await site.deliver(id, 2)).toBe('done');
     expect(receiver.received).toHaveLength(1);
@@ -160,7 +162,7 @@ describe('a webhook', () => {
     const gone = `${open.id.slice(0, -4)}gone`;
     for (const id of [open.id, silent.id, gone]) expect(await site.deliver(id)).toBe('done');
     expect(receiver.received).toEqual([]);
-    expect(site.told.map(({ outcome }) => outcome)).toEqual(['dropped', 'dropped', 'dropped']);
+    expect(site.attempts.map(({ outcome }) => outcome)).toEqual(['dropped', 'dropped', 'dropped']);
   });
 });
 
@@ -176,7 +178,7 @@ describe('an attempt that fails', () => {
       expect(call.body).toBe(first?.body);
       expect(await verified(call)).toMatchObject({ type: 'elicitation.accepted' });
     }
-    expect(site.told.map(({ outcome, status }) => [outcome, status])).toEqual([
+    expect(site.attempts.map(({ outcome, status }) => [outcome, status])).toEqual([
       ['again', 500],
       ['again', 500],
       ['delivered', 202],
@@ -201,7 +203,7 @@ describe('an attempt that fails', () => {
     // For as long as it is tried, counted from each attempt; then for as long as its letter is listed.
     expect(new Set(site.kept.slice(0, -1).map(String))).toEqual(new Set([String([id, WEBHOOK_KEEP_MS])]));
     expect(site.kept.at(-1)).toEqual([id, DEAD_LETTER_MS]);
-    expect(site.told.at(-1)).toMatchObject({ outcome: 'dead', attempt: 10 });
+    expect(site.attempts.at(-1)).toMatchObject({ outcome: 'dead', attempt: 10 });
   });
 
   it('may be repeated after its dead letter was written: there is one dead letter until it is accepted', async () => {
@@ -244,8 +246,8 @@ describe('an attempt that fails', () => {
   it('because the connection is refused is reported as such', async () => {
     const { id } = await answered('http://127.0.0.1:1/hook');
     expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
-    expect(site.told).toMatchObject([{ outcome: 'again', fault: 'failed' }]);
-    expect(site.told[0]).not.toHaveProperty('status');
+    expect(site.attempts).toMatchObject([{ outcome: 'again', fault: 'failed' }]);
+    expect(site.attempts[0]).not.toHaveProperty('status');
   });
 });
 
@@ -256,7 +258,7 @@ describe('a receiver that misbehaves', () => {
     const { id } = await answered(receiver.url);
     expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
     expect([receiver.received.length, inner.received.length]).toEqual([1, 0]);
-    expect(site.told).toMatchObject([{ outcome: 'again', fault: 'status', status }]);
+    expect(site.attempts).toMatchObject([{ outcome: 'again', fault: 'status', status }]);
   });
 
   it('is not waited for beyond the timeout', async () => {
@@ -265,7 +267,7 @@ describe('a receiver that misbehaves', () => {
     const receiver = await startReceiver(() => undefined);
     const { id } = await answered(receiver.url);
     expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
-    expect(site.told).toMatchObject([{ outcome: 'again', fault: 'timeout' }]);
+    expect(site.attempts).toMatchObject([{ outcome: 'again', fault: 'timeout' }]);
   });
 
   it('gets few places while it hangs: the rest is deferred, without counting as attempts, until it is quick again', async () => {
@@ -291,7 +293,7 @@ describe('a receiver that misbehaves', () => {
     expect(await site.deliver(third)).toEqual({ deferInMs: 5_000 });
     for (const res of silent) res.destroy();
     await Promise.all(two);
-    expect(site.told.map(({ outcome }) => outcome)).toEqual(['again', 'again', 'again']);
+    expect(site.attempts.map(({ outcome }) => outcome)).toEqual(['again', 'again', 'again']);
     answers = true;
     expect(await site.deliver(third)).toBe('done');
   });
@@ -309,7 +311,7 @@ describe('a receiver that misbehaves', () => {
     });
     const { id } = await answered(receiver.url);
     expect(await site.deliver(id)).toBe('done');
-    expect(site.told).toMatchObject([{ outcome: 'delivered', status: 200 }]);
+    expect(site.attempts).toMatchObject([{ outcome: 'delivered', status: 200 }]);
     await cut;
     expect(receiver.received).toHaveLength(1);
   });
@@ -320,7 +322,7 @@ describe('a receiver that misbehaves', () => {
     const receiver = await startReceiver((res) => void res.writeHead(200).write('a'));
     const { id } = await answered(receiver.url);
     expect(await site.deliver(id)).toBe('done');
-    expect(site.told).toMatchObject([{ outcome: 'delivered', status: 200 }]);
+    expect(site.attempts).toMatchObject([{ outcome: 'delivered', status: 200 }]);
   });
 
   it('is cut off when it sends endless headers, or no HTTP at all', async () => {
@@ -332,7 +334,7 @@ describe('a receiver that misbehaves', () => {
     const odd = await startReceiver((res) => void res.socket?.end('200 OK, thank you\r\n\r\n'));
     const { id: other } = await answered(odd.url);
     expect(await site.deliver(other)).toEqual({ retryInMs: 5_000 });
-    expect(site.told.map(({ fault }) => fault)).toEqual(['failed', 'failed']);
+    expect(site.attempts.map(({ fault }) => fault)).toEqual(['failed', 'failed']);
   });
 });
 

@@ -190,10 +190,10 @@ describe('every move', () => {
   it('puts no answer into an event or a refusal', () => {
     always((row, command, now) => {
       const decision = transition(row, command, now);
-      const told = decision.type === 'refused' ? decision.refusal : stepOf(decision)?.event;
-      expect(JSON.stringify(told ?? {})).not.toContain(SECRET);
-      expect(told ?? {}).not.toHaveProperty('content');
-      expect(told ?? {}).not.toHaveProperty('responseId');
+      const output = decision.type === 'refused' ? decision.refusal : stepOf(decision)?.event;
+      expect(JSON.stringify(output ?? {})).not.toContain(SECRET);
+      expect(output ?? {}).not.toHaveProperty('content');
+      expect(output ?? {}).not.toHaveProperty('responseId');
     });
   });
 

@@ -80,9 +80,9 @@ describe('onShutdown', () => {
 
   /** Sends this process the signal and waits until every listener had it. */
   async function signal(): Promise<void> {
-    const heard = once(process, SIGNAL);
+    const signalled = once(process, SIGNAL);
     process.kill(process.pid, SIGNAL);
-    await heard;
+    await signalled;
   }
 
   it('exits with 0 when the drain is done, and not before', async () => {

@@ -115,14 +115,14 @@ describe('a scrape', () => {
       timerCanaryAge: () => 6,
       outboxLag: () => 7,
     });
-    const told = await scrape();
+    const metricsText = await scrape();
     for (const sample of [
       'elicitation_pending 3',
       'elicitation_oldest_pending_age 4.5',
       'timer_canary_age 6',
       'outbox_lag 7',
     ])
-      expect(told).toContain(`${sample}\n`);
+      expect(metricsText).toContain(`${sample}\n`);
     metrics.observe({
       pending: () => Promise.reject(new Error('Redis is away')),
       oldestPendingAge: () => undefined,

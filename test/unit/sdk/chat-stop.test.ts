@@ -18,7 +18,7 @@ import { PlainChat } from './plain-chat.ts';
 const { server, transportWith } = await serveChats();
 
 const STOP = ['POST', '/run/api/chat/c1/stop', undefined];
-const told = stream(textOfLines(whole));
+const wholeReply = stream(textOfLines(whole));
 /** The second try comes after seconds. */
 const SLOW = { firstDelayMs: 10_000, delayMsMax: 10_000 };
 
@@ -81,7 +81,7 @@ describe('stopTurn aborts a message', () => {
     server.will();
     server.always((res, call) => {
       if (call.path.endsWith('/stop')) isStopAsked = true;
-      const move = isStopAsked ? told : refuse(503, 'unavailable');
+      const move = isStopAsked ? wholeReply : refuse(503, 'unavailable');
       (call.path.endsWith('/stop') ? reply({ stopped: false }) : move)(res, call);
     });
     const transport = transportWith({ retry: { firstDelayMs: 20, delayMsMax: 20 } });
@@ -111,7 +111,7 @@ describe('stopTurn aborts a message', () => {
   it('of its own chat only, and none that has its reply', async () => {
     const calls = server.calls.length;
     const post = new Hanging();
-    server.will(told, post.move, reply({ stopped: false }));
+    server.will(wholeReply, post.move, reply({ stopped: false }));
     const transport = transportWith();
     const reading = transport.sendMessages(sent).then(chunksIn);
     await reading;
@@ -120,7 +120,7 @@ describe('stopTurn aborts a message', () => {
     expect(await transport.stopTurn('c1')).toBe(false);
     const { response } = post;
     if (response === undefined) throw new Error("There is no reply to another chat's message.");
-    told(response, { method: 'POST', path: '', headers: {}, body: undefined });
+    wholeReply(response, { method: 'POST', path: '', headers: {}, body: undefined });
     expect([await reading, await other]).toEqual([chunksOf(whole), chunksOf(whole)]);
   });
 });
@@ -128,7 +128,7 @@ describe('stopTurn aborts a message', () => {
 describe('a message that is sent while stopTurn tries', () => {
   it('ends the retries: another try would stop the turn of this message', async () => {
     const calls = server.calls.length;
-    server.will(refuse(503, 'unavailable'), told, reply({ stopped: true }));
+    server.will(refuse(503, 'unavailable'), wholeReply, reply({ stopped: true }));
     const transport = transportWith({ retry: SLOW });
     const stopping = errorOf(transport.stopTurn('c1'));
     await arrived(calls + 1, 'the first try');
@@ -140,7 +140,7 @@ describe('a message that is sent while stopTurn tries', () => {
   it('waits for the current try, and other chats do not', async () => {
     const calls = server.calls.length;
     const asked = new Hanging();
-    server.will(asked.move, told, told);
+    server.will(asked.move, wholeReply, wholeReply);
     const transport = transportWith();
     const stopping = transport.stopTurn('c1');
     await arrived(calls + 1, 'the first try');

@@ -56,7 +56,7 @@ describe('a stream that is cut', () => {
     ['between two chunks', firstOf(5), '9-4', whole.slice(5)],
     ['within an event of several chunks', firstOf(3), '9-2', whole.slice(2)],
     ['before its finish', firstOf(7), '9-4', whole.slice(5)],
-  ])('%s goes on after the last whole event', async (_where, before, lastEventId, rest) => {
+  ])('%s continues after the last whole event', async (_where, before, lastEventId, rest) => {
     const calls = server.calls.length;
     server.will(stream(before, 'cut'), stream(textOfLines(rest)));
     expect(await replyWith()).toEqual(chunksOf(whole));

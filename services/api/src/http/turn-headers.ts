@@ -23,7 +23,7 @@ export function readTurnHeaders({ caller, header }: Pick<RouteCall, 'caller' | '
  * client that waits for the whole reply can show none, and a service key has no person to ask.
  */
 function readSupport(header: string | undefined, caller: Caller, streams: boolean): Support {
-  if (caller.kind !== 'user') return { ...NONE, nobody: true };
+  if (caller.kind !== 'user') return { ...NONE, unattended: true };
   if (header === undefined || !streams) return NONE;
   const words = header.split(',').map((word) => word.trim().toLowerCase());
   const all = words.includes('true');

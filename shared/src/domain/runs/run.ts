@@ -75,7 +75,7 @@ export const Support = z.looseObject({
   form: z.boolean(),
   url: z.boolean(),
   /** Present when the turn has no person: then no question is asked or recorded. */
-  nobody: z.literal(true).optional(),
+  unattended: z.literal(true).optional(),
 });
 export type Support = z.infer<typeof Support>;
 

@@ -51,7 +51,7 @@ function listsOf({ id, owner }: SurveyedRow): OpenRowSet[] {
   const bucket = bucketOfElicitationId(id);
   const lists: OpenRowSet[] = [];
   if (bucket !== undefined) lists.push({ key: deadlinesKey(bucket), lists: 'expiresAt' });
-  // The inbox of somebody in another bucket would be out of reach on a Cluster, and wrong.
+  // An inbox in another bucket is out of reach on a Cluster, and the row does not belong there.
   if (owner !== undefined && bucketOf(owner) === bucket)
     lists.push({ key: inboxKey(owner), lists: 'createdAt' });
   return lists;

@@ -33,7 +33,7 @@ async function readFeed(
     const entries = await range(deps, key, '-', limit);
     return entries.length === 0 ? { type: 'none' } : { type: 'entries', entries };
   }
-  // From the position itself on, so that one reading tells both that it still stands and what came after it.
+  // Starts at the position itself: one call shows whether that entry still exists and what follows it.
   const [first, ...rest] = await range(deps, key, formatFeedPosition(after), limit + 1);
   if (first !== undefined) {
     if (isSame(first.position, after)) return { type: 'entries', entries: rest };

@@ -22,7 +22,7 @@ export function leaseKey(ref: CredentialRef): string {
   return ownedBy(ref, LEASE, restOf(ref));
 }
 
-/** Hash: what a flow got and nobody may use yet, sealed. */
+/** Hash: what a flow obtained and no call may use yet, sealed. */
 export function stagedKey(flow: FlowRef): string {
   return ownedBy(flow, STAGED, `${restOf(flow)}/${encodeURIComponent(flow.flowId)}`);
 }

@@ -6,31 +6,31 @@ import type { ApprovalBuses, ToolApproval } from '../../support/pods.ts';
 import { newOwner, newStream } from '../../support/questions.ts';
 
 interface Listener extends Subscription {
-  readonly heard: BusSignal<ToolApproval>[];
+  readonly signals: BusSignal<ToolApproval>[];
   readonly calls: () => string[];
   /** Waits for a number of resyncs. */
   synced(times?: number): Promise<void>;
   /** Waits for a number of events. */
-  told(count: number): Promise<string[]>;
+  received(count: number): Promise<string[]>;
 }
 
 function listen(bus: EventBus<ToolApproval>, topic: Topic): Listener {
-  const heard: BusSignal<ToolApproval>[] = [];
+  const signals: BusSignal<ToolApproval>[] = [];
   let returned = false;
   const subscription = bus.subscribe(topic, (signal) => {
     expect(returned).toBe(true);
-    heard.push(signal);
+    signals.push(signal);
   });
   returned = true;
-  const calls = () => heard.flatMap((signal) => (signal.type === 'event' ? [signal.event.callId] : []));
+  const calls = () => signals.flatMap((signal) => (signal.type === 'event' ? [signal.event.callId] : []));
   return {
-    heard,
+    signals,
     calls,
     async synced(times = 1) {
-      const resyncs = () => heard.filter(({ type }) => type === 'resync').length;
+      const resyncs = () => signals.filter(({ type }) => type === 'resync').length;
       await waitUntil(() => resyncs() >= times, { what: `${times} resyncs`, everyMs: 5 });
     },
-    async told(count) {
+    async received(count) {
       await waitUntil(() => calls().length >= count, { what: `${count} events`, everyMs: 5 });
       return calls();
     },
@@ -58,8 +58,8 @@ export function busContract(contract: Contract): void {
         (_, at): ToolApproval => ({ callId: `${at}`, approved: at % 2 === 0, note: `Zoë 🦜\n${at}` }),
       );
       for (const event of events) await buses.first.publish(topic, event);
-      await listener.told(100);
-      expect(listener.heard).toEqual([
+      await listener.received(100);
+      expect(listener.signals).toEqual([
         { type: 'resync' },
         ...events.map((event) => ({ type: 'event', event })),
       ]);
@@ -71,7 +71,7 @@ export function busContract(contract: Contract): void {
       for (const listener of listeners) await listener.synced();
       await buses.first.publish(topic, approve('one'));
       await buses.second.publish(topic, approve('two'));
-      for (const listener of listeners) expect(await listener.told(2)).toEqual(['one', 'two']);
+      for (const listener of listeners) expect(await listener.received(2)).toEqual(['one', 'two']);
     });
 
     it('sends resync to a late listener of a topic that others already listen to', async () => {
@@ -79,12 +79,12 @@ export function busContract(contract: Contract): void {
       const early = listen(buses.second, topic);
       await early.synced();
       await buses.first.publish(topic, approve('one'));
-      await early.told(1);
+      await early.received(1);
       const late = listen(buses.second, topic);
       await late.synced();
       await buses.first.publish(topic, approve('two'));
-      expect(await late.told(1)).toEqual(['two']);
-      expect(early.heard.filter(({ type }) => type === 'resync')).toHaveLength(1);
+      expect(await late.received(1)).toEqual(['two']);
+      expect(early.signals.filter(({ type }) => type === 'resync')).toHaveLength(1);
     });
 
     it('stops at once for the listener that unsubscribes, and for no other', async () => {
@@ -93,19 +93,19 @@ export function busContract(contract: Contract): void {
       await leaving.synced();
       await staying.synced();
       await buses.first.publish(topic, approve('one'));
-      await leaving.told(1);
+      await leaving.received(1);
       leaving.unsubscribe();
       leaving.unsubscribe();
       await buses.first.publish(topic, approve('two'));
-      expect(await staying.told(2)).toEqual(['one', 'two']);
+      expect(await staying.received(2)).toEqual(['one', 'two']);
       expect(leaving.calls()).toEqual(['one']);
-      const unheard = listen(buses.second, topic);
-      unheard.unsubscribe();
+      const silent = listen(buses.second, topic);
+      silent.unsubscribe();
       const back = listen(buses.second, topic);
       await back.synced();
       await buses.first.publish(topic, approve('three'));
-      expect(await back.told(1)).toEqual(['three']);
-      expect(unheard.heard).toEqual([]);
+      expect(await back.received(1)).toEqual(['three']);
+      expect(silent.signals).toEqual([]);
     });
 
     it('delivers again to a listener that resubscribes, however soon', async () => {
@@ -116,7 +116,7 @@ export function busContract(contract: Contract): void {
         const listener = listen(buses.second, topic);
         await listener.synced();
         await buses.first.publish(topic, approve(`${round}`));
-        expect(await listener.told(1)).toEqual([`${round}`]);
+        expect(await listener.received(1)).toEqual([`${round}`]);
         listener.unsubscribe();
       }
     });
@@ -136,7 +136,7 @@ export function busContract(contract: Contract): void {
       for (const listener of listeners) await listener.synced();
       await Promise.all(topics.map((each, at) => buses.first.publish(each, approve(`for ${at}`))));
       for (const [at, listener] of listeners.entries()) {
-        await listener.told(1);
+        await listener.received(1);
         expect(listener.calls()).toEqual([`for ${at}`]);
       }
     });
@@ -156,7 +156,7 @@ export function busContract(contract: Contract): void {
       await buses.first.publish(topic, approve('one'));
       await contract.pods.backend.wakes.publish(topic, wake);
       await waitUntil(() => wakes.length > 0, { what: 'the wake', everyMs: 5 });
-      expect(await approvals.told(1)).toEqual(['one']);
+      expect(await approvals.received(1)).toEqual(['one']);
       expect(wakes).toEqual([wake]);
       subscription.unsubscribe();
     });
@@ -164,7 +164,7 @@ export function busContract(contract: Contract): void {
     it('still works after hundreds of topics at once', async () => {
       const topics = Array.from({ length: 700 }, () => newStream());
       const listeners = topics.map((topic) => listen(buses.second, topic));
-      const all = (heard: number) => listeners.every((listener) => listener.heard.length >= heard);
+      const all = (signals: number) => listeners.every((listener) => listener.signals.length >= signals);
       await waitUntil(() => all(1), { what: 'every topic to be listened to' });
       await Promise.all(topics.map((topic, at) => buses.first.publish(topic, approve(`${at}`))));
       await waitUntil(() => all(2), { what: 'every event' });

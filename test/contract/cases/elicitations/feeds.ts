@@ -84,8 +84,8 @@ export function feedContract(contract: Contract): void {
         { epoch: '9999999999999999999', seq: 1 },
       ];
       for (const after of positions) {
-        const told = { position: formatFeedPosition(after), page: await feed.read(stream, after, 10) };
-        expect(told).toEqual({ position: told.position, page: { type: 'reset' } });
+        const found = { position: formatFeedPosition(after), page: await feed.read(stream, after, 10) };
+        expect(found).toEqual({ position: found.position, page: { type: 'reset' } });
       }
     });
 

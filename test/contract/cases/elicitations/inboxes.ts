@@ -60,19 +60,19 @@ export function inboxContract(contract: Contract): void {
       const owner = newOwner();
       const kind = 'url, server completion';
       const readers = [follow(first, owner), follow(second, owner)];
-      const told = (count: number) => Promise.all(readers.map((reader) => reader.first(count)));
-      await told(1);
+      const firstOfAll = (count: number) => Promise.all(readers.map((reader) => reader.first(count)));
+      await firstOfAll(1);
       await askQuestion(second, { ...owner, userId: 'other' });
       const { row } = await askQuestion(first, owner, QUESTIONS[kind]);
-      await told(2);
+      await firstOfAll(2);
       await send(second, owner, row.id, kind, 'accept');
-      await told(3);
+      await firstOfAll(3);
       await send(first, owner, row.id, kind, 'complete');
-      await told(4);
+      await firstOfAll(4);
       const { row: other } = await askQuestion(second, owner);
-      await told(5);
+      await firstOfAll(5);
       await first.withdraw({ caller: serviceOf(owner), id: other.id, reason: 'superseded' });
-      for (const items of await told(6)) {
+      for (const items of await firstOfAll(6)) {
         expect(items.map(brief)).toEqual([
           'snapshot of 0',
           'elicitation-request pending',

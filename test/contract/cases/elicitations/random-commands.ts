@@ -137,10 +137,10 @@ async function compare(
   log: readonly string[],
 ): Promise<void> {
   const entries = await readEntries(pods.second.feed, stream);
-  const told = entries.map(
+  const replayed = entries.map(
     ({ event }) => 'elicitationId' in event && `${event.elicitationId} ${event.revision} ${event.status}`,
   );
-  expect(told).toEqual(log);
+  expect(replayed).toEqual(log);
   const { rows } = await first.list({ owner: stream, limit: 100 });
   const expected = models.map(({ id, from, revision }) => ({ id, status: statusOf(from), revision }));
   const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);

@@ -82,8 +82,8 @@ export function repeatingContract(contract: Contract): void {
       const { first, second, pods } = contract;
       for (const more of [{}, { streamRequestId: `stream-${crypto.randomUUID()}` }]) {
         const owner = newOwner();
-        const told: string[] = [];
-        const observer = { ...silentObserver, asked: (row: { id: string }) => void told.push(row.id) };
+        const announced: string[] = [];
+        const observer = { ...silentObserver, asked: (row: { id: string }) => void announced.push(row.id) };
         const engines = [engineOn(pods.backend, { observer }), engineOn(pods.second, { observer })];
         const asked = await Promise.all(
           Array.from({ length: 20 }, (_, at) => askWith(engines[at % 2] ?? first, owner, 'key', more)),
@@ -91,7 +91,7 @@ export function repeatingContract(contract: Contract): void {
         const [one] = asked;
         expect(new Set(asked.map(({ row }) => JSON.stringify(row))).size).toBe(1);
         expect(asked.filter(({ replayed }) => !replayed)).toHaveLength(1);
-        expect(told).toEqual([one?.row.id]);
+        expect(announced).toEqual([one?.row.id]);
         expect((await second.list({ owner, limit: 30 })).rows).toHaveLength(1);
         expect(one && (await readEntries(pods.backend.feed, one.row.definition))).toHaveLength(1);
       }

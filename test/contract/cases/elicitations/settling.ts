@@ -68,11 +68,11 @@ async function untilOverdue(engine: Engine, stream: StreamRef, id: string): Prom
 async function play({ pods, first, second }: Contract, cell: Cell): Promise<void> {
   const { stream, id } = await bringTo(first, cell.kind, cell.from);
   const before = (await first.read(serviceOf(stream), id)).row;
-  const told = (await readEntries(pods.backend.feed, stream)).length;
+  const countBefore = (await readEntries(pods.backend.feed, stream)).length;
 
   const end = await callOutcome(send(second, stream, id, cell.kind, cell.command));
   const after = (await first.read(serviceOf(stream), id)).row;
-  const news = (await readEntries(pods.second.feed, stream)).slice(told).map(({ event }) => event);
+  const added = (await readEntries(pods.second.feed, stream)).slice(countBefore).map(({ event }) => event);
 
   const moved = after.revision !== before.revision;
   if ('refusal' in end) {
@@ -87,10 +87,10 @@ async function play({ pods, first, second }: Contract, cell: Cell): Promise<void
   const expired = cell.from.endsWith('overdue') && after.status === 'expired';
   expect(moved).toBe(expired || (typeof cell.outcome === 'object' && 'moves' in cell.outcome));
   if (!moved) expect(after).toEqual(before);
-  expect(news.map(({ type }) => type)).toEqual(
+  expect(added.map(({ type }) => type)).toEqual(
     moved ? [isTerminal(after.status) ? 'elicitation-resolved' : 'elicitation-updated'] : [],
   );
-  if (moved) checkMove(before, after, news[0]);
+  if (moved) checkMove(before, after, added[0]);
 }
 
 function checkMove(before: Row, after: Row, event: unknown): void {

@@ -120,7 +120,7 @@ export function watchContract(contract: Contract): void {
       expect(JSON.stringify([reader.seen, replay])).not.toContain(SECRET);
     });
 
-    it('of a stream without questions waits if it may, and else is told that there is none', async () => {
+    it('of a stream without questions waits if it may, and else gets a refusal', async () => {
       const { first, second } = contract;
       const stream = newStream();
       expect((await expectRefusal(first.watch({ stream, evenIfSilent: false }))).code).toBe('not_found');

@@ -126,7 +126,7 @@ async function askInForm(
   input: ElicitToolInput,
   timeoutSeconds: number,
 ): Promise<ToolOutcome> {
-  if (call.support.nobody === true) return continuedWith(defaultOf(input));
+  if (call.support.unattended === true) return continuedWith(defaultOf(input));
   const { status, content, fallback, text } = await call.ask(0, questionOf(input, timeoutSeconds));
   if (fallback !== undefined) return continuedWith(fallback[FIELD]);
   if (status !== 'accepted') return { type: 'failed', message: text };

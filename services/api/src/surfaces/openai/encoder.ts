@@ -32,7 +32,7 @@ type Line = ChatCompletionChunk | OpenAiError;
 type Delta = ChatCompletionChunk['choices'][number]['delta'];
 
 const RESTARTED =
-  'A part of this answer is being written again, which this format cannot show. The answer goes on; the conversation will hold it.';
+  'A part of this answer is being written again, which this format cannot show. The answer continues; the conversation will hold it.';
 const LOST = 'The stream of this answer was lost. Please ask again.';
 
 /**
