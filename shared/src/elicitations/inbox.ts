@@ -23,7 +23,10 @@ export interface InboxInput {
 
 const PAGE = 200;
 
-/** Follows the open elicitations of one person: first a snapshot, newest first, then every change, on any pod. */
+/**
+ * Follows the open elicitations of one person: first a snapshot, newest first, then every change, on any pod. A new
+ * snapshot follows when the store has lost an elicitation that the reader knows as open.
+ */
 export async function* watchInbox(
   deps: EngineDeps,
   { owner, signal }: InboxInput,
@@ -36,7 +39,7 @@ export async function* watchInbox(
     else stale = true;
     wakeSignal.notify();
   });
-  /** The last revision that the reader got, by elicitation id. */
+  /** The elicitations that the reader knows as open: the last revision that it got, by id. */
   let known: Map<string, number> | undefined;
   try {
     for (;;) {
@@ -54,6 +57,10 @@ export async function* watchInbox(
         };
       } else {
         yield* changes(known, read);
+        if (read.missing.some((id) => known?.has(id))) {
+          known = undefined;
+          continue;
+        }
       }
       const reason = await wakeSignal.wait(
         performance.now() + (read === undefined ? retryPauseMs() : deps.settings.recheckMs),
@@ -68,6 +75,8 @@ export async function* watchInbox(
 
 interface InboxReading {
   readonly rows: readonly Row[];
+  /** Ids that were read and have no row. */
+  readonly missing: readonly string[];
   readonly now: number;
 }
 
@@ -85,16 +94,20 @@ async function readInbox(
     deps,
     [...(known?.keys() ?? [])].filter((id) => !seen.has(id)),
   );
-  return { rows: [...open.rows, ...ended.rows], now: open.now };
+  return { ...ended, rows: [...open.rows, ...ended.rows], now: open.now };
 }
 
 async function readRows(deps: EngineDeps, ids: readonly string[]): Promise<InboxReading> {
-  if (ids.length === 0) return { rows: [], now: 0 };
+  if (ids.length === 0) return { rows: [], missing: [], now: 0 };
   const { rows, now } = await deps.elicitations.readMany(ids);
-  return { rows: rows.filter((row) => row !== undefined), now };
+  return {
+    rows: rows.filter((row) => row !== undefined),
+    missing: ids.filter((_, index) => rows[index] === undefined),
+    now,
+  };
 }
 
-async function readOpen(deps: EngineDeps, owner: Owner): Promise<InboxReading> {
+async function readOpen(deps: EngineDeps, owner: Owner): Promise<Pick<InboxReading, 'rows' | 'now'>> {
   const rows: Row[] = [];
   let cursor: string | undefined;
   for (;;) {
@@ -110,14 +123,20 @@ async function readOpen(deps: EngineDeps, owner: Owner): Promise<InboxReading> {
   }
 }
 
-/** Yields each row with a newer revision than the reader got, oldest first, and updates `known`. */
+/**
+ * Yields each row that differs from what the reader got, oldest first, and updates `known`. A revision below the known
+ * one differs, too: Redis may have lost the last commits, and the end of a question may have a revision that was sent
+ * before. A terminal row is left out only where the reader does not know the elicitation as open.
+ */
 function* changes(known: Map<string, number>, { rows, now }: InboxReading): Generator<InboxItem> {
   for (const row of [...rows].sort((a, b) => a.createdAt - b.createdAt)) {
     const sent = known.get(row.id);
-    if (sent !== undefined && sent >= row.revision) continue;
-    if (isTerminal(row.status)) known.delete(row.id);
-    else known.set(row.id, row.revision);
-    if (sent === undefined && isTerminal(row.status)) continue;
+    if (isTerminal(row.status)) {
+      if (!known.delete(row.id)) continue;
+    } else {
+      if (sent === row.revision) continue;
+      known.set(row.id, row.revision);
+    }
     yield {
       type: 'change',
       event: eventOf(row, sent),

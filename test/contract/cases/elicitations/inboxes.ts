@@ -2,6 +2,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import { afterEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { deafEngineOn } from '../../support/engines.ts';
 import { type Reader, readAll } from '../../support/observe.ts';
@@ -130,6 +131,45 @@ export function inboxContract(contract: Contract): void {
       const reason = new Error('gone');
       stop.abort(reason);
       expect(await reader.ended()).toBe(reason);
+    });
+
+    const { lose } = contract;
+    // A store that ends with its process cannot lose what it holds and continue.
+    if (lose === undefined) return;
+
+    it('delivers the end of a question whose row was set back, although its reader got that revision before', async () => {
+      const { first, second, pods } = contract;
+      const owner = newOwner();
+      const kind = 'url, server completion';
+      const { row } = await askQuestion(first, owner, QUESTIONS[kind]);
+      const reader = follow(second, owner);
+      await reader.first(1);
+      await send(first, owner, row.id, kind, 'accept');
+      await reader.first(2);
+      // The same question at its first revision, as after a failover to a replica that was behind.
+      await lose();
+      await pods.backend.elicitations.create(row.id, row.definition);
+      await answerQuestion(first, owner, row.id, 'decline');
+      await waitUntil(() => reader.seen.map(brief).at(-1) === 'elicitation-resolved declined', {
+        what: 'the end of the question',
+      });
+    });
+
+    it('begins again with a snapshot when a question of its reader is lost', async () => {
+      const { first, pods } = contract;
+      const owner = newOwner();
+      await askQuestion(first, owner);
+      const reader = follow(deafEngineOn(pods.second), owner);
+      await reader.first(1);
+      await lose();
+      expect((await reader.first(2)).map(brief)).toEqual(['snapshot of 1', 'snapshot of 0']);
+      const { row } = await askQuestion(first, owner);
+      await reader.first(3);
+      await answerQuestion(first, owner, row.id, 'decline');
+      expect((await reader.first(4)).slice(2).map(brief)).toEqual([
+        'elicitation-request pending',
+        'elicitation-resolved declined',
+      ]);
     });
   });
 }
