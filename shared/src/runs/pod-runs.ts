@@ -52,6 +52,11 @@ export interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
    * is ended.
    */
   begin(run: Omit<NewRun, 'owner'>, work: Work): Promise<BeginResult & { type: 'begun' | 'known' }>;
+  /**
+   * Ends a run that this pod may have begun, and that it does not work on: now, or as soon as that is possible. Nothing
+   * happens when the run has ended, or another pod owns it.
+   */
+  endBegun(stream: StreamRef): void;
   /** Starts to claim runs from the queue. */
   claim(work: ClaimedWork): void;
   /** As `Recovery.isRunning`. */
@@ -133,6 +138,7 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
       activate(run, FIRST_TERM, stopping, worked);
       return begun;
     },
+    endBegun: (stream) => recovery.cleanUp(stream, FIRST_TERM, 'end'),
     claim(work) {
       const consumer = deps.runQueue.consume(async (stream) => {
         await ensureLease();

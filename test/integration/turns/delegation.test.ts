@@ -57,12 +57,15 @@ afterEach(async () => {
 });
 
 const AGENTS: Readonly<Record<string, TestAgent>> = {
-  boss: { tools: delegates('researcher', 'left', 'right', 'speechless', 'clumsy', 'brief', 'chain-1') },
+  boss: {
+    tools: delegates('researcher', 'left', 'right', 'speechless', 'broken', 'clumsy', 'brief', 'chain-1'),
+  },
   researcher: { tools: delegates('librarian') },
   librarian: { tools: [elicit] },
   left: { tools: [elicit] },
   right: { tools: [elicit] },
   speechless: {},
+  broken: { isBroken: true },
   brief: { limits: { steps: 1 } },
   ...Object.fromEntries(
     Array.from({ length: 8 }, (_, index) => [
@@ -264,6 +267,26 @@ it.each(PLACES)(
   },
 );
 
+it('a delegate whose begin got no reply before the turn was stopped does not stay running', async () => {
+  const backend = createMemoryBackend(ROOMY);
+  let begun: Run | undefined;
+  const runs: Runs = {
+    ...backend.runs,
+    async begin(run) {
+      const result = await backend.runs.begin(run);
+      if (run.parent === undefined) return result;
+      begun = (await backend.runs.read(run)).run;
+      throw new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
+    },
+  };
+  const turn = await beginAt('on the pod of the turn', 'left', {}, { runs }, backend);
+  await waitUntil(async () => begun !== undefined, { what: 'the begin of the delegate' });
+  expect(await turn.own.turns.stop(turn.conversation)).toBe(true);
+  expect((await turn.ended()).status).toBe('stopped');
+  const hasEnded = async () => (await delegatedBy(backend, turn.run)).every(({ status }) => status !== 'running');
+  await waitUntil(hasEnded, { what: 'the end of the delegate' });
+});
+
 /** The runs that a run's calls were delegated to, and theirs, the nearest first. */
 async function delegatedBy(backend: Backend, of: RunRef): Promise<Run[]> {
   const { run } = await backend.runs.read(of);
@@ -407,6 +430,14 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
       expect((await turn.ended()).status).toBe('finished');
       expect(await turn.text()).toContain(sentence);
     }
+  });
+
+  it('gets the failure of a delegate that cannot be opened, whose run ends', async () => {
+    const turn = await begin('broken');
+    expect((await turn.ended()).status).toBe('finished');
+    expect(await turn.text()).toContain('The broken could not finish the task: something went wrong');
+    const runs = await delegatedBy(turn.backend, turn.run);
+    expect(runs.map(({ status }) => status)).toEqual(['failed']);
   });
 
   it('continues without a delegate that gave up, whose question is withdrawn at once', async () => {

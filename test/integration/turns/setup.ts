@@ -20,6 +20,8 @@ import { newOwner } from '../../contract/support/questions.ts';
 export interface TestAgent {
   readonly tools?: readonly Tool[];
   readonly limits?: Partial<RunLimits>;
+  /** True: it cannot be opened. */
+  readonly isBroken?: boolean;
 }
 
 export interface TestPod extends Partial<Omit<TurnsDeps, 'agents'>> {
@@ -49,18 +51,21 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
     holdMs: 300_000,
     agents: {
       find: (id = Object.keys(agents)[0] ?? '') => ({ id, title: `The ${id}` }),
-      open: async (id) => ({
-        model: createOpenAICompatible({
-          name: 'scripted',
-          baseURL: model.url,
-          includeUsage: true,
-          ...(numbersCallsAnew && { fetch: fetchNumberedAnew }),
-        })('scripted'),
-        instructions: id,
-        tools: async () => agents[id]?.tools ?? [],
-        settings: {},
-        limits: { ...LIMITS, ...agents[id]?.limits },
-      }),
+      async open(id) {
+        if (agents[id]?.isBroken === true) throw new Error(`The agent ${id} cannot be opened.`);
+        return {
+          model: createOpenAICompatible({
+            name: 'scripted',
+            baseURL: model.url,
+            includeUsage: true,
+            ...(numbersCallsAnew && { fetch: fetchNumberedAnew }),
+          })('scripted'),
+          instructions: id,
+          tools: async () => agents[id]?.tools ?? [],
+          settings: {},
+          limits: { ...LIMITS, ...agents[id]?.limits },
+        };
+      },
     },
     pod: 'pod',
     onFault: (error) => faults.push(error),

@@ -58,8 +58,8 @@ export interface Turns {
 /** Creates the turns of one pod. */
 export function createTurns(deps: TurnsDeps): Turns {
   const podRuns = createPodRuns(deps);
-  const { owner, reserve, watch } = podRuns;
-  const delegateTo = createDelegate({ ...deps, owner, reserve, watch });
+  const { owner, reserve, watch, endBegun } = podRuns;
+  const delegateTo = createDelegate({ ...deps, owner, reserve, watch, endBegun });
   const work = { ...deps, delegateTo };
   podRuns.claim((owned, record, stopping) =>
     record.delegateRequest === undefined

@@ -4,14 +4,15 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs/runs';
-import { createOwnedRun } from '@parley/shared/runs/owned-run';
+import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
+import { createOwnedRun, type OwnedRun } from '@parley/shared/runs/owned-run';
 import { createBudget } from '../loop/budget.ts';
 import type { Delegate, DelegatingCall } from '../loop/run-context.ts';
 import type { RunAgent } from '../loop/run-steps.ts';
 import { turnCallId } from '../tools/call-tool.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { type FollowDeps, followDelegate } from './follow.ts';
-import { runDelegate } from './run-delegate.ts';
+import { failDelegate, runDelegate } from './run-delegate.ts';
 
 // The configuration allows no cycles. This bounds long chains.
 const DEPTH_MAX = 5;
@@ -29,6 +30,8 @@ export interface DelegateDeps extends FollowDeps {
   readonly runQueue: Pick<RunQueue, 'offer'>;
   /** Marks a run as worked on by this pod, until the returned function is called. */
   readonly reserve: (run: StreamRef) => () => void;
+  /** Ends a run that this pod has begun and does not work on; one that ended, or that another pod owns, stays. */
+  readonly endBegun: (run: StreamRef) => void;
   /** Whether a delegate works on the pod of the run that delegates, or on any pod. */
   readonly delegates: 'same-pod' | 'any-pod';
 }
@@ -83,11 +86,10 @@ async function workOnThisPod(
   task: DelegateTask,
 ): Promise<ToolOutcome> {
   const { from } = call;
-  const release = deps.reserve(task.run);
   // These tokens count at once. After a take-over the feed reports them again, so `counted` is subtracted.
   const counted = createBudget(Number.POSITIVE_INFINITY, from.budget);
   const counting = { ...call, from: { ...from, budget: counted } };
-  const outcome = await workUnlessTaken(deps, counting, task).finally(release);
+  const outcome = await workUnlessTaken(deps, counting, task);
   return outcome ?? followDelegate(deps, call, { ...task, counted: counted.used });
 }
 
@@ -99,17 +101,37 @@ async function workUnlessTaken(
 ): Promise<ToolOutcome | undefined> {
   const { from } = call;
   const { run } = task;
-  const begun = await begin(deps, call, task, deps.owner);
-  if (begun === undefined) return undefined;
-  const agent = await deps.agents.open(task.id, run, from.signal);
-  const owned = createOwnedRun(deps, run, begun);
-  const callId = turnCallId(from, call.toolCallId);
+  const release = deps.reserve(run);
+  let owned: OwnedRun | undefined;
   try {
-    return await runDelegate(from, owned, { ...agent, ...task, callId });
+    const begun = await begin(deps, call, task, deps.owner);
+    if (begun === undefined) return undefined;
+    owned = createOwnedRun(deps, run, begun);
+    return await workOnOwned(deps, call, task, owned);
   } catch (error) {
-    if (!owned.writer.fenced.aborted || from.signal.aborted) throw error;
+    if (owned?.writer.fenced.aborted !== true || from.signal.aborted) throw error;
     return undefined;
+  } finally {
+    release();
+    // No pod recovers a run of a living owner, so this pod must end it.
+    if (owned?.writer.outcome === undefined && !belongsToAnotherPod(from.signal)) deps.endBegun(run);
   }
+}
+
+async function workOnOwned(
+  deps: DelegateDeps,
+  { from, toolCallId }: DelegatingCall,
+  task: DelegateTask,
+  owned: OwnedRun,
+): Promise<ToolOutcome> {
+  const opened = await deps.agents.open(task.id, task.run, from.signal).then(
+    (agent) => ({ agent }),
+    (error: unknown) => ({ error }),
+  );
+  if ('agent' in opened)
+    return runDelegate(from, owned, { ...opened.agent, ...task, callId: turnCallId(from, toolCallId) });
+  if (belongsToAnotherPod(from.signal)) throw opened.error;
+  return failDelegate(from, owned, task.title, opened.error);
 }
 
 /** Begins the run. Undefined when its begin had succeeded before and another pod has since taken or ended it. */

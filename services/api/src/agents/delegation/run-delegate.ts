@@ -3,7 +3,7 @@ import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-u
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { withdraw } from '@parley/shared/runs/open-questions';
 import type { OwnedRun } from '@parley/shared/runs/owned-run';
-import { createBudget } from '../loop/budget.ts';
+import { createBudget, type Usage } from '../loop/budget.ts';
 import { BEGINNING, type Checkpoint, inheritedPausesOf } from '../loop/checkpoint.ts';
 import { type Delegator, type RunContext, waitsOf } from '../loop/run-context.ts';
 import { failTurn, failureOf, finishTurn, TurnTooLongError } from '../loop/run-end.ts';
@@ -75,15 +75,29 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     // Another pod owns the run and its questions.
     if (writer.fenced.aborted) throw error;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
-    // The delegator ends too and reports the cause.
-    const onFault = by.signal.aborted ? () => undefined : by.onFault;
     if (!by.signal.aborted) await withdrawOpen(context);
-    await failTurn({ writer, stopped: by.signal, onFault }, [], cause, budget.used);
-    by.signal.throwIfAborted();
-    return delegateFailed(title, failureOf(cause).code);
+    return await failDelegate(by, owned, title, cause, budget.used);
   } finally {
     clock.stop();
   }
+}
+
+/**
+ * Ends the run of a delegate that cannot continue. Resolves with what the delegator learns; rejects with the delegator's
+ * abort reason when the delegator has ended.
+ */
+export async function failDelegate(
+  by: Delegator,
+  { writer }: OwnedRun,
+  title: string,
+  cause: unknown,
+  usage?: Usage,
+): Promise<ToolOutcome> {
+  // A delegator that ends too reports the cause itself.
+  const onFault = by.signal.aborted ? () => undefined : by.onFault;
+  await failTurn({ writer, stopped: by.signal, onFault }, [], cause, usage);
+  by.signal.throwIfAborted();
+  return delegateFailed(title, failureOf(cause).code);
 }
 
 /** Withdraws the open questions of a delegate that failed while its turn continues. */
