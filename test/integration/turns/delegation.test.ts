@@ -283,7 +283,8 @@ it('a delegate whose begin got no reply before the turn was stopped does not sta
   await waitUntil(async () => begun !== undefined, { what: 'the begin of the delegate' });
   expect(await turn.own.turns.stop(turn.conversation)).toBe(true);
   expect((await turn.ended()).status).toBe('stopped');
-  const hasEnded = async () => (await delegatedBy(backend, turn.run)).every(({ status }) => status !== 'running');
+  const hasEnded = async () =>
+    (await delegatedBy(backend, turn.run)).every(({ status }) => status !== 'running');
   await waitUntil(hasEnded, { what: 'the end of the delegate' });
 });
 
