@@ -65,7 +65,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
   }
 
   function send(res: ServerResponse, view: ConnectView, language: Language): void {
-    const page = renderPage(view, { language, nonce: NONCE, https: false });
+    const page = renderPage(view, { language, nonce: NONCE, https: false, keepsOpener: true });
     res.writeHead(page.status, page.headers).end(page.html);
   }
 

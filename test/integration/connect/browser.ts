@@ -103,7 +103,12 @@ export function createTestBrowser({ publicUrl }: Pick<World, 'publicUrl'>): Test
 
 /** The heading of a page, by its present text. */
 export function headingOf(view: ConnectView): string {
-  const { html } = renderPage(view, { language: 'en', nonce: 'A'.repeat(22), https: false });
+  const { html } = renderPage(view, {
+    language: 'en',
+    nonce: 'A'.repeat(22),
+    https: false,
+    keepsOpener: false,
+  });
   return headingIn(html);
 }
 

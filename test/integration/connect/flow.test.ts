@@ -35,6 +35,7 @@ describe('a person who opens the link of their question', () => {
     const browser = createTestBrowser(here);
     const consent = await browser.enter(path, 'ada');
     expect(consent.heading).toBe('Connect Service issues');
+    expect(consent.headers.get('cross-origin-opener-policy')).toBe('same-origin');
     for (const said of ['Helper', 'Please connect.', 'ada', ...SCOPES]) expect(consent.html).toContain(said);
     expect(consent.html).toContain(new URL(here.tracker.issuer).host);
     expect(await here.status(id)).toBe('pending');
@@ -52,6 +53,14 @@ describe('a person who opens the link of their question', () => {
     expect(held?.credential.reveal()).toMatchObject({ kind: 'oauth2', scope: SCOPES.join(' ') });
     expect(here.events).toMatchObject([{ type: 'completed', elicitationId: id, kept: false }]);
     expect((await browser.open(path)).heading).toBe(SAYS.connected());
+  });
+
+  test('never reads words of an unnamed asker as those of the service to connect', async () => {
+    const here = await world();
+    const { path } = await here.ask({ agent: null });
+    const { html } = await createTestBrowser(here).enter(path, 'ada');
+    expect(html).toContain('The service behind this chat wrote');
+    expect(html).not.toMatch(/<bdi class="name">Service issues<\/bdi> (?:wrote|asks)/u);
   });
 
   test('sees their name where sign-in is a typed name', async () => {
@@ -73,6 +82,7 @@ describe('a person who opens the link of their question', () => {
   test('can notify the waiting page', async () => {
     const tell = 'https://app.example.com';
     const { browser, consent, id } = await begun({ deps: { notifyOrigins: [tell] } });
+    expect(consent.headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
     const left = await browser.submit(consent, 'start');
     const done = await browser.open(await browser.walk(left, 'ada-at-tracker'));
     expect(done.html).toContain(tell);

@@ -137,8 +137,7 @@ export async function startWorld(options: WorldOptions) {
     /** Resolves when both pods can reach the store. */
     healthy: () => Promise.all(pods.map((pod) => pod.healthy())),
     /** Asks a person to connect a service; `issues` is the tracker. */
-    ask: (more: { toolId?: string; owner?: Owner; timeoutSeconds?: number } = {}) =>
-      askToConnect(engine, more),
+    ask: (more: QuestionOptions = {}) => askToConnect(engine, more),
     /** Waits until the store's clock has passed a question's deadline. */
     expired: (id: string) =>
       waitUntil(
@@ -284,15 +283,20 @@ async function openPod(
   };
 }
 
+export interface QuestionOptions {
+  readonly toolId?: string;
+  readonly owner?: Owner;
+  readonly timeoutSeconds?: number;
+  /** Null for a question that names no agent. */
+  readonly agent?: string | null;
+}
+
 async function askToConnect(
   engine: Engine,
-  {
-    toolId = 'issues',
-    owner = ADA,
-    timeoutSeconds = 600,
-  }: { toolId?: string; owner?: Owner; timeoutSeconds?: number },
+  { toolId = 'issues', owner = ADA, timeoutSeconds = 600, agent = 'Helper' }: QuestionOptions,
 ) {
-  const context = { trigger: 'credential_required', toolId, toolName: `Service ${toolId}`, agent: 'Helper' };
+  const asker = agent === null ? {} : { agent };
+  const context = { trigger: 'credential_required', toolId, toolName: `Service ${toolId}`, ...asker };
   const { row } = await engine.ask({
     tenant: owner.tenant,
     input: { userId: owner.userId, mode: 'url', message: 'Please connect.', context, timeoutSeconds },

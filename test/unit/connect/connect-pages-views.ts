@@ -57,6 +57,7 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
     proceed,
     decline,
   },
+  'consent-unnamed': { ...consent, asking: { service: asking.service, message: asking.message } },
   'consent-long': {
     ...consent,
     asking: long,

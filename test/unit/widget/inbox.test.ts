@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { agentOf } from '../../../clients/widget/src/card/head.ts';
 import type { Elicitation } from '../../../clients/widget/src/elicitation.ts';
 import {
   countWaiting,
@@ -11,6 +12,7 @@ import {
 import { createInboxList, type ListUpdate, nextChangeMs } from '../../../clients/widget/src/inbox/list.ts';
 import { nameOf } from '../../../clients/widget/src/inbox/view.ts';
 import type { Connection, ElicitationServer } from '../../../clients/widget/src/server/type.ts';
+import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
 
 const MINUTE = 60_000;
 
@@ -102,6 +104,21 @@ describe('the lines of an inbox', () => {
         });
       }),
     );
+  });
+});
+
+describe('the asker', () => {
+  const askerOf = (context: NonNullable<Elicitation['context']>) =>
+    agentOf(question(1, { context }), undefined, ENGLISH);
+
+  it('is the agent that the question names', () => {
+    expect(askerOf({ trigger: 'agent', agent: 'Helper', server: 'Bank' })).toBe('Helper');
+  });
+
+  it('is the service behind the chat without that name, never the service that the question is about', () => {
+    const context = { trigger: 'credential_required', server: 'Bank', toolName: 'Bank' };
+    expect(askerOf(context)).toBe('the service behind this chat');
+    expect(askerOf({ trigger: 'agent', agent: ' ' })).toBe('the service behind this chat');
   });
 });
 

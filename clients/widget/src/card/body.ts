@@ -1,3 +1,4 @@
+import { readable } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { inspectUrl } from '../address.ts';
 import type { Elicitation } from '../elicitation.ts';
@@ -7,7 +8,6 @@ import { headView } from './head.ts';
 import { noteView } from './note.ts';
 import type { CardProps, QuestionProps } from './props.ts';
 import { type CardState, isOver } from './state.ts';
-import { readable } from './text.ts';
 import { addressView } from './url-address.ts';
 
 /** A message of more characters gets a scrolling box, so that the buttons stay near. */

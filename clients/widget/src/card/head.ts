@@ -1,17 +1,16 @@
+import { readableLine } from '@parley/shared/domain/readable';
 import { html, type TemplateResult } from 'lit';
 import type { Elicitation } from '../elicitation.ts';
 import type { Strings } from '../strings/strings.ts';
 import { type IconName, icon } from './icons.ts';
 import type { CardProps } from './props.ts';
 import { isOver } from './state.ts';
-import { readableLine } from './text.ts';
 
 const SOON_MS = 60_000;
 
 /** Who asks, as a name for use in sentences. */
 export function agentOf(view: Elicitation | undefined, given: string | undefined, strings: Strings): string {
-  const { agent, server, toolName } = view?.context ?? {};
-  return firstText(given, agent, server, toolName) ?? strings.someAgent;
+  return firstText(given, view?.context?.agent) ?? strings.someAgent;
 }
 
 /** Title, asker, reason and deadline; or how the question ended. */

@@ -1,6 +1,6 @@
+import { readable } from '@parley/shared/domain/readable';
 import { html, type TemplateResult } from 'lit';
 import { type IconName, icon } from './icons.ts';
-import { readable } from './text.ts';
 
 /** A notice. The first of several texts is its heading. */
 export function noteView(

@@ -1,8 +1,8 @@
+import { readable } from '@parley/shared/domain/readable';
 import { html, type TemplateResult } from 'lit';
 import type { InspectedUrl } from '../address.ts';
 import type { Strings } from '../strings/strings.ts';
 import { noteView } from './note.ts';
-import { readable } from './text.ts';
 
 /** The complete URL of a url question, with its host in bold and with warnings. */
 export function addressView(

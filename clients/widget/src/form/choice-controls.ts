@@ -1,5 +1,5 @@
+import { readableLine } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
-import { readableLine } from '../card/text.ts';
 import { type Control, frame, plainText } from './control-frame.ts';
 import { current } from './control-value.ts';
 import type { Draft, MultiSelect, Select, YesNo } from './fields.ts';

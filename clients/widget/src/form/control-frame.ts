@@ -1,5 +1,5 @@
+import { readable } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
-import { readable } from '../card/text.ts';
 import type { Strings } from '../strings/strings.ts';
 import type { Draft, Field } from './fields.ts';
 

@@ -1,8 +1,8 @@
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { readableLine } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { guard } from 'lit/directives/guard.js';
 import { agentOf } from '../card/head.ts';
-import { readableLine } from '../card/text.ts';
 import type { Elicitation } from '../elicitation.ts';
 import type { ElicitationServer, ElicitationSettled } from '../index.ts';
 import type { AllStrings } from '../strings/strings.ts';

@@ -15,9 +15,8 @@ const choices = (amount: number) => count(amount, 'Möglichkeit', 'Möglichkeite
 export const GERMAN: AllStrings = {
   lang: DE,
 
-  someAgent: 'der Assistent',
-  questionFrom: (agent) =>
-    agent === 'der Assistent' ? 'Eine Frage vom Assistenten' : `Eine Frage von ${agent}`,
+  someAgent: 'der Dienst hinter diesem Chat',
+  questionFrom: (agent) => `Eine Frage. Es fragt: ${agent}`,
   asks: (agent) => `Es fragt: ${agent}`,
   why,
   sensitive: 'Als vertraulich gekennzeichnet: Das Sprachmodell soll die Antwort nicht zu sehen bekommen.',
@@ -144,7 +143,7 @@ export const GERMAN: AllStrings = {
   waitingLong: (amount) => `${count(amount, 'Frage wartet', 'Fragen warten')} auf Sie`,
   inboxEmpty: 'Es wartet nichts auf Sie.',
 
-  arrived: (agent) => (agent === 'der Assistent' ? 'Neue Frage vom Assistenten' : `Neue Frage von ${agent}`),
+  arrived: (agent) => `Neue Frage. Es fragt: ${agent}`,
 };
 
 function why({ trigger, tool }: Why): string | undefined {

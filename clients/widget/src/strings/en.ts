@@ -13,7 +13,7 @@ const choices = (amount: number) => count(amount, 'choice');
 export const ENGLISH: Strings = {
   lang: EN,
 
-  someAgent: 'the assistant',
+  someAgent: 'the service behind this chat',
   questionFrom: (agent) => `A question from ${agent}`,
   asks: (agent) => `Asked by ${agent}`,
   why,

@@ -28,7 +28,7 @@ export interface Strings {
   readonly lang: string;
 
   // Who asks, and why
-  /** The asker when no name is known; used in sentences. */
+  /** The asker of a question that names no agent; used in sentences. */
   readonly someAgent: string;
   /** Title of a question without one. */
   readonly questionFrom: (agent: string) => string;

@@ -43,6 +43,7 @@ export function replyOf(parts: Parts, visit: Visit, answer: PageReply): Reply {
     language: languageOf(visit.head.headers['accept-language']),
     nonce: randomBytes(NONCE_BYTES).toString('base64url'),
     https: parts.https,
+    keepsOpener: parts.notifyOrigins.length > 0,
   });
   return { type: 'text', status, body: html, headers: { ...headers, ...cookie } };
 }

@@ -78,7 +78,7 @@ function askingOf(admitted: Admitted): Asking {
   const { agent } = row.definition.context;
   const service = target.kind === 'secret' ? takerOf(admitted) : target.service;
   return {
-    agent: typeof agent === 'string' && agent !== '' ? agent : service,
+    ...(typeof agent === 'string' && agent.trim() !== '' && { agent }),
     service,
     message: row.definition.message,
   };

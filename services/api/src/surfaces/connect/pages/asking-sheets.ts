@@ -55,7 +55,8 @@ ${form(view.signIn, field)}`,
 /** May the agent use your account there? */
 export function consentSheet(view: AskingView<'consent'>, strings: PageStrings): Sheet {
   const { consent, asking } = strings;
-  const { agent, service } = view.asking;
+  const { service } = view.asking;
+  const { asker, askerFirst } = askerOf(view.asking, strings);
   const host = view.origin === undefined ? undefined : hostOf(view.origin);
   const origin = view.origin === undefined ? consent.originLater(name(service)) : originBox(view.origin);
   return {
@@ -63,7 +64,7 @@ export function consentSheet(view: AskingView<'consent'>, strings: PageStrings):
     title: consent.title(plain(service)),
     heading: consent.title(name(service)),
     mark: 'link',
-    body: html`${paragraph(consent.lead(name(agent), name(service)), 'lead')}
+    body: html`${paragraph(consent.lead(askerFirst, name(service)), 'lead')}
 ${wordsOf(view.asking, strings)}
 ${facts([
   personRow(view.person, strings),
@@ -77,14 +78,15 @@ ${actions(
   buttonForm(view.proceed, host === undefined ? consent.proceed : consent.proceedTo(hostName(host))),
   buttonForm(view.decline, asking.decline, 'plain'),
 )}
-${paragraph(asking.afterDecline(name(agent)), 'quiet')}`,
+${paragraph(asking.afterDecline(asker), 'quiet')}`,
   };
 }
 
 /** Please paste the key, or the secret that the agent asked for. */
 export function secretSheet(view: AskingView<'secret'>, strings: PageStrings): Sheet {
   const { asking, secret } = strings;
-  const { agent, service } = view.asking;
+  const { service } = view.asking;
+  const { asker, askerFirst } = askerOf(view.asking, strings);
   const once = view.onceFor;
   const titleOf = (around: (text: string) => Html) =>
     once === undefined ? secret.title(around(service)) : secret.onceTitle(around(view.field.label));
@@ -95,20 +97,20 @@ export function secretSheet(view: AskingView<'secret'>, strings: PageStrings): S
     mark: 'key',
     body: html`${paragraph(
       once === undefined
-        ? secret.lead(name(agent), name(service))
-        : secret.onceLead(name(agent), name(view.field.label)),
+        ? secret.lead(askerFirst, name(service))
+        : secret.onceLead(askerFirst, name(view.field.label)),
       'lead',
     )}
 ${wordsOf(view.asking, strings)}
 ${facts([personRow(view.person, strings)])}
-${paragraph(once === undefined ? secret.kept(name(agent), name(service)) : secret.once(name(once), name(agent)))}
+${paragraph(once === undefined ? secret.kept(asker, name(service)) : secret.once(name(once), asker))}
 ${laterOf(view.person, strings)}
 ${form(view.proceed, secretField(view, strings), PROCEED_ID)}
 ${actions(
   html`<button form="${PROCEED_ID}">${once === undefined ? secret.proceed : secret.onceProceed}</button>`,
   buttonForm(view.decline, asking.decline, 'plain'),
 )}
-${paragraph(asking.afterDecline(name(agent)), 'quiet')}`,
+${paragraph(asking.afterDecline(asker), 'quiet')}`,
   };
 }
 
@@ -126,12 +128,19 @@ function personRow(person: string | undefined, { asking }: PageStrings) {
   return person === undefined ? undefined : ([asking.person, name(person)] as const);
 }
 
-function wordsOf({ agent, message }: Asking, { asking }: PageStrings): Html | undefined {
+/** Who asks, within a sentence and at its start. */
+function askerOf({ agent }: Asking, { asking }: PageStrings): { asker: Html; askerFirst: Html } {
+  if (agent !== undefined) return { asker: name(agent), askerFirst: name(agent) };
+  return { asker: plain(asking.unnamed), askerFirst: plain(asking.unnamedFirst) };
+}
+
+function wordsOf(question: Asking, strings: PageStrings): Html | undefined {
+  const { message } = question;
   if (message.trim() === '') return undefined;
   const long = message.length > WORDS_SHORT || message.split('\n').length > WORDS_SHORT_LINES;
   // What scrolls must be reachable by keyboard, and say what it is.
   const reach = long ? html` class="long" tabindex="0" role="group" aria-labelledby="words"` : undefined;
-  return html`<figure class="words"><figcaption id="words">${asking.words(name(agent))}</figcaption><blockquote dir="auto"${reach}>${message}</blockquote></figure>`;
+  return html`<figure class="words"><figcaption id="words">${strings.asking.words(askerOf(question, strings).askerFirst)}</figcaption><blockquote dir="auto"${reach}>${message}</blockquote></figure>`;
 }
 
 function laterOf(person: string | undefined, { asking }: PageStrings): Html | undefined {

@@ -6,6 +6,8 @@ export interface HeaderFacts {
   readonly https: boolean;
   /** Whether the page holds our one script. */
   readonly script: boolean;
+  /** Whether the page that opened this one is notified at the end, for which the two must stay connected. */
+  readonly keepsOpener: boolean;
   readonly retryAfterSeconds?: number;
 }
 
@@ -34,8 +36,7 @@ export function headersOf(facts: HeaderFacts): Readonly<Record<string, string>> 
     'x-frame-options': 'DENY',
     // Not `no-referrer`: with that, browsers say `Origin: null` on our own posts.
     'referrer-policy': 'same-origin',
-    // Anything stricter cuts the tie to the page that opened this one, which the last page tells of the end.
-    'cross-origin-opener-policy': 'unsafe-none',
+    'cross-origin-opener-policy': facts.keepsOpener ? 'unsafe-none' : 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'x-content-type-options': 'nosniff',
     'x-robots-tag': 'noindex, nofollow',

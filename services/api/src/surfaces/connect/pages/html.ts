@@ -1,3 +1,5 @@
+import { readable } from '@parley/shared/domain/readable';
+
 /** Markup whose holes are escaped already. Only `html` makes it. */
 export class Html {
   // Private, so that no plain object can pass for markup.
@@ -20,15 +22,6 @@ export function html(parts: TemplateStringsArray, ...holes: readonly Hole[]): Ht
   return new Html(parts, holes);
 }
 
-/** `text` with what a person cannot see made visible: controls and bidirectional controls as U+FFFD. */
-export function shown(text: string): string {
-  return text.toWellFormed().replace(UNSEEN, '\ufffd');
-}
-
-// Line breaks and tabs stay. Marks (U+200E, U+200F) stay too: Arabic and Hebrew need them, and they turn nothing round.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
-const UNSEEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u202a-\u202e\u2066-\u2069]/gu;
-
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -42,5 +35,5 @@ function markupOf(hole: Hole): string {
   if (hole === undefined) return '';
   if (hole instanceof Html) return hole.toString();
   if (typeof hole === 'object') return hole.map(markupOf).join('');
-  return shown(String(hole)).replace(/[&<>"'`]/gu, (sign) => ESCAPES[sign] ?? '');
+  return readable(String(hole)).replace(/[&<>"'`]/gu, (sign) => ESCAPES[sign] ?? '');
 }

@@ -11,6 +11,8 @@ export interface PageOptions {
   readonly nonce: string;
   /** True when browsers reach this origin by https. Only then the page sends Strict-Transport-Security. */
   readonly https: boolean;
+  /** True when the last page may notify the page that opened this one. Otherwise browsers separate the two. */
+  readonly keepsOpener: boolean;
 }
 
 /** A page as it goes out. */
@@ -36,6 +38,7 @@ export function renderPage(view: ConnectView, options: PageOptions): HtmlPage {
     language: options.language,
     nonce: options.nonce,
     https: options.https,
+    keepsOpener: options.keepsOpener,
     script: sheet.tell !== undefined,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });

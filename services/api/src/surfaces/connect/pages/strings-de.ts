@@ -24,8 +24,10 @@ export const GERMAN: PageStrings = {
     button: 'Anmelden',
   },
   asking: {
+    unnamed: 'der Dienst hinter diesem Chat',
+    unnamedFirst: 'Der Dienst hinter diesem Chat',
     person: 'Angemeldet als',
-    words: (agent) => html`In den Worten von ${agent}`,
+    words: (agent) => html`${agent} schreibt`,
     decline: 'Ablehnen',
     afterDecline: (agent) =>
       html`Wenn Sie ablehnen, geschieht nichts, und ${agent} erfährt davon. Sie können dieses Fenster auch schließen und später entscheiden, solange die Frage im Chat offen ist.`,
@@ -54,7 +56,7 @@ export const GERMAN: PageStrings = {
     onceTitle: (label) => html`Eingeben: ${label}`,
     onceLead: (agent, label) => html`${agent} bittet Sie um eine geheime Angabe: ${label}.`,
     once: (tool, agent) =>
-      html`Sie wird einmal an ${tool} übergeben und dann gelöscht. Weder der Chat noch das Sprachmodell hinter ${agent} bekommt sie zu sehen.`,
+      html`Sie wird einmal an ${tool} übergeben und dann gelöscht. Weder der Chat noch das Sprachmodell, das ${agent} nutzt, bekommt sie zu sehen.`,
     faults: {
       empty: 'Das Feld war leer. Bitte füllen Sie es aus.',
       rejected:

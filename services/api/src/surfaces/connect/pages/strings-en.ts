@@ -24,8 +24,10 @@ export const ENGLISH: PageStrings = {
     button: 'Sign in',
   },
   asking: {
+    unnamed: 'the service behind this chat',
+    unnamedFirst: 'The service behind this chat',
     person: 'Signed in as',
-    words: (agent) => html`In the words of ${agent}`,
+    words: (agent) => html`${agent} wrote`,
     decline: 'Decline',
     afterDecline: (agent) =>
       html`If you decline, nothing happens and ${agent} is told so. You can also close this window and decide later, as long as the question in the chat is open.`,

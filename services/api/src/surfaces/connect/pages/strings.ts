@@ -40,7 +40,11 @@ export interface PageStrings {
     readonly button: string;
   };
   readonly asking: {
+    /** The asker that names no agent, within a sentence and at its start. */
+    readonly unnamed: string;
+    readonly unnamedFirst: string;
     readonly person: string;
+    /** Who wrote the message below; the asker comes first. */
     readonly words: Around1;
     readonly decline: string;
     readonly afterDecline: Around1;

@@ -2,8 +2,8 @@ import type { FailureCode } from '../connectors/connector.ts';
 
 /** Who asks and for what, as the person knows it. Plain text throughout: pages escape all of it. */
 export interface Asking {
-  /** The agent that asks, by its title. */
-  readonly agent: string;
+  /** The agent that asks, by its title. Absent when the question names none: then the service behind the chat asks. */
+  readonly agent?: string;
   /** What is asked for: the tool's service, by its title. */
   readonly service: string;
   /** The question's own words. */
