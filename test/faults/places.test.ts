@@ -55,3 +55,27 @@ it('readers that disconnect before their stream begins release their stream slot
   // Sooner than the slot's lease would lapse.
   expect(await waitUntil(open, { what: 'a free slot', timeoutMs: 20_000 })).toBe(true);
 });
+
+it('the stream slots of a pod that was killed are free as soon as its lease has lapsed', async () => {
+  const env = { PARLEY_LIMIT_USER_STREAMS: String(PLACES), PARLEY_LEASE_MS: '1000' };
+  const [killed, next] = [await site.pod(env), await site.pod(env)];
+  const headers = { authorization: `Bearer ${await tokenOf(newOwner())}` };
+  const open = async (url: string) => {
+    const leaving = new AbortController();
+    const response = await fetch(`${url}/v1/inbox/events`, { headers, signal: leaving.signal });
+    return { status: response.status, leave: () => leaving.abort() };
+  };
+  const before = await Promise.all(Array.from({ length: PLACES }, () => open(killed.url)));
+  expect(before.map(({ status }) => status)).toEqual(before.map(() => 200));
+  expect((await open(next.url)).status).toBe(429);
+  await killed.kill('SIGKILL');
+  // The slots themselves last 45 s.
+  const after = await waitUntil(
+    async () => {
+      const reader = await open(next.url);
+      return reader.status === 200 && reader;
+    },
+    { what: 'a free slot', timeoutMs: 20_000 },
+  );
+  after.leave();
+});

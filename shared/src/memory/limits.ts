@@ -32,6 +32,11 @@ export function createMemoryLimits(): Limits {
       places.set(key, held.set(place, now + ttlMs));
       return true;
     },
+    async places(limit, subject) {
+      const now = performance.now();
+      const held = [...(places.get(keyOf(limit, subject)) ?? [])].filter(([, until]) => until > now);
+      return held.sort(([, a], [, b]) => a - b).map(([place]) => place);
+    },
     async release(limit, subject, place) {
       const key = keyOf(limit, subject);
       const held = places.get(key);

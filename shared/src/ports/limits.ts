@@ -16,6 +16,8 @@ export interface Limits {
   take(limit: string, subject: Owner, rate: Rate): Promise<LimitVerdict>;
   /** Occupies or renews one of `max` places for `ttlMs`. False when all are occupied. */
   hold(limit: string, subject: Owner, place: string, max: number, ttlMs: number): Promise<boolean>;
+  /** The occupied places under `limit`, the one whose lease ends first at the front. */
+  places(limit: string, subject: Owner): Promise<readonly string[]>;
   /** Frees a place, best effort. */
   release(limit: string, subject: Owner, place: string): Promise<void>;
 }

@@ -220,6 +220,11 @@ export function backendSettings(env: Env): BackendSettings {
   };
 }
 
+/** The lease of a pod on what it holds: its turns, and the places of its event streams. */
+export function leaseTiming({ PARLEY_LEASE_MS: leaseMs }: Env): { renewMs: number; leaseMs: number } {
+  return { renewMs: leaseMs / 4, leaseMs };
+}
+
 /** The limits and intervals of the engine. */
 export function engineSettings(env: Env): EngineSettings {
   return {

@@ -14,7 +14,6 @@ import {
   type AuthorizationServer,
   startAuthorizationServer,
 } from '../../../infra/demo/stand-ins/authorization-server/authorization-server.ts';
-import { createCallLimits } from '../../../services/api/src/http/limits.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createOAuth2Connector } from '../../../services/api/src/surfaces/connect/connectors/oauth2.ts';
 import type { ConnectEvent } from '../../../services/api/src/surfaces/connect/events.ts';
@@ -31,6 +30,7 @@ import { listenOnFreePort } from '../../harness/free-port.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { newKeys } from '../../vault/stores.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
 import { createPages } from './pages-server.ts';
 
 export const ADA: Owner = { tenant: 'acme', userId: 'ada' };
@@ -269,11 +269,7 @@ async function openPod(
   const engine = engineOn(backend, { settings: { connectBaseUrl: `${shared.publicUrl}/auth/connect/` } });
   const vault = createVault({ store: createRedisVaultStore(redis), keys: shared.keys });
   const { elicitations, connect: store, limits } = backend;
-  const callLimits = createCallLimits(
-    limits,
-    { userWrites: 300, userStreams: 5, elicitationAnswers: 300, serviceCalls: 1000 },
-    () => undefined,
-  );
+  const callLimits = callLimitsOn(limits, { userStreams: 5, serviceCalls: 1000 });
   return {
     backend,
     engine,

@@ -10,7 +10,6 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
-import { createCallLimits } from '../../../services/api/src/http/limits.ts';
 import {
   formBody,
   type Proof,
@@ -29,6 +28,7 @@ import { newOwner } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { podOn } from '../turns/setup.ts';
+import { callLimitsOn } from './call-limits.ts';
 
 const SECRET = 'the secret of a vendor';
 const PAGE = 'https://page.example';
@@ -157,12 +157,11 @@ beforeAll(async () => {
   });
   const backend = createMemoryBackend(ROOMY);
   const { engine, turns } = podOn(backend, model);
-  const budgets = { userWrites: 100, userStreams: 100, elicitationAnswers: 100, serviceCalls: 100 };
   const app = createApp({
     surfaces: [deskRoutes({ engine, turns })],
     serve: createServe({
       authenticate: createAuthenticate({ serviceKeys: [], verify: undefined }),
-      limits: createCallLimits(backend.limits, budgets, () => undefined),
+      limits: callLimitsOn(backend.limits),
       bodyBytesMax: 1_000,
       sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
       onDone: () => undefined,

@@ -17,7 +17,6 @@ import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-t
 import { type Secrets, withSecretsRedeemed } from '../../../services/api/src/agents/tools/secrets.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
-import { createCallLimits } from '../../../services/api/src/http/limits.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import { createSecrets } from '../../../services/api/src/surfaces/connect/secrets.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
@@ -32,6 +31,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 import { newKeys } from '../../vault/stores.ts';
 import { createTestBrowser } from '../connect/browser.ts';
 import { createPages } from '../connect/pages-server.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
 
 /** Asks for a secret for the tool that the user names, then passes the reference to `echo` the given number of times. */
 function line({ userText, results }: Turn): ScriptedReply {
@@ -57,7 +57,6 @@ afterAll(async () => {
 });
 
 const SUPPORTED: Support = { form: true, url: true };
-const callLimits = { userWrites: 1e6, userStreams: 1e6, elicitationAnswers: 1e6, serviceCalls: 1e6 };
 
 /** A pod with its hosted pages, where users sign in by typing their name. */
 async function open() {
@@ -90,7 +89,7 @@ mcpServers:
       keys,
       identity: createTypedIdentity(owner.tenant),
       targets: createConnectTargets(loaded, { publicUrl, allowLoopbackHttp: true }),
-      callLimits: createCallLimits(backend.limits, callLimits, () => undefined),
+      callLimits: callLimitsOn(backend.limits),
       notifyOrigins: [],
       proxyHops: 0,
       failuresMax: 30,

@@ -8,7 +8,6 @@ import { createMemoryDeadLetters } from '@parley/shared/memory/dead-letters';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { openApiOf } from '../../../services/api/src/http/docs/openapi.ts';
-import { createCallLimits } from '../../../services/api/src/http/limits.ts';
 import { createRouter } from '../../../services/api/src/http/router.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
@@ -20,6 +19,7 @@ import { askQuestion } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { userToken } from '../../harness/tokens.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
 
 const LIST = '/v1/webhooks/dead-letters';
 const KEYS = { acme: 'acme-service-key-0123456789abcdef', globex: 'globex-service-key-0123456789abcdef' };
@@ -31,11 +31,7 @@ const deadLetters = createMemoryDeadLetters({ keepMs: 60_000 });
 const outbox: string[] = [];
 let base: string;
 
-const limits = createCallLimits(
-  backend.limits,
-  { userWrites: 1e6, userStreams: 1e6, elicitationAnswers: 1e6, serviceCalls: 1e6 },
-  () => undefined,
-);
+const limits = callLimitsOn(backend.limits);
 const serve = createServe({
   authenticate: createAuthenticate({
     serviceKeys: Object.entries(KEYS).map(([tenant, key]) => `${tenant}:${key}`),

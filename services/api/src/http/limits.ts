@@ -13,8 +13,27 @@ export interface CallLimits {
   call(caller: Caller, writes: boolean): Promise<void>;
   /** One answer of one caller to one elicitation. */
   answer(owner: Owner, elicitationId: string): Promise<void>;
-  /** Takes and keeps a place for one event stream of a user; the returned function releases it. */
-  stream(caller: Caller, place: string): Promise<() => void>;
+  /**
+   * Takes and keeps a place for one event stream of a user; the returned function releases it. `onLost` is called when
+   * another reader took the place.
+   */
+  stream(caller: Caller, reader: StreamReader, onLost: () => void): Promise<() => void>;
+}
+
+/** A reader that asks for an event stream. */
+export interface StreamReader {
+  /** What it reads, such as `chat/<conversation id>`. */
+  readonly stream: string;
+  /** True when it has read this stream before. It may then take the place of an earlier connection to the same stream. */
+  readonly returns: boolean;
+}
+
+/** This pod as a holder of stream places. */
+export interface PlaceHolder {
+  /** Name of this pod's lease; another one after each start. */
+  readonly owner: string;
+  /** True when the lease of another pod has lapsed. */
+  hasLapsed(owner: string): Promise<boolean>;
 }
 
 export interface CallLimitSettings {
@@ -30,12 +49,19 @@ const RENEW_MS = 15_000;
 /** A service key has its budget under a name that no user can have. */
 const SERVICE_USER = '\u0000service';
 
-/** Makes the budgets. `onRefused` is called with the limit that a caller has reached. */
-export function createCallLimits(
-  limits: Limits,
-  settings: CallLimitSettings,
-  onRefused: (limit: LimitName) => void,
-): CallLimits {
+export interface CallLimitDeps {
+  readonly limits: Limits;
+  readonly settings: CallLimitSettings;
+  readonly holder: PlaceHolder;
+  /** How often the places of open streams are renewed, in ms. */
+  readonly renewMs?: number;
+  /** Called with the limit that a caller has reached. */
+  readonly onRefused: (limit: LimitName) => void;
+}
+
+/** Makes the budgets. */
+export function createCallLimits(deps: CallLimitDeps): CallLimits {
+  const { limits, settings, holder, renewMs = RENEW_MS, onRefused } = deps;
   async function take(limit: LimitName, subject: Owner, points: number, of = ''): Promise<void> {
     const verdict = await limits.take(`${limit}${of}`, subject, { points, windowSeconds: WINDOW_SECONDS });
     if (verdict.allowed) return;
@@ -56,22 +82,59 @@ export function createCallLimits(
     },
     answer: (owner, elicitationId) =>
       take('answers', owner, settings.elicitationAnswers, `:${elicitationId}`),
-    async stream(caller, place) {
+    async stream(caller, reader, onLost) {
       if (caller.kind === 'service') return () => undefined;
+      const place = formatPlace({ owner: holder.owner, stream: reader.stream });
       const hold = () => limits.hold('streams', caller, place, settings.userStreams, PLACE_MS);
-      if (!(await hold())) {
+      const isHeld = (await hold()) || ((await freePlace(deps, caller, reader)) && (await hold()));
+      if (!isHeld) {
         onRefused('streams');
         throw new ParleyError('rate_limited', 'This user has too many open event streams; close one.', {
           retryAfterSeconds: WINDOW_SECONDS,
         });
       }
-      const renewal = setInterval(() => hold().catch(() => undefined), RENEW_MS).unref();
+      const renew = () => hold().then((held) => held || onLost());
+      const renewal = setInterval(() => renew().catch(() => undefined), renewMs).unref();
       return () => {
         clearInterval(renewal);
         limits.release('streams', caller, place).catch(() => undefined);
       };
     },
   };
+}
+
+/**
+ * Frees the places of pods whose lease has lapsed; else, for a reader that returns, the oldest place of its own stream,
+ * whose connection is probably broken. False when there is none of either.
+ */
+async function freePlace(
+  { limits, holder }: CallLimitDeps,
+  user: Owner,
+  { stream, returns }: StreamReader,
+): Promise<boolean> {
+  const places = (await limits.places('streams', user)).map((name) => ({ name, ...parsePlace(name) }));
+  const owners = [...new Set(places.map(({ owner }) => owner))].filter((owner) => owner !== holder.owner);
+  const haveLapsed = await Promise.all(owners.map((owner) => holder.hasLapsed(owner)));
+  const lapsed = new Set(owners.filter((_owner, at) => haveLapsed[at]));
+  const abandoned = places.filter(({ owner }) => lapsed.has(owner));
+  const own = returns ? places.filter((place) => place.stream === stream).slice(0, 1) : [];
+  const free = abandoned.length > 0 ? abandoned : own;
+  await Promise.all(free.map(({ name }) => limits.release('streams', user, name)));
+  return free.length > 0;
+}
+
+interface PlaceName {
+  readonly owner: string;
+  readonly stream: string;
+}
+
+function formatPlace({ owner, stream }: PlaceName): string {
+  return [owner, stream, randomUUID()].map(encodeURIComponent).join('/');
+}
+
+function parsePlace(name: string): PlaceName {
+  const [owner = '', stream = ''] = name.split('/').map(decodeURIComponent);
+  return { owner, stream };
 }
 
 /** Resolves when a caller may answer: the budget of the call, and that of the elicitation. Throws `rate_limited`. */
@@ -85,18 +148,28 @@ export async function admitAnswer(
   await Promise.all([admitted, exists && caller.kind === 'user' && limits.answer(caller, elicitationId)]);
 }
 
+/** A place that an event stream occupies. */
+export interface StreamPlace {
+  readonly release: () => void;
+  /** Aborted when the caller disconnects, the pod drains, or another reader took the place. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Takes a place for an event stream, and opens it. Releases the place when `open` fails, when the stream calls
  * `release`, and when the caller disconnects, also before the first event.
  */
 export async function inStreamPlace<Opened>(
   limits: Pick<CallLimits, 'stream'>,
-  { caller, signal }: Pick<RouteCall, 'caller' | 'signal'>,
-  open: (release: () => void) => Promise<Opened>,
+  { caller, signal: calling }: Pick<RouteCall, 'caller' | 'signal'>,
+  reader: StreamReader,
+  open: (place: StreamPlace) => Promise<Opened>,
 ): Promise<Opened> {
-  const release = releaseOnAbort(signal, await limits.stream(caller, randomUUID()));
+  const lost = new AbortController();
+  const signal = AbortSignal.any([calling, lost.signal]);
+  const release = releaseOnAbort(signal, await limits.stream(caller, reader, () => lost.abort()));
   try {
-    return await open(release);
+    return await open({ release, signal });
   } catch (error) {
     release();
     throw error;

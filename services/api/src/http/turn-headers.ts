@@ -1,6 +1,7 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import { DELIVERIES, type Delivery, type Support } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
+import type { StreamReader } from './limits.ts';
 import { REPLAYED } from './reply.ts';
 import type { RouteCall, Surface } from './route.ts';
 
@@ -28,6 +29,15 @@ function readSupport(header: string | undefined, caller: Caller, streams: boolea
   const words = header.split(',').map((word) => word.trim().toLowerCase());
   const all = words.includes('true');
   return { form: all || words.includes('form'), url: all || words.includes('url') };
+}
+
+/** The reader of a turn that a request begins, or finds by its key. */
+export function turnReader(conversationId: string | undefined, header: RouteCall['header']): StreamReader {
+  const isNamed = conversationId !== undefined;
+  return {
+    stream: isNamed ? `chat/${conversationId}` : 'chat',
+    returns: isNamed && header('idempotency-key') !== undefined,
+  };
 }
 
 /** How the stream behaves while the turn waits for its person: `hold` by default, or `detach`. */

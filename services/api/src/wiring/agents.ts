@@ -1,5 +1,5 @@
 import type { Tracer } from '@opentelemetry/api';
-import { wholeEnvironment } from '@parley/shared/runtime/env';
+import { leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
 import { loadAgentsConfig } from '../agents/config/load.ts';
 import { createAgents } from '../agents/loop/agents.ts';
 import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
@@ -69,7 +69,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     agents: createAgents({ loaded, toolsOf }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
     pod: env.PARLEY_POD,
-    leaseTiming: { renewMs: env.PARLEY_LEASE_MS / 4, leaseMs: env.PARLEY_LEASE_MS },
+    leaseTiming: leaseTiming(env),
     onFault: (error, { streamRequestId }) => log.error({ err: error, streamRequestId }, 'turn failed'),
   });
   return {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
@@ -7,11 +8,13 @@ import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
+import { type Lease, startLease } from '@parley/shared/runs/lease';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import {
   backendSettings,
   type Env,
   engineSettings,
+  leaseTiming,
   otlpOf,
   redisLocation,
   resourceAttributesOf,
@@ -84,7 +87,12 @@ export async function wirePod(env: Env): Promise<Pod> {
   const drain = new AbortController();
   // Every stream and every long poll listens to it. Node warns of a leak when there are more than ten listeners.
   setMaxListeners(0, drain.signal);
-  const callChecks = { authenticate: createAuthentication(env), limits: createLimits(env, backend, metrics) };
+  const owner = `${env.PARLEY_POD}/${randomUUID()}`;
+  const lease = startLease(backend.heartbeats, owner, leaseTiming(env), () => undefined);
+  const callChecks = {
+    authenticate: createAuthentication(env),
+    limits: createLimits({ env, backend, metrics, owner, lease }),
+  };
   const agents = wireAgents({
     env,
     version,
@@ -137,6 +145,7 @@ export async function wirePod(env: Env): Promise<Pod> {
     startDraining: () => drain.abort(),
     async release() {
       await agents?.close();
+      lease.stop();
       localTimers.close();
       await Promise.all([stopSweeping(), stopDelivering()]);
       await backend.close();
@@ -159,17 +168,24 @@ function openBackend(env: Env, metrics: Metrics): Backend {
   });
 }
 
-function createLimits(env: Env, backend: Backend, metrics: Metrics): CallLimits {
-  return createCallLimits(
-    backend.limits,
-    {
+interface LimitParts extends Pick<PodParts, 'env' | 'backend' | 'metrics'> {
+  /** The name under which this pod holds stream places, and its lease on them. */
+  readonly owner: string;
+  readonly lease: Lease;
+}
+
+function createLimits({ env, backend, metrics, owner, lease }: LimitParts): CallLimits {
+  return createCallLimits({
+    limits: backend.limits,
+    settings: {
       userWrites: env.PARLEY_LIMIT_USER_WRITES,
       userStreams: env.PARLEY_LIMIT_USER_STREAMS,
       elicitationAnswers: env.PARLEY_LIMIT_ELICITATION_ANSWERS,
       serviceCalls: env.PARLEY_LIMIT_SERVICE_CALLS,
     },
-    (limit) => metrics.rateLimited.add(1, { limit }),
-  );
+    holder: { owner, hasLapsed: lease.hasLapsed },
+    onRefused: (limit) => metrics.rateLimited.add(1, { limit }),
+  });
 }
 
 function createAuthentication(env: Env): Authenticate {

@@ -80,6 +80,8 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     async hold(limit, subject, place, max, ttlMs) {
       return (await holdScript([limitKey(limit, subject)], [place, max, ttlMs])) === 1;
     },
+    places: (limit, subject) =>
+      orUnavailable(() => redis.zrange(limitKey(limit, subject), '-inf', '+inf', 'BYSCORE'), onError),
     async release(limit, subject, place) {
       await orUnavailable(() => redis.zrem(limitKey(limit, subject), place), onError);
     },

@@ -158,6 +158,21 @@ export function budgetContract(contract: Contract): void {
       expect(await second.limits.hold('streams', owner, `${mine}`, 5, TTL)).toBe(false);
     });
 
+    it('is listed, the place whose lease ends first at the front, on any pod', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      for (const [place, ttlMs] of [
+        ['long', TTL],
+        ['short', TTL / 2],
+        ['longest', 2 * TTL],
+      ] as const)
+        await backend.limits.hold('streams', owner, place, 3, ttlMs);
+      expect(await second.limits.places('streams', owner)).toEqual(['short', 'long', 'longest']);
+      await backend.limits.release('streams', owner, 'long');
+      expect(await second.limits.places('streams', owner)).toEqual(['short', 'longest']);
+      expect(await second.limits.places('streams', newOwner())).toEqual([]);
+    });
+
     contract.itOverTime('is free again when a lease ends, and only that place', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();

@@ -22,6 +22,7 @@ import {
   TURN_BROWSER_HEADERS,
   TURN_KEY_DOCS,
   turnHeaders,
+  turnReader,
 } from '../../http/turn-headers.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
@@ -110,7 +111,7 @@ function chatRoute(deps: TurnDeps): Route {
       const options = readTurnHeaders(call, stream);
       const asked = { caller, conversationId, messages, agent, ...options, draining, admitted };
       return stream
-        ? chatEvents(deps, call, () => startTurn(deps.turns, asked))
+        ? chatEvents(deps, call, conversationId, () => startTurn(deps.turns, asked))
         : wholeReply(deps, call, await startTurn(deps.turns, asked), agent);
     },
   });
@@ -118,17 +119,19 @@ function chatRoute(deps: TurnDeps): Route {
 
 function chatEvents(
   deps: TurnDeps,
-  { caller, signal }: Pick<RouteCall, 'caller' | 'signal'>,
+  { caller, signal: calling, header }: Pick<RouteCall, 'caller' | 'signal' | 'header'>,
+  conversationId: string | undefined,
   start: () => ReturnType<typeof startTurn>,
 ): Promise<Reply> {
-  return inStreamPlace(deps.limits, { caller, signal }, async (release) => {
+  const reader = turnReader(conversationId, header);
+  return inStreamPlace(deps.limits, { caller, signal: calling }, reader, async (place) => {
     const { run } = await start();
     const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
-    const events = await followTurn(deps, run, { signal, facts });
+    const events = await followTurn(deps, run, { signal: place.signal, facts });
     return {
       type: 'events',
       headers: { ...AI_SDK_HEADERS, ...turnHeaders(run) },
-      events: encodeTurn(events, createAiSdkEncoder(), { signal, release }),
+      events: encodeTurn(events, createAiSdkEncoder(), place),
     };
   });
 }
@@ -156,7 +159,7 @@ function resumeRoute(deps: TurnDeps): Route {
       headers: { 'Last-Event-ID': 'Nothing up to this event is sent again.' },
       replies: { 200: Events, 204: { description: 'Nothing to tell' } },
     },
-    async handle({ caller, params, header, signal, admitted }) {
+    async handle({ caller, params, header, signal: calling, admitted }) {
       const conversation = conversationOf(userOf(caller), params.conversationId);
       const lastEventId = header('last-event-id') ?? '';
       const after = parseFeedPosition(lastEventId);
@@ -166,13 +169,14 @@ function resumeRoute(deps: TurnDeps): Route {
       await admitted;
       const stream = await deps.turns.resumable(conversation, after);
       if (stream === undefined) return { type: 'empty', status: 204 };
-      return inStreamPlace(deps.limits, { caller, signal }, async (release) => {
+      const reader = { stream: `chat/${conversation.conversationId}`, returns: true };
+      return inStreamPlace(deps.limits, { caller, signal: calling }, reader, async (place) => {
         const facts = await readReplayFacts(deps, stream);
-        const events = await followTurn(deps, stream, { signal, facts, after });
+        const events = await followTurn(deps, stream, { signal: place.signal, facts, after });
         return {
           type: 'events',
           headers: { ...AI_SDK_HEADERS, ...turnHeaders(conversation) },
-          events: encodeTurn(events, createAiSdkEncoder(after), { signal, release }),
+          events: encodeTurn(events, createAiSdkEncoder(after), place),
         };
       });
     },

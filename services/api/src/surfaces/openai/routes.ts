@@ -8,6 +8,7 @@ import {
   TURN_BROWSER_HEADERS,
   TURN_KEY_DOCS,
   turnHeaders,
+  turnReader,
 } from '../../http/turn-headers.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
@@ -65,8 +66,9 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
 type CompletionCall = RouteCall<undefined, CompletionInput>;
 
 function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
-  const { caller, signal, body } = call;
-  return inStreamPlace(deps.limits, { caller, signal }, async (release) => {
+  const { body } = call;
+  const reader = turnReader(body.conversationId, call.header);
+  return inStreamPlace(deps.limits, call, reader, async (place) => {
     const options = readTurnHeaders(call, true);
     const { run } = await start(deps, call, options);
     const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
@@ -78,11 +80,11 @@ function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
       usage: body.stream_options?.include_usage === true,
       steps: deps.steps,
     });
-    const events = await followTurn(deps, run, { signal, facts });
+    const events = await followTurn(deps, run, { signal: place.signal, facts });
     return {
       type: 'events',
       headers: turnHeaders(run),
-      events: encodeTurn(events, encoder, { signal, release }),
+      events: encodeTurn(events, encoder, place),
     };
   });
 }

@@ -7,7 +7,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { z } from 'zod';
-import { type CallLimits, inStreamPlace } from '../../http/limits.ts';
+import { type CallLimits, inStreamPlace, type StreamPlace } from '../../http/limits.ts';
 import { ownerOf } from '../../http/reply.ts';
 import { bearer, type Route, route } from '../../http/route.ts';
 import type { SseFrameEvent } from '../../http/sse.ts';
@@ -36,14 +36,15 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
         };
         const after = positionOf(header('last-event-id'));
         await admitted;
-        return inStreamPlace(limits, { caller, signal }, async (release) => {
+        const reader = { stream: `stream/${stream.streamRequestId}`, returns: after !== undefined };
+        return inStreamPlace(limits, { caller, signal }, reader, async (place) => {
           const items = await engine.watch({
             stream,
             evenIfSilent: caller.kind === 'service',
-            signal,
+            signal: place.signal,
             ...(after !== undefined && { after }),
           });
-          return { type: 'events', events: mapped(items, streamEvent, release, signal) };
+          return { type: 'events', events: mapped(items, streamEvent, place) };
         });
       },
     }),
@@ -59,9 +60,10 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
       },
       async handle({ caller, signal }) {
         const owner = ownerOf(caller, undefined);
-        return inStreamPlace(limits, { caller, signal }, async (release) => ({
+        const reader = { stream: 'inbox', returns: false };
+        return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
           type: 'events',
-          events: mapped(engine.watchInbox({ owner, signal }), inboxEvent, release, signal),
+          events: mapped(engine.watchInbox({ owner, signal: place.signal }), inboxEvent, place),
         }));
       },
     }),
@@ -89,13 +91,14 @@ function inboxEvent(item: InboxItem): SseFrameEvent {
 async function* mapped<Item>(
   items: AsyncIterable<Item>,
   toEvent: (item: Item) => SseFrameEvent,
-  release: () => void,
-  signal: AbortSignal,
-): AsyncGenerator<SseFrameEvent, void> {
+  { release, signal }: StreamPlace,
+): AsyncGenerator<SseFrameEvent, 'end' | 'cut'> {
   try {
     for await (const item of items) yield toEvent(item);
+    return 'end';
   } catch (error) {
     if (!signal.aborted) throw error;
+    return 'cut';
   } finally {
     release();
   }

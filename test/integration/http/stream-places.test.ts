@@ -1,0 +1,71 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import { createMemoryLimits } from '@parley/shared/memory/limits';
+import { describe, expect, it } from 'vitest';
+import { inStreamPlace, type StreamPlace, type StreamReader } from '../../../services/api/src/http/limits.ts';
+import { newOwner } from '../../contract/support/questions.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { callLimitsOn } from './call-limits.ts';
+
+const PLACES = 2;
+const RENEW_MS = 20;
+
+/** Two pods with the same limits. `dead` holds the pods whose lease has lapsed. */
+function twoPods() {
+  const limits = createMemoryLimits();
+  const dead = new Set<string>();
+  const user: Owner = newOwner();
+  const podNamed = (owner: string) => {
+    const holder = { owner, hasLapsed: async (other: string) => dead.has(other) };
+    const pod = callLimitsOn(limits, { userStreams: PLACES }, { holder, renewMs: RENEW_MS });
+    const opened: StreamPlace[] = [];
+    return {
+      async read(reader: Partial<StreamReader> = {}): Promise<StreamPlace> {
+        const call = { caller: { kind: 'user', ...user } as const, signal: new AbortController().signal };
+        const whole = { stream: 'inbox', returns: false, ...reader };
+        const place = await inStreamPlace(pod, call, whole, async (open) => open);
+        opened.push(place);
+        return place;
+      },
+      /** As a pod that is killed: its readers are gone, and nothing is released. */
+      dies: () => dead.add(owner),
+    };
+  };
+  return { first: podNamed('pod-1/a'), second: podNamed('pod-2/b') };
+}
+
+const TOO_MANY = { code: 'rate_limited', retryAfterSeconds: expect.any(Number) };
+
+describe('the stream places of a user', () => {
+  it('are free once the lease of the pod that held them has lapsed', async () => {
+    const { first, second } = twoPods();
+    for (let reader = 0; reader < PLACES; reader += 1) await first.read();
+    await expect(second.read()).rejects.toMatchObject(TOO_MANY);
+    first.dies();
+    for (let reader = 0; reader < PLACES; reader += 1) await second.read();
+    await expect(second.read()).rejects.toMatchObject(TOO_MANY);
+  });
+
+  it('include that of a reader which comes back: it takes its own again, and no place of another stream', async () => {
+    const { first, second } = twoPods();
+    const mine = { stream: 'chat/mine', returns: true };
+    const before = await first.read({ ...mine, returns: false });
+    const other = await first.read({ stream: 'chat/other' });
+    await expect(second.read({ stream: 'chat/third', returns: true })).rejects.toMatchObject(TOO_MANY);
+    await expect(second.read({ ...mine, returns: false })).rejects.toMatchObject(TOO_MANY);
+    const after = await second.read(mine);
+    // The earlier connection has no place any more, and ends if it still exists.
+    await waitUntil(async () => before.signal.aborted, { what: 'the earlier connection to end' });
+    expect([after.signal.aborted, other.signal.aborted]).toEqual([false, false]);
+  });
+
+  it('are not taken from a reader while others are free', async () => {
+    const { first, second } = twoPods();
+    const mine = { stream: 'chat/mine', returns: true };
+    const before = await first.read(mine);
+    const after = await second.read(mine);
+    await expect(second.read({ stream: 'chat/other' })).rejects.toMatchObject(TOO_MANY);
+    after.release();
+    await second.read({ stream: 'chat/other' });
+    expect(before.signal.aborted).toBe(false);
+  });
+});
