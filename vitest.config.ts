@@ -6,14 +6,17 @@ const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
 // Without `import`, which is implied where it applies: named, it would have require() load ES modules.
 const conditions = ['parley-source', 'node'];
 
-// Each of these keeps both cores busy by itself, or judges how late something is to the second.
-const ALONE = [
+// Each of these loads several pods, or asks one for its memory.
+const LOADS = [
   'test/attacks/attacks.test.ts',
   'test/e2e/three-pods.test.ts',
   'test/faults/pubsub-kill.test.ts',
   'test/faults/streams.test.ts',
-  'test/faults/take-over/{points,take-over,times}.test.ts',
+  'test/faults/take-over/{points,take-over}.test.ts',
 ];
+
+// Judges to the second how late a take-over is.
+const TIMES = 'test/faults/take-over/times.test.ts';
 
 // Failovers are minutes of waiting for servers to notice.
 const FAILOVERS = 'test/faults/{cluster,sentinel}.test.ts';
@@ -44,7 +47,7 @@ export default defineConfig({
         test: {
           name: 'pages',
           include: ['test/{browser,e2e}/**/*.test.ts'],
-          exclude: ALONE,
+          exclude: LOADS,
           maxWorkers: isFull ? 2 : 3,
           sequence: { groupOrder: 1 },
         },
@@ -55,7 +58,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: ['test/{attacks,faults}/**/*.test.ts'],
-          exclude: [...ALONE, FAILOVERS],
+          exclude: [...LOADS, TIMES, FAILOVERS],
           maxWorkers: isFull ? 1 : 4,
           sequence: { groupOrder: 2 },
         },
@@ -64,9 +67,18 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'proofs',
-          include: ALONE,
-          fileParallelism: false,
+          include: LOADS,
+          maxWorkers: isFull ? 1 : 2,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'times',
+          include: [TIMES],
+          fileParallelism: false,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -3,6 +3,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 /** The slowest files of the run, slowest first: one that began last would run alone at the end of its group. */
 const SLOW = [
   'faults/sentinel',
+  'faults/take-over/take-over',
+  'e2e/three-pods',
+  'faults/take-over/points',
+  'attacks/attacks',
   'browser/chat-page/trouble',
   'browser/widget/states',
   'e2e/chat/idempotency',
