@@ -136,6 +136,25 @@ export function leavingContract(contract: Contract): void {
       await first.sweep();
     });
 
+    it('refuses an answer that was decided before it and is committed after it', async () => {
+      const { first, pods } = contract;
+      const stream = newStream();
+      const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.05 });
+      await waitUntil(async () => (await first.read(serviceOf(stream), row.id)).now >= row.expiresAt, {
+        what: 'the deadline',
+        everyMs: 5,
+      });
+      const { elicitations } = pods.backend;
+      // The row as a pod has read it that was suspended between its decision and its commit.
+      const suspended = engineOn(pods.backend, {
+        elicitations: { ...elicitations, read: async () => ({ row, now: row.createdAt }) },
+      });
+      expect((await expectRefusal(answerQuestion(suspended, stream, row.id, 'decline'))).code).toBe('expired');
+      expect((await first.read(serviceOf(stream), row.id)).row.status).toBe('expired');
+      const ends = (await readEntries(pods.second.feed, stream)).map(({ event }) => event);
+      expect(ends).toMatchObject([{ status: 'pending' }, { status: 'expired' }]);
+    });
+
     it('is enforced by a timer of the pod', async () => {
       const { pods, second } = contract;
       const engine = engineOn(pods.backend);
@@ -215,6 +234,23 @@ export function leavingContract(contract: Contract): void {
         what: 'the row to leave',
       });
       expect(await readEntries(pods.second.feed, stream)).toHaveLength(3);
+    });
+
+    contract.itOverTime('a feed stays for the retention after the deadline of a later question', async () => {
+      const pods = await contract.openWith(RETENTION);
+      const engine = engineOn(pods.backend);
+      const stream = newStream();
+      const { row } = await askQuestion(engine, stream, { timeoutSeconds: 0.05 });
+      await engine.wait({ caller: serviceOf(stream), id: row.id });
+      await askQuestion(engine, stream);
+      await waitUntil(async () => 'refusal' in (await callOutcome(engine.read(serviceOf(stream), row.id))), {
+        what: 'the row to leave',
+      });
+      expect((await readEntries(pods.second.feed, stream)).map(({ event }) => event.type)).toEqual([
+        'elicitation-request',
+        'elicitation-resolved',
+        'elicitation-request',
+      ]);
     });
 
     contract.itOverTime('a feed that is created again has another epoch', async () => {
