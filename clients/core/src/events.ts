@@ -47,8 +47,12 @@ export function inboxItemOf(event: SseEvent): InboxItem {
   return Array.isArray(elicitations) ? { type: event.event, elicitations } : itemOf(event);
 }
 
-function itemOf({ event, id, data: text }: SseEvent): ElicitationChange | OtherEvent {
-  const data = parseData(text);
+function itemOf({ event, id, data }: SseEvent): ElicitationChange | OtherEvent {
+  return eventItemOf(event, parseData(data), id);
+}
+
+/** The item for an event by its name and its data. */
+export function eventItemOf(event: string, data: unknown, id?: string): ElicitationChange | OtherEvent {
   const position = id === undefined ? {} : { id };
   if (isChange(event) && isElicitation(data)) return { type: event, ...position, elicitation: data };
   return { type: 'other', event, ...position, data };

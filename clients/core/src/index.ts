@@ -11,7 +11,13 @@ export {
 } from './elicitations.ts';
 export { isParleyClientError, isTransient, ParleyClientError, type Problem } from './errors.ts';
 export { type OpenResponse, openResponse, readEventStream } from './event-stream.ts';
-export type { ElicitationChange, InboxItem, OtherEvent, StreamItem } from './events.ts';
+export {
+  type ElicitationChange,
+  eventItemOf,
+  type InboxItem,
+  type OtherEvent,
+  type StreamItem,
+} from './events.ts';
 export { createRandomId } from './random-id.ts';
 export { type ElicitationPage, parseElicitation } from './replies.ts';
 export {

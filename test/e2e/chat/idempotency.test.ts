@@ -96,10 +96,10 @@ async function readTurn(response: Response) {
     replayed: response.headers.get('idempotent-replayed'),
     conversation: response.headers.get('x-conversation-id'),
     messageId: chunks[0]?.messageId ?? chunks[0]?.id,
-    // Envelopes contain the time, so they are replaced by a mark.
+    // Envelopes contain the time and the nonce of their stream, so they are replaced by a mark.
     text: chunks
       .map(textOf)
-      .map((text) => (text.startsWith('{"type":"elicitation') ? '?' : text))
+      .map((text) => (text.startsWith('{"type":') ? '?' : text))
       .join(''),
     state: last?.messageMetadata?.parley?.state ?? last?.finishReason ?? last?.choices?.[0]?.finish_reason,
     questions: chunks.flatMap(({ type, data }) =>

@@ -1,3 +1,4 @@
+import { createOpenAiReader, type OpenAiPart } from '@parley/sdk/openai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -63,20 +64,20 @@ export function clients(the: () => World): void {
         messages: [{ role: 'user', content: 'file one' }],
         stream: true,
       });
-      const contents: string[] = [];
+      const read = createOpenAiReader();
+      const parts: OpenAiPart[] = [];
       let finish: string | null = null;
-      for await (const { choices } of stream) {
-        const content = choices[0]?.delta.content ?? '';
-        contents.push(content);
-        finish = choices[0]?.finish_reason ?? finish;
-        const isQuestion = content.startsWith('{"type":"elicitation-request"');
-        if (isQuestion) await person.connect(JSON.parse(content) as Question);
+      for await (const chunk of stream) {
+        finish = chunk.choices[0]?.finish_reason ?? finish;
+        for (const part of read(chunk)) {
+          parts.push(part);
+          if (part.type === 'elicitation-request') await person.connect(part.elicitation as Question);
+        }
       }
-      const envelopes = contents.filter((content) => content.startsWith('{'));
-      expect(envelopes.map((content) => (JSON.parse(content) as Chunk).type)).toEqual(
+      expect(parts.map((part) => (part.type === 'other' ? part.event : part.type))).toEqual(
         expect.arrayContaining(['elicitation-request', 'elicitation-resolved', 'tool-output-available']),
       );
-      const words = contents.filter((content) => !content.startsWith('{')).join('');
+      const words = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
       expect(words.replaceAll('\n', '')).toBe(wholeText('one'));
       expect(finish).toBe('stop');
     });

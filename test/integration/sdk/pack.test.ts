@@ -106,10 +106,12 @@ it('Node imports the client and the chat transport', async () => {
   const script = `
     import { createClient } from '@parley/sdk';
     import { createChatTransport } from '@parley/sdk/chat';
+    import { createOpenAiReader } from '@parley/sdk/openai';
     const options = { baseUrl: 'http://127.0.0.1:9', token: 'a-token' };
-    console.log(typeof createClient(options).ask, typeof createChatTransport(options).stopTurn);`;
+    const transport = createChatTransport(options);
+    console.log(typeof createClient(options).ask, typeof transport.stopTurn, typeof createOpenAiReader());`;
   await writeFile(join(consumer, 'app.js'), script);
-  expect(await run(process.execPath, ['app.js'], consumer)).toBe('function function\n');
+  expect(await run(process.execPath, ['app.js'], consumer)).toBe('function function function\n');
 });
 
 it('TypeScript checks a program against their declarations', async () => {

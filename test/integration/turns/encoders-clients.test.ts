@@ -1,4 +1,5 @@
 /** The stock clients read what the encoders write. */
+import { createOpenAiReader, type OpenAiPart } from '@parley/sdk/openai';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { convertToModelMessages, validateUIMessages } from 'ai';
 import fc from 'fast-check';
@@ -52,7 +53,7 @@ function openAiBytes(items: readonly WatchItem[], options: Partial<OpenAiOptions
   const defaults = {
     model: 'helper',
     created: 1_760_000_000,
-    envelopes: false,
+    nonce: undefined,
     usage: false,
     steps: 'live',
   } as const;
@@ -166,15 +167,16 @@ describe('the OpenAI client', () => {
     expect(plain(streamed)).toMatchObject(plain(completionOf(whole, head)) as object);
   });
 
-  it('reads complete questions, beside the text', async () => {
+  it('reads complete questions, beside the text, with the reader of the SDK', async () => {
     const items = feed([started, say('a', 'I need an account.'), asked(question('el_1')), finished]);
-    site.serve(openAiBytes(items, { envelopes: true }));
-    const seen: string[] = [];
+    site.serve(openAiBytes(items, { nonce: 'nonce-of-this-stream' }));
+    const read = createOpenAiReader();
+    const seen: OpenAiPart[] = [];
     const stream = await openAiAt(site.url).chat.completions.create({ ...request, stream: true });
-    for await (const chunk of stream) seen.push(chunk.choices[0]?.delta.content ?? '');
-    const envelopes = seen.filter((content) => content.startsWith('{'));
-    expect(envelopes.map((content) => JSON.parse(content))).toMatchObject([
-      { type: 'elicitation-request', elicitationId: 'el_1', status: 'pending' },
+    for await (const chunk of stream) seen.push(...read(chunk));
+    expect(seen).toMatchObject([
+      { type: 'text', text: 'I need an account.' },
+      { type: 'elicitation-request', elicitation: { elicitationId: 'el_1', status: 'pending' } },
     ]);
   });
 });

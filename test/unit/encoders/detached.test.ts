@@ -92,7 +92,7 @@ describe('a reader of a detached turn', () => {
   });
 
   it('in the OpenAI format stays, unless it requested to end there', () => {
-    const head = { model: 'helper', created: 1, envelopes: true, usage: false, steps: 'live' } as const;
+    const head = { model: 'helper', created: 1, nonce: 'nonce', usage: false, steps: 'live' } as const;
     expect(encodeAll(createOpenAiEncoder(head), feed(BEFORE)).next).toBe('more');
     const sent = encodeAll(createOpenAiEncoder({ ...head, detaches: true }), feed(BEFORE));
     expect(sent.next).toBe('end');

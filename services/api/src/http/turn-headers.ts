@@ -59,10 +59,10 @@ export function turnHeaders(run: {
 }
 
 /** The headers of requests for turns and of their replies, for `Surface.browserHeaders`. */
-export const TURN_BROWSER_HEADERS: NonNullable<Surface['browserHeaders']> = {
+export const TURN_BROWSER_HEADERS = {
   request: ['idempotency-key', 'last-event-id', 'x-parley-delivery', 'x-supports-elicitation'],
   response: ['idempotent-replayed', 'x-conversation-id'],
-};
+} satisfies Surface['browserHeaders'];
 
 /** The `Idempotency-Key` of a request for a turn, for the docs. */
 export const TURN_KEY_DOCS = {

@@ -14,8 +14,11 @@ export interface OpenAiOptions {
   readonly model: string;
   /** Seconds since 1970. */
   readonly created: number;
-  /** The caller understands envelopes: questions, notices and tool activity as JSON in `delta.content`. */
-  readonly envelopes: boolean;
+  /**
+   * Marks the envelopes of this stream: questions, notices and tool activity as JSON in `delta.content`. It is random, so
+   * that no text of a model can contain it. `undefined`: the caller does not understand envelopes and gets none.
+   */
+  readonly nonce: string | undefined;
   /** True: the reply ends when the turn is detached. By default it stays open, as this format cannot resume. */
   readonly detaches?: boolean;
   /** The caller asked for a last chunk with the tokens used (`stream_options.include_usage`). */
@@ -38,9 +41,10 @@ const LOST = 'The stream of this answer was lost. Please ask again.';
 /**
  * Encodes a turn as OpenAI chat completion chunks. Everything a stock client sees is text of the assistant; what it
  * could mistake for text it gets only when it asked for it. Tools run in Parley, so their calls are never
- * `tool_calls`, which would ask the client to run them. An envelope is one whole `delta.content`.
+ * `tool_calls`, which would ask the client to run them. An envelope is one whole `delta.content` with the stream's nonce.
  */
 export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
+  const { nonce } = options;
   const buffered = options.steps === 'buffered';
   let step = createOpenAiStep(buffered);
   let id: string | undefined;
@@ -66,13 +70,18 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
   function begin(messageId: string | undefined): Line[] {
     if (id !== undefined) return [];
     id = completionId(messageId ?? String(options.created));
-    return [deltaOf({ role: 'assistant', content: '' })];
+    const first = deltaOf({ role: 'assistant', content: '' });
+    return [nonce === undefined ? first : { ...first, parley: { nonce } }];
   }
 
   function contentLines(contents: readonly string[]): Line[] {
     return contents.length === 0
       ? []
       : [...begin(undefined), ...contents.map((content) => deltaOf({ content }))];
+  }
+
+  function envelopeText(envelope: object): string {
+    return jsonLine({ ...envelope, nonce });
   }
 
   function finish({ reason, usage: used }: Pick<OpenAiFinished, 'reason' | 'usage'>): Line[] {
@@ -101,7 +110,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'step-restarted':
         return step.hasText(event.step)
           ? failed('step_restarted', RESTARTED)
-          : contentLines(step.restart(event.step).map(jsonLine));
+          : contentLines(step.restart(event.step).map(envelopeText));
       case 'text-delta':
         return contentLines(step.text(event.block, event.text));
       case 'text-finished':
@@ -117,7 +126,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'turn-detached':
         return over ? finish({ reason: 'stop' }) : [];
       default:
-        return options.envelopes ? contentLines(step.envelope(jsonLine(envelopeOf(event)))) : [];
+        return nonce === undefined ? [] : contentLines(step.envelope(envelopeText(envelopeOf(event))));
     }
   }
 
@@ -143,9 +152,9 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'turn':
         return encodeTurnEvent(event.event, event.id);
       case 'question': {
-        if (!options.envelopes) return silent('more');
+        if (nonce === undefined) return silent('more');
         const shown = shownElicitation(event.elicitation);
-        return send(contentLines([jsonLine({ type: event.change, ...shown })]), event.id);
+        return send(contentLines([envelopeText({ type: event.change, ...shown })]), event.id);
       }
       case 'lost':
         return restart();

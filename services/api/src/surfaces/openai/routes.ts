@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
@@ -28,6 +29,9 @@ export interface OpenAiDeps {
   readonly steps: OpenAiOptions['steps'];
 }
 
+const NONCE_HEADER = 'x-parley-nonce';
+const NONCE_BYTES = 16;
+
 /** A turn as clients of OpenAI ask for it. `model` names the agent. */
 const CompletionInput = z
   .looseObject({
@@ -51,7 +55,8 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
         body: jsonBody(CompletionInput),
         docs: {
           summary: 'The same turn for clients of OpenAI',
-          description: '`model` names the agent. Questions come as JSON envelopes in `delta.content`.',
+          description:
+            '`model` names the agent. Questions come as JSON envelopes in `delta.content`, each with the nonce of `x-parley-nonce`.',
           headers: TURN_KEY_DOCS,
           replies: { 200: { description: 'Server-sent events', events: true } },
           errors: ['turn_running', 'idempotency_mismatch'],
@@ -59,7 +64,10 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
         handle: (call) => (call.body.stream === true ? chunksReply(deps, call) : wholeReply(deps, call)),
       }),
     ],
-    browserHeaders: TURN_BROWSER_HEADERS,
+    browserHeaders: {
+      ...TURN_BROWSER_HEADERS,
+      response: [...TURN_BROWSER_HEADERS.response, NONCE_HEADER],
+    },
   };
 }
 
@@ -71,11 +79,12 @@ function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
   return inStreamPlace(deps.limits, call, reader, async (place) => {
     const options = readTurnHeaders(call, true);
     const { run } = await start(deps, call, options);
+    const nonce = options.support.form || options.support.url ? createNonce() : undefined;
     const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
     const encoder = createOpenAiEncoder({
       model: body.model,
       created: secondsNow(),
-      envelopes: options.support.form || options.support.url,
+      nonce,
       detaches: options.delivery === 'detach',
       usage: body.stream_options?.include_usage === true,
       steps: deps.steps,
@@ -83,7 +92,7 @@ function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
     const events = await followTurn(deps, run, { signal: place.signal, facts });
     return {
       type: 'events',
-      headers: turnHeaders(run),
+      headers: { ...turnHeaders(run), ...(nonce !== undefined && { [NONCE_HEADER]: nonce }) },
       events: encodeTurn(events, encoder, place),
     };
   });
@@ -100,4 +109,8 @@ function start({ turns }: OpenAiDeps, call: CompletionCall, options: ReturnType<
   const { caller, body, draining, admitted } = call;
   const { conversationId, messages, model: agent } = body;
   return startTurn(turns, { caller, conversationId, messages, agent, ...options, draining, admitted });
+}
+
+function createNonce(): string {
+  return randomBytes(NONCE_BYTES).toString('base64url');
 }

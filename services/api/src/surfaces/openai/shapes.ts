@@ -17,6 +17,8 @@ export interface ChatCompletionChunk extends CompletionHead {
     readonly finish_reason: OpenAiFinish | null;
   }[];
   readonly usage?: OpenAiUsage | null;
+  /** In the first chunk, for callers that understand envelopes: every envelope of the stream has this nonce. */
+  readonly parley?: { readonly nonce: string };
 }
 
 /** An error of a turn as OpenAI's clients read it. `message` is fit for people. */

@@ -26,19 +26,19 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
   let textStep = -1;
   let envelopeStep = -1;
 
-  function contentOf(piece: Piece): string {
+  function contentsOf(piece: Piece): readonly string[] {
     if (piece.type === 'envelope') {
       envelopeStep = current;
-      return piece.json;
+      return [piece.json];
     }
     textStep = current;
     const gap = lastBlock === undefined || lastBlock === piece.block ? '' : BLOCK_GAP;
     lastBlock = piece.block;
-    return gap + piece.text;
+    return withoutObjects(gap + piece.text);
   }
 
   function add(piece: Piece): readonly string[] {
-    if (!buffered) return [contentOf(piece)];
+    if (!buffered) return contentsOf(piece);
     const before = held.at(-1);
     if (piece.type === 'text' && before?.type === 'text' && before.block === piece.block) {
       before.text += piece.text;
@@ -54,7 +54,7 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
 
   function end(): readonly string[] {
     const rests = pieces.finishAll().flatMap(([block, text]) => addText(block, text));
-    const flushed = held.map(contentOf);
+    const flushed = held.flatMap(contentsOf);
     held = [];
     return [...rests, ...flushed];
   }
@@ -78,4 +78,12 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
     },
     hasText: (step) => textStep >= step,
   };
+}
+
+/** The text in pieces of which none is a JSON object: a delta that is one can only be an envelope. */
+function withoutObjects(text: string): readonly string[] {
+  if (!text.trimStart().startsWith('{') || !text.trimEnd().endsWith('}')) return [text];
+  // All braces that open go into the first piece, so that neither piece begins and ends as an object does.
+  const second = text.search(/[^\s{]/);
+  return [text.slice(0, second), text.slice(second)];
 }

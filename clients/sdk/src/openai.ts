@@ -1,0 +1,40 @@
+import { type ElicitationChange, eventItemOf, type OtherEvent } from '@parley/core';
+
+/** What one chunk of a chat completion stream says: text of the assistant, a change of a question, or another event. */
+export type OpenAiPart = { readonly type: 'text'; readonly text: string } | ElicitationChange | OtherEvent;
+
+/**
+ * Reads `POST /run/v1/chat/completions` as any client of OpenAI streams it: give it every chunk of one stream in order,
+ * from the first. An event is what carries the nonce that the first chunk announces; everything else is text, also text
+ * of a model that has the shape of an event.
+ */
+export function createOpenAiReader(): (chunk: unknown) => readonly OpenAiPart[] {
+  let nonce: unknown;
+  let isFirst = true;
+  return (chunk) => {
+    if (isFirst) nonce = get(get(chunk, 'parley'), 'nonce');
+    isFirst = false;
+    const content = get(get(get(get(chunk, 'choices'), '0'), 'delta'), 'content');
+    if (typeof content !== 'string' || content === '') return [];
+    return [eventIn(content, nonce) ?? { type: 'text', text: content }];
+  };
+}
+
+function eventIn(content: string, nonce: unknown): ElicitationChange | OtherEvent | undefined {
+  const envelope = typeof nonce === 'string' && nonce !== '' ? parsed(content) : undefined;
+  if (typeof envelope !== 'object' || envelope === null) return undefined;
+  const { type, nonce: its, ...data } = envelope as Readonly<Record<string, unknown>>;
+  return its === nonce && typeof type === 'string' ? eventItemOf(type, data) : undefined;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function get(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+}
