@@ -206,8 +206,8 @@ describe('sweeps', () => {
 
   test('stop between two flows when aborted', async () => {
     const { here, id } = await halfDone();
-    const other = await here.ask();
-    await here.vault.stage({ ...REF, flowId: other.id }, tokens('second'), HOUR_MS);
+    const other = await here.ask({ owner: { ...ADA, userId: 'bob' } });
+    await here.vault.stage({ ...REF, userId: 'bob', flowId: other.id }, tokens('second'), HOUR_MS);
     const stop = new AbortController();
     here.onNext(() => stop.abort());
     expect(await here.sweep(0, 0, stop.signal)).toBe(1);
@@ -218,8 +218,8 @@ describe('sweeps', () => {
 
   test('continue after a flow that cannot be ended', async () => {
     const { here, id } = await halfDone();
-    const other = await here.ask();
-    await here.vault.stage({ ...REF, flowId: other.id }, tokens('second'), HOUR_MS);
+    const other = await here.ask({ owner: { ...ADA, userId: 'bob' } });
+    await here.vault.stage({ ...REF, userId: 'bob', flowId: other.id }, tokens('second'), HOUR_MS);
     const faults: unknown[] = [];
     const { sweepFlows } = await import('../../../services/api/src/surfaces/connect/flows/sweep.ts');
     const broken = new Error('broken');
@@ -227,6 +227,7 @@ describe('sweeps', () => {
       ...here.deps,
       vault: here.vault,
       engine: {
+        ...here.engine,
         complete: (input: Parameters<World['engine']['complete']>[0]) =>
           input.id === id ? Promise.reject(broken) : here.engine.complete(input),
       },

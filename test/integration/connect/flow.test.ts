@@ -113,6 +113,25 @@ describe('a person who opens the link of their question', () => {
   });
 });
 
+describe('one connection', () => {
+  test('settles every open question for the account as accepted, and no other question', async () => {
+    const other = { ...ADA, userId: 'bob' };
+    const { here, browser, consent, path } = await begun();
+    const same = [await here.ask(), await here.ask()];
+    const others = [await here.ask({ toolId: 'notes' }), await here.ask({ owner: other })];
+    const outcomes = same.map(({ id }) =>
+      here.engine.wait({ caller: { kind: 'service', tenant: ADA.tenant }, id, timeoutMs: 30_000 }),
+    );
+    await browser.open(await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'));
+    for (const { row } of await Promise.all(outcomes))
+      expect(row).toMatchObject({ status: 'accepted', settlement: { surface: 'connect' } });
+    expect(await Promise.all(others.map(({ id }) => here.status(id)))).toEqual(['pending', 'pending']);
+    for (const each of [path, ...same.map((one) => one.path)])
+      expect((await browser.open(each)).heading).toBe(SAYS.connected());
+    expect(here.tracker.tokenCalls('authorization_code')).toBe(1);
+  });
+});
+
 describe('two tabs on one question', () => {
   test('both reach the final page, and the credential of the first stays', async () => {
     const { here, browser, consent, id, path } = await begun();

@@ -156,6 +156,7 @@ export async function startWorld(options: WorldOptions) {
           engine,
           vault,
           targets,
+          publicUrl,
           elicitations: backend.elicitations,
           onEvent: shared.onEvent,
           onFault: (error) => {

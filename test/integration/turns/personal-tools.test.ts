@@ -24,6 +24,7 @@ import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
+import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../../contract/support/engines.ts';
 import { readEntries } from '../../contract/support/observe.ts';
@@ -68,6 +69,8 @@ async function open(options: {
   readonly verify: Verify;
   readonly connector?: Connector;
   readonly timeoutSeconds?: number;
+  /** Runs before each question is asked. */
+  readonly beforeAsk?: () => Promise<unknown>;
 }) {
   const faults: unknown[] = [];
   const tracker = await startIssueTracker({ verify: options.verify });
@@ -100,6 +103,7 @@ connectors:
     vault,
     fresh: createRefresher({ vault, leases: backend.vault }),
     connectorOf: () => connector,
+    completeOpen: (ref) => completeOpen({ engine, vault, publicUrl: 'https://parley.example' }, ref),
     onFault: () => undefined,
   });
   const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
@@ -108,7 +112,13 @@ connectors:
     holdMs: 300_000,
     observer: silentTurnObserver,
     ...backend,
-    engine,
+    engine: {
+      ...engine,
+      async ask(request) {
+        await options.beforeAsk?.();
+        return engine.ask(request);
+      },
+    },
     agents: createAgents({
       loaded,
       toolsOf: createToolbox({ loaded, mcp, credentials, onServerFailure: () => undefined }),
@@ -139,9 +149,9 @@ connectors:
     ref,
     asked,
     questions: async () => (await engine.list({ owner, limit: 50 })).rows,
-    begin: (text: string, support: Support = SUPPORTED) =>
+    begin: (text: string, support: Support = SUPPORTED, conversationId = 'talk') =>
       turns.begin({
-        conversation: { ...owner, conversationId: 'talk' },
+        conversation: { ...owner, conversationId },
         input: [{ role: 'user', content: text }],
         before: [],
         support,
@@ -215,6 +225,25 @@ describe('a tool that acts with the user’s own account', () => {
     expect(await pod.words(run)).toContain(' & ');
     expect(await pod.questions()).toHaveLength(1);
     expect(pod.tracker.counts().tools).toEqual({ list_issues: 2 });
+  });
+
+  it('is connected once for two chats that wait for the account', async () => {
+    const pod = await open({ verify: knows('good-key-1') });
+    const runs = [await pod.begin('list'), await pod.begin('list', SUPPORTED, 'another talk')];
+    const { id } = await pod.asked(2);
+    await pod.give(id, key('good-key-1'));
+    for (const run of runs) expect(await pod.words(run)).toContain('login page');
+    expect((await pod.questions()).map(({ status }) => status)).toEqual(['accepted', 'accepted']);
+  });
+
+  it('does not wait for an account that was connected while the question was asked', async () => {
+    const pod = await open({
+      verify: knows('good-key-1'),
+      beforeAsk: () => pod.vault.save(pod.ref, key('good-key-1')),
+    });
+    const run = await pod.begin('list');
+    expect(await pod.words(run)).toContain('login page');
+    expect((await pod.questions()).map(({ status }) => status)).toEqual(['accepted']);
   });
 
   it.each([

@@ -104,6 +104,7 @@ mcpServers:
     present: async () => ({ type: 'absent' as const }),
     refused: async () => undefined,
     promote: async () => undefined,
+    completeOpen: async () => undefined,
   };
   const turns = createTurns({
     delegates: 'same-pod',

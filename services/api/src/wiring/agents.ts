@@ -17,6 +17,7 @@ const NO_CREDENTIALS: Credentials = {
   present: async () => ({ type: 'absent' }),
   refused: async () => undefined,
   promote: async () => undefined,
+  completeOpen: async () => undefined,
 };
 
 export interface AgentsParts extends PodParts {

@@ -10,6 +10,7 @@ import type { Secrets } from '../agents/tools/secrets.ts';
 import type { Surface } from '../http/route.ts';
 import { createCredentials } from '../surfaces/connect/credentials.ts';
 import type { ConnectEvent } from '../surfaces/connect/events.ts';
+import { completeOpen } from '../surfaces/connect/flows/complete-open.ts';
 import { SECRET_MS } from '../surfaces/connect/flows/ending.ts';
 import { sweepFlows } from '../surfaces/connect/flows/sweep.ts';
 import { createBoundIdentity } from '../surfaces/connect/identity/bound.ts';
@@ -65,7 +66,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const stopSweeping = startSweeper({
     sweep: (signal) =>
       sweepFlows(
-        { engine, vault, targets, elicitations: backend.elicitations, onEvent, onFault },
+        { engine, vault, targets, publicUrl, elicitations: backend.elicitations, onEvent, onFault },
         STALE_MS,
         undefined,
         signal,
@@ -81,6 +82,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       vault,
       fresh,
       connectorOf: targets.connector,
+      completeOpen: (ref) => completeOpen({ engine, vault, publicUrl }, ref),
       onFault: ({ fault }, { toolId, connectorId }) =>
         log.error(
           { fault, toolId, connectorId },

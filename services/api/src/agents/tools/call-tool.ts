@@ -6,7 +6,7 @@ import type { IdleDetection } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
 import type { RunContext } from '../loop/run-context.ts';
 import { withdrawInherited } from './inherited-questions.ts';
-import { type AgentQuestion, type AskOutcome, askPerson } from './question.ts';
+import { type AgentQuestion, type AskOutcome, askPerson, type QuestionPlace } from './question.ts';
 import { type CallEvent, failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 // Shorter than the time for which the end of a run waits for its calls.
@@ -205,7 +205,7 @@ function toolCallContext(
 
 async function ask(
   { engine, turn, run, writer, open, inheritedPauses, title, signal }: RunContext,
-  place: { readonly toolCallId: string; readonly ordinal: number; readonly shared?: string },
+  place: Omit<QuestionPlace, 'run' | 'turn'>,
   question: AgentQuestion,
   waiting: IdleDetection['waiting'],
 ): Promise<AskOutcome> {

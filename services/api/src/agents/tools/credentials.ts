@@ -9,6 +9,11 @@ export interface Credentials {
   present(ref: CredentialRef, rejected?: number): Promise<Presentation>;
   /** Records that a version is no longer accepted, so that the person has to connect again. */
   refused(ref: CredentialRef, version: number): Promise<void>;
-  /** Makes the credential usable that the question's connect page obtained. No effect when there is none, or when repeated. */
+  /**
+   * Makes the credential usable that the question's connect page obtained, and completes the owner's other open questions
+   * for the account. No effect when there is none, or when repeated.
+   */
   promote(ref: CredentialRef, elicitationId: string): Promise<void>;
+  /** Completes all open questions of the owner for this account if it is usable. Throws `unavailable`. */
+  completeOpen(ref: CredentialRef): Promise<void>;
 }

@@ -162,7 +162,14 @@ function isUnauthenticated(result: McpCallResult): boolean {
 
 /** Asks the person to connect. All calls of a turn share this question. */
 async function ask(
-  { config: { title }, ref, agent, credentialType, questionTimeoutSeconds }: PersonalServiceOptions,
+  {
+    config: { title },
+    ref,
+    agent,
+    credentialType,
+    credentials,
+    questionTimeoutSeconds,
+  }: PersonalServiceOptions,
   call: ServiceCall,
   ordinal: number,
 ): Promise<{ readonly elicitationId: string } | ServiceRefusal> {
@@ -188,7 +195,11 @@ async function ask(
     timeoutSeconds: questionTimeoutSeconds,
   };
   try {
-    const { status, text, elicitationId } = await call.ask(ordinal, question, `connect.${toolId}`);
+    const { status, text, elicitationId } = await call.ask(ordinal, question, {
+      name: `connect.${toolId}`,
+      // The account may have been connected, by another question, after it was found absent and before this one was open.
+      onOpen: () => retryWhileUnavailable(() => credentials.completeOpen(ref), call.signal),
+    });
     return status === 'accepted'
       ? { elicitationId }
       : refused(`The account at ${title} was not connected. ${text}`);

@@ -14,6 +14,13 @@ const UNDELIVERABLE = 'undeliverable';
 /** A question of an agent. Its owner and its stream request follow from the run. */
 export type AgentQuestion = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
 
+/** What the calls of a turn share that ask for the same thing. */
+export interface SharedQuestion {
+  readonly name: string;
+  /** Runs once the question is open, before the wait: its reason may have ceased to exist meanwhile. */
+  readonly onOpen: () => Promise<void>;
+}
+
 /** How a question ended. */
 export interface AskOutcome {
   readonly elicitationId: string;
@@ -51,8 +58,8 @@ export interface QuestionPlace {
   readonly toolCallId: string;
   /** Ordinal of the question among those of the call. */
   readonly ordinal: number;
-  /** Name of a question that several calls of the run share. */
-  readonly shared?: string;
+  /** Set for a question that several calls of the run share. */
+  readonly shared?: SharedQuestion;
 }
 
 /**
@@ -66,7 +73,7 @@ export async function askPerson(
   question: AgentQuestion,
   signal: AbortSignal,
 ): Promise<AskOutcome> {
-  const { turn, toolCallId } = place;
+  const { turn, toolCallId, shared } = place;
   const asked = await retryWhileUnavailable(
     () =>
       engine.ask({
@@ -94,6 +101,7 @@ export async function askPerson(
   const caller = { kind: 'service', tenant: turn.tenant } as const;
   if (!isShown)
     await retryWhileUnavailable(() => withdrawUndeliverable(engine, caller, asked.row.id), signal);
+  else if (!isTerminal(asked.row.status)) await shared?.onOpen();
   const wait = () => retryWhileUnavailable(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
   // A question that has ended, or has just been withdrawn, does not count as a wait.
   const ended = isTerminal(asked.row.status) ? asked : await (isShown ? waiting(wait) : wait());
@@ -131,7 +139,7 @@ function outcomeOf({ row }: Seen): AskOutcome {
 
 /** The idempotency key of a question. The call id is hashed, because it comes from a model and may have any form. */
 function keyOf({ run, toolCallId, ordinal, shared }: QuestionPlace): string {
-  const name = JSON.stringify(shared === undefined ? ['call', toolCallId] : ['shared', shared]);
+  const name = JSON.stringify(shared === undefined ? ['call', toolCallId] : ['shared', shared.name]);
   const place = createHash('sha256').update(name).digest('base64url');
   // Callers cannot send a key with a space, so no key of theirs collides with this one.
   return `run ${run.streamRequestId} ${place} ${ordinal}`;

@@ -1,6 +1,6 @@
 import type { Support } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { AgentQuestion, AskOutcome } from './question.ts';
+import type { AgentQuestion, AskOutcome, SharedQuestion } from './question.ts';
 
 /** The outcome of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */
 export type ToolOutcome =
@@ -29,10 +29,10 @@ export interface ToolCall {
   readonly support: Support;
   /**
    * Asks the person and waits for the outcome. Asking the same `ordinal` again returns the same question, and so does
-   * every call of the turn that asks under the same `shared` name. A form that the client cannot show is withdrawn at
+   * every call of the turn that asks under the same name of `shared`. A form that the client cannot show is withdrawn at
    * once as `undeliverable`, and the outcome carries its `onUnavailable` content.
    */
-  ask(ordinal: number, question: AgentQuestion, shared?: string): Promise<AskOutcome>;
+  ask(ordinal: number, question: AgentQuestion, shared?: SharedQuestion): Promise<AskOutcome>;
   /**
    * Records the call as dispatched and resolves to the input to send. A tool awaits it right before it sends anything
    * that may have an effect.

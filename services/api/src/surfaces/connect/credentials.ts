@@ -7,6 +7,8 @@ import { knownFlowId } from './flows/flow-id.ts';
 
 export interface CredentialsDeps {
   readonly vault: Pick<Vault, 'markReconnect' | 'promote'>;
+  /** Completes the owner's open questions for an account that is usable. */
+  readonly completeOpen: (ref: CredentialRef) => Promise<void>;
   readonly fresh: FreshCredentialOf;
   readonly connectorOf: (connectorId: string) => Connector | undefined;
   /** Called when no key opens a record. */
@@ -14,7 +16,7 @@ export interface CredentialsDeps {
 }
 
 /** Reads credentials from the vault for tool calls: refreshed, as the headers of one call. */
-export function createCredentials({ vault, fresh, connectorOf, onFault }: CredentialsDeps) {
+export function createCredentials({ vault, fresh, connectorOf, completeOpen, onFault }: CredentialsDeps) {
   return {
     async present(ref: CredentialRef, rejected?: number): Promise<Presentation> {
       const connector = connectorOf(ref.connectorId);
@@ -39,7 +41,9 @@ export function createCredentials({ vault, fresh, connectorOf, onFault }: Creden
         if (!(error instanceof SealError)) throw error;
         onFault(error, ref);
       }
+      await completeOpen(ref);
     },
+    completeOpen,
   };
 
   /** A credential, or `damaged` where no key opens it. Connecting again replaces a damaged one. */

@@ -5,16 +5,19 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import type { FlowRef } from '@parley/shared/ports/vault';
-import { SealError } from '@parley/shared/vault/seal';
-import type { OpenedCredential, Vault } from '@parley/shared/vault/vault';
+import type { Vault } from '@parley/shared/vault/vault';
 import type { ConnectEvent } from '../events.ts';
 import type { ConnectTargets } from '../targets.ts';
+import { CONNECT_SURFACE, completeOpen } from './complete-open.ts';
+import { readHeld } from './held.ts';
 
 export interface EndingDeps {
-  readonly engine: Pick<Engine, 'complete'>;
+  readonly engine: Pick<Engine, 'complete' | 'list'>;
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly vault: Pick<Vault, 'read' | 'stage' | 'staged' | 'promote' | 'drop'>;
   readonly targets: Pick<ConnectTargets, 'connector'>;
+  /** Origin of the connect pages. */
+  readonly publicUrl: string;
   readonly onEvent: (event: ConnectEvent) => void;
 }
 
@@ -32,15 +35,14 @@ export type Ending =
 
 /** How long a staged credential is kept, in ms. A sweep finishes an interrupted flow long before that. */
 export const STAGED_MS = 24 * 60 * 60_000;
-// The surface of answers that the pages give.
-const SURFACE = 'connect';
 /** How long a tool may use the secret that a person typed for it, in ms. */
 export const SECRET_MS = 60 * 60_000;
 
 /**
- * Makes a new credential usable in three steps: stages it, completes the question, promotes it. After an interruption,
- * `conclude` repeats the last two, called by a sweep or by a waiter of the question. A question that has brought a
- * credential before keeps that one, and the new one is discarded.
+ * Makes a new credential usable in three steps: stages it, completes the question, promotes it. Then completes all other
+ * open questions for the account. After an interruption, `conclude` repeats what comes after the staging, called by a
+ * sweep or by a waiter of the question. A question that has brought a credential before keeps that one, and the new one
+ * is discarded.
  */
 export async function endFlow(
   deps: EndingDeps,
@@ -67,8 +69,11 @@ export async function earlierEnding(deps: EndingDeps, flow: FlowRef, row: Row): 
   if (status !== 'accepted' && status !== 'expired' && status !== 'withdrawn') return undefined;
   // Staged by a pod that died meanwhile or still works on it.
   if ((await deps.vault.staged(flow)) !== undefined) return conclude(deps, flow, id);
-  if (status === 'accepted')
-    return (await hasBrought(deps, flow, row)) ? { type: 'connected' } : { type: 'dropped', status };
+  if (status === 'accepted') {
+    if (!(await hasBrought(deps, flow, row))) return { type: 'dropped', status };
+    await completeOpen(deps, flow);
+    return { type: 'connected' };
+  }
   const isKept = flow.toolId !== SECRET_TOOL_ID && (await deps.vault.promote(flow)) !== undefined;
   return isKept ? { type: 'kept', status } : undefined;
 }
@@ -79,20 +84,7 @@ export async function hasBrought(
   ref: CredentialRef,
   { settlement }: Row,
 ): Promise<boolean> {
-  return settlement?.surface === SURFACE || (await readHeld(deps, ref))?.state === 'usable';
-}
-
-/** The stored credential; undefined when there is none or no key opens it, so that a new one replaces it. */
-export async function readHeld(
-  { vault }: Pick<EndingDeps, 'vault'>,
-  ref: CredentialRef,
-): Promise<OpenedCredential | undefined> {
-  try {
-    return await vault.read(ref);
-  } catch (error) {
-    if (error instanceof SealError) return undefined;
-    throw error;
-  }
+  return settlement?.surface === CONNECT_SURFACE || (await readHeld(deps, ref))?.state === 'usable';
 }
 
 /** Ends a flow whose credential is staged. Throws `unavailable` while a store cannot be reached; the call can be repeated. */
@@ -107,6 +99,7 @@ export async function conclude(deps: EndingDeps, flow: FlowRef, elicitationId: s
     const version = await deps.vault.promote(flow);
     if (version !== undefined)
       deps.onEvent({ type: 'completed', elicitationId, kept, tenant, userId, toolId, connectorId });
+    await completeOpen(deps, flow);
     return kept ? { type: 'kept', status } : { type: 'connected' };
   }
   return drop(deps, flow, elicitationId, status);
@@ -143,7 +136,11 @@ export async function dropFlow(
 /** Completes the question. Returns its status; undefined when it does not exist. */
 async function complete({ engine }: EndingDeps, tenant: string, id: string): Promise<Status | undefined> {
   try {
-    const { row } = await engine.complete({ caller: { kind: 'service', tenant }, id, surface: SURFACE });
+    const { row } = await engine.complete({
+      caller: { kind: 'service', tenant },
+      id,
+      surface: CONNECT_SURFACE,
+    });
     return row.status;
   } catch (error) {
     if (isParleyError(error, 'not_found')) return undefined;

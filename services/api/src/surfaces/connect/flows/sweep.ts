@@ -1,8 +1,9 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import type { StagedFlow } from '@parley/shared/ports/vault';
 import type { Vault } from '@parley/shared/vault/vault';
-import { conclude, dropFlow, type EndingDeps, readHeld, SECRET_MS } from './ending.ts';
+import { conclude, dropFlow, type EndingDeps, SECRET_MS } from './ending.ts';
 import { elicitationOfFlow, isUnknownFlow } from './flow-id.ts';
+import { readHeld } from './held.ts';
 
 export interface SweepDeps extends EndingDeps {
   readonly vault: EndingDeps['vault'] & Pick<Vault, 'staleFlows'>;

@@ -3,10 +3,11 @@ import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import { hasBrought } from '../flows/ending.ts';
 import type { Person } from '../identity/identity.ts';
+import { connectPath, isOnOurPage } from '../own-pages.ts';
 import type { ConnectView } from '../pages/view.ts';
 import type { ConnectTarget } from '../targets.ts';
 import type { Parts } from './parts.ts';
-import { buildFormTarget, connectPath, type Visit } from './visit.ts';
+import { buildFormTarget, type Visit } from './visit.ts';
 
 /** A user id that no real user has. */
 const UNKNOWN_USER = '\u0000connect';
@@ -44,10 +45,8 @@ export async function findAsked(
   if (bucketOfElicitationId(id) === undefined) return undefined;
   const { row, now } = await parts.elicitations.read(id);
   if (row === undefined) return undefined;
-  const { mode, completion, url, context, tenant, userId } = row.definition;
-  // A question with a page of its asker may be completed by the server as well. Only the asker completes that one.
-  const ours = mode === 'url' && completion === 'server' && url === `${parts.publicUrl}${connectPath(id)}`;
-  const target = ours ? parts.targets.find(context.toolId ?? '') : undefined;
+  const { context, tenant, userId } = row.definition;
+  const target = isOnOurPage(parts.publicUrl, row) ? parts.targets.find(context.toolId ?? '') : undefined;
   return target === undefined ? undefined : { row, now, target, owner: { tenant, userId } };
 }
 

@@ -1,7 +1,9 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { fingerprintOf } from '../flows/browser.ts';
+import { CONNECT_SURFACE } from '../flows/complete-open.ts';
 import { knownFlowId, unknownFlowId } from '../flows/flow-id.ts';
 import { type Flow, flowName, reportName } from '../flows/flows.ts';
+import { connectPath } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
 import { type Admitted, admit, endedView, spend } from './access.ts';
@@ -11,7 +13,7 @@ import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
 import { secretFormOf, secretView } from './show.ts';
 import { counted } from './sign-in.ts';
-import { connectPath, type PageReply, page, single, type Visit } from './visit.ts';
+import { type PageReply, page, single, type Visit } from './visit.ts';
 import { noteWaiting } from './waiting.ts';
 
 /** `POST /auth/connect/:id/start`: the person agreed; out to the provider. */
@@ -96,7 +98,7 @@ async function respond(
 ): Promise<ConnectView | undefined> {
   const caller = { kind: 'user', ...owner } as const;
   try {
-    await parts.engine.answer({ caller, id: row.id, response: { action }, surface: 'connect' });
+    await parts.engine.answer({ caller, id: row.id, response: { action }, surface: CONNECT_SURFACE });
     return undefined;
   } catch (error) {
     if (isParleyError(error, 'not_found')) return { page: 'not-found' };

@@ -7,6 +7,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { FlowRef } from '@parley/shared/ports/vault';
 import { z } from 'zod';
+import { CONNECT_SURFACE } from '../flows/complete-open.ts';
 import { conclude, type Ending, earlierEnding, endFlow, STAGED_MS } from '../flows/ending.ts';
 import { knownFlowId } from '../flows/flow-id.ts';
 import type { Flow } from '../flows/flows.ts';
@@ -120,7 +121,12 @@ async function declineAs(
   { elicitationId, tenant }: Binding,
 ): Promise<ProgramAnswer> {
   const response = { action: 'decline' } as const;
-  const { row, now } = await parts.engine.answer({ caller, id: elicitationId, response, surface: 'connect' });
+  const { row, now } = await parts.engine.answer({
+    caller,
+    id: elicitationId,
+    response,
+    surface: CONNECT_SURFACE,
+  });
   parts.onEvent({ type: 'declined', elicitationId, tenant });
   return wire(row, now);
 }

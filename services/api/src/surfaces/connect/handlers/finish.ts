@@ -1,12 +1,13 @@
 import type { Connected, ConnectorFailure } from '../connectors/connector.ts';
 import { type Ending, endFlow } from '../flows/ending.ts';
 import type { Flow } from '../flows/flows.ts';
+import { connectPath } from '../own-pages.ts';
 import type { ConnectView } from '../pages/view.ts';
 import type { ConnectTarget } from '../targets.ts';
 import { doneView } from './access.ts';
 import { bindConnection } from './binding.ts';
 import type { Parts } from './parts.ts';
-import { connectPath, type PageReply, page, type Visit } from './visit.ts';
+import { type PageReply, page, type Visit } from './visit.ts';
 
 /** What a person came back from. */
 export interface Returned {

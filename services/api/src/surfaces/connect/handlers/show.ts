@@ -1,9 +1,10 @@
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import type { SecretForm } from '../connectors/connector.ts';
+import { connectPath } from '../own-pages.ts';
 import type { Asking, ConnectView } from '../pages/view.ts';
 import { type Admitted, admit } from './access.ts';
 import type { Parts } from './parts.ts';
-import { buildFormTarget, connectPath, type PageReply, page, single, type Visit } from './visit.ts';
+import { buildFormTarget, type PageReply, page, single, type Visit } from './visit.ts';
 import { isWaiting } from './waiting.ts';
 
 /** `GET /auth/connect?elicitationId=`: to the page itself, and whatever else was in the address is dropped. */

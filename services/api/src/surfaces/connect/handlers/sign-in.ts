@@ -2,12 +2,13 @@ import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { fingerprintOf } from '../flows/browser.ts';
 import { type Flow, signInName } from '../flows/flows.ts';
 import type { Person, ProviderIdentity } from '../identity/identity.ts';
+import { connectPath } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
 import { findAsked, isSame, mismatchView, signInView } from './access.ts';
 import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
-import { connectPath, type PageReply, page, single, type Visit } from './visit.ts';
+import { type PageReply, page, single, type Visit } from './visit.ts';
 
 /** `POST /auth/connect/:id/sign-in`: redirects to the sign-in, or signs in with the name that was typed. */
 export async function signIn(parts: Parts, visit: Visit): Promise<PageReply> {

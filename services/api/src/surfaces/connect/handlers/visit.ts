@@ -35,11 +35,6 @@ export function page(view: ConnectView, browserId?: string): PageReply {
   return { type: 'page', view, ...(browserId !== undefined && { browserId }) };
 }
 
-/** The path of a question's page. */
-export function connectPath(elicitationId: string): string {
-  return `/auth/connect/${elicitationId}`;
-}
-
 /** The action of a form and the CSRF token of the browser that is shown it. */
 export function buildFormTarget(browser: Pick<Browser, 'id'>, action: string): FormTarget {
   return { action, csrf: csrfOf(browser) };

@@ -1,10 +1,11 @@
 import type { ConnectName } from '@parley/shared/ports/connect-store';
 import { fingerprintOf } from '../flows/browser.ts';
 import { type Flow, reportName } from '../flows/flows.ts';
+import { connectPath } from '../own-pages.ts';
 import { type Admitted, admit, spend } from './access.ts';
 import { failed, finishFlow } from './finish.ts';
 import type { Parts } from './parts.ts';
-import { connectPath, type PageReply, page, single, type Visit } from './visit.ts';
+import { type PageReply, page, single, type Visit } from './visit.ts';
 
 const WAITING_MS = 60 * 60_000;
 // The page polls by itself. After this many polls it leads back, so that the person can begin again.
