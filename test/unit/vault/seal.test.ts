@@ -57,26 +57,22 @@ describe('a sealed value', () => {
   });
 
   // Two random identities differ in several fields at once, so that they cannot show that each one counts.
-  it.each([
-    'purpose',
-    'recordId',
-    'tenant',
-    'userId',
-    'toolId',
-    'connectorId',
-  ] as const)('opens for no identity that differs in its %s alone', (field) => {
-    const records = fc.record({ who: identity, value: name, what: text });
-    fc.assert(
-      fc.property(records, ({ who, value, what }) => {
-        const changed = field === 'purpose' ? (who.purpose === 'staged' ? 'flow' : 'staged') : value;
-        fc.pre(changed !== who[field]);
-        const other = { ...who, [field]: changed } as SealIdentity;
-        const sealed = seal(ring, who, what);
-        expect(faultOf(() => unseal(ring, other, sealed))).toBe('not_authentic');
-        expect(faultOf(() => rewrap(ring, other, sealed))).toBe('not_authentic');
-      }),
-    );
-  });
+  it.each(['purpose', 'recordId', 'tenant', 'userId', 'toolId', 'connectorId'] as const)(
+    'opens for no identity that differs in its %s alone',
+    (field) => {
+      const records = fc.record({ who: identity, value: name, what: text });
+      fc.assert(
+        fc.property(records, ({ who, value, what }) => {
+          const changed = field === 'purpose' ? (who.purpose === 'staged' ? 'flow' : 'staged') : value;
+          fc.pre(changed !== who[field]);
+          const other = { ...who, [field]: changed } as SealIdentity;
+          const sealed = seal(ring, who, what);
+          expect(faultOf(() => unseal(ring, other, sealed))).toBe('not_authentic');
+          expect(faultOf(() => rewrap(ring, other, sealed))).toBe('not_authentic');
+        }),
+      );
+    },
+  );
 
   it('opens for no other owner', () => {
     fc.assert(

@@ -149,7 +149,9 @@ export function leavingContract(contract: Contract): void {
       const suspended = engineOn(pods.backend, {
         elicitations: { ...elicitations, read: async () => ({ row, now: row.createdAt }) },
       });
-      expect((await expectRefusal(answerQuestion(suspended, stream, row.id, 'decline'))).code).toBe('expired');
+      expect((await expectRefusal(answerQuestion(suspended, stream, row.id, 'decline'))).code).toBe(
+        'expired',
+      );
       expect((await first.read(serviceOf(stream), row.id)).row.status).toBe('expired');
       const ends = (await readEntries(pods.second.feed, stream)).map(({ event }) => event);
       expect(ends).toMatchObject([{ status: 'pending' }, { status: 'expired' }]);
