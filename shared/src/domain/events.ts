@@ -40,7 +40,10 @@ export function isElicitationEvent(event: StreamEvent): event is ElicitationEven
 }
 
 /**
- * A place in a feed. `epoch` identifies the feed, which may be lost and created again; `seq` counts its events from 1.
+ * A place in a feed. `epoch` identifies the feed, which may be lost and created again. `seq` rises from event to event
+ * and identifies the write: its last six digits are the microsecond within the second at which the event was written, and
+ * the digits before them count the events from 1. A feed that lost its last events thus gives their places to no others.
+ * Older versions wrote the count alone.
  */
 export interface FeedPosition {
   readonly epoch: string;
@@ -59,4 +62,16 @@ export function parseFeedPosition(text: string): FeedPosition | undefined {
 /** Formats a position as `<epoch>-<seq>`, the id of a Redis stream entry and of an SSE event. */
 export function formatFeedPosition(position: FeedPosition): string {
   return `${position.epoch}-${position.seq}`;
+}
+
+const WRITE_MARKS = 1_000_000;
+
+/** The `seq` of the event with this number that is written at this time, in microseconds. */
+export function feedSeqOf(eventNumber: number, microseconds: number): number {
+  return eventNumber * WRITE_MARKS + (Math.floor(microseconds) % WRITE_MARKS);
+}
+
+/** The number of the event at a position, counted from 1; 0 before the first event. */
+export function eventNumberOf({ seq }: Pick<FeedPosition, 'seq'>): number {
+  return seq < WRITE_MARKS ? seq : Math.floor(seq / WRITE_MARKS);
 }

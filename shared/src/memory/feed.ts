@@ -1,4 +1,4 @@
-import type { FeedPosition, StreamEvent } from '../domain/events.ts';
+import { eventNumberOf, type FeedPosition, feedSeqOf, type StreamEvent } from '../domain/events.ts';
 import { isMintedStream, type StreamRef } from '../domain/ids.ts';
 import type { Feed, FeedEntry } from '../ports/elicitations/feed.ts';
 import { createExpiringMap } from './expiring-map.ts';
@@ -13,7 +13,8 @@ export interface MemoryFeed extends Feed {
 interface FeedState {
   readonly epoch: string;
   readonly entries: FeedEntry[];
-  seq: number;
+  /** Number of the last event. */
+  number: number;
   until: number;
 }
 
@@ -22,22 +23,17 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
   const feeds = createExpiringMap<FeedState>();
 
   function begin(at: number): FeedState {
-    return {
-      epoch: String(Math.floor(at * 1000 + (performance.now() % 1000))),
-      entries: [],
-      seq: 0,
-      until: 0,
-    };
+    return { epoch: String(microsecondsOf(at)), entries: [], number: 0, until: 0 };
   }
 
   return {
     append(stream, event, at, ttlMs) {
       const key = streamKey(stream);
       const state = feeds.get(key) ?? begin(at);
-      state.seq += 1;
+      state.number += 1;
       state.until = Math.max(state.until, at + ttlMs);
       feeds.set(key, state, state.until);
-      const position = { epoch: state.epoch, seq: state.seq };
+      const position = { epoch: state.epoch, seq: feedSeqOf(state.number, microsecondsOf(at)) };
       state.entries.push({ position, at, event });
       if (state.entries.length > eventsMax && !isMintedStream(stream.streamRequestId)) state.entries.shift();
       return position;
@@ -52,16 +48,19 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       const state = feeds.get(streamKey(stream));
       if (state === undefined) return { type: 'none' };
       if (after === undefined) return { type: 'entries', entries: state.entries.slice(0, limit) };
-      const first = state.entries[0]?.position.seq ?? 1;
-      if (after.epoch !== state.epoch || after.seq > state.seq || after.seq < first - 1)
-        return { type: 'reset' };
-      const start = after.seq - first + 1;
-      return {
-        type: 'entries',
-        entries: state.entries.slice(start, start + limit),
-      };
+      const first = state.entries[0] === undefined ? 1 : eventNumberOf(state.entries[0].position);
+      const start = eventNumberOf(after) - first + 1;
+      // The event before the first one may have been dropped as the last one.
+      const isHeld = start === 0 || state.entries[start - 1]?.position.seq === after.seq;
+      if (after.epoch !== state.epoch || !isHeld) return { type: 'reset' };
+      return { type: 'entries', entries: state.entries.slice(start, start + limit) };
     },
   };
+}
+
+/** Node offers no clock in microseconds, so the last three digits only tell writes apart. */
+function microsecondsOf(at: number): number {
+  return Math.floor(at * 1000 + (performance.now() % 1000));
 }
 
 /** The key of a stream request, unique among all owners. */

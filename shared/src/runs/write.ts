@@ -2,6 +2,7 @@ import type { RunRef } from '../domain/runs/run.ts';
 import type { TurnEvent } from '../domain/runs/turn-events.ts';
 import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
 import type { RunNote, Runs, RunWrite, WriteResult } from '../ports/runs/runs.ts';
+import { createRecentWrites } from './recent-writes.ts';
 
 // Models stream a few characters at a time. One write for each would cost more than the model call.
 const COALESCE_MS = 25;
@@ -27,8 +28,16 @@ export class TurnTooLargeError extends Error {
   }
 }
 
+/** Redis has lost more of the run than its writer remembers. The run can only be ended. */
+export class RunLostError extends Error {
+  constructor() {
+    super('Redis has lost more of the run than its pod can write again.');
+    this.name = 'RunLostError';
+  }
+}
+
 export interface RunWriterOptions {
-  readonly runs: Pick<Runs, 'write'>;
+  readonly runs: Pick<Runs, 'read' | 'write'>;
   readonly run: RunRef;
   readonly term: number;
   /** Sequence number of the last event in the run. */
@@ -41,9 +50,9 @@ export type RunEnd = NonNullable<RunWrite['end']>;
 type FinalWrite = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEvent };
 
 /**
- * Writes a run's events and notes in order and in batches. Retries while Redis is unavailable. Every method rejects
- * with RunFencedError once another pod owns the run, and with TurnTooLargeError once the feed is full; `end` still
- * works on a full feed.
+ * Writes a run's events and notes in order and in batches. Retries while Redis is unavailable, and writes again what
+ * Redis has lost of the last seconds. Every method rejects with RunFencedError once another pod owns the run, with
+ * TurnTooLargeError once the feed is full, and with RunLostError once more was lost; after these two, `end` still works.
  */
 export interface RunWriter {
   /** Queues an event. Text of one block is coalesced. Waits for a write only when the queue is full. */
@@ -75,6 +84,7 @@ export interface RunWriter {
 export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions): RunWriter {
   const fenced = new AbortController();
   const stopped = new AbortController();
+  const recent = createRecentWrites();
   let queue: TurnEvent[] = [];
   let notes: RunNote[] = [];
   let nextSeq = writerSeq + 1;
@@ -109,7 +119,10 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     // Also while it is under way: a second poll must not queue behind one that an outage delays.
     wroteAt = Number.POSITIVE_INFINITY;
     try {
-      refuseUnlessWritten(await retryWhileUnavailable(() => runs.write(run, write)));
+      const result = await retryWhileUnavailable(() => send(write));
+      if (result === 'behind') await giveUpLost();
+      refuseUnlessWritten(result);
+      recent.add(write);
       nextSeq += write.events.length;
       outcome ??= final.end?.status;
     } catch (error) {
@@ -122,6 +135,19 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     } finally {
       wroteAt = performance.now();
     }
+  }
+
+  async function send(write: RunWrite): Promise<WriteResult> {
+    const result = await runs.write(run, write);
+    return result === 'behind' ? runs.write(run, recent.withEarlier(write)) : result;
+  }
+
+  /** Lets the end follow the events that the run still has. */
+  async function giveUpLost(): Promise<never> {
+    const { run: record } = await retryWhileUnavailable(() => runs.read(run));
+    if (record === undefined) throw new RunFencedError();
+    nextSeq = record.writerSeq + 1;
+    throw new RunLostError();
   }
 
   function buildWrite({ event, ...final }: FinalWrite): RunWrite {

@@ -52,7 +52,7 @@ function commandFor(column: RunColumn, from: RunFrom): AnyCommand {
   const next = {
     ...repeated,
     number: variant === 'late copy' ? writes - 1 : writes + 1,
-    firstSeq: writerSeq + 1,
+    firstSeq: writerSeq + (variant === 'gap' ? 2 : 1),
   };
   switch (type) {
     case 'begin':
@@ -67,7 +67,7 @@ function commandFor(column: RunColumn, from: RunFrom): AnyCommand {
       return {
         type,
         ...next,
-        firstSeq: variant === 'more events' ? next.firstSeq : writerSeq,
+        firstSeq: variant === 'more events' || variant === 'gap' ? next.firstSeq : writerSeq,
         status: variant === 'other status' ? 'failed' : 'finished',
       };
     case 'stop':
@@ -264,7 +264,17 @@ describe('any sequence of commands', () => {
   });
 
   it('a refused command changes nothing', () => {
-    const refusals = ['fenced', 'full', 'wait-ended', 'gone', 'ended', 'known', 'mismatch', 'running'];
+    const refusals = [
+      'fenced',
+      'behind',
+      'full',
+      'wait-ended',
+      'gone',
+      'ended',
+      'known',
+      'mismatch',
+      'running',
+    ];
     always(({ decision }) => {
       if (refusals.includes(wordFor(decision.result))) expect(decision.change).toBeUndefined();
     });

@@ -33,7 +33,7 @@ export type FollowedEvent =
   | (EventPlace & { readonly type: 'detachment-passed' })
   /** An event of a kind that this version does not know. */
   | (EventPlace & { readonly type: 'unknown' })
-  /** The reader resumed after a superseded event, or in another feed: it must discard what it has. */
+  /** The reader resumed after an event that is superseded, lost or of another feed: it must discard what it has. */
   | { readonly type: 'stale' }
   /** The feed was lost: the replay starts over. */
   | { readonly type: 'lost' };
@@ -98,7 +98,9 @@ export function createTurnReader({ facts, after }: Omit<FollowTurnOptions, 'sign
 
   function isStale(position: FeedPosition | undefined): boolean {
     if (resumedAfter === undefined || position === undefined) return false;
-    return position.epoch !== resumedAfter.epoch || isSuperseded(resumedAfter);
+    return (
+      position.epoch !== resumedAfter.epoch || facts?.isPositionLost === true || isSuperseded(resumedAfter)
+    );
   }
 
   function read(

@@ -28,10 +28,10 @@ export async function findResumable(
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const { running, last } = await deps.conversations.read(conversation);
     const ended = last && { tenant, userId, streamRequestId: last.streamRequestId };
-    if (ended !== undefined && after !== undefined && (await hasMore(deps, ended, after))) return ended;
+    if (ended !== undefined && after !== undefined && (await isUnfinished(deps, ended, after))) return ended;
     if (running === undefined) {
       const isUnread = after === undefined && last?.wasDetached === true && ended !== undefined;
-      return isUnread && (await hasMore(deps, ended, undefined)) ? ended : undefined;
+      return isUnread && (await firstOf(deps, ended)) !== undefined ? ended : undefined;
     }
     const stream = { tenant, userId, streamRequestId: running };
     if (await deps.isRunning(stream)) return stream;
@@ -39,12 +39,16 @@ export async function findResumable(
   return undefined;
 }
 
-/** True when the turn's feed still exists, holds the position, and has later events. */
-async function hasMore(
-  { feed }: ResumableDeps,
-  stream: StreamRef,
-  after: FeedPosition | undefined,
-): Promise<boolean> {
-  const page = await feed.read(stream, after, 1);
-  return page.type === 'entries' && page.entries.length > 0;
+/** True when the turn's feed has events that a reader lacks whose last event is `after`. */
+async function isUnfinished(deps: ResumableDeps, stream: StreamRef, after: FeedPosition): Promise<boolean> {
+  const page = await deps.feed.read(stream, after, 1);
+  if (page.type === 'entries') return page.entries.length > 0;
+  // The feed of another turn, unless Redis lost the reader's last event and others took its place.
+  return page.type === 'reset' && (await firstOf(deps, stream))?.epoch === after.epoch;
+}
+
+/** The position of the first event in the turn's feed; undefined when the feed is gone. */
+async function firstOf({ feed }: ResumableDeps, stream: StreamRef): Promise<FeedPosition | undefined> {
+  const page = await feed.read(stream, undefined, 1);
+  return page.type === 'entries' ? page.entries[0]?.position : undefined;
 }

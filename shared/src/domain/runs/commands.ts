@@ -107,6 +107,8 @@ export type WriteResult =
   | 'stopping'
   /** The run has another owner, or it has ended: the caller must stop. Nothing was written. */
   | 'fenced'
+  /** Redis has lost earlier events of the caller, which must be written again before these. Nothing was written. */
+  | 'behind'
   /** The feed may not grow further. Nothing was written; only an end or a detach is still accepted. */
   | 'full'
   /** Not detached: something that it would wait for has ended, or a stop was requested. Nothing was written. */
@@ -122,7 +124,7 @@ export interface RunResults {
   readonly begin: BeginResult;
   readonly write: Exclude<WriteResult, 'wait-ended'>;
   readonly detach: Exclude<WriteResult, 'stopping' | 'full'>;
-  readonly end: 'written' | 'fenced' | 'gone';
+  readonly end: 'written' | 'fenced' | 'behind' | 'gone';
   readonly stop: 'stopping' | 'ended' | 'gone';
   readonly claim: ClaimResult;
   readonly release: ClaimResult;

@@ -175,10 +175,17 @@ function changeOwner(
   return { result: { term: control.term }, change: { control, firstNew: 0 } };
 }
 
-/** The result of a write that changes nothing: it is of an earlier term, or a copy that arrives after a later write. */
-function settledWrite(run: RunControl, { term, number }: OwnerWrite): 'fenced' | 'written' | undefined {
+/**
+ * The result of a write that changes nothing: it is of an earlier term, a copy that arrives after a later write, or it
+ * follows events that the run does not have.
+ */
+function settledWrite(
+  run: RunControl,
+  { term, number, firstSeq }: OwnerWrite,
+): 'fenced' | 'written' | 'behind' | undefined {
   if (run.term !== term) return 'fenced';
-  return number !== undefined && run.writes > number ? 'written' : undefined;
+  if (number !== undefined && run.writes > number) return 'written';
+  return firstSeq > run.writerSeq + 1 ? 'behind' : undefined;
 }
 
 function append(run: RunControl, write: OwnerWrite): RunChange {

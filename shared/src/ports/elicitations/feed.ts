@@ -11,7 +11,7 @@ export interface FeedEntry {
 export type FeedPage =
   /** Nothing was appended to this stream request, or its retention ended. */
   | { readonly type: 'none' }
-  /** The requested position is of another epoch, or was trimmed: read again from the start. */
+  /** The requested position is of another epoch, was trimmed, or was lost: read again from the start. */
   | { readonly type: 'reset' }
   /** Entries after the requested position, in order and without a gap. Empty when there is nothing newer. */
   | { readonly type: 'entries'; readonly entries: readonly FeedEntry[] };

@@ -53,7 +53,10 @@ export interface RunWrite {
    * one write.
    */
   readonly number?: number;
-  /** Number of the first event. Each further event has the next number. Events that the run already has are skipped. */
+  /**
+   * Number of the first event. Each further event has the next number. Events that the run already has are skipped; where
+   * it lacks earlier ones, the write is `behind`.
+   */
   readonly firstSeq: number;
   readonly events: readonly TurnEvent[];
   readonly notes?: readonly RunNote[];

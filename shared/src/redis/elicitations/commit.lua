@@ -76,9 +76,9 @@ if #ARGV >= firstTask or (ends and resumes) then
   end
 end
 
-local epoch, lastSeq = findFeedEnd(feed, microseconds)
-local position, seq = appendEvents(feed, epoch, lastSeq, now, { eventName, eventJson }, 1, feedEventsMax)
-if seq == 1 then
+local epoch, lastNumber = findFeedEnd(feed, microseconds)
+local position, number = appendEvents(feed, epoch, lastNumber, microseconds, { eventName, eventJson }, 1, feedEventsMax)
+if number == 1 then
   redis.call('PEXPIRE', feed, feedTtl)
 elseif creates or guard == 'due' then
   -- A feed already stays for the retention after the deadline of each of its elicitations.

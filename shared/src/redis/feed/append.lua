@@ -1,4 +1,6 @@
--- Piece: appending to a feed. A feed is a stream whose entry ids are <epoch>-<sequence number>.
+-- Piece: appending to a feed. A feed is a stream whose entry ids are <epoch>-<sequence number>. The last six digits of a
+-- sequence number are the microsecond within the second of the write, the digits before them the number of the event: a
+-- feed that lost its last events never gives the id of one to another. Older versions wrote the number alone.
 -- Events are flat lists: name, JSON, name, JSON, ...
 
 -- Bytes of the events from the `first`-th on, as a feed counts them.
@@ -8,28 +10,31 @@ local function countBytes(events, first)
   return bytes
 end
 
--- Epoch and last sequence number of a feed. The epoch of a new feed is the microsecond of its beginning, so that a feed
+-- Epoch of a feed and number of its last event. The epoch of a new feed is the microsecond of its beginning, so that a feed
 -- which was lost and begun again has another epoch.
 local function findFeedEnd(key, microseconds)
   local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
   if not last then return string.format('%.0f', microseconds), 0 end
-  return string.match(last[1], '^(%d+)-(%d+)$')
+  local epoch, seq = string.match(last[1], '^(%d+)-(%d+)$')
+  seq = tonumber(seq)
+  return epoch, seq < 1000000 and seq or math.floor(seq / 1000000)
 end
 
--- Appends the events from the `first`-th on after the given end of the feed. With `keep` the oldest entries beyond about
--- that many are removed. Returns the position of the last event and its sequence number.
-local function appendEvents(key, epoch, seq, now, events, first, keep)
+-- Appends the events from the `first`-th on after the event of the given number. With `keep` the oldest entries beyond
+-- about that many are removed. Returns the position of the last event and its number.
+local function appendEvents(key, epoch, number, microseconds, events, first, keep)
+  local now, mark = math.floor(microseconds / 1000), microseconds % 1000000
   local position
   for index = 2 * first, #events, 2 do
-    seq = seq + 1
-    position = epoch .. '-' .. string.format('%.0f', seq)
+    number = number + 1
+    position = epoch .. '-' .. string.format('%.0f', number * 1000000 + mark)
     if keep then
       redis.call('XADD', key, 'MAXLEN', '~', keep, position, 'event', events[index - 1], 'at', now, 'data', events[index])
     else
       redis.call('XADD', key, position, 'event', events[index - 1], 'at', now, 'data', events[index])
     end
   end
-  return position, seq
+  return position, number
 end
 
 -- Publishes a wake on one channel or two: '<position> <ms> <JSON>'.

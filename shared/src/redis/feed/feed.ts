@@ -1,4 +1,5 @@
 import {
+  eventNumberOf,
   type FeedPosition,
   formatFeedPosition,
   parseFeedPosition,
@@ -35,14 +36,13 @@ async function readFeed(
   }
   // Starts at the position itself: one call shows whether that entry still exists and what follows it.
   const [first, ...rest] = await range(deps, key, formatFeedPosition(after), limit + 1);
-  if (first !== undefined) {
-    if (isSame(first.position, after)) return { type: 'entries', entries: rest };
-    return follows(after, first.position)
-      ? { type: 'entries', entries: [first, ...rest].slice(0, limit) }
-      : { type: 'reset' };
-  }
-  // The feed is gone, or it lost its end.
-  return (await range(deps, key, '-', 1)).length === 0 ? { type: 'none' } : { type: 'reset' };
+  if (first !== undefined && isSame(first.position, after)) return { type: 'entries', entries: rest };
+  const [oldest] = await range(deps, key, '-', 1);
+  if (oldest === undefined) return { type: 'none' };
+  // The event of the position may have been trimmed as the last one. Anywhere else it was lost with the feed's tail.
+  return first !== undefined && isSame(first.position, oldest.position) && follows(after, first.position)
+    ? { type: 'entries', entries: [first, ...rest].slice(0, limit) }
+    : { type: 'reset' };
 }
 
 async function range(
@@ -60,7 +60,7 @@ function isSame(a: FeedPosition, b: FeedPosition): boolean {
 }
 
 function follows(after: FeedPosition, next: FeedPosition): boolean {
-  return next.epoch === after.epoch && next.seq === after.seq + 1;
+  return next.epoch === after.epoch && eventNumberOf(next) === eventNumberOf(after) + 1;
 }
 
 function entryOf([id, flat]: StreamReply[number]): FeedEntry {

@@ -40,7 +40,7 @@ redis.call('PEXPIRE', conversation, conversationLife)
 redis.call('PEXPIRE', messages, conversationLife, 'GT')
 
 -- Always a new epoch: a feed of the same name would be one whose turn was lost.
-local position = appendEvents(feed, string.format('%.0f', microseconds), 0, now, events, 1)
+local position = appendEvents(feed, string.format('%.0f', microseconds), 0, microseconds, events, 1)
 redis.call('PEXPIRE', feed, runLife)
 publishWake(position, now, wakeJson, channel)
 return { 1, 1, 1 }

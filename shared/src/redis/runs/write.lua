@@ -8,7 +8,7 @@
 -- term, or ''. resumeTask: outbox member that resumes the run, without the term, or ''
 -- KEYS beyond the named ones: rows of the questions, then runs, that the run is to wait for when it is detached.
 -- ARGV beyond the named ones: field and value of each note, name and JSON of each event, the messages.
--- Returns 'written', 'stopping', 'fenced', 'full', 'wait-ended' or 'gone'.
+-- Returns 'written', 'stopping', 'fenced', 'behind', 'full', 'wait-ended' or 'gone'.
 local run, feed, conversation, messages, running = unpack(KEYS, 1, 5)
 local firstWait = 6
 local streamRequestId, term, firstSeq, channel, wakeJson, bytesMax, runLife, endStatus, retention, conversationLife,
@@ -32,6 +32,9 @@ if status ~= 'running' then
   return status == endStatus and writerSeq >= firstSeq + eventCount - 1 and 'written' or 'fenced'
 end
 if writeNumber ~= '' and tonumber(lastWrite or 0) > tonumber(writeNumber) then return 'written' end
+
+-- Redis lost events that the writer has appended.
+if firstSeq > writerSeq + 1 then return 'behind' end
 
 if detaches then
   for index = firstWait, firstRun - 1 do
@@ -59,8 +62,8 @@ if writeNumber ~= '' and noteCount + eventCount > 0 then
 end
 local position
 if firstNew <= eventCount then
-  local epoch, lastSeq = findFeedEnd(feed, microseconds)
-  position = appendEvents(feed, epoch, lastSeq, now, events, firstNew)
+  local epoch, lastNumber = findFeedEnd(feed, microseconds)
+  position = appendEvents(feed, epoch, lastNumber, microseconds, events, firstNew)
   for _, each in ipairs({ 'writerSeq', firstSeq + eventCount - 1, 'bytes', bytes }) do fields[#fields + 1] = each end
 end
 -- Lua cannot unpack thousands of values at once.

@@ -1,4 +1,4 @@
-import { parseFeedPosition } from '@parley/shared/domain/events';
+import { eventNumberOf, parseFeedPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { WatchInput, WatchItem } from '@parley/shared/elicitations/watch';
@@ -104,8 +104,12 @@ export function watchContract(contract: Contract): void {
       );
       const late = await follow(first, stream);
       for (const items of [await reader.first(250), await late.first(250)]) {
-        const seqs = items.map((item) => (item.type === 'reset' ? 0 : parseFeedPosition(item.id)?.seq));
-        expect(seqs).toEqual(Array.from({ length: 250 }, (_, at) => at + 1));
+        const positions = items.map((item) =>
+          item.type === 'reset' ? undefined : parseFeedPosition(item.id),
+        );
+        expect(positions.map((position) => position && eventNumberOf(position))).toEqual(
+          Array.from({ length: 250 }, (_, at) => at + 1),
+        );
       }
     });
 

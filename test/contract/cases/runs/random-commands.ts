@@ -154,7 +154,7 @@ class Play {
     if (variant === 'late copy' && writes < 2) return undefined;
     const number = variant === 'late copy' ? writes - 1 : writes + 1;
     const isRepeatedEnd = type === 'end' && status !== 'running' && variant !== 'more events';
-    const from = isRepeatedEnd ? seq : seq + 1;
+    const from = (isRepeatedEnd ? seq : seq + 1) + (variant === 'gap' ? 1 : 0);
     const note = {
       toolCallId: 'call',
       toolName: 'book',

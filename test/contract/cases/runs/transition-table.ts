@@ -16,7 +16,8 @@ export type RunFrom = (typeof RUN_FROMS)[number];
 // counted. A cell without `>` changes nothing.
 //
 // "same call": the nonce of the call that began the run, and its present owner. "again": the last command once more,
-// its reply having been lost. "late copy": a write with a lower number than the last one.
+// its reply having been lost. "late copy": a write with a lower number than the last one. "gap": a write whose first
+// event is not the next one of the run.
 const TABLE = `
   command              | absent  | queued            | owned             | detached          | ended    | queued-stop     | owned-stop      | detached-stop
   begin, same call     | begun>  | begun             | begun             | known             | known    | begun           | begun           | known
@@ -27,16 +28,19 @@ const TABLE = `
   write, empty         | gone    | written           | written           | written           | fenced   | stopping        | stopping        | stopping
   write, again         | gone    | written           | written           | written           | fenced   | stopping        | stopping        | stopping
   write, late copy     | gone    | written           | written           | written           | fenced   | written         | written         | written
+  write, gap           | gone    | behind            | behind            | behind            | fenced   | behind          | behind          | behind
   write, old term      | gone    | fenced            | fenced            | fenced            | fenced   | fenced          | fenced          | fenced
   write, too large     | gone    | full              | full              | full              | fenced   | full            | full            | full
   detach               | gone    | written>detached+ | written>detached+ | written>detached+ | fenced   | wait-ended      | wait-ended      | wait-ended
   detach, wait ended   | gone    | wait-ended        | wait-ended        | wait-ended        | fenced   | wait-ended      | wait-ended      | wait-ended
   detach, late copy    | gone    | written           | written           | written           | fenced   | written         | written         | written
+  detach, gap          | gone    | behind            | behind            | behind            | fenced   | behind          | behind          | behind
   detach, old term     | gone    | fenced            | fenced            | fenced            | fenced   | fenced          | fenced          | fenced
   end                  | gone    | written>ended     | written>ended     | written>ended     | written  | written>ended   | written>ended   | written>ended
   end, other status    | gone    | written>ended     | written>ended     | written>ended     | fenced   | written>ended   | written>ended   | written>ended
   end, more events     | gone    | written>ended     | written>ended     | written>ended     | fenced   | written>ended   | written>ended   | written>ended
   end, late copy       | gone    | written           | written           | written           | written  | written         | written         | written
+  end, gap             | gone    | behind            | behind            | behind            | fenced   | behind          | behind          | behind
   end, old term        | gone    | fenced            | fenced            | fenced            | fenced   | fenced          | fenced          | fenced
   stop                 | gone    | stopping>queued   | stopping>owned    | stopping>detached | ended    | stopping        | stopping        | stopping
   claim                | gone    | granted>owned+    | granted>owned+!   | granted>owned+    | fenced   | granted>owned+  | granted>owned+! | granted>owned+
@@ -55,16 +59,19 @@ export const RUN_COLUMNS = [
   'write, empty',
   'write, again',
   'write, late copy',
+  'write, gap',
   'write, old term',
   'write, too large',
   'detach',
   'detach, wait ended',
   'detach, late copy',
+  'detach, gap',
   'detach, old term',
   'end',
   'end, other status',
   'end, more events',
   'end, late copy',
+  'end, gap',
   'end, old term',
   'stop',
   'claim',

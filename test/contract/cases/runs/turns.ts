@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventNumberOf } from '@parley/shared/domain/events';
 import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { Message, RunRef } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
@@ -257,8 +258,8 @@ export function turnContract(contract: Contract): void {
       aborting.abort();
       await reading;
       expect(seen).toEqual(['turn-started', '2 ', 'elicitation-request', 'elicitation-resolved', '3 ']);
-      const seqs = (await readEntries(pods.backend.feed, turn)).map(({ position }) => position.seq);
-      expect(seqs).toEqual([1, 2, 3, 4, 5]);
+      const entries = await readEntries(pods.backend.feed, turn);
+      expect(entries.map(({ position }) => eventNumberOf(position))).toEqual([1, 2, 3, 4, 5]);
     });
 
     it('keeps its notes, the latest of each name', async () => {
@@ -456,9 +457,9 @@ export function turnContract(contract: Contract): void {
       const turn = await begun(pods.backend);
       for (let from = 2; from < 1_202; from += 200)
         await pods.backend.runs.write(turn, textWrite(from, from + 199));
-      const seqs: number[] = [];
-      for await (const { position } of second.replay(turn)) seqs.push(position.seq);
-      expect(seqs).toEqual(Array.from({ length: 1_201 }, (_, index) => index + 1));
+      const numbers: number[] = [];
+      for await (const { position } of second.replay(turn)) numbers.push(eventNumberOf(position));
+      expect(numbers).toEqual(Array.from({ length: 1_201 }, (_, index) => index + 1));
     });
 
     it('is reported as gone where it was never begun', async () => {

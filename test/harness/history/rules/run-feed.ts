@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { eventNumberOf } from '@parley/shared/domain/events';
 import { currentEvents, isTurnEnd, type RunCase, textByStep, wholeText } from '../run-case.ts';
 import type { FeedEvent, StoredMessage } from '../run-events.ts';
 
@@ -37,9 +38,10 @@ export function* appendedWhole({ said, finals }: RunCase): Generator<string> {
 
 function* gapsIn(feed: readonly FeedEvent[]): Generator<string> {
   for (const [at, { id }] of feed.entries()) {
-    const [epoch, seq] = id.split('-');
+    const [epoch, seq = ''] = id.split('-');
     if (epoch !== feed[0]?.id.split('-')[0]) yield `its feed has a second epoch at ${id}`;
-    if (seq !== `${at + 1}`) return yield `its feed has ${id} as its event ${at + 1}`;
+    if (eventNumberOf({ seq: Number(seq) }) !== at + 1)
+      return yield `its feed has ${id} as its event ${at + 1}`;
   }
 }
 

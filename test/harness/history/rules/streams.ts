@@ -1,3 +1,4 @@
+import { eventNumberOf } from '@parley/shared/domain/events';
 import type { ElicitationCase } from '../elicitation-case.ts';
 import { type ElicitationStatus, ofType, type StreamEvent } from '../events.ts';
 import { type Connection, getOrAdd, groupBy, type IndexedHistory } from '../index-history.ts';
@@ -145,7 +146,7 @@ function streamEvents(connections: readonly Connection[]): StreamEvent[] {
 
 function positionOf(eventId: string): Position | undefined {
   const [, epoch, seq] = /^(.+)-(\d+)$/.exec(eventId) ?? [];
-  return epoch === undefined ? undefined : { epoch, seq: Number(seq) };
+  return epoch === undefined ? undefined : { epoch, seq: eventNumberOf({ seq: Number(seq) }) };
 }
 
 function feedOf({ subscriber, streamRequestId }: StreamEvent, epoch: string): string {

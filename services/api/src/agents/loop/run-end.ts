@@ -1,7 +1,7 @@
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { FinishReason } from '@parley/shared/domain/runs/turn-events';
 import { INTERRUPTED, isInterrupted, RunInterruptedError } from '@parley/shared/runs/interruption';
-import { RunFencedError, type RunWriter, TurnTooLargeError } from '@parley/shared/runs/write';
+import { RunFencedError, RunLostError, type RunWriter, TurnTooLargeError } from '@parley/shared/runs/write';
 import type { Usage } from './budget.ts';
 import { ModelError } from './model-step.ts';
 
@@ -65,6 +65,9 @@ export function failureOf(error: unknown): { code: string; message: string } {
   }
   if (error instanceof TurnTooLongError) {
     return { code: 'timeout', message: 'The turn took too long and was ended.' };
+  }
+  if (error instanceof RunLostError) {
+    return { code: 'lost', message: 'A part of the turn was lost; please ask again.' };
   }
   if (error instanceof RunInterruptedError) return INTERRUPTED;
   if (error instanceof ModelError) {

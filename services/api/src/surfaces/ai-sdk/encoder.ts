@@ -84,7 +84,7 @@ export function createAiSdkEncoder(after?: FeedPosition): Encoder<Frame> {
           lastId = undefined;
           return silent('more');
         case 'lost':
-          if (sent) over = 'cut';
+          if (sent || after !== undefined) over = 'cut';
           else chunks = createAiSdkChunks();
           return silent(over ?? 'more');
       }

@@ -171,7 +171,7 @@ function resumeRoute(deps: TurnDeps): Route {
       if (stream === undefined) return { type: 'empty', status: 204 };
       const reader = { stream: `chat/${conversation.conversationId}`, returns: true };
       return inStreamPlace(deps.limits, { caller, signal: calling }, reader, async (place) => {
-        const facts = await readReplayFacts(deps, stream);
+        const facts = await readReplayFacts(deps, stream, after);
         const events = await followTurn(deps, stream, { signal: place.signal, facts, after });
         return {
           type: 'events',

@@ -1,0 +1,145 @@
+import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import type { RunRef } from '@parley/shared/domain/runs/run';
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { WatchItem } from '@parley/shared/elicitations/watch';
+import { feedKey, runKey } from '@parley/shared/redis/client/keys';
+import { createRunWriter, RunLostError, type RunWriter } from '@parley/shared/runs/write';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
+import { followTurn } from '../../../services/api/src/turns/follow.ts';
+import { readReplayFacts } from '../../../services/api/src/turns/replay.ts';
+import { findResumable } from '../../../services/api/src/turns/resumable.ts';
+import { turnOf } from '../../contract/cases/runs/turns.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { readAll, readEntries } from '../../contract/support/observe.ts';
+import type { Pods } from '../../contract/support/pods.ts';
+import { askQuestion, newOwner, newStream } from '../../contract/support/questions.ts';
+import { openRedisPods } from '../../contract/support/redis-pods.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { single } from '../worker/setup.ts';
+
+let redis: RedisServer;
+let pods: Pods;
+let engine: Engine;
+const stop = new AbortController();
+
+beforeAll(async () => {
+  redis = await startRedis();
+  pods = await openRedisPods(single(redis.url), ROOMY);
+  engine = engineOn(pods.backend);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+afterAll(async () => {
+  stop.abort();
+  await pods?.close();
+  await redis?.stop();
+});
+
+/** Copies keys. The returned function puts the copies back, as a Redis does that lost the writes in between. */
+async function copyOf(...keys: readonly string[]): Promise<() => Promise<void>> {
+  for (const key of keys) await redisCommand(redis.url, 'COPY', key, `${key}:copy`, 'REPLACE');
+  return async () => {
+    for (const key of keys) await redisCommand(redis.url, 'COPY', `${key}:copy`, key, 'REPLACE');
+  };
+}
+
+function brief(item: WatchItem): string {
+  return item.type === 'elicitation' ? item.elicitation.elicitationId : item.type;
+}
+
+it('readers that have an event which Redis lost are reset, and get the event that took its place', async () => {
+  const stream = newStream();
+  const { row: first } = await askQuestion(engine, stream);
+  const rollBack = await copyOf(feedKey(stream));
+  const { row: lost } = await askQuestion(engine, stream);
+  const watching = { stream, evenIfSilent: true, signal: stop.signal };
+  const open = readAll(await engine.watch(watching));
+  const last = (await open.first(2)).at(-1);
+  const after = last?.type === 'elicitation' ? parseFeedPosition(last.id) : undefined;
+  await rollBack();
+  const { row: next } = await askQuestion(engine, stream);
+  expect((await open.first(5)).map(brief)).toEqual([first.id, lost.id, 'reset', first.id, next.id]);
+  const returned = readAll(await engine.watch({ ...watching, ...(after && { after }) }));
+  expect((await returned.first(3)).map(brief)).toEqual(['reset', first.id, next.id]);
+});
+
+function say(text: string): TurnEvent {
+  return { type: 'text-delta', block: 'b1', text };
+}
+
+async function beginRun(): Promise<{ run: RunRef; writer: RunWriter }> {
+  const run = turnOf(newOwner());
+  const begun = await pods.backend.runs.begin(run);
+  if (begun.type !== 'begun') throw new Error('Another turn runs.');
+  return { run, writer: createRunWriter({ runs: pods.backend.runs, run, ...begun }) };
+}
+
+async function write(writer: RunWriter, text: string): Promise<void> {
+  await writer.append(say(text));
+  const call = { toolCallId: text, toolName: 'book', step: 0, state: 'returned' } as const;
+  await writer.save([{ type: 'call', call }]);
+}
+
+async function textOf(run: RunRef): Promise<string> {
+  const entries = await readEntries(pods.second.feed, run);
+  return entries.map(({ event }) => ('text' in event ? String(event.text) : '')).join('');
+}
+
+/** What an AI SDK client gets that comes back with its last event, up to the end of the turn. */
+async function resumed(run: RunRef, after: FeedPosition | undefined): Promise<string> {
+  const turns = { isWaiting: async () => false, attend: () => () => undefined };
+  const facts = await readReplayFacts({ engine, turns }, run, after);
+  const events = await followTurn({ engine, turns }, run, { signal: stop.signal, facts, after });
+  const encoder = createAiSdkEncoder(after);
+  let bytes = '';
+  for await (const event of events) {
+    const { frames, next } = encoder.encode(event);
+    bytes += frames.map(({ text }) => text).join('\n');
+    if (next !== 'more') break;
+  }
+  return bytes;
+}
+
+it('a run writes again what Redis lost of it, its notes included, and its readers start over', async () => {
+  const { run, writer } = await beginRun();
+  await write(writer, 'one ');
+  const rollBack = await copyOf(feedKey(run), runKey(run));
+  await write(writer, 'two ');
+  await write(writer, 'three ');
+  const after = (await readEntries(pods.second.feed, run)).at(-1)?.position;
+  await rollBack();
+  await writer.end({ type: 'turn-finished', reason: 'stop' }, { status: 'finished', messages: [] });
+  expect(await textOf(run)).toBe('one two three ');
+  const { run: record } = await pods.second.runs.read(run);
+  expect(record?.calls.map(({ toolCallId }) => toolCallId).sort()).toEqual(['one ', 'three ', 'two ']);
+  const isRunning = async () => false;
+  const { conversations, feed } = pods.second;
+  expect(await findResumable({ conversations, feed, isRunning }, run, after)).toMatchObject({
+    streamRequestId: run.streamRequestId,
+  });
+  expect(await resumed(run, after)).toMatch(/^[^\n]*data-stream-reset.*one .*two .*three .*"finish"/s);
+});
+
+it('a run that lost more than its pod remembers is ended after what it still has', async () => {
+  const { run, writer } = await beginRun();
+  const rollBack = await copyOf(feedKey(run), runKey(run));
+  const now = performance.now();
+  await write(writer, 'long ago ');
+  vi.spyOn(performance, 'now').mockImplementation(() => now + 600_000);
+  await write(writer, 'just now ');
+  await rollBack();
+  await expect(write(writer, 'next ')).rejects.toBeInstanceOf(RunLostError);
+  await writer.end(
+    { type: 'turn-failed', code: 'lost', message: 'Lost.' },
+    { status: 'failed', messages: [] },
+  );
+  expect((await readEntries(pods.second.feed, run)).map(({ event }) => event.type)).toEqual([
+    'turn-started',
+    'turn-failed',
+  ]);
+});
