@@ -2,12 +2,17 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { RedisLocation } from '../../ports/redis-location.ts';
 import { reconnectPauseMs } from './reconnect.ts';
 import { PersistentSentinelConnector } from './sentinel-connector.ts';
+import { ServerConnector } from './server-connector.ts';
 
 // ioredis types its reply mapping as never undefined; it stays at its default everywhere.
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 /** A connection for commands, on one server or on a Cluster. */
 export type Commands = Redis | Cluster;
+
+// ioredis gives a socket two seconds to close by itself, which a half-open one never does.
+const DISCONNECT_TIMEOUT_MS = 250;
+const SENTINEL_TIMEOUT_MS = 1_000;
 
 // A request fails within seconds instead of queueing; what timed out may still have run, and callers know it.
 const FAIL_FAST = {
@@ -16,6 +21,7 @@ const FAIL_FAST = {
   commandTimeout: 2_000,
   socketTimeout: 3_000,
   connectTimeout: 1_000,
+  disconnectTimeout: DISCONNECT_TIMEOUT_MS,
 } as const satisfies Options;
 
 // BullMQ's blocking reads must neither time out as commands nor give up.
@@ -23,6 +29,7 @@ const PATIENT = {
   maxRetriesPerRequest: null,
   connectTimeout: 2_000,
   socketTimeout: 15_000,
+  disconnectTimeout: DISCONNECT_TIMEOUT_MS,
 } as const satisfies Options;
 
 /** The request path: fails fast while Redis is away. */
@@ -54,12 +61,14 @@ export function connectSubscriber(location: RedisLocation, attempt: number): Red
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 1_000,
+    commandTimeout: 2_000,
+    disconnectTimeout: DISCONNECT_TIMEOUT_MS,
     lazyConnect: true,
   };
   if (location.kind !== 'cluster') return openServer(location, options);
   const nodes = location.nodes ?? [];
   const node = nodes[attempt % Math.max(1, nodes.length)];
-  return new Redis({ ...options, ...node, ...tlsOf(location) });
+  return new Redis({ ...options, ...node, ...tlsOf(location), Connector: ServerConnector });
 }
 
 function open(location: RedisLocation, options: Options): Commands {
@@ -77,7 +86,7 @@ function open(location: RedisLocation, options: Options): Commands {
     slotsRefreshInterval: 5_000,
     retryDelayOnClusterDown: 100,
     retryDelayOnFailover: 100,
-    redisOptions: { ...redisOptions, ...authOf(location), ...tlsOf(location) },
+    redisOptions: { ...redisOptions, ...authOf(location), ...tlsOf(location), Connector: ServerConnector },
   });
 }
 
@@ -86,6 +95,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
     return new Redis(location.url ?? 'redis://127.0.0.1:6379', {
       ...options,
       ...tlsOf(location),
+      Connector: ServerConnector,
     });
   return new Redis({
     ...options,
@@ -99,6 +109,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
     failoverDetector: true,
     Connector: PersistentSentinelConnector,
     sentinelRetryStrategy: reconnectPauseMs,
+    sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
     // A master that was demoted answers READONLY: leave it and ask the sentinels again.
     reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
   });

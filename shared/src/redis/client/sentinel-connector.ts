@@ -1,20 +1,31 @@
 import { type SentinelConnectionOptions, SentinelConnector } from 'ioredis';
+import { boundHandshake } from './handshake.ts';
 
 /**
- * Finds the master through Sentinels, for every connection. ioredis keeps listening for failovers while it searches for
- * the new master, and a failover that is reported during the search ends the connection for good (status `end`). So the
- * listeners of the last connection are closed before the next search begins.
+ * Finds the master through Sentinels, for every connection, and bounds the handshake with it. ioredis keeps listening for
+ * failovers while it searches for the new master, and a failover that is reported during the search ends the connection
+ * for good (status `end`). So the listeners of the last connection are closed before the next search begins.
  */
 export class PersistentSentinelConnector extends SentinelConnector {
+  #onHandshakeEnd = () => {};
+
   // ioredis hands its connectors the options of the connection and calls them unknown.
   constructor(options: unknown) {
     super(options as SentinelConnectionOptions);
   }
 
-  override connect(
+  override async connect(
     ...args: Parameters<SentinelConnector['connect']>
   ): ReturnType<SentinelConnector['connect']> {
     this.disconnect();
-    return super.connect(...args);
+    const stream = await super.connect(...args);
+    this.#onHandshakeEnd = boundHandshake(stream);
+    return stream;
+  }
+
+  /** What ioredis calls with the reply to the ready check, the last step of a handshake. */
+  override check(info: Parameters<SentinelConnector['check']>[0]): boolean {
+    this.#onHandshakeEnd();
+    return super.check(info);
   }
 }

@@ -19,7 +19,10 @@ export interface Subscriber {
 }
 
 export interface SubscriberOptions {
-  /** Opens a new connection that does not reconnect by itself; `attempt` is the number of earlier ones. */
+  /**
+   * Opens a new connection that does not reconnect by itself and that bounds its handshake and each command; `attempt` is
+   * the number of earlier ones.
+   */
   readonly open: (attempt: number) => Redis;
   /** A channel that only this pod uses, to test that published messages arrive. */
   readonly probeChannel: string;
@@ -85,9 +88,9 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     reopening = setTimeout(connect, reconnectPauseMs(attempt));
   }
 
-  /** Closes this connection; its `end` event opens the next one. */
-  function abandon(): void {
-    connection?.disconnect(false);
+  /** Closes the connection if it is the current one; its `end` event opens the next one. */
+  function abandon(redis: Redis | undefined): void {
+    if (redis === connection) redis?.disconnect(false);
   }
 
   async function flush(): Promise<void> {
@@ -111,7 +114,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
       // The next connection subscribes to everything again. This one reports ready until its end is noticed, and an
       // immediate retry would keep the event loop from noticing it.
       if (redis !== connection) return true;
-      abandon();
+      abandon(redis);
       return false;
     }
     if (redis !== connection || redis.status !== 'ready') return true;
@@ -134,18 +137,14 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   function ping(): void {
     const redis = connection;
     if (redis?.status !== 'ready') return;
-    const late = setTimeout(() => redis === connection && abandon(), pingEveryMs);
-    redis.ping().then(
-      () => clearTimeout(late),
-      () => clearTimeout(late),
-    );
+    redis.ping().catch(() => abandon(redis));
   }
 
   function probe(): void {
     if (!acknowledged.has(options.probeChannel)) return;
     if (probeSentAt !== undefined) {
       probeSentAt = undefined;
-      abandon();
+      abandon(connection);
       return;
     }
     // When publishing fails, a missing probe proves nothing about this connection.
