@@ -49,6 +49,7 @@ export async function openTurnPod(redisUrl: string, { wordMs, instead }: TurnPod
     leaseTiming: { renewMs: env.PARLEY_LEASE_MS / 4, leaseMs: env.PARLEY_LEASE_MS },
     onFault: (error) => console.error(error),
     agents: {
+      list: () => [{ id: 'helper', title: 'Helper' }],
       find: () => ({ id: 'helper', title: 'Helper' }),
       open: async () => ({
         model: createMockModel(wordMs),

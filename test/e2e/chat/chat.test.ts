@@ -104,6 +104,52 @@ async function resumedOn(pod: number, authorization: string): Promise<Watched> {
   return resumed;
 }
 
+describe('the OpenAI routes', () => {
+  const clientOf = (authorization: string) =>
+    new OpenAI({ baseURL: `${urlOf(0)}/run/v1`, apiKey: authorization.slice(7), maxRetries: 0 });
+
+  it('list the agents as models', async () => {
+    const { authorization } = await person();
+    const models = await clientOf(authorization).models.list();
+    expect(models.data).toMatchObject([
+      { id: 'helper', object: 'model', owned_by: 'parley', name: 'Helper' },
+      { id: 'hasty', object: 'model', owned_by: 'parley', name: 'Hasty' },
+    ]);
+  });
+
+  it.each([
+    ['an unknown model', 'invalid_request_error', null, { model: 'nobody' }],
+    [
+      'a message without text',
+      'invalid_request_error',
+      'messages.0',
+      { messages: [{ role: 'user', content: '' }] },
+    ],
+    ['no message', 'invalid_request_error', 'messages', { messages: [] }],
+  ])('refuse %s with an error as clients of OpenAI read it', async (_, type, param, wrong) => {
+    const { authorization } = await person();
+    const body = { model: 'helper', messages: [{ role: 'user', content: 'hello' }], ...wrong };
+    const refused = clientOf(authorization).post('/chat/completions', { body });
+    await expect(refused).rejects.toMatchObject({
+      status: 400,
+      type,
+      param,
+      code: 'invalid_request',
+      error: { message: expect.stringMatching(/\w/u) },
+    });
+  });
+
+  it('refuse a wrong token with an error as clients of OpenAI read it', async () => {
+    const refused = clientOf('Bearer no-token').models.list();
+    await expect(refused).rejects.toMatchObject({
+      status: 401,
+      type: 'authentication_error',
+      code: 'unauthenticated',
+      param: null,
+    });
+  });
+});
+
 describe('a chat over three pods', () => {
   it('answers a stock client, and remembers the conversation', async () => {
     const { authorization } = await person();

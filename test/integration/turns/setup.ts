@@ -50,6 +50,7 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
     delegates: 'same-pod',
     holdMs: 300_000,
     agents: {
+      list: () => Object.keys(agents).map((id) => ({ id, title: `The ${id}` })),
       find: (id = Object.keys(agents)[0] ?? '') => ({ id, title: `The ${id}` }),
       async open(id) {
         if (agents[id]?.isBroken === true) throw new Error(`The agent ${id} cannot be opened.`);

@@ -40,6 +40,8 @@ export interface Turns {
    * and continues if the request has a key.
    */
   begin(request: TurnRequest): Promise<BegunTurn>;
+  /** The agents that a turn may name. */
+  listAgents(): readonly { readonly id: string; readonly title: string }[];
   /** The turn that a reader with all events up to `after` should follow, also one that has ended since. */
   resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
   /** True for a detached turn that waits; one whose wait has ended is resumed. Throws `unavailable`. */
@@ -78,6 +80,7 @@ export function createTurns(deps: TurnsDeps): Turns {
         ? { ...run, conversationId: result.conversationId, isRepeat: true }
         : { ...run, isRepeat: false };
     },
+    listAgents: deps.agents.list,
     resumable: (conversation, after) =>
       findResumable({ ...deps, isRunning: podRuns.isRunning }, conversation, after),
     isWaiting: podRuns.isWaiting,

@@ -23,6 +23,8 @@ export interface OpenAgent {
 
 /** The agents of a configuration. */
 export interface Agents {
+  /** All agents, in the order of the configuration. */
+  list(): readonly { readonly id: string; readonly title: string }[];
   /** The agent of that id, or the default one. Throws `invalid_request` when there is none. */
   find(id: string | undefined): { readonly id: string; readonly title: string };
   /** The agent's model and its tools for that person. */
@@ -45,6 +47,7 @@ export function createAgents({ loaded, toolsOf }: AgentsDeps): Agents {
   );
 
   return {
+    list: () => Object.entries(config.agents).map(([id, { title }]) => ({ id, title })),
     find(id = config.defaultAgent) {
       const title = config.agents[id]?.title;
       if (title === undefined)

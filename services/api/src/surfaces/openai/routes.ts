@@ -3,7 +3,16 @@ import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { type CallLimits, inStreamPlace } from '../../http/limits.ts';
-import { bearer, json, jsonBody, type Reply, type RouteCall, route, type Surface } from '../../http/route.ts';
+import {
+  bearer,
+  json,
+  jsonBody,
+  type Reply,
+  type Route,
+  type RouteCall,
+  route,
+  type Surface,
+} from '../../http/route.ts';
 import {
   readTurnHeaders,
   TURN_BROWSER_HEADERS,
@@ -20,6 +29,7 @@ import { startTurn } from '../../turns/start.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
 import { createOpenAiEncoder, type OpenAiOptions } from './encoder.ts';
+import { openAiRefusal } from './refusal.ts';
 
 export interface OpenAiDeps {
   readonly engine: Engine;
@@ -62,13 +72,52 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
           errors: ['turn_running', 'idempotency_mismatch'],
         },
         handle: (call) => (call.body.stream === true ? chunksReply(deps, call) : wholeReply(deps, call)),
+        refuse: openAiRefusal,
       }),
+      modelsRoute(deps),
     ],
     browserHeaders: {
       ...TURN_BROWSER_HEADERS,
       response: [...TURN_BROWSER_HEADERS.response, NONCE_HEADER],
     },
   };
+}
+
+const Models = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(
+      z.object({
+        id: z.string().describe('Id of the agent.'),
+        object: z.literal('model'),
+        created: z.int().describe('Always 0: agents have no date.'),
+        owned_by: z.literal('parley'),
+        name: z.string().describe('Title of the agent.'),
+      }),
+    ),
+  })
+  .meta({ id: 'Models' });
+
+function modelsRoute({ turns }: OpenAiDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/run/v1/models',
+    proof: bearer('user', 'service'),
+    docs: {
+      summary: 'The agents, as models for clients of OpenAI',
+      replies: { 200: { description: 'The agents of the configuration', schema: Models } },
+    },
+    async handle({ admitted }) {
+      await admitted;
+      const data = turns
+        .listAgents()
+        .map(
+          ({ id, title }) => ({ id, object: 'model', created: 0, owned_by: 'parley', name: title }) as const,
+        );
+      return json(200, { object: 'list', data } satisfies z.infer<typeof Models>);
+    },
+    refuse: openAiRefusal,
+  });
 }
 
 type CompletionCall = RouteCall<undefined, CompletionInput>;

@@ -3,11 +3,19 @@ import type { CompletionHead, OpenAiFinish, OpenAiUsage } from '../../turns/comp
 export interface OpenAiError {
   readonly error: {
     readonly message: string;
-    readonly type: 'server_error';
-    readonly param: null;
+    readonly type: OpenAiErrorType;
+    /** The field that is at fault. */
+    readonly param: string | null;
     readonly code: string;
   };
 }
+
+export type OpenAiErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'permission_error'
+  | 'rate_limit_error'
+  | 'server_error';
 
 export interface ChatCompletionChunk extends CompletionHead {
   readonly object: 'chat.completion.chunk';
