@@ -1,9 +1,11 @@
 import type { RequestListener, Server } from 'node:http';
 import { type Env, EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/runtime/env';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
+import { startTelemetry } from '@parley/shared/runtime/telemetry';
+import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
 import { AgentsConfigError } from './agents/config/fault.ts';
 import { closeServer, listen, portOf } from './wiring/server.ts';
-import { type Pod, wirePod } from './wiring/wiring.ts';
+import { type Pod, readVersion, wirePod } from './wiring/wiring.ts';
 
 const READY_POLL_MS = 50;
 const READY_WARN_MS = 5_000;
@@ -11,7 +13,13 @@ const CLOSE_SHARE = 0.75;
 
 async function main(): Promise<void> {
   const env = readEnv('api');
-  const pod = await wirePod(env);
+  const telemetry = await startTelemetry({
+    service: 'parley-api',
+    pod: env.PARLEY_POD,
+    version: readVersion(),
+    exports: telemetryExports(env),
+  });
+  const pod = wirePod(env, telemetry);
   const warnings = warningsOf(env, 'api');
   if (warnings.length > 0) pod.log.warn({ warnings }, 'good for development; production would refuse it');
   const server = await listenOn('PORT', env, pod.app);

@@ -1,7 +1,9 @@
 import { EnvError, listenFault, readEnv, redisLocation } from '@parley/shared/runtime/env';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
+import { startTelemetry } from '@parley/shared/runtime/telemetry';
+import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
 import { closeOps, listenOps } from './ops.ts';
-import { wireWorker } from './wiring.ts';
+import { readVersion, wireWorker } from './wiring.ts';
 
 const NO_REDIS =
   'The worker needs Redis: set REDIS_URL, PARLEY_REDIS_SENTINELS or PARLEY_REDIS_CLUSTER. Without Redis the api runs alone and does this work itself.';
@@ -11,7 +13,13 @@ async function main(): Promise<void> {
   const env = readEnv('worker');
   const location = redisLocation(env);
   if (location === undefined) throw new EnvError([NO_REDIS]);
-  const worker = await wireWorker(env, location);
+  const telemetry = await startTelemetry({
+    service: 'parley-worker',
+    pod: env.PARLEY_POD,
+    version: readVersion(),
+    exports: telemetryExports(env),
+  });
+  const worker = wireWorker(env, location, telemetry);
   const ops =
     env.PARLEY_METRICS_PORT === 0
       ? undefined

@@ -14,12 +14,12 @@ import { schedule } from '@parley/shared/redis/jobs/schedules';
 import { startWorkers } from '@parley/shared/redis/jobs/workers';
 import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
-import { backendSettings, type Env, engineSettings, otlpOf } from '@parley/shared/runtime/env';
+import { backendSettings, type Env, engineSettings } from '@parley/shared/runtime/env';
 import { createReleasers, type Releasers } from '@parley/shared/runtime/lifecycle';
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
-import { startTelemetry } from '@parley/shared/runtime/telemetry';
+import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { createFaultLog } from './faults.ts';
 import { createJobs, type JobsDeps } from './jobs.ts';
 import { createOps } from './ops.ts';
@@ -39,15 +39,9 @@ const EXPIRIES_AT_A_TIME = 50;
 const REPORT_ROUNDS = 3;
 
 /** Builds a worker from its environment and connects at once. */
-export async function wireWorker(env: Env, location: RedisLocation): Promise<WorkerPod> {
+export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemetry): WorkerPod {
   const releasers = createReleasers();
   const log = createLog({ service: 'parley-worker', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
-  const telemetry = await startTelemetry({
-    service: env.OTEL_SERVICE_NAME ?? 'parley-worker',
-    pod: env.PARLEY_POD,
-    version: readVersion(),
-    otlp: otlpOf(env),
-  });
   releasers.add(() => telemetry.shutdown());
   const metrics = createMetrics(telemetry.meter);
   const backend = createRedisBackend({
@@ -179,7 +173,8 @@ function seconds(ms: number | undefined): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-function readVersion(): string {
+/** The version of this service, from its manifest. */
+export function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return (manifest as { version: string }).version;
 }

@@ -2,15 +2,14 @@ import { hash } from 'node:crypto';
 import {
   type Attributes,
   type Context,
-  isSpanContextValid,
   type Link,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
   type Tracer,
+  trace,
 } from '@opentelemetry/api';
-import { parseTraceParent } from '@opentelemetry/core';
 import { OUTCOMES } from '../domain/elicitations/outcome.ts';
 import type { Row } from '../domain/elicitations/row.ts';
 import { isTerminal, type TerminalStatus } from '../domain/elicitations/status.ts';
@@ -18,6 +17,7 @@ import { isParleyError } from '../domain/errors.ts';
 import type { Observer } from '../ports/elicitations/observer.ts';
 import type { Log } from './log.ts';
 import { type Metrics, surfaceLabel, triggerLabel } from './metrics.ts';
+import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
 export interface ObserverDeps {
   readonly log: Log;
@@ -39,9 +39,9 @@ const ENDINGS: Readonly<Record<TerminalStatus, { span: string; message: string }
 };
 
 /**
- * Makes the observer of a process: one log line, one short span and a few metrics per step of an elicitation. The wait
- * itself is not a span; the spans of later steps link to the span of the ask, on any pod. They never contain the
- * question's or the answer's content.
+ * Makes the observer of a process: one log line, one short span and a few metrics per step of an elicitation. The spans
+ * of later steps link to the span of the ask, on any pod; the process that settles adds the span of the whole wait below
+ * it. They never contain the question's or the answer's content.
  */
 export function createObserver(deps: ObserverDeps): Observer {
   const { log, metrics, clock = Date.now } = deps;
@@ -60,6 +60,7 @@ export function createObserver(deps: ObserverDeps): Observer {
     settled: quietly((row) => {
       if (!isTerminal(row.status)) return;
       spans.settled(row, row.status);
+      spans.waited(row, row.status);
       countSettled(metrics, row, row.status);
       if (log.isLevelEnabled('info')) {
         log.info(fieldsOf(row, row.settlement?.surface), ENDINGS[row.status].message);
@@ -124,7 +125,7 @@ function createSpans({ tracer, context = () => ROOT_CONTEXT }: ObserverDeps) {
   return {
     async asking<T>(run: (traceparent: string | undefined) => Promise<T>): Promise<T> {
       const span = tracer.startSpan('elicitation.requested', { kind: SpanKind.PRODUCER }, context());
-      const traceparent = traceparentOf(span);
+      const traceparent = formatTraceparent(span.spanContext());
       if (traceparent === undefined) return run(undefined);
       asking.set(traceparent, span);
       try {
@@ -146,6 +147,15 @@ function createSpans({ tracer, context = () => ROOT_CONTEXT }: ObserverDeps) {
         .get(traceparent)
         ?.setAttributes({ ...attributesOf(row), 'elicitation.surface': askingSurface(row) });
       asking.delete(traceparent);
+    },
+    /** The wait from ask to end, below the span of the ask, whichever pods asked and settled. */
+    waited(row: Row, status: TerminalStatus): void {
+      const asked = parseTraceparent(row.definition.traceparent);
+      if (asked === undefined) return;
+      const parent = trace.setSpanContext(ROOT_CONTEXT, asked);
+      const attributes = { ...attributesOf(row), 'elicitation.outcome': OUTCOMES[status].log };
+      const startTime = row.createdAt;
+      tracer.startSpan('elicitation.wait', { startTime, attributes }, parent).end(startTime + lastedMs(row));
     },
     settled(row: Row, status: TerminalStatus): void {
       const { action, surface, reason } = row.settlement ?? {};
@@ -216,16 +226,9 @@ function askingSurface({ definition }: Row) {
   return surface === undefined ? 'api' : surfaceLabel(surface);
 }
 
-function traceparentOf(span: Span): string | undefined {
-  const context = span.spanContext();
-  if (!isSpanContextValid(context)) return undefined;
-  return `00-${context.traceId}-${context.spanId}-${context.traceFlags.toString(16).padStart(2, '0')}`;
-}
-
 function linkTo({ definition }: Row): Link | undefined {
-  if (definition.traceparent === undefined) return undefined;
-  const context = parseTraceParent(definition.traceparent);
-  return context === null ? undefined : { context: { ...context, isRemote: true } };
+  const context = parseTraceparent(definition.traceparent);
+  return context && { context };
 }
 
 function lastedMs({ createdAt, settledAt = createdAt }: Row): number {

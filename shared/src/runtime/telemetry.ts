@@ -1,42 +1,47 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Context,
-  defaultTextMapGetter,
+  context,
   type Meter,
-  ProxyTracerProvider,
+  propagation,
   ROOT_CONTEXT,
   type Tracer,
+  trace,
 } from '@opentelemetry/api';
-import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
-import { defaultResource, type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
 import { type IMetricReader, MeterProvider } from '@opentelemetry/sdk-metrics';
+import { createPushReaders, type MetricsPush } from './push-readers.ts';
 
-/** Where an OpenTelemetry collector takes protobuf over HTTP; each endpoint is the whole URL of its signal. */
-export interface OtlpSettings {
-  /** e.g. `http://collector:4318/v1/traces`; no traces without it. */
-  readonly tracesEndpoint?: string;
-  /** e.g. `http://collector:4318/v1/metrics`; without it metrics can only be scraped. */
-  readonly metricsEndpoint?: string;
-  readonly headers?: Readonly<Record<string, string>>;
+/** What leaves the process. Where to and how is read by the SDK from the standard `OTEL_*` variables. */
+export interface TelemetryExports {
+  readonly traces: boolean;
+  readonly logs: boolean;
+  readonly metrics: readonly MetricsPush[];
 }
 
 export interface TelemetryOptions {
+  /** Default of `OTEL_SERVICE_NAME`. */
   readonly service: string;
   readonly pod: string;
   readonly version: string;
-  readonly otlp: OtlpSettings | undefined;
-  readonly resourceAttributes?: Readonly<Record<string, string>>;
+  /** Absent: nothing is exported, and metrics can only be scraped. */
+  readonly exports?: TelemetryExports | undefined;
 }
 
 export interface Telemetry {
-  /** Makes spans. They are exported only when a traces endpoint is set. */
+  /** Makes spans. They are exported only where traces are, or where another SDK of the process takes them. */
   readonly tracer: Tracer;
   readonly meter: Meter;
-  /** Runs `run` within the trace of a request's W3C headers, if there is one. */
+  /** Runs `run` within the trace of a request's headers, if there is one. An active span of the process has priority. */
   continuing<T>(headers: IncomingHttpHeaders, run: () => T): T;
-  /** Parent context of new spans: the trace of the current `continuing` call, or none. */
+  /** Parent context of new spans. */
   context(): Context;
   /** Answers a scrape in the Prometheus text format. */
   metricsHandler(request: IncomingMessage, response: ServerResponse): void;
@@ -46,39 +51,36 @@ export interface Telemetry {
 
 const SCOPE = 'parley';
 const SHUTDOWN_MS_MAX = 2_000;
-const EXPORT_MS_MAX = 5_000;
-const METRICS_EVERY_MS = 60_000;
 
 /**
- * Starts metrics, and traces when an endpoint is set. Nothing is registered globally: tracer, meter and context are
- * passed on, so that several pods can run in one process. If the collector is unavailable, only telemetry is lost.
+ * Starts metrics for scrapes, and the OpenTelemetry SDK of the process when anything is exported. The SDK registers
+ * itself globally, so that instrumentation which a team loads joins the same traces; where a team has registered its own
+ * providers before, those get the spans. If the collector is unavailable, only telemetry is lost.
  */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry> {
-  const { otlp, version } = options;
+  const { exports, version } = options;
   const resource = resourceOf(options);
   const scrapes = new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true });
-  const meters = new MeterProvider({ resource, readers: [scrapes, ...(await metricReaders(otlp))] });
-  const traces = await startTraces(otlp, resource);
-  const propagator = new W3CTraceContextPropagator();
-  const contexts = new AsyncLocalStorage<Context>();
+  const pushes = exports === undefined ? [] : await createPushReaders(exports.metrics);
+  const meters = createMeters(resource, [scrapes, ...pushes]);
+  const sdk = exports === undefined ? undefined : await startSdk(resource, exports);
 
   return {
-    tracer: (traces ?? new ProxyTracerProvider()).getTracer(SCOPE, version),
+    tracer: trace.getTracer(SCOPE, version),
     meter: meters.getMeter(SCOPE, version),
     continuing(headers, run) {
-      if (traces === undefined || headers.traceparent === undefined) return run();
-      return contexts.run(propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter), run);
+      if (trace.getSpan(context.active()) !== undefined) return run();
+      return context.with(propagation.extract(ROOT_CONTEXT, headers), run);
     },
-    context: () => contexts.getStore() ?? ROOT_CONTEXT,
+    context: () => context.active(),
     metricsHandler: (request, response) => scrapes.getMetricsRequestHandler(request, response),
-    shutdown: () => atMost(SHUTDOWN_MS_MAX, Promise.allSettled([traces?.shutdown(), meters.shutdown()])),
+    shutdown: () => atMost(SHUTDOWN_MS_MAX, Promise.allSettled([sdk?.shutdown(), meters.shutdown()])),
   };
 }
 
-function resourceOf({ service, pod, version, resourceAttributes }: TelemetryOptions): Resource {
+function resourceOf({ service, pod, version }: TelemetryOptions): Resource {
   return defaultResource().merge(
     resourceFromAttributes({
-      ...resourceAttributes,
       'service.name': service,
       'service.version': version,
       'service.instance.id': pod,
@@ -86,35 +88,24 @@ function resourceOf({ service, pod, version, resourceAttributes }: TelemetryOpti
   );
 }
 
-// The exporters are large and most processes do not need them, so they are loaded only when there is an endpoint.
-async function startTraces(otlp: OtlpSettings | undefined, resource: Resource) {
-  if (otlp?.tracesEndpoint === undefined) return undefined;
-  const [{ BatchSpanProcessor, NodeTracerProvider }, { OTLPTraceExporter }] = await Promise.all([
-    import('@opentelemetry/sdk-trace-node'),
-    import('@opentelemetry/exporter-trace-otlp-proto'),
-  ]);
-  const exporter = new OTLPTraceExporter(exporterOptions(otlp.tracesEndpoint, otlp));
-  return new NodeTracerProvider({ resource, spanProcessors: [new BatchSpanProcessor(exporter)] });
+/** Not left to the SDK: its list of readers is fixed by one variable, and scrapes must always work. */
+function createMeters(resource: Resource, readers: IMetricReader[]): MeterProvider {
+  const detected = detectResources({ detectors: [envDetector] });
+  return new MeterProvider({ resource: resource.merge(detected), readers });
 }
 
-async function metricReaders(otlp: OtlpSettings | undefined): Promise<IMetricReader[]> {
-  if (otlp?.metricsEndpoint === undefined) return [];
-  const [{ PeriodicExportingMetricReader }, { OTLPMetricExporter }] = await Promise.all([
-    import('@opentelemetry/sdk-metrics'),
-    import('@opentelemetry/exporter-metrics-otlp-proto'),
-  ]);
-  const exporter = new OTLPMetricExporter(exporterOptions(otlp.metricsEndpoint, otlp));
-  return [
-    new PeriodicExportingMetricReader({
-      exporter,
-      exportIntervalMillis: METRICS_EVERY_MS,
-      exportTimeoutMillis: EXPORT_MS_MAX,
-    }),
-  ];
-}
-
-function exporterOptions(url: string, { headers }: OtlpSettings) {
-  return { url, timeoutMillis: EXPORT_MS_MAX, ...(headers !== undefined && { headers: { ...headers } }) };
+// The SDK is large and most processes of a small installation do not need it.
+async function startSdk(resource: Resource, { traces, logs }: TelemetryExports) {
+  const { NodeSDK } = await import('@opentelemetry/sdk-node');
+  const sdk = new NodeSDK({
+    resource,
+    metricReaders: [],
+    // What is not given here is made from the variables, with an exporter to a local collector by default.
+    ...(!traces && { spanProcessors: [] }),
+    ...(!logs && { logRecordProcessors: [] }),
+  });
+  sdk.start();
+  return sdk;
 }
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {

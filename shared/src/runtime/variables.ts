@@ -264,11 +264,37 @@ export const Variables = z.object({
     'Deadlines for which one pod keeps a local timer. The queue handles the others.',
   ),
 
-  OTEL_EXPORTER_OTLP_ENDPOINT: text('OTLP endpoint over HTTP for traces and metrics. Off when unset.'),
+  // The OpenTelemetry SDK reads these and all its other variables by itself. Listed is what decides whether it starts.
+  OTEL_SDK_DISABLED: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true`: nothing is exported. Metrics can still be scraped.'),
+  OTEL_TRACES_EXPORTER: list(
+    '`otlp`, `console`, `zipkin` or `none`. Default: `otlp` with an endpoint for traces, else `none`.',
+  ),
+  OTEL_METRICS_EXPORTER: list(
+    '`otlp`, `console` or `none`, beside the scrapes. Default: `otlp` with an endpoint for metrics, else `none`.',
+  ),
+  OTEL_LOGS_EXPORTER: list(
+    'For records of a log instrumentation that you load: `otlp`, `console` or `none`. Default `none`.',
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: text('OTLP endpoint for traces and metrics, e.g. `http://collector:4318`.'),
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: text('OTLP endpoint for traces alone.'),
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: text('OTLP endpoint for metrics alone.'),
-  OTEL_EXPORTER_OTLP_HEADERS: text('Headers of the OTLP exporter, `name=value` comma separated.'),
-  OTEL_RESOURCE_ATTRIBUTES: text('Resource attributes, `name=value` comma separated.'),
+  OTEL_EXPORTER_OTLP_PROTOCOL: text('`http/protobuf` (default), `http/json` or `grpc`.'),
+  OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: text('The same for metrics alone.'),
+  OTEL_METRIC_EXPORT_INTERVAL: integer(
+    60_000,
+    100,
+    86_400_000,
+    'Milliseconds between two exports of metrics.',
+  ),
+  OTEL_METRIC_EXPORT_TIMEOUT: integer(
+    5_000,
+    100,
+    600_000,
+    'Milliseconds that one export of metrics may take.',
+  ),
   OTEL_SERVICE_NAME: text('Service name in telemetry. Default `parley-api` or `parley-worker`.'),
 });
 export type Env = z.infer<typeof Variables>;

@@ -157,7 +157,7 @@ describe('S6 a webhook to a private address', () => {
 
 describe('S19 reports on webhooks', () => {
   it('contain neither URL nor secret nor answer, in logs, metrics and the list of dead letters', async () => {
-    const telemetry = await startTelemetry({ service: 'test', pod: 'pod', version: '1', otlp: undefined });
+    const telemetry = await startTelemetry({ service: 'test', pod: 'pod', version: '1' });
     onTestFinished(() => telemetry.shutdown());
     const metrics = createMetrics(telemetry.meter);
     const lines: string[] = [];

@@ -62,6 +62,11 @@ describe('the steps of an elicitation on two pods', () => {
     expect(completed.links).toEqual([requested.id]);
     expect(resumed.links).toEqual([requested.id]);
     expect(new Set([requested, completed, resumed].map(({ id }) => id.traceId)).size).toBe(3);
+    const { startTime, endTime, ...wait } = only(answerer, 'elicitation.wait').span;
+    expect(wait.parentSpanContext).toMatchObject(requested.id);
+    expect(wait.attributes).toMatchObject({ 'elicitation.id': row.id, 'elicitation.outcome': 'accepted' });
+    const settled = (await asker.engine.read(serviceOf(owner), row.id)).row.settledAt ?? 0;
+    expect([startTime, endTime].map(([s, ns]) => s * 1e3 + ns / 1e6)).toEqual([row.createdAt, settled]);
     const common = {
       'elicitation.id': row.id,
       'elicitation.mode': 'form',
@@ -248,7 +253,7 @@ describe('secrets', () => {
         ),
     ];
     expect(pod.lines).toHaveLength(4);
-    expect(pod.spans()).toHaveLength(traced ? 5 : 0);
+    expect(pod.spans()).toHaveLength(traced ? 7 : 0);
     for (const mark of Object.values(marks)) expect(findCanary(mark, shown)).toEqual([]);
   });
 

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { ROOT_CONTEXT } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
+import { EnvError, readEnv } from '@parley/shared/runtime/env';
 import { createMetrics } from '@parley/shared/runtime/metrics';
-import { type OtlpSettings, startTelemetry, type Telemetry } from '@parley/shared/runtime/telemetry';
+import { startTelemetry, type Telemetry, type TelemetryExports } from '@parley/shared/runtime/telemetry';
+import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { closeNow, serve } from './watched-pod.ts';
 
@@ -13,15 +16,22 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });
 
-async function start(otlp?: OtlpSettings): Promise<Telemetry> {
-  const telemetry = await startTelemetry({
-    service: 'parley-test',
-    pod: 'pod-1',
-    version: '1.2.3',
-    otlp,
-    resourceAttributes: { 'deployment.environment.name': 'test' },
+const TRACES: TelemetryExports = { traces: true, logs: false, metrics: [] };
+const METRICS: TelemetryExports = {
+  traces: false,
+  logs: false,
+  metrics: [{ exporter: 'http/protobuf', everyMs: 60_000, timeoutMs: 5_000 }],
+};
+
+/** Starts telemetry whose standard variables are the given ones. */
+async function start(exports?: TelemetryExports, variables: Record<string, string> = {}): Promise<Telemetry> {
+  vi.stubEnv('OTEL_RESOURCE_ATTRIBUTES', 'deployment.environment.name=test');
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  const telemetry = await startTelemetry({ service: 'parley-test', pod: 'pod-1', version: '1.2.3', exports });
+  cleanups.push(async () => {
+    await telemetry.shutdown();
+    for (const api of [trace, context, propagation]) api.disable();
   });
-  cleanups.push(() => telemetry.shutdown());
   return telemetry;
 }
 
@@ -167,11 +177,10 @@ function traceOnce(telemetry: Telemetry): void {
 describe('export to a collector', () => {
   it('sends spans and metrics as protobuf to the configured address, with its headers', async () => {
     const collector = await startCollector();
-    const telemetry = await start({
-      tracesEndpoint: `${collector.url}/v1/traces`,
-      metricsEndpoint: `${collector.url}/v1/metrics`,
-      headers: { 'x-tenant': 'ops' },
-    });
+    const telemetry = await start(
+      { ...METRICS, traces: true },
+      { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=ops' },
+    );
     createMetrics(telemetry.meter);
     traceOnce(telemetry);
     await telemetry.shutdown();
@@ -187,17 +196,16 @@ describe('export to a collector', () => {
 
   it('can still be scraped meanwhile', async () => {
     const collector = await startCollector();
-    const telemetry = await start({ metricsEndpoint: `${collector.url}/v1/metrics` });
+    const telemetry = await start(METRICS, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     createMetrics(telemetry.meter).sseResumes.add(2);
     const scrape = await scraper(telemetry);
     expect(await scrape()).toContain('sse_resumes_total 2\n');
     expect(await scrape()).toContain('sse_resumes_total 2\n');
   });
 
-  it('is off unless configured, whatever standard variables the environment has', async () => {
+  it('is off unless asked for', async () => {
     const collector = await startCollector();
-    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', collector.url);
-    const telemetry = await start();
+    const telemetry = await start(undefined, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     createMetrics(telemetry.meter);
     const span = telemetry.tracer.startSpan('elicitation.requested');
     expect(span.isRecording()).toBe(false);
@@ -210,10 +218,7 @@ describe('export to a collector', () => {
     const gone = createServer();
     const url = await serve(gone);
     await new Promise((resolve) => gone.close(resolve));
-    const telemetry = await start({
-      tracesEndpoint: `${url}/v1/traces`,
-      metricsEndpoint: `${url}/v1/metrics`,
-    });
+    const telemetry = await start({ ...METRICS, traces: true }, { OTEL_EXPORTER_OTLP_ENDPOINT: url });
     createMetrics(telemetry.meter);
     traceOnce(telemetry);
     await expect(telemetry.shutdown()).resolves.toBeUndefined();
@@ -223,7 +228,7 @@ describe('export to a collector', () => {
 
   it('waits two seconds and no longer for a collector that never replies', async () => {
     const collector = await startCollector({ silent: true });
-    const telemetry = await start({ tracesEndpoint: `${collector.url}/v1/traces` });
+    const telemetry = await start(TRACES, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     traceOnce(telemetry);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let over = false;
@@ -238,6 +243,109 @@ describe('export to a collector', () => {
   });
 });
 
+describe('the standard variables', () => {
+  const ended = (telemetry: Telemetry) => {
+    const span = telemetry.tracer.startSpan('elicitation.requested');
+    span.end();
+    return span;
+  };
+
+  it('decide the sampler, the resource and the propagator', async () => {
+    const collector = await startCollector();
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
+    const silent = await start(TRACES, { ...endpoint, OTEL_TRACES_SAMPLER: 'always_off' });
+    expect(ended(silent).isRecording()).toBe(false);
+    for (const clean of cleanups.splice(1).reverse()) await clean();
+    const telemetry = await start(TRACES, {
+      ...endpoint,
+      OTEL_TRACES_SAMPLER: 'always_on',
+      OTEL_SERVICE_NAME: 'our-agents',
+      OTEL_RESOURCE_ATTRIBUTES: 'team=support',
+      OTEL_PROPAGATORS: 'b3',
+    });
+    const b3 = `${'a'.repeat(32)}-${'b'.repeat(16)}-1`;
+    const span = telemetry.continuing({ b3 }, () => ended(telemetry));
+    expect(span.spanContext().traceId).toBe('a'.repeat(32));
+    await telemetry.shutdown();
+    expect(collector.received).toHaveLength(1);
+    const sent = collector.received[0]?.body.toString('latin1');
+    for (const part of ['our-agents', 'team', 'support', 'pod-1']) expect(sent).toContain(part);
+    expect(sent).not.toContain('parley-test');
+  });
+
+  it('leave the spans to providers that a team registered before', async () => {
+    const collector = await startCollector();
+    const exporter = new InMemorySpanExporter();
+    new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
+    const telemetry = await start(TRACES, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+    const outer = trace.getTracer('theirs').startSpan('request');
+    const inner = context.with(trace.setSpan(ROOT_CONTEXT, outer), () =>
+      telemetry.continuing({ traceparent: `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01` }, () =>
+        ended(telemetry),
+      ),
+    );
+    outer.end();
+    expect(inner.spanContext().traceId).toBe(outer.spanContext().traceId);
+    expect(exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['elicitation.requested', 'request']);
+    await telemetry.shutdown();
+    expect(collector.received).toEqual([]);
+  });
+
+  const push = { exporter: 'http/protobuf', everyMs: 60_000, timeoutMs: 5_000 } as const;
+  it.each([
+    ['nothing', {}, undefined],
+    [
+      'an endpoint',
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' },
+      { traces: true, logs: false, metrics: [push] },
+    ],
+    [
+      'an endpoint of one signal',
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:4318/v1/traces' },
+      { traces: true, logs: false, metrics: [] },
+    ],
+    [
+      'an exporter of another kind',
+      { OTEL_TRACES_EXPORTER: 'console', OTEL_METRICS_EXPORTER: 'console,prometheus' },
+      { traces: true, logs: false, metrics: [{ ...push, exporter: 'console' }] },
+    ],
+    [
+      'another protocol',
+      {
+        OTEL_METRICS_EXPORTER: 'otlp',
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+        OTEL_METRIC_EXPORT_INTERVAL: '1000',
+      },
+      { traces: false, logs: false, metrics: [{ exporter: 'grpc', everyMs: 1_000, timeoutMs: 5_000 }] },
+    ],
+    [
+      'none',
+      {
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318',
+        OTEL_TRACES_EXPORTER: 'none',
+        OTEL_METRICS_EXPORTER: 'none',
+      },
+      undefined,
+    ],
+    [
+      'a disabled SDK',
+      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_SDK_DISABLED: 'true' },
+      undefined,
+    ],
+  ])('with %s decide what is exported', (_what, variables, expected) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    expect(telemetryExports(readEnv('api'))).toEqual(expected);
+  });
+
+  it.each([
+    { OTEL_METRICS_EXPORTER: 'statsd' },
+    { OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_PROTOCOL: 'tcp' },
+  ])('that nothing knows stop the start: %j', (variables) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    expect(() => telemetryExports(readEnv('api'))).toThrow(EnvError);
+  });
+});
+
 describe('a trace that a caller began', () => {
   const PARENT = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const traceIdIn = (telemetry: Telemetry, traceparent?: string) =>
@@ -248,7 +356,7 @@ describe('a trace that a caller began', () => {
 
   it('continues in the spans of its request, and in no other', async () => {
     const collector = await startCollector();
-    const telemetry = await start({ tracesEndpoint: `${collector.url}/v1/traces` });
+    const telemetry = await start(TRACES, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     const [own, none, junk] = await Promise.all([
       traceIdIn(telemetry, PARENT),
       traceIdIn(telemetry),

@@ -1,4 +1,6 @@
 import { createServer, type Server } from 'node:http';
+import { context } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -33,9 +35,11 @@ export interface WatchedPod {
 
 /** Starts an engine whose observer really logs, counts and, by default, traces. */
 export async function startWatchedPod(backend: Backend, { traced = true } = {}): Promise<WatchedPod> {
+  // Once for the process: further calls change nothing.
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const exporter = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
-  const telemetry = await startTelemetry({ service: 'test', pod: 'pod', version: '1', otlp: undefined });
+  const telemetry = await startTelemetry({ service: 'test', pod: 'pod', version: '1' });
   const metrics = createMetrics(telemetry.meter);
   const lines: string[] = [];
   const log = createLog(

@@ -59,22 +59,27 @@ export interface Turns {
 
 /** Creates the turns of one pod. */
 export function createTurns(deps: TurnsDeps): Turns {
+  const { observer } = deps;
   const podRuns = createPodRuns(deps);
   const { owner, reserve, watch, endBegun } = podRuns;
   const delegateTo = createDelegate({ ...deps, owner, reserve, watch, endBegun });
   const work = { ...deps, delegateTo };
   podRuns.claim((owned, record, stopping) =>
-    record.delegateRequest === undefined
-      ? workOnClaimed(work, owned, record, stopping)
-      : workOnRemoteDelegate(work, owned, record, stopping),
+    observer.within(record.traceparent, () =>
+      record.delegateRequest === undefined
+        ? workOnClaimed(work, owned, record, stopping)
+        : workOnRemoteDelegate(work, owned, record, stopping),
+    ),
   );
 
   return {
     async begin(request) {
       const agent = deps.agents.find(request.agent);
       const run: RunRef = { ...request.conversation, streamRequestId: await streamRequestIdOf(request) };
-      const result = await podRuns.begin(newRun(run, agent.id, request), (owned, stopping) =>
-        workOnBegun(work, request, owned, stopping),
+      const result = await observer.beginning(agent.id, (traceparent) =>
+        podRuns.begin({ ...newRun(run, agent.id, request), traceparent }, (owned, stopping) =>
+          observer.within(traceparent, () => workOnBegun(work, request, owned, stopping)),
+        ),
       );
       return result.type === 'known'
         ? { ...run, conversationId: result.conversationId, isRepeat: true }

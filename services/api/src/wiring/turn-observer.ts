@@ -1,7 +1,20 @@
-import { type Attributes, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import {
+  type Attributes,
+  context,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+import { isParleyError } from '@parley/shared/domain/errors';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { Log } from '@parley/shared/runtime/log';
 import type { Metrics } from '@parley/shared/runtime/metrics';
+import { formatTraceparent, parseTraceparent } from '@parley/shared/runtime/traceparent';
 import type { TurnObserver } from '../agents/loop/observer.ts';
 
 export interface TurnObserverDeps {
@@ -11,57 +24,93 @@ export interface TurnObserverDeps {
 }
 
 /**
- * Logs, counts and traces turns. A turn may wait for people for days, which is too long for a span. So each step of the
- * model is a span, and the end of a tool call or of a turn is a short span with the duration as an attribute. Names
+ * Logs, counts and traces turns. A turn may wait for people for days and change its pod, so it is no single span. A short
+ * span begins it, under the caller's trace; its context is stored with the turn. Below it, on every pod, come a span for
+ * each step of the model, for each tool call, and, at its end or release, for the part that the pod worked on. Names
  * follow the conventions of OpenTelemetry for generative AI.
  */
 export function createTurnObserver({ log, metrics, tracer }: TurnObserverDeps): TurnObserver {
-  function mark(name: string, attributes: Attributes): void {
-    const span = tracer.startSpan(name, { kind: SpanKind.INTERNAL, root: true });
-    if (span.isRecording()) span.setAttributes(attributes);
+  /** A span of something that has just ended. */
+  function mark(name: string, attributes: Attributes, durationMs: number, links: Link[] = []): void {
+    const span = tracer.startSpan(name, {
+      kind: SpanKind.INTERNAL,
+      startTime: Date.now() - durationMs,
+      attributes: { ...attributes, 'parley.duration_ms': durationMs },
+      links,
+    });
     span.end();
   }
 
+  /** Runs work within a span, which ends with it. */
+  async function spanning<T>(
+    name: string,
+    options: SpanOptions,
+    work: (span: Span) => Promise<T>,
+  ): Promise<T> {
+    return tracer.startActiveSpan(name, options, async (span) => {
+      try {
+        return await work(span);
+      } catch (error) {
+        span.setStatus({ code: SpanStatusCode.ERROR });
+        span.setAttribute('error.type', faultName(error));
+        throw error;
+      } finally {
+        span.end();
+      }
+    });
+  }
+
   return {
+    beginning: (agent, begin) =>
+      spanning('turn.begin', { kind: SpanKind.SERVER, attributes: { 'gen_ai.agent.id': agent } }, (span) =>
+        begin(formatTraceparent(span.spanContext())),
+      ),
+    within(traceparent, work) {
+      const parent = parseTraceparent(traceparent);
+      return context.with(
+        parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent),
+        work,
+      );
+    },
+    traceparent: () => formatTraceparent(trace.getSpanContext(context.active())),
     began: () => metrics.turnsRunning.add(1),
     resumed({ streamRequestId, conversationId, userId }, term) {
       metrics.turnsRunning.add(1);
       metrics.turnsTakenOver.add(1);
       log.info({ streamRequestId, conversationId, userId, term }, 'turn taken over');
     },
-    ended(run, { agent, outcome, durationMs }) {
+    ended(run, { agent, outcome, durationMs, previous }) {
       metrics.turnsRunning.add(-1);
       metrics.turns.add(1, { outcome });
       const { streamRequestId, conversationId, userId } = run;
       log.info({ streamRequestId, conversationId, userId, agent, outcome, durationMs }, `turn ${outcome}`);
-      mark(`invoke_agent ${agent}`, {
-        ...attributesOf(run, 'invoke_agent', agent),
-        'parley.outcome': outcome,
-        'parley.duration_ms': durationMs,
-      });
+      const link = parseTraceparent(previous);
+      mark(
+        `invoke_agent ${agent}`,
+        { ...attributesOf(run, 'invoke_agent', agent), 'parley.outcome': outcome },
+        durationMs,
+        link === undefined ? [] : [{ context: link, attributes: { 'parley.link': 'previous_turn' } }],
+      );
     },
     called(run, { agent, tool, outcome, durationMs }) {
-      mark(`execute_tool ${tool}`, {
-        ...attributesOf(run, 'execute_tool', agent),
-        'gen_ai.tool.name': tool,
-        'parley.outcome': outcome,
-        'parley.duration_ms': durationMs,
-      });
+      mark(
+        `execute_tool ${tool}`,
+        {
+          ...attributesOf(run, 'execute_tool', agent),
+          'gen_ai.tool.name': tool,
+          'parley.outcome': outcome,
+        },
+        durationMs,
+      );
     },
-    async chat(run, agent, round) {
-      const span = tracer.startSpan('chat', { kind: SpanKind.CLIENT, root: true });
-      if (span.isRecording()) span.setAttributes(attributesOf(run, 'chat', agent));
-      try {
-        return await round();
-      } catch (error) {
-        span.setStatus({ code: SpanStatusCode.ERROR });
-        span.setAttribute('error.type', error instanceof Error ? error.name : 'unknown');
-        throw error;
-      } finally {
-        span.end();
-      }
-    },
+    chat: (run, agent, round) =>
+      spanning('chat', { kind: SpanKind.CLIENT, attributes: attributesOf(run, 'chat', agent) }, round),
   };
+}
+
+function faultName(error: unknown): string {
+  if (isParleyError(error)) return error.code;
+  return error instanceof Error ? error.name : 'unknown';
 }
 
 function attributesOf(

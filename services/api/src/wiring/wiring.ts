@@ -15,15 +15,13 @@ import {
   type Env,
   engineSettings,
   leaseTiming,
-  otlpOf,
   redisLocation,
-  resourceAttributesOf,
   vaultLocation,
 } from '@parley/shared/runtime/env';
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
-import { startTelemetry } from '@parley/shared/runtime/telemetry';
+import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { type Authenticate, createAuthenticate } from '../http/auth.ts';
 import { healthRoutes } from '../http/health.ts';
 import { type CallLimits, createCallLimits } from '../http/limits.ts';
@@ -55,17 +53,10 @@ export interface Pod {
 
 const SLOW_READER_MS = 30_000;
 
-/** Builds a pod from its environment. Only this function selects the backend. */
-export async function wirePod(env: Env): Promise<Pod> {
+/** Builds a pod from its environment; `release` ends its telemetry, too. Only this function selects the backend. */
+export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const version = readVersion();
   const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
-  const telemetry = await startTelemetry({
-    service: env.OTEL_SERVICE_NAME ?? 'parley-api',
-    pod: env.PARLEY_POD,
-    version,
-    otlp: otlpOf(env),
-    resourceAttributes: resourceAttributesOf(env),
-  });
   const metrics = createMetrics(telemetry.meter);
   const backend = openBackend(env, metrics);
   metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
@@ -246,7 +237,8 @@ function secondsOf(milliseconds: number | undefined): number | undefined {
   return milliseconds === undefined ? undefined : milliseconds / 1000;
 }
 
-function readVersion(): string {
+/** The version of this service, from its manifest. */
+export function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   return (manifest as { version: string }).version;
 }

@@ -8,6 +8,7 @@ export interface EndedTurn {
   readonly wasDetached: boolean;
   /** True for the run of a delegate, whose conversation nobody continues. */
   readonly isDelegate: boolean;
+  readonly traceparent?: string | undefined;
   /** What the turn adds to the history. */
   readonly messages: readonly Message[];
 }
@@ -64,11 +65,11 @@ export function createMemoryConversations(
       const stored = find(run);
       if (stored !== undefined) keep(run, stored);
     },
-    end(run, { wasDetached, isDelegate, messages: added }) {
+    end(run, { wasDetached, isDelegate, traceparent, messages: added }) {
       const { streamRequestId } = run;
       const { running, messages } = find(run) ?? { messages: [] };
       const stored: Stored = {
-        last: { streamRequestId, wasDetached },
+        last: { streamRequestId, wasDetached, ...(traceparent !== undefined && { traceparent }) },
         ...(running !== undefined && running !== streamRequestId && { running }),
         messages: [...messages, ...structuredClone(added)].slice(-settings.historyMessagesMax),
       };

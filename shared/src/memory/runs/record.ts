@@ -20,6 +20,7 @@ export function newRecord(run: NewRun, hasHistory: boolean, now: number): RunRec
     delegateRequest,
     support,
     delivery,
+    traceparent,
     before = [],
     input,
   } = run;
@@ -31,6 +32,7 @@ export function newRecord(run: NewRun, hasHistory: boolean, now: number): RunRec
     ...(delegateRequest !== undefined && { delegateRequest }),
     support,
     delivery: delivery ?? 'hold',
+    ...(traceparent !== undefined && { traceparent }),
     startedAt: now,
     input: hasHistory ? input : [...before, ...input],
     steps: [],

@@ -101,7 +101,12 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
     const { wasDetached, parent } = stored.control;
     const run = refOf(stored);
     stored.record = { ...stored.record, endedAt: now };
-    conversations.end(run, { wasDetached, isDelegate: parent !== undefined, messages: end?.messages ?? [] });
+    conversations.end(run, {
+      wasDetached,
+      isDelegate: parent !== undefined,
+      traceparent: stored.record.traceparent,
+      messages: end?.messages ?? [],
+    });
     deps.feed.expireAt(run, now + settings.retentionMs);
   }
 

@@ -4,6 +4,8 @@ export interface LastTurn {
   readonly streamRequestId: string;
   /** True when the turn was detached, so that its readers had ended before it did. */
   readonly wasDetached: boolean;
+  /** The parent of the turn's spans; absent when it was not traced. */
+  readonly traceparent?: string;
 }
 
 export interface Conversation {

@@ -30,6 +30,8 @@ export interface NewRun extends RunRef {
   readonly support: Support;
   /** `hold` when absent. */
   readonly delivery?: Delivery;
+  /** The parent of the turn's spans (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
   readonly input: readonly Message[];
   /** Earlier messages that the client sent. They become part of the input if Parley does not know the conversation. */
   readonly before?: readonly Message[];

@@ -4,14 +4,14 @@
 -- runLife: how long a run may last with its retention, in ms; conversationLife: how long a conversation stays meanwhile
 -- gone: a stream request whose record is known to be gone, or ''. parent, delegateRequest: JSON or ''
 -- field: the turn's field in the index of running turns. asked: digest of the request, nonce: of this call; both may be ''
--- wholeInput: the input where nothing is known of the conversation
+-- traceparent: the parent of the turn's spans, or ''. wholeInput: the input where nothing is known of the conversation
 -- Returns {1, term, writer's sequence number} when begun, also by an earlier sending of this call;
 --         {0, stream request} when another turn runs;
 --         {2, conversation} when an earlier call asked for the same, or this call did and the turn was taken over or ended;
 --         {3} when an earlier call asked for something else.
 local run, feed, conversation, running, messages = unpack(KEYS)
 local streamRequestId, owner, agent, conversationId, input, eventName, eventJson, channel, wakeJson, runLife,
-  conversationLife, gone, parent, delegateRequest, support, field, delivery, asked, nonce, wholeInput = unpack(ARGV)
+  conversationLife, gone, parent, delegateRequest, support, field, delivery, asked, nonce, wholeInput, traceparent = unpack(ARGV)
 
 local knownOwner, term, writerSeq, status, begunBy, askedBefore, knownConversation = unpack(redis.call('HMGET', run,
   'owner', 'term', 'writerSeq', 'status', 'begunBy', 'asked', 'conversationId'))
@@ -30,6 +30,7 @@ if redis.call('EXISTS', messages) == 0 then input = wholeInput end
 redis.call('HSET', run, 'status', 'running', 'owner', owner, 'term', 1, 'writerSeq', 1, 'bytes', countBytes(events, 1),
   'agent', agent, 'conversationId', conversationId, 'startedAt', now, 'input', input, 'support', support,
   'delivery', delivery)
+if traceparent ~= '' then redis.call('HSET', run, 'traceparent', traceparent) end
 if parent ~= '' then redis.call('HSET', run, 'parent', parent) end
 if asked ~= '' then redis.call('HSET', run, 'asked', asked, 'begunBy', nonce) end
 if delegateRequest ~= '' then redis.call('HSET', run, 'delegateRequest', delegateRequest) end

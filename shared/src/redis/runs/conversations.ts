@@ -8,17 +8,30 @@ import { orUnavailable } from '../client/unavailable.ts';
 export function createRedisConversations(redis: Commands, onError?: (error: unknown) => void): Conversations {
   return {
     async read(conversation) {
-      const [[running = null, last = null, detached = null], messages] = await orUnavailable(
-        () =>
-          Promise.all([
-            redis.hmget(conversationKey(conversation), 'running', 'last', 'lastDetached'),
-            redis.lrange(messagesKey(conversation), 0, -1),
-          ]),
-        onError,
-      );
+      const [[running = null, last = null, detached = null, traceparent = null], messages] =
+        await orUnavailable(
+          () =>
+            Promise.all([
+              redis.hmget(
+                conversationKey(conversation),
+                'running',
+                'last',
+                'lastDetached',
+                'lastTraceparent',
+              ),
+              redis.lrange(messagesKey(conversation), 0, -1),
+            ]),
+          onError,
+        );
       return {
         ...(running !== null && { running }),
-        ...(last !== null && { last: { streamRequestId: last, wasDetached: detached === '1' } }),
+        ...(last !== null && {
+          last: {
+            streamRequestId: last,
+            wasDetached: detached === '1',
+            ...(traceparent !== null && traceparent !== '' && { traceparent }),
+          },
+        }),
         messages: messages.map((message) => Message.parse(JSON.parse(message))),
       };
     },

@@ -42,6 +42,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
   }
   const { tenant, userId, streamRequestId } = stream;
   const endedAt = head.get('endedAt');
+  const traceparent = head.get('traceparent');
   const parent = head.get('parent');
   const delegateRequest = head.get('delegateRequest');
   return {
@@ -56,6 +57,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     }),
     support: Support.parse(JSON.parse(head.get('support') ?? '{"form":false,"url":false}')),
     delivery: (head.get('delivery') ?? 'hold') as Delivery,
+    ...(traceparent !== undefined && { traceparent }),
     status: head.get('status') as RunStatus,
     owner: head.get('owner') ?? '',
     term: Number(head.get('term')),

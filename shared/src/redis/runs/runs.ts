@@ -76,6 +76,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         run.request?.digest ?? '',
         run.request?.nonce ?? '',
         JSON.stringify([...(run.before ?? []), ...run.input]),
+        run.traceparent ?? '',
       ],
     )) as [number, ...unknown[]];
     if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };

@@ -22,8 +22,8 @@ local firstMessage = firstEvent + 2 * eventCount
 local firstRun = firstWait + questionCount
 local ends, detaches = endStatus ~= '', detachedOwner ~= ''
 
-local status, currentTerm, writerSeq, storedBytes, stop, wasDetached, lastWrite, parent = unpack(redis.call('HMGET', run,
-  'status', 'term', 'writerSeq', 'bytes', 'stop', 'detached', 'writes', 'parent'))
+local status, currentTerm, writerSeq, storedBytes, stop, wasDetached, lastWrite, parent, traceparent = unpack(redis.call('HMGET', run,
+  'status', 'term', 'writerSeq', 'bytes', 'stop', 'detached', 'writes', 'parent', 'traceparent'))
 if not status then return 'gone' end
 writerSeq = tonumber(writerSeq)
 if currentTerm ~= term then return 'fenced' end
@@ -80,7 +80,8 @@ if ends then
   for index = firstMessage, firstMessage + messageCount - 1 do redis.call('RPUSH', messages, ARGV[index]) end
   redis.call('LTRIM', messages, -tonumber(messagesMax), -1)
   redis.call('PEXPIRE', messages, conversationLife)
-  redis.call('HSET', conversation, 'last', streamRequestId, 'lastDetached', wasDetached or '0', 'updatedAt', now)
+  redis.call('HSET', conversation, 'last', streamRequestId, 'lastDetached', wasDetached or '0',
+    'lastTraceparent', traceparent or '', 'updatedAt', now)
   -- Nobody continues the conversation of a delegate.
   redis.call('PEXPIRE', conversation, parent and retention or conversationLife)
 else

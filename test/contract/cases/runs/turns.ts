@@ -59,6 +59,22 @@ export function turnContract(contract: Contract): void {
   }
 
   describe('a turn', () => {
+    it('keeps its trace context for its next owners and for the next turn of the conversation', async () => {
+      const { backend, second } = contract.pods;
+      const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+      const owner = newOwner();
+      const turn = { ...turnOf(owner), traceparent };
+      await backend.runs.begin(turn);
+      expect((await second.runs.read(turn)).run).toMatchObject({ traceparent });
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [] } }));
+      expect((await second.conversations.read(turn)).last).toMatchObject({ traceparent });
+      const untraced = turnOf(owner);
+      await backend.runs.begin(untraced);
+      expect((await second.runs.read(untraced)).run).not.toHaveProperty('traceparent');
+      await backend.runs.write(untraced, textWrite(2, 2, { end: { status: 'finished', messages: [] } }));
+      expect((await second.conversations.read(turn)).last).not.toHaveProperty('traceparent');
+    });
+
     it('runs alone in its conversation, whichever pod begins another, until it ends', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);

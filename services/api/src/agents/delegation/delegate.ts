@@ -173,6 +173,7 @@ function newRun(
     },
     support: turn.support,
     delivery: turn.delivery,
+    traceparent: from.observer.traceparent(),
     input,
     event: {
       type: 'turn-started',

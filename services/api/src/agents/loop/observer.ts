@@ -5,6 +5,8 @@ export interface TurnEnd {
   readonly agent: string;
   readonly outcome: 'finished' | 'stopped' | 'failed' | 'handed_over' | 'detached';
   readonly durationMs: number;
+  /** Trace context of the preceding turn of the conversation. */
+  readonly previous?: string | undefined;
 }
 
 /** How a tool call ended. Its duration includes waits for people. */
@@ -17,6 +19,15 @@ export interface CallEnd {
 
 /** Observes turns, for logs, spans and metrics. Never throws and never sees the content of messages. */
 export interface TurnObserver {
+  /**
+   * Runs `begin`, which begins a turn, within the span that all later spans of the turn have as their parent. The turn's
+   * record stores `traceparent` (W3C Trace Context), absent while nothing is traced.
+   */
+  beginning<T>(agent: string, begin: (traceparent: string | undefined) => Promise<T>): Promise<T>;
+  /** Runs work on a turn within the trace that its record stores. */
+  within<T>(traceparent: string | undefined, work: () => Promise<T>): Promise<T>;
+  /** The trace context of the current work, to store with a delegate's run. */
+  traceparent(): string | undefined;
   began(run: RunRef): void;
   /** This pod continues a run that another pod began. */
   resumed(run: RunRef, term: number): void;
@@ -29,6 +40,9 @@ export interface TurnObserver {
 
 /** Observes nothing: for tests. */
 export const silentTurnObserver: TurnObserver = {
+  beginning: (_agent, begin) => begin(undefined),
+  within: (_traceparent, work) => work(),
+  traceparent: () => undefined,
   began: () => undefined,
   resumed: () => undefined,
   ended: () => undefined,

@@ -46,7 +46,7 @@ export interface RunContext {
   /** The agent: its configured id, and the title that questions show to people. */
   readonly id: string;
   readonly title: string;
-  readonly observer: Pick<TurnObserver, 'called' | 'chat'>;
+  readonly observer: Pick<TurnObserver, 'called' | 'chat' | 'traceparent'>;
   /** Set for a delegate on the turn's own pod: its calls also appear on the turn's stream. */
   readonly delegate?: { readonly agent: string; readonly callId: string };
   /** How many agents are between this one and the person. */

@@ -102,6 +102,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
   const startedAt = performance.now();
   const onFault = (error: unknown) => deps.onFault(error, run);
   let released: ReleaseKind | undefined;
+  let previous: string | undefined;
   const release = async (waits: Waits) => {
     released = await owned.release(stopped.reason, waits);
   };
@@ -111,7 +112,8 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     const signal = AbortSignal.any([stopped, writer.fenced]);
     if (from.isRestarted) await writer.append({ type: 'turn-attached' });
     const agent = agents.find(assignment.agent.id);
-    const { messages } = await retryWhileUnavailable(() => deps.conversations.read(run), signal);
+    const { messages, last } = await retryWhileUnavailable(() => deps.conversations.read(run), signal);
+    previous = last?.traceparent;
     const history = fromFirstUser(messages);
     // The begin stored the same input.
     if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
@@ -149,6 +151,6 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
   if (writer.fenced.aborted) released ??= 'handed_over';
   const outcome = writer.outcome ?? released;
   const durationMs = Math.round(performance.now() - startedAt);
-  observer.ended(run, { agent: assignment.agent.id, outcome: outcome ?? 'failed', durationMs });
+  observer.ended(run, { agent: assignment.agent.id, outcome: outcome ?? 'failed', durationMs, previous });
   return outcome !== undefined;
 }
