@@ -9,7 +9,7 @@ import type { OutboxResult, OutboxTask } from '../ports/delivery/outbox.ts';
 import type { WebhookObserver } from '../ports/delivery/webhook-observer.ts';
 import type { SendWebhook, WebhookReply } from '../ports/delivery/webhook-sender.ts';
 import type { Elicitations } from '../ports/elicitations/elicitations.ts';
-import type { Receivers } from './receivers.ts';
+import { type Receivers, WEBHOOK_PLACES } from './receivers.ts';
 
 export interface DeliverWebhookDeps {
   readonly elicitations: Pick<Elicitations, 'read' | 'keep'>;
@@ -22,7 +22,7 @@ export interface DeliverWebhookDeps {
   readonly retentionMs: number;
   /** How long a dead letter stays, in ms. Its elicitation stays as long, or the webhook could not be redriven. */
   readonly deadLetterMs: number;
-  /** Limits concurrent deliveries to slow receivers. */
+  /** Shares the places for deliveries among tenants and receivers. */
   readonly receivers: Receivers;
   /** 0 to 1, for the jitter of the schedule. */
   readonly random?: () => number;
@@ -35,13 +35,12 @@ export interface DeliverWebhookInput {
 }
 
 const WEBHOOK = 'webhook';
-const PLACES = 48;
 
 /** The delivery kind that posts the end of an elicitation to the `webhookUrl` of its ask; `deliver` makes one attempt. */
 export function webhookKind(deliver: (input: DeliverWebhookInput) => Promise<OutboxResult>): DeliveryKind {
   return {
     name: WEBHOOK,
-    places: PLACES,
+    places: WEBHOOK_PLACES,
     taskOn: ({ id, definition, status }) =>
       definition.webhookUrl !== undefined && isTerminal(status)
         ? webhookTask(id, bucketOf(definition))
@@ -91,7 +90,7 @@ export async function deliverWebhook(
   }
   const webhookId = webhookIdOf(elicitationId);
   const secrets = deps.secretsOf(row.definition.tenant);
-  const entry = deps.receivers.enter(url);
+  const entry = deps.receivers.enter(row.definition.tenant, url);
   if (entry.type === 'full') return { deferInMs: entry.deferInMs };
   const reply: WebhookReply =
     secrets.length === 0

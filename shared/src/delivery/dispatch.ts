@@ -38,7 +38,7 @@ interface Pass {
   started: number;
   /** Kinds that ran out of places. */
   readonly full: Set<string>;
-  /** Buckets that may hold more tasks of those kinds. */
+  /** Buckets that may hold more tasks of those kinds; first those that had no free place. */
   readonly more: number[];
   readonly faults: unknown[];
 }
@@ -50,6 +50,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const underWay = new Set<Promise<void>>();
   const busy = new Map(names.map((name) => [name, 0]));
   const freePlaces = (name: string) => (kinds.get(name)?.places ?? 0) - (busy.get(name) ?? 0);
+  const fullKinds = () => names.filter((name) => freePlaces(name) <= 0);
   const room = (): OutboxRoom => Object.fromEntries(names.map((name) => [name, freePlaces(name)]));
 
   function start(kind: DeliveryKind, entry: OutboxEntry): Promise<void> {
@@ -82,8 +83,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   /** Starts what is due in these buckets, as far as there are places. */
   async function pass(buckets: readonly number[], signal: AbortSignal | undefined): Promise<Pass> {
     const done: Pass = { started: 0, full: new Set(), more: [], faults: [] };
+    const waiting: number[] = [];
     for (const bucket of buckets) {
       if (signal?.aborted === true) break;
+      const hadPlaces = fullKinds().length === 0;
       try {
         done.started += await startDue(bucket);
       } catch (error) {
@@ -91,10 +94,13 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         done.faults.push(error);
         continue;
       }
-      const full = names.filter((name) => freePlaces(name) <= 0);
+      const full = fullKinds();
       for (const name of full) done.full.add(name);
-      if (full.length > 0) done.more.push(bucket);
+      if (!hadPlaces) waiting.push(bucket);
+      else if (full.length > 0) done.more.push(bucket);
     }
+    // Otherwise a bucket full of tasks that cannot be started would keep its place before the others.
+    done.more.unshift(...waiting);
     return done;
   }
 
@@ -105,7 +111,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       let { started } = last;
       const faults = [...last.faults];
       while (last.more.length > 0 && signal?.aborted !== true && performance.now() < endsAt) {
-        await sleep(PAUSE_MS);
+        await Promise.race([...underWay, sleep(PAUSE_MS)]);
         const { full } = last;
         // Handlers that occupy all places may go on occupying them: the next round finds what is due.
         if (![...full].some((name) => freePlaces(name) > 0)) break;

@@ -5,67 +5,109 @@ export type ReceiverEntry =
   | { readonly type: 'place'; readonly leave: (reply: WebhookReply) => void }
   | { readonly type: 'full'; readonly deferInMs: number };
 
-/** Limits the concurrent deliveries of this process to each receiver. */
+/** Shares the places for deliveries of this process among tenants, and among the receivers of each tenant. */
 export interface Receivers {
-  /** Asks for a place for a delivery to the host of a URL. */
-  enter(url: string): ReceiverEntry;
+  /** Asks for a place for a delivery of a tenant to the host of a URL. */
+  enter(tenant: string, url: string): ReceiverEntry;
 }
 
+/** A tenant, or one of its receivers. */
 interface Known {
   underWay: number;
-  slowUntil: number;
-  /** Deliveries that were refused a place since the receiver was last quick. */
+  /** What is known of its last delivery that tells: it was quick, or slow. */
+  pace: 'unknown' | 'quick' | 'slow';
+  /** Deliveries that were refused a place since it was last quick. */
   refused: number;
 }
 
+/** How many deliveries one process makes at the same time. */
+export const WEBHOOK_PLACES = 48;
+
 const SLOW_MS = 5_000;
-// Few enough that dozens of hosts may be slow, and enough to notice that one is quick again.
-const SLOW_AT_ONCE = 2;
-const STAYS_SLOW_MS = 60_000;
-const LATER_MS = 5_000;
-const LATER_MS_MAX = 300_000;
-// Refused deliveries come back one after the other.
-const APART_MS = 100;
+// Enough to notice that a host is quick, and so few that a tenant's share serves a dozen hosts that hang.
+const UNTIL_QUICK_AT_ONCE = 2;
 const KNOWN_MAX = 1_000;
 
-/**
- * A bulkhead for each host. A host is slow when a delivery within the last minute took five seconds (`slowMs`) or longer,
- * whatever its result. A slow host has two places, so that it does not delay deliveries to others. A quick host has no
- * limit.
- */
-export function createReceivers({ slowMs = SLOW_MS }: { readonly slowMs?: number } = {}): Receivers {
-  const hosts = new Map<string, Known>();
+/** When refused deliveries come back: one after the other. In ms. */
+interface Deferral {
+  readonly first: number;
+  readonly apart: number;
+}
+// What holds the places now may end at any moment.
+const SOON: Deferral = { first: 500, apart: 2 };
+const LATER: Deferral = { first: 5_000, apart: 100 };
+const DEFER_MS_MAX = 300_000;
 
-  function entryFor(host: string, now: number): Known {
-    const known = hosts.get(host) ?? { underWay: 0, slowUntil: 0, refused: 0 };
-    hosts.set(host, known);
-    if (hosts.size > KNOWN_MAX) {
-      for (const [each, { underWay, slowUntil }] of hosts)
-        if (underWay === 0 && slowUntil <= now && each !== host) hosts.delete(each);
-    }
-    return known;
+/**
+ * Bulkheads for each tenant and for each host of a tenant. A host has two places until it has replied within five
+ * seconds (`slowMs`), and again after a delivery that took longer, whatever its result. A quick host has no limit of its
+ * own. A tenant has half of the places that other tenants do not use, so that some are always free for one more tenant.
+ * Tenants do not share what is known of a host: one of them could make it slow for the others.
+ */
+export function createReceivers({
+  slowMs = SLOW_MS,
+  places = WEBHOOK_PLACES,
+}: {
+  readonly slowMs?: number;
+  readonly places?: number;
+} = {}): Receivers {
+  const tenants = new Map<string, Known>();
+  const hosts = new Map<string, Known>();
+  let underWay = 0;
+
+  function refusalFor(tenant: Known, host: Known): ReceiverEntry | undefined {
+    const others = underWay - tenant.underWay;
+    if (tenant.underWay >= (places - others) / 2) return defer(tenant, SOON);
+    if (host.pace === 'quick' || host.underWay < UNTIL_QUICK_AT_ONCE) return undefined;
+    return defer(host, host.pace === 'slow' ? LATER : SOON);
   }
 
   return {
-    enter(url) {
+    enter(tenantId, url) {
+      const name = JSON.stringify([tenantId, URL.canParse(url) ? new URL(url).host : '']);
+      const tenant = entryIn(tenants, tenantId);
+      const host = entryIn(hosts, name);
+      const refusal = refusalFor(tenant, host);
+      if (refusal !== undefined) return refusal;
       const enteredAt = performance.now();
-      const known = entryFor(URL.canParse(url) ? new URL(url).host : '', enteredAt);
-      if (known.slowUntil > enteredAt && known.underWay >= SLOW_AT_ONCE) {
-        known.refused += 1;
-        const deferInMs = Math.min(LATER_MS_MAX, Math.max(LATER_MS, known.refused * APART_MS));
-        return { type: 'full', deferInMs };
-      }
-      known.underWay += 1;
+      const count = (change: number) => {
+        underWay += change;
+        tenant.underWay += change;
+        host.underWay += change;
+      };
+      count(1);
       const leave = ({ type }: WebhookReply) => {
-        const now = performance.now();
-        known.underWay -= 1;
-        if (now - enteredAt >= slowMs) known.slowUntil = now + STAYS_SLOW_MS;
+        count(-1);
+        if (performance.now() - enteredAt >= slowMs) host.pace = 'slow';
         else if (type === 'replied') {
-          known.slowUntil = 0;
-          known.refused = 0;
+          host.pace = 'quick';
+          host.refused = 0;
+          tenant.refused = 0;
         }
       };
       return { type: 'place', leave };
     },
   };
+}
+
+function defer(known: Known, { first, apart }: Deferral): ReceiverEntry {
+  known.refused += 1;
+  return { type: 'full', deferInMs: Math.min(DEFER_MS_MAX, Math.max(first, known.refused * apart)) };
+}
+
+function entryIn(all: Map<string, Known>, name: string): Known {
+  const known = all.get(name) ?? { underWay: 0, pace: 'unknown', refused: 0 };
+  // The one that was asked for last is the last one.
+  all.delete(name);
+  all.set(name, known);
+  if (all.size > KNOWN_MAX) forgetOldest(all);
+  return known;
+}
+
+/** A forgotten host has two places again, as a slow one has. */
+function forgetOldest(all: Map<string, Known>): void {
+  for (const [name, { underWay }] of all) {
+    if (all.size <= KNOWN_MAX) return;
+    if (underWay === 0) all.delete(name);
+  }
 }

@@ -90,7 +90,7 @@ export interface Site {
   drive(elicitationId: string): Promise<number[]>;
   /** Stores a question past all checks, as an older version or another hand may have. */
   plant(webhookUrl: string): Promise<{ owner: Owner; row: Row }>;
-  ask(webhookUrl: string, more?: Partial<AskInput>): Promise<{ owner: Owner; row: Row }>;
+  ask(webhookUrl: string, more?: Partial<AskInput>, owner?: Owner): Promise<{ owner: Owner; row: Row }>;
   close(): Promise<void>;
 }
 
@@ -166,8 +166,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
       if (created === undefined) throw new Error('The question was refused.');
       return { owner, row: created.row };
     },
-    async ask(webhookUrl, more = {}) {
-      const owner = newOwner();
+    async ask(webhookUrl, more = {}, owner = newOwner()) {
       const { row } = await askQuestion(engine, owner, { webhookUrl, ...more });
       return { owner, row };
     },

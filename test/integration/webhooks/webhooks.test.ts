@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { mintElicitationId } from '@parley/shared/domain/ids';
+import { mintElicitationId, type Owner } from '@parley/shared/domain/ids';
 import { WEBHOOK_KEEP_MS, WEBHOOK_PAUSES_MS } from '@parley/shared/domain/webhooks/schedule';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { deadLetterDetailsKey, deadLettersKey } from '@parley/shared/redis/outbox/dead-letter-keys';
@@ -40,8 +40,8 @@ beforeEach(async () => {
 afterEach(() => site.close());
 
 /** Asks, and answers with red. */
-async function answered(url: string, more: Parameters<Site['ask']>[1] = {}) {
-  const { owner, row } = await site.ask(url, more);
+async function answered(url: string, more: Parameters<Site['ask']>[1] = {}, by?: Owner) {
+  const { owner, row } = await site.ask(url, more, by);
   const { row: ended } = await answerQuestion(site.engine, owner, row.id, 'accept', { colour: 'red' });
   return { owner, row: ended, id: row.id };
 }
@@ -278,8 +278,9 @@ describe('a receiver that misbehaves', () => {
     const receiver = await startReceiver(
       (res) => void (answers ? res.writeHead(204).end() : silent.push(res)),
     );
+    const owner = newOwner();
     const ids = [];
-    for (let count = 0; count < 3; count += 1) ids.push((await answered(receiver.url)).id);
+    for (let count = 0; count < 3; count += 1) ids.push((await answered(receiver.url, {}, owner)).id);
     const [first = '', second = '', third = ''] = ids;
     const since = performance.now();
     const one = site.deliver(first);

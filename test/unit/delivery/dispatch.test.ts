@@ -1,11 +1,17 @@
-import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
+import { randomUUID } from 'node:crypto';
+import { deliverWebhook, webhookKind, webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
+import { createReceivers } from '@parley/shared/delivery/receivers';
 import { BUCKET_COUNT } from '@parley/shared/domain/ids';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryOutbox } from '@parley/shared/memory/outbox';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { describe, expect, it } from 'vitest';
+import { engineOn } from '../../contract/support/engines.ts';
+import { askQuestion } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 type Handle = DeliveryKind['handle'];
@@ -66,6 +72,45 @@ describe('a round of the outbox', () => {
     });
     await dispatch.round();
     expect(resumed).toEqual([resume]);
+  });
+
+  it('delivers the webhooks of a tenant although all receivers of another one hang, however many there are', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const delivered: string[] = [];
+    const receivers = createReceivers();
+    const kind = webhookKind((input) =>
+      deliverWebhook(
+        {
+          ...backend,
+          send: ({ url }) => {
+            if (url.includes('hangs')) return new Promise<never>(() => undefined);
+            delivered.push(url);
+            return Promise.resolve({ type: 'replied', status: 204 });
+          },
+          secretsOf: () => [Buffer.alloc(24)],
+          observer: { attempted: () => undefined },
+          retentionMs: 60_000,
+          deadLetterMs: 60_000,
+          receivers,
+        },
+        input,
+      ),
+    );
+    const dispatch = createDispatch({ outbox: backend.outbox, kinds: [kind], onFault: () => undefined });
+    const engine = engineOn(backend, {
+      deliveries: dispatch,
+      settings: { webhooks: { hasSecret: () => true, mayCall: () => true } },
+    });
+    const end = async (tenant: string, host: string) => {
+      const owner = { tenant, userId: randomUUID() };
+      const { row } = await askQuestion(engine, owner, { webhookUrl: `https://${host}.example/` });
+      await engine.withdraw({ caller: { kind: 'service', tenant }, id: row.id, reason: 'test' });
+    };
+    for (let index = 0; index < 300; index += 1) await end('hog', `hangs-${index}`);
+    for (let index = 0; index < 10; index += 1) await end('acme', `quick-${index}`);
+    await waitUntil(async () => (await dispatch.round(), delivered.length === 10), {
+      what: 'the webhooks of the other tenant',
+    });
   });
 
   it('continues as places become free, and never uses more places than its kind has', async () => {
