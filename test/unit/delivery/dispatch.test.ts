@@ -108,9 +108,11 @@ describe('a round of the outbox', () => {
     };
     for (let index = 0; index < 300; index += 1) await end('hog', `hangs-${index}`);
     for (let index = 0; index < 10; index += 1) await end('acme', `quick-${index}`);
-    await waitUntil(async () => (await dispatch.round(), delivered.length === 10), {
-      what: 'the webhooks of the other tenant',
-    });
+    const areDelivered = async () => {
+      await dispatch.round();
+      return delivered.length === 10;
+    };
+    await waitUntil(areDelivered, { what: 'the webhooks of the other tenant' });
   });
 
   it('continues as places become free, and never uses more places than its kind has', async () => {
