@@ -4,7 +4,7 @@ import { isTerminal, OPEN_STATUSES } from '../domain/elicitations/status.ts';
 import type { ElicitationEventName } from '../domain/events.ts';
 import type { Owner } from '../domain/ids.ts';
 import type { EngineDeps } from './deps.ts';
-import { ifAvailable, retryPauseMs } from './retry-while-unavailable.ts';
+import { SleeperReads } from './retry-while-unavailable.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 /** One item for a reader of an inbox. */
@@ -32,6 +32,7 @@ export async function* watchInbox(
   { owner, signal }: InboxInput,
 ): AsyncGenerator<InboxItem, void> {
   const wakeSignal = new WakeSignal(signal);
+  const reads = new SleeperReads();
   const touched = new Set<string>();
   let stale = false;
   const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (signal) => {
@@ -46,7 +47,7 @@ export async function* watchInbox(
       const ids = known === undefined || stale ? undefined : [...touched];
       stale = false;
       touched.clear();
-      const read = await ifAvailable(() => readInbox(deps, owner, known, ids));
+      const read = await reads.read(() => readInbox(deps, owner, known, ids));
       if (read === undefined) {
         stale = true;
       } else if (known === undefined) {
@@ -62,10 +63,9 @@ export async function* watchInbox(
           continue;
         }
       }
-      const reason = await wakeSignal.wait(
-        performance.now() + (read === undefined ? retryPauseMs() : deps.settings.recheckMs),
-      );
+      const reason = await wakeSignal.wait(performance.now() + reads.pauseMs(deps.settings.recheckMs));
       if (reason === 'time') stale = true;
+      else reads.notified();
     }
   } finally {
     subscription.unsubscribe();

@@ -1,14 +1,9 @@
 import { isParleyError } from '../domain/errors.ts';
 
-const OUTAGE_RETRY_MS = 250;
-
-/**
- * How soon to look again while Redis is away, in ms; another time each time. Sleepers that all come back at once are
- * a load of their own, and one that comes back at a steady beat can miss every moment of a link that fails in step.
- */
-export function retryPauseMs(): number {
-  return OUTAGE_RETRY_MS * (0.5 + Math.random());
-}
+const FIRST_PAUSE_MS = 250;
+// A sleeper is also woken by the resync that follows an outage, so it may read seldom. Nothing wakes a call that retries.
+const SLEEPER_PAUSE_MS_MAX = 8_000;
+const CALL_PAUSE_MS_MAX = 1_000;
 
 /** Runs a read or a repeatable command; nothing when Redis was away, so that a sleeper can ride out an outage. */
 export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefined> {
@@ -20,15 +15,45 @@ export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefin
   }
 }
 
+/**
+ * The reads of one sleeper. While Redis is unavailable the pause between them doubles up to seconds: a pod may hold
+ * thousands of sleepers. It has jitter, because sleepers that read together are a load of their own, and one with a steady
+ * interval may miss each moment of a link that fails periodically.
+ */
+export class SleeperReads {
+  #failures = 0;
+
+  /** Runs a read; nothing when Redis is unavailable. */
+  async read<T>(run: () => Promise<T>): Promise<T | undefined> {
+    const result = await ifAvailable(run);
+    this.#failures = result === undefined ? this.#failures + 1 : 0;
+    return result;
+  }
+
+  /** Pause before the next read, in ms: `regularMs` unless the last read failed. */
+  pauseMs(regularMs: number): number {
+    return this.#failures === 0 ? regularMs : pauseMs(this.#failures, SLEEPER_PAUSE_MS_MAX);
+  }
+
+  /** Starts again with short pauses: a notification says that Redis may be back. */
+  notified(): void {
+    this.#failures = 0;
+  }
+}
+
 /** Repeats what may be repeated until Redis answers; throws the signal's reason when aborted. */
 export async function retryWhileUnavailable<T>(run: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-  for (;;) {
+  for (let failures = 1; ; failures += 1) {
     signal?.throwIfAborted();
     try {
       return await run();
     } catch (error) {
       if (!isParleyError(error, 'unavailable')) throw error;
-      await new Promise((resolve) => setTimeout(resolve, retryPauseMs()));
+      await new Promise((resolve) => setTimeout(resolve, pauseMs(failures, CALL_PAUSE_MS_MAX)));
     }
   }
+}
+
+function pauseMs(failures: number, max: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** (failures - 1), max) * (0.5 + Math.random());
 }

@@ -7,7 +7,7 @@ import type { WakeSource } from '../ports/elicitations/observer.ts';
 import { type Caller, readFor, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
-import { ifAvailable, retryPauseMs } from './retry-while-unavailable.ts';
+import { ifAvailable, SleeperReads } from './retry-while-unavailable.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 export interface WaitInput {
@@ -17,6 +17,8 @@ export interface WaitInput {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
+
+const EXPIRE_RETRY_MS = 250;
 
 /**
  * Sleeps until the elicitation ends, or `timeoutMs` passes. Subscribes, then reads, then sleeps, so that no answer is
@@ -66,18 +68,22 @@ async function sleep(deps: EngineDeps, input: WaitInput, seen: WaitingRow): Prom
   });
   const startedAt = performance.now();
   const until = startedAt + (input.timeoutMs ?? Number.POSITIVE_INFINITY);
-  const times = {
-    deadline: startedAt + (seen.expiresAt - seen.now),
+  const deadline = startedAt + (seen.expiresAt - seen.now);
+  const giveUpAt = deadline + deps.settings.graceMs;
+  const checks: Checks = {
+    reads: new SleeperReads(),
+    deadline,
     recheck: startedAt + deps.settings.recheckMs,
+    giveUpAt,
   };
-  const giveUpAt = times.deadline + deps.settings.graceMs;
   try {
     for (;;) {
-      const reason = await wakeSignal.wait(Math.min(until, times.deadline, times.recheck));
+      const reason = await wakeSignal.wait(Math.min(until, checks.deadline, checks.recheck));
+      if (reason === 'notified') checks.reads.notified();
       const ended = wake && readWake(wake, seen, input.id);
       if (ended !== undefined) return resumed(deps, ended, 'push');
 
-      const found = await recheck(deps, input, times, seen);
+      const found = await recheck(deps, input, checks, seen);
       if (typeof found === 'object') return resumed(deps, found, reason === 'notified' ? 'read' : 'sweep');
       if (performance.now() >= until) return toRow(input.id, seen);
       if (found === 'away' && performance.now() >= giveUpAt) throw stillAway();
@@ -88,6 +94,17 @@ async function sleep(deps: EngineDeps, input: WaitInput, seen: WaitingRow): Prom
   }
 }
 
+/** The checks of a waiter. Times are on performance.now(). */
+interface Checks {
+  readonly reads: SleeperReads;
+  /** When the row is to be expired. */
+  deadline: number;
+  /** When the row is read next. */
+  recheck: number;
+  /** The last check, if Redis is still away then. */
+  readonly giveUpAt: number;
+}
+
 /**
  * Expires the row if it is due, reads it, and sets the times of the next check. Returns the ended row, or `open`, or
  * `away` when Redis cannot be reached.
@@ -95,17 +112,22 @@ async function sleep(deps: EngineDeps, input: WaitInput, seen: WaitingRow): Prom
 async function recheck(
   deps: EngineDeps,
   input: WaitInput,
-  times: { deadline: number; recheck: number },
+  checks: Checks,
   seen: WaitingRow,
 ): Promise<Seen | 'open' | 'away'> {
-  if (performance.now() >= times.deadline) {
-    const result = await ifAvailable(() => expire(deps, input.id));
-    const retryInMs = result?.type === 'early' ? result.remainingMs : retryPauseMs();
-    times.deadline = performance.now() + retryInMs;
+  const isDue = performance.now() >= checks.deadline;
+  const result = isDue ? await ifAvailable(() => expire(deps, input.id)) : undefined;
+  const read = await checks.reads.read(() => readFor(deps, input.caller, input.id));
+  const checkedAt = performance.now();
+  if (isDue) {
+    const retryInMs = result?.type === 'early' ? result.remainingMs : checks.reads.pauseMs(EXPIRE_RETRY_MS);
+    checks.deadline = checkedAt + retryInMs;
   }
-  const read = await ifAvailable(() => readFor(deps, input.caller, input.id));
-  times.recheck = performance.now() + (read === undefined ? retryPauseMs() : deps.settings.recheckMs);
-  if (read === undefined) return 'away';
+  checks.recheck = checkedAt + checks.reads.pauseMs(deps.settings.recheckMs);
+  if (read === undefined) {
+    checks.recheck = Math.min(checks.recheck, checks.giveUpAt);
+    return 'away';
+  }
   if (isTerminal(read.row.status)) return read;
   seen.status = read.row.status;
   seen.revision = read.row.revision;

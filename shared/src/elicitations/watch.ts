@@ -12,7 +12,7 @@ import type { StreamRef } from '../domain/ids.ts';
 import type { FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
 import { notFound } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
-import { ifAvailable, retryPauseMs } from './retry-while-unavailable.ts';
+import { SleeperReads } from './retry-while-unavailable.ts';
 import { WakeSignal } from './wake-signal.ts';
 
 export interface WatchInput {
@@ -58,11 +58,12 @@ export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncG
 async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<WatchItem, void> {
   const wakeSignal = new WakeSignal(input.signal);
   const subscription = deps.wakes.subscribe(input.stream, () => wakeSignal.notify());
+  const reads = new SleeperReads();
   let position = input.after;
   let seen = false;
   try {
     for (;;) {
-      const page = await ifAvailable(() => readPage(deps, input.stream, position));
+      const page = await reads.read(() => readPage(deps, input.stream, position));
       if (page?.type === 'none' && seen) return;
       if (page?.type === 'reset') {
         yield { type: 'reset' };
@@ -75,7 +76,7 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Watc
         position = at;
         if (item !== undefined) yield item;
       }
-      if (joined.length < PAGE) await wakeSignal.wait(nextCheckAt(deps, page !== undefined));
+      if (joined.length < PAGE) await sleep(deps, wakeSignal, reads);
     }
   } finally {
     subscription.unsubscribe();
@@ -83,8 +84,9 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Watc
   }
 }
 
-function nextCheckAt(deps: EngineDeps, read: boolean): number {
-  return performance.now() + (read ? deps.settings.recheckMs : retryPauseMs());
+async function sleep(deps: EngineDeps, wakeSignal: WakeSignal, reads: SleeperReads): Promise<void> {
+  const reason = await wakeSignal.wait(performance.now() + reads.pauseMs(deps.settings.recheckMs));
+  if (reason === 'notified') reads.notified();
 }
 
 interface JoinedEntry {

@@ -25,7 +25,7 @@ export interface EventBus<T> {
   /** Delivers to every current subscriber of the topic, on this pod and others. */
   publish(topic: Topic, event: T): Promise<void>;
   /**
-   * Subscribes a listener. It gets `resync` when the subscription is acknowledged, and after every reconnect: a read
+   * Subscribes a listener. It gets `resync` when the subscription is acknowledged, and soon after every reconnect: a read
    * made then misses nothing. It is never called before this call returns.
    */
   subscribe(topic: Topic, listener: (signal: BusSignal<T>) => void): Subscription;

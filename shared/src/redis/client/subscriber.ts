@@ -1,5 +1,6 @@
 import type { Redis } from 'ioredis';
 import { reconnectPauseMs } from './reconnect.ts';
+import { createResyncQueue } from './resync-queue.ts';
 
 /** A message, or `resync`: messages may have been missed since the last one. */
 export type ChannelSignal =
@@ -9,8 +10,8 @@ export type ChannelListener = (signal: ChannelSignal) => void;
 
 export interface Subscriber {
   /**
-   * Calls the listener with `resync` when the subscription is acknowledged and after every reconnect, and with every
-   * message in between. Returns the function that unsubscribes.
+   * Calls the listener with `resync` when the subscription is acknowledged and within seconds after every reconnect, and
+   * with every message in between. Returns the function that unsubscribes.
    */
   subscribe(channel: string, listener: ChannelListener): () => void;
   /** True while connected and subscribed. Channels that were just added may not be acknowledged yet. */
@@ -39,7 +40,8 @@ const DEFAULTS = { pingEveryMs: 2_000, probeEveryMs: 10_000, lingerMs: 2_000 };
 
 /**
  * One connection for all subscriptions of a pod. Every new connection subscribes to all channels in batches, waits for
- * the acknowledgement, and then calls each listener with `resync`. Pings detect a dead connection. A probe that is
+ * the acknowledgement, and then calls each listener with `resync`: at once for a new channel, spread over seconds for those
+ * that were subscribed before. Pings detect a dead connection. A probe that is
  * published and must come back detects a live connection to the wrong server.
  */
 export function createSubscriber(options: SubscriberOptions): Subscriber {
@@ -49,6 +51,9 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   ]);
   const acknowledged = new Set<string>();
   const pending = new Set<string>();
+  /** Channels that were subscribed on an earlier connection and are not yet on this one. */
+  const interrupted = new Set<string>();
+  const resyncs = createResyncQueue((channel) => notify(channel, { type: 'resync' }));
   const idle = new Set<string>();
   const intervals: NodeJS.Timeout[] = [];
   let connection: Redis | undefined;
@@ -82,8 +87,10 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     // A connection that ended by itself still holds its connections to Sentinels.
     redis.disconnect(false);
     if (redis !== connection || closed) return;
+    for (const channel of acknowledged) interrupted.add(channel);
     acknowledged.clear();
     pending.clear();
+    resyncs.clear();
     probeSentAt = undefined;
     reopening = setTimeout(connect, reconnectPauseMs(attempt));
   }
@@ -121,8 +128,9 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     for (const channel of batch) {
       pending.delete(channel);
       acknowledged.add(channel);
-      notify(channel, { type: 'resync' });
+      if (!interrupted.has(channel)) notify(channel, { type: 'resync' });
     }
+    resyncs.add(batch.filter((channel) => interrupted.delete(channel)));
     return true;
   }
 
@@ -163,6 +171,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     for (const channel of unwanted) {
       listeners.delete(channel);
       acknowledged.delete(channel);
+      interrupted.delete(channel);
     }
     for (let from = 0; from < unwanted.length; from += BATCH) {
       connection?.unsubscribe(...unwanted.slice(from, from + BATCH)).catch(() => undefined);
@@ -200,6 +209,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
       closed = true;
       for (const interval of intervals) clearInterval(interval);
       clearTimeout(reopening);
+      resyncs.clear();
       connection?.disconnect(false);
     },
   };

@@ -174,6 +174,30 @@ export function busContract(contract: Contract): void {
 
     if (contract.hasLine) it('says resync again whenever events may have been missed', saysResyncAgain);
 
+    if (contract.hasLine) it('spreads the resyncs of many topics after a lost connection', spreadsResyncs);
+
+    async function spreadsResyncs(): Promise<void> {
+      const topics = Array.from({ length: 700 }, () => newStream());
+      const resyncs = new Map<Topic, number>();
+      let inThisTurn = 0;
+      let mostInOneTurn = 0;
+      const subscriptions = topics.map((topic) =>
+        buses.second.subscribe(topic, ({ type }) => {
+          if (type === 'resync') resyncs.set(topic, (resyncs.get(topic) ?? 0) + 1);
+          if (inThisTurn === 0) setImmediate(() => (inThisTurn = 0));
+          inThisTurn += 1;
+          mostInOneTurn = Math.max(mostInOneTurn, inThisTurn);
+        }),
+      );
+      const all = (times: number) => topics.every((topic) => resyncs.get(topic) === times);
+      await waitUntil(() => all(1), { what: 'every topic to be subscribed' });
+      mostInOneTurn = 0;
+      buses.cut();
+      await waitUntil(() => all(2), { what: 'every topic to be resynced' });
+      expect(mostInOneTurn).toBeLessThan(topics.length / 10);
+      for (const subscription of subscriptions) subscription.unsubscribe();
+    }
+
     async function saysResyncAgain(): Promise<void> {
       const topic = newStream();
       const listeners = [listen(buses.second, topic), listen(buses.second, topic)];

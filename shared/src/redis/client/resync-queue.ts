@@ -1,0 +1,46 @@
+const TICK_MS = 20;
+// 500 channels a second; where that would take longer than four seconds, as many as that takes.
+const PER_TICK_MIN = 10;
+const TICKS_MAX = 200;
+
+/** The channels whose listeners still have to read after a lost connection. */
+export interface ResyncQueue {
+  /** Adds channels. Each is notified once, unless it is added again after that. */
+  add(channels: Iterable<string>): void;
+  /** Removes all channels. */
+  clear(): void;
+}
+
+/**
+ * Spreads resyncs over time: each makes a listener read, and a pod may have thousands. Other pods lost the same Redis and
+ * read at the same time.
+ */
+export function createResyncQueue(notify: (channel: string) => void): ResyncQueue {
+  const queue = new Set<string>();
+  let perTick = PER_TICK_MIN;
+  let timer: NodeJS.Timeout | undefined;
+
+  function clear(): void {
+    clearInterval(timer);
+    timer = undefined;
+    perTick = PER_TICK_MIN;
+    queue.clear();
+  }
+
+  function tick(): void {
+    for (const channel of [...queue].slice(0, perTick)) {
+      queue.delete(channel);
+      notify(channel);
+    }
+    if (queue.size === 0) clear();
+  }
+
+  return {
+    add(channels) {
+      for (const channel of channels) queue.add(channel);
+      perTick = Math.max(perTick, Math.ceil(queue.size / TICKS_MAX));
+      if (queue.size > 0) timer ??= setInterval(tick, TICK_MS).unref();
+    },
+    clear,
+  };
+}

@@ -1,0 +1,113 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import type { BusSignal, Topic } from '@parley/shared/ports/elicitations/event-bus';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { engineOn } from '../../contract/support/engines.ts';
+import { readAll } from '../../contract/support/observe.ts';
+import { answerQuestion, askQuestion, newStream, serviceOf } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+
+const RECHECK_MS = 1_000;
+const OUTAGE_MS = 120_000;
+// A quarter of a second, doubled up to eight seconds: six reads in the first 16 s, then one in eight seconds or less.
+const READS_MAX = 45;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A pod on the memory backend whose store can be away. */
+function openPod() {
+  const backend = createMemoryBackend(ROOMY);
+  const { elicitations, feed } = backend;
+  const store = { isAway: false, reads: 0 };
+  const whileHere =
+    <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
+    async (...args: A): Promise<R> => {
+      store.reads += 1;
+      if (store.isAway) throw new ParleyError('unavailable', 'The store is away.');
+      return run(...args);
+    };
+  const listeners = new Set<() => void>();
+  const bus = {
+    publish: async () => undefined,
+    subscribe(_topic: Topic, listener: (signal: BusSignal<never>) => void) {
+      listeners.add(() => listener({ type: 'resync' }));
+      return { unsubscribe: () => undefined };
+    },
+  };
+  const engine = engineOn(backend, {
+    elicitations: {
+      ...elicitations,
+      read: whileHere(elicitations.read),
+      readMany: whileHere(elicitations.readMany),
+      page: whileHere(elicitations.page),
+    },
+    feed: { read: whileHere((...args: Parameters<typeof feed.read>) => feed.read(...args)) },
+    wakes: bus,
+    inboxWakes: bus,
+    settings: { recheckMs: RECHECK_MS },
+  });
+  return {
+    engine,
+    other: engineOn(backend),
+    store,
+    resync() {
+      for (const listener of listeners) listener();
+    },
+  };
+}
+
+type Pod = ReturnType<typeof openPod>;
+type Stream = ReturnType<typeof newStream>;
+
+/** Starts each kind of sleeper; the result says whether it has got the end of the question. */
+const SLEEPERS: Record<string, (pod: Pod, stream: Stream, id: string) => () => boolean> = {
+  waiter({ engine }, stream, id) {
+    let ended = false;
+    void engine.wait({ caller: serviceOf(stream), id }).then(({ row }) => {
+      ended = row.status === 'declined';
+    });
+    return () => ended;
+  },
+  'reader of a stream'({ engine }, stream) {
+    const seen: unknown[] = [];
+    void engine.watch({ stream, evenIfSilent: true }).then(async (items) => {
+      for await (const item of items) seen.push(item);
+    });
+    return () => seen.length === 2;
+  },
+  'reader of an inbox'({ engine }, owner) {
+    const { seen } = readAll(engine.watchInbox({ owner }));
+    return () => seen.length === 2;
+  },
+};
+
+describe.each(Object.entries(SLEEPERS))('during an outage, a %s', (_name, sleep) => {
+  it('reads less and less often, and soon after the resync', async () => {
+    const pod = openPod();
+    const { engine, other, store, resync } = pod;
+    const stream = newStream();
+    const { row } = await askQuestion(engine, stream, { timeoutSeconds: 3_600 });
+    const hasEnd = sleep(pod, stream, row.id);
+    await vi.advanceTimersByTimeAsync(10);
+
+    store.isAway = true;
+    await vi.advanceTimersByTimeAsync(RECHECK_MS);
+    store.reads = 0;
+    await vi.advanceTimersByTimeAsync(OUTAGE_MS);
+    expect(store.reads).toBeGreaterThan(3);
+    expect(store.reads).toBeLessThan(READS_MAX);
+    await answerQuestion(other, stream, row.id, 'decline');
+
+    // Subscriptions may be back before commands are.
+    resync();
+    await vi.advanceTimersByTimeAsync(10);
+    store.isAway = false;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(hasEnd()).toBe(true);
+  });
+});
