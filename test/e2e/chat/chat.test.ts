@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type UIMessage, validateUIMessages } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
@@ -103,6 +104,68 @@ async function resumedOn(pod: number, authorization: string): Promise<Watched> {
   if (resumed === undefined) throw new Error('No turn runs.');
   return resumed;
 }
+
+describe('the history of a conversation', () => {
+  const get = async (pod: number, path: string, authorization: string) => {
+    const response = await fetch(`${urlOf(pod)}${path}`, { headers: { authorization } });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+
+  it('is read on any pod as a stock client shows it, with the message that is being answered', async () => {
+    const { authorization } = await person();
+    await (await say({ authorization, text: 'echo bananas', chatId: 'talk', pod: 0 })).done;
+    const chat = await say({ authorization, text: 'ask me', chatId: 'talk', pod: 0 });
+    const elicitationId = await untilAsked(chat);
+    const { status, body } = await get(1, '/run/api/chat/talk/messages', authorization);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ conversationId: 'talk', isRunning: true });
+    expect(body.messages).toMatchObject([
+      { role: 'user', parts: [{ type: 'text', text: 'echo bananas' }] },
+      {
+        role: 'assistant',
+        parts: [
+          { type: 'step-start' },
+          { type: 'dynamic-tool', toolName: 'echo__echo', state: 'output-available' },
+          { type: 'step-start' },
+          { type: 'text', text: expect.stringContaining('bananas') },
+        ],
+      },
+      { role: 'user', parts: [{ type: 'text', text: 'ask me' }] },
+    ]);
+    const response = { conversationId: 'talk', elicitationId, action: 'accept', content: { answer: 'teal' } };
+    await post(2, '/run/api/elicitation-responses', authorization, response);
+    const streamed = await chat.done;
+    const { body: after } = await get(2, '/run/api/chat/talk/messages', authorization);
+    const messages = after.messages as UIMessage[];
+    expect(after.isRunning).toBe(false);
+    expect(await validateUIMessages({ messages })).toEqual(messages);
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(4);
+    // The reply has the id that its stream had, so that a client that has both shows it once.
+    expect(messages[3]?.id).toBe(streamed?.id);
+    expect(textOf(messages[3])).toBe(textOf(streamed));
+  });
+
+  it('is found in the list of conversations by its person only', async () => {
+    const [ada, bob] = [await person(), await person()];
+    for (const chatId of ['older', 'newer']) {
+      await (await say({ ...ada, text: `hello\n ${chatId}`, chatId })).done;
+    }
+    const { body } = await get(1, '/run/api/chats', ada.authorization);
+    expect(body.conversations).toMatchObject([
+      { conversationId: 'newer', title: 'hello newer', agent: 'helper', isRunning: false },
+      { conversationId: 'older', title: 'hello older', agent: 'helper', isRunning: false },
+    ]);
+    const first = await get(1, '/run/api/chats?limit=1', ada.authorization);
+    const next = await get(1, `/run/api/chats?limit=1&cursor=${first.body.nextCursor}`, ada.authorization);
+    expect(next.body.conversations).toMatchObject([{ conversationId: 'older' }]);
+    expect((await get(1, '/run/api/chats', bob.authorization)).body).toEqual({ conversations: [] });
+    for (const id of ['newer', 'none', '..%2f']) {
+      const refused = await get(1, `/run/api/chat/${id}/messages`, bob.authorization);
+      expect(refused).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    }
+    expect((await get(1, '/run/api/chats?cursor=x', ada.authorization)).status).toBe(400);
+  });
+});
 
 describe('the OpenAI routes', () => {
   const clientOf = (authorization: string) =>

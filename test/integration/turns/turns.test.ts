@@ -110,6 +110,7 @@ it('a turn that is stopped during its set-up is ended, and one whose pod shuts d
     const reached = gate();
     let refusals = 0;
     const conversations: Conversations = {
+      ...backend.conversations,
       async read(ref) {
         // The second look is the turn's own; what comes after it is the stop's.
         refusals += 1;
@@ -134,6 +135,7 @@ it('a short outage of the store during the set-up of a turn is retried', async (
   const backend = createMemoryBackend(ROOMY);
   let refusals = 0;
   const conversations: Conversations = {
+    ...backend.conversations,
     async read(ref) {
       refusals += 1;
       if (refusals < 3) throw new ParleyError('unavailable', 'Away.');

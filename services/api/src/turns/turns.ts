@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { FeedPosition } from '@parley/shared/domain/events';
 import { keyedStreamRequestId, mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
-import type { ConversationRef, RunRef } from '@parley/shared/domain/runs/run';
+import type { ConversationRef, Message, RunRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
+import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
 import { createPodRuns, type PodRunsDeps } from '@parley/shared/runs/pod-runs';
 import { createDelegate, type DelegateDeps } from '../agents/delegation/delegate.ts';
@@ -12,10 +13,16 @@ import type { Agents } from '../agents/loop/agents.ts';
 import { fromFirstUser } from '../agents/loop/history.ts';
 import type { TurnObserver } from '../agents/loop/observer.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
+import { type ConversationHistory, messageIdOf, readHistory } from './history.ts';
+import { textOf } from './messages.ts';
 import { findResumable } from './resumable.ts';
+
+/** Characters of the first message that name a conversation. */
+const TITLE_LENGTH = 80;
 
 export interface TurnsDeps extends PodRunsDeps {
   readonly engine: Engine;
+  readonly conversations: Pick<Conversations, 'read' | 'list'>;
   readonly feed: Pick<Feed, 'read'>;
   /** Whether a delegate works on the pod of the run that delegated, or on any pod. */
   readonly delegates: DelegateDeps['delegates'];
@@ -42,6 +49,10 @@ export interface Turns {
   begin(request: TurnRequest): Promise<BegunTurn>;
   /** The agents that a turn may name. */
   listAgents(): readonly { readonly id: string; readonly title: string }[];
+  /** A conversation as its person sees it. Throws `not_found` and `unavailable`. */
+  history(conversation: ConversationRef): Promise<ConversationHistory>;
+  /** The conversations of a person, the one with the latest turn first. Throws `unavailable`. */
+  listConversations: Conversations['list'];
   /** The turn that a reader with all events up to `after` should follow, also one that has ended since. */
   resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
   /** True for a detached turn that waits; one whose wait has ended is resumed. Throws `unavailable`. */
@@ -86,6 +97,8 @@ export function createTurns(deps: TurnsDeps): Turns {
         : { ...run, isRepeat: false };
     },
     listAgents: deps.agents.list,
+    history: (conversation) => readHistory(deps, conversation),
+    listConversations: deps.conversations.list,
     resumable: (conversation, after) =>
       findResumable({ ...deps, isRunning: podRuns.isRunning }, conversation, after),
     isWaiting: podRuns.isWaiting,
@@ -104,15 +117,28 @@ function streamRequestIdOf({ conversation, repeatable }: TurnRequest): Promise<s
 function newRun(run: RunRef, agent: string, request: TurnRequest): Omit<NewRun, 'owner'> {
   const { input, before, support, delivery = 'hold', repeatable } = request;
   const { streamRequestId, conversationId } = run;
-  const messageId = `msg_${streamRequestId.slice(3)}`;
+  const messageId = messageIdOf(streamRequestId);
+  const title = titleOf(input);
   return {
     ...run,
     agent,
     support,
     delivery,
+    ...(title !== '' && { title }),
     input,
     before: fromFirstUser(before),
     ...(repeatable !== undefined && { request: { digest: repeatable.digest, nonce: randomUUID() } }),
     event: { type: 'turn-started', conversationId, messageId, agent },
   };
+}
+
+/** The beginning of the person's message on one line. */
+function titleOf(input: readonly Message[]): string {
+  const line = input
+    .map(({ content }) => textOf({ content }))
+    .join(' ')
+    .replace(/\s+/gu, ' ')
+    .trim();
+  const characters = [...line.slice(0, 2 * TITLE_LENGTH)];
+  return characters.length <= TITLE_LENGTH ? line : `${characters.slice(0, TITLE_LENGTH - 1).join('')}…`;
 }

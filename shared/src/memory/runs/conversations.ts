@@ -1,6 +1,8 @@
+import type { Owner } from '../../domain/ids.ts';
 import type { ConversationRef, Message, RunRef } from '../../domain/runs/run.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
-import type { Conversations, LastTurn } from '../../ports/runs/conversations.ts';
+import type { Conversations, LastTurn, ListedConversation } from '../../ports/runs/conversations.ts';
+import type { NewRun } from '../../ports/runs/runs.ts';
 import { createExpiringMap } from '../expiring-map.ts';
 
 /** How a turn ended, for its conversation. */
@@ -18,8 +20,8 @@ export interface MemoryConversations extends Conversations {
   /** The stream request of the turn that runs in the conversation. */
   running(conversation: ConversationRef): string | undefined;
   hasHistory(conversation: ConversationRef): boolean;
-  /** Notes that this turn runs in its conversation. */
-  begin(run: RunRef): void;
+  /** Notes that this turn runs in its conversation since `now`. */
+  begin(run: NewRun, now: number): void;
   /** Keeps the conversation as long as a turn may run from now on. */
   keep(run: RunRef): void;
   /** Frees the conversation of a turn and adds to its history. */
@@ -30,6 +32,8 @@ interface Stored {
   readonly running?: string;
   readonly last?: LastTurn;
   readonly messages: readonly Message[];
+  /** How it is listed; absent for that of a delegate. */
+  readonly listed?: Omit<ListedConversation, 'isRunning'> & { readonly owner: string };
 }
 
 type ConversationSettings = Pick<BackendSettings, 'conversationTtlMs' | 'retentionMs' | 'historyMessagesMax'>;
@@ -58,8 +62,41 @@ export function createMemoryConversations(
     },
     running: (conversation) => find(conversation)?.running,
     hasHistory: (conversation) => (find(conversation)?.messages.length ?? 0) > 0,
-    begin(run) {
-      keep(run, { messages: [], ...find(run), running: run.streamRequestId });
+    async list(owner, { limit, cursor }) {
+      const all = conversations
+        .values()
+        .filter(({ listed }) => listed?.owner === ownerKey(owner))
+        .map(({ listed, running }) => ({ place: placeOf(listed), listed, running }))
+        .sort((a, b) => (a.place < b.place ? 1 : -1));
+      const left = all.filter(({ place }) => cursor === undefined || place < cursor);
+      const page = left.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        conversations: page.flatMap(({ listed, running }) => {
+          if (listed === undefined) return [];
+          const { owner: _owner, ...summary } = listed;
+          return [{ ...summary, isRunning: running !== undefined }];
+        }),
+        ...(last !== undefined && left.length > limit && { nextCursor: last.place }),
+      };
+    },
+    begin(run, now) {
+      const before = find(run);
+      const title = before?.listed?.title ?? run.title;
+      const { conversationId, agent } = run;
+      const listed = {
+        owner: ownerKey(run),
+        conversationId,
+        agent,
+        at: now,
+        ...(title !== undefined && { title }),
+      };
+      keep(run, {
+        messages: [],
+        ...before,
+        running: run.streamRequestId,
+        ...(run.parent === undefined && { listed }),
+      });
     },
     keep(run) {
       const stored = find(run);
@@ -67,8 +104,9 @@ export function createMemoryConversations(
     },
     end(run, { wasDetached, isDelegate, traceparent, messages: added }) {
       const { streamRequestId } = run;
-      const { running, messages } = find(run) ?? { messages: [] };
+      const { running, messages, listed } = find(run) ?? { messages: [] };
       const stored: Stored = {
+        ...(listed !== undefined && { listed }),
         last: { streamRequestId, wasDetached, ...(traceparent !== undefined && { traceparent }) },
         ...(running !== undefined && running !== streamRequestId && { running }),
         messages: [...messages, ...structuredClone(added)].slice(-settings.historyMessagesMax),
@@ -77,6 +115,15 @@ export function createMemoryConversations(
       conversations.set(conversationKey(run), stored, Date.now() + ttlMs);
     },
   };
+}
+
+function ownerKey({ tenant, userId }: Owner): string {
+  return JSON.stringify([tenant, userId]);
+}
+
+/** Sorts as the list does: by time, then by id. */
+function placeOf(listed: Stored['listed']): string {
+  return `${String(listed?.at).padStart(16, '0')}.${listed?.conversationId}`;
 }
 
 function conversationKey({ tenant, userId, conversationId }: ConversationRef): string {

@@ -66,7 +66,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       const now = Date.now();
       const record = newRecord(given, conversations.hasHistory(given), now);
       runs.set(streamKey(given), { control: change.control, record }, now + lifeMs);
-      conversations.begin(given);
+      conversations.begin(given, now);
       append(given, [given.event], now, lifeMs);
     }
     return Promise.resolve(result);
@@ -111,7 +111,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
   }
 
   return {
-    conversations: { read: conversations.read },
+    conversations: { read: conversations.read, list: conversations.list },
     runs: {
       begin,
       write,

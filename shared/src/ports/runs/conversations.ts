@@ -1,3 +1,4 @@
+import type { Owner } from '../../domain/ids.ts';
 import type { ConversationRef, Message } from '../../domain/runs/run.ts';
 
 export interface LastTurn {
@@ -17,8 +18,31 @@ export interface Conversation {
   readonly messages: readonly Message[];
 }
 
+/** A conversation in the list of its person. */
+export interface ListedConversation {
+  readonly conversationId: string;
+  /** The beginning of its first message; absent when that had no text. */
+  readonly title?: string;
+  /** The agent of its latest turn. */
+  readonly agent: string;
+  /** When its latest turn began, in ms. */
+  readonly at: number;
+  readonly isRunning: boolean;
+}
+
+export interface ConversationPage {
+  readonly conversations: readonly ListedConversation[];
+  /** Where the next page begins; absent on the last one. */
+  readonly nextCursor?: string;
+}
+
 /** The histories of conversations. A turn adds to its history when it ends (`Runs.write`). */
 export interface Conversations {
   /** A conversation of one person. An empty one when there is none with that id. */
   read(conversation: ConversationRef): Promise<Conversation>;
+  /**
+   * The person's conversations, the one with the latest turn first. `limit` is the length of a page; a page may be shorter
+   * where conversations have expired. Those of delegates are left out.
+   */
+  list(owner: Owner, page: { readonly limit: number; readonly cursor?: string }): Promise<ConversationPage>;
 }

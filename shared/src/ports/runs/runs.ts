@@ -32,6 +32,8 @@ export interface NewRun extends RunRef {
   readonly delivery?: Delivery;
   /** The parent of the turn's spans (W3C Trace Context). */
   readonly traceparent?: string | undefined;
+  /** The title of the conversation, if it has none yet. */
+  readonly title?: string;
   readonly input: readonly Message[];
   /** Earlier messages that the client sent. They become part of the input if Parley does not know the conversation. */
   readonly before?: readonly Message[];

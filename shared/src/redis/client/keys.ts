@@ -98,6 +98,11 @@ export function conversationKey(conversation: ConversationRef): string {
   return ownedBy(conversation, 'conversation', `/${encode(conversation.conversationId)}`);
 }
 
+/** Sorted set: the conversations of a person, by the time (ms) at which their latest turn began. */
+export function conversationsKey(owner: Owner): string {
+  return ownedBy(owner, 'conversations');
+}
+
 /** List: the messages of a conversation, oldest first. */
 export function messagesKey(conversation: ConversationRef): string {
   return ownedBy(conversation, 'messages', `/${encode(conversation.conversationId)}`);

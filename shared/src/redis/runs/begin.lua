@@ -4,14 +4,16 @@
 -- runLife: how long a run may last with its retention, in ms; conversationLife: how long a conversation stays meanwhile
 -- gone: a stream request whose record is known to be gone, or ''. parent, delegateRequest: JSON or ''
 -- field: the turn's field in the index of running turns. asked: digest of the request, nonce: of this call; both may be ''
--- traceparent: the parent of the turn's spans, or ''. wholeInput: the input where nothing is known of the conversation
+-- traceparent: the parent of the turn's spans, or ''. title: the title of a conversation that has none, or ''
+-- wholeInput: the input where nothing is known of the conversation
 -- Returns {1, term, writer's sequence number} when begun, also by an earlier sending of this call;
 --         {0, stream request} when another turn runs;
 --         {2, conversation} when an earlier call asked for the same, or this call did and the turn was taken over or ended;
 --         {3} when an earlier call asked for something else.
-local run, feed, conversation, running, messages = unpack(KEYS)
+local run, feed, conversation, running, messages, conversations = unpack(KEYS)
 local streamRequestId, owner, agent, conversationId, input, eventName, eventJson, channel, wakeJson, runLife,
-  conversationLife, gone, parent, delegateRequest, support, field, delivery, asked, nonce, wholeInput, traceparent = unpack(ARGV)
+  conversationLife, gone, parent, delegateRequest, support, field, delivery, asked, nonce, wholeInput, traceparent,
+  title = unpack(ARGV)
 
 local knownOwner, term, writerSeq, status, begunBy, askedBefore, knownConversation = unpack(redis.call('HMGET', run,
   'owner', 'term', 'writerSeq', 'status', 'begunBy', 'asked', 'conversationId'))
@@ -39,6 +41,15 @@ redis.call('HSET', running, field, owner)
 redis.call('HSET', conversation, 'running', streamRequestId, 'agent', agent, 'updatedAt', now)
 redis.call('PEXPIRE', conversation, conversationLife)
 redis.call('PEXPIRE', messages, conversationLife, 'GT')
+-- Nobody continues the conversation of a delegate.
+if parent == '' then
+  if title ~= '' then redis.call('HSETNX', conversation, 'title', title) end
+  -- A conversation stays for its life after its latest turn, which ends within the life of a run.
+  local listedFor = runLife + conversationLife
+  redis.call('ZADD', conversations, now, conversationId)
+  redis.call('ZREMRANGEBYSCORE', conversations, '-inf', now - listedFor)
+  redis.call('PEXPIRE', conversations, listedFor)
+end
 
 -- Always a new epoch: a feed of the same name would be one whose turn was lost.
 local position = appendEvents(feed, string.format('%.0f', microseconds), 0, microseconds, events, 1)

@@ -1,11 +1,46 @@
+import type { Owner } from '../../domain/ids.ts';
 import { Message } from '../../domain/runs/run.ts';
-import type { Conversations } from '../../ports/runs/conversations.ts';
+import type { Conversations, ListedConversation } from '../../ports/runs/conversations.ts';
 import type { Commands } from '../client/connect.ts';
-import { conversationKey, messagesKey } from '../client/keys.ts';
+import { conversationKey, conversationsKey, messagesKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-/** The messages of conversations as lists of JSON, written by runs/write.lua. */
+/** A conversation's place in the list: by time, then by id. */
+interface Place {
+  readonly at: number;
+  readonly conversationId: string;
+}
+
+/** Conversations as runs/begin.lua and runs/write.lua write them. */
 export function createRedisConversations(redis: Commands, onError?: (error: unknown) => void): Conversations {
+  async function places(owner: Owner, limit: number, cursor: string | undefined): Promise<Place[]> {
+    const key = conversationsKey(owner);
+    const after = cursor === undefined ? undefined : parsePlace(cursor);
+    const read = (from: string, to: string, most: number) =>
+      orUnavailable(
+        () => redis.zrange(key, from, to, 'BYSCORE', 'REV', 'LIMIT', 0, most, 'WITHSCORES'),
+        onError,
+      ).then(placesOf);
+    if (after === undefined) return read('+inf', '-inf', limit);
+    // Equal times are ordered by id.
+    const [ties, later] = await Promise.all([
+      read(`${after.at}`, `${after.at}`, -1),
+      read(`(${after.at}`, '-inf', limit),
+    ]);
+    return [...ties.filter(({ conversationId }) => conversationId < after.conversationId), ...later];
+  }
+
+  async function listed(owner: Owner, place: Place): Promise<ListedConversation | undefined> {
+    const key = conversationKey({ ...owner, conversationId: place.conversationId });
+    const [agent, title, running] = await orUnavailable(
+      () => redis.hmget(key, 'agent', 'title', 'running'),
+      onError,
+    );
+    // The conversation has expired.
+    if (agent == null) return undefined;
+    return { ...place, agent, ...(title != null && { title }), isRunning: running != null };
+  }
+
   return {
     async read(conversation) {
       const [[running = null, last = null, detached = null, traceparent = null], messages] =
@@ -35,5 +70,33 @@ export function createRedisConversations(redis: Commands, onError?: (error: unkn
         messages: messages.map((message) => Message.parse(JSON.parse(message))),
       };
     },
+    async list({ tenant, userId }, { limit, cursor }) {
+      const owner = { tenant, userId };
+      const found = await places(owner, limit + 1, cursor);
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      const conversations = await Promise.all(page.map((place) => listed(owner, place)));
+      return {
+        conversations: conversations.filter((one) => one !== undefined),
+        ...(last !== undefined && found.length > limit && { nextCursor: formatPlace(last) }),
+      };
+    },
   };
+}
+
+function placesOf(flat: readonly unknown[]): Place[] {
+  const places: Place[] = [];
+  for (let index = 0; index + 1 < flat.length; index += 2) {
+    places.push({ conversationId: String(flat[index]), at: Number(flat[index + 1]) });
+  }
+  return places;
+}
+
+function formatPlace({ at, conversationId }: Place): string {
+  return `${at}.${conversationId}`;
+}
+
+function parsePlace(cursor: string): Place {
+  const dot = cursor.indexOf('.');
+  return { at: Number(cursor.slice(0, dot)), conversationId: cursor.slice(dot + 1) };
 }

@@ -22,6 +22,7 @@ import type { Commands } from '../client/connect.ts';
 import {
   channelName,
   conversationKey,
+  conversationsKey,
   elicitationKey,
   feedKey,
   messagesKey,
@@ -55,7 +56,14 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
 
   async function begin(run: NewRun, gone = ''): Promise<BeginResult> {
     const reply = (await beginScript(
-      [runKey(run), feedKey(run), conversationKey(run), runningKey(bucketOf(run)), messagesKey(run)],
+      [
+        runKey(run),
+        feedKey(run),
+        conversationKey(run),
+        runningKey(bucketOf(run)),
+        messagesKey(run),
+        conversationsKey(run),
+      ],
       [
         run.streamRequestId,
         run.owner,
@@ -77,6 +85,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         run.request?.nonce ?? '',
         JSON.stringify([...(run.before ?? []), ...run.input]),
         run.traceparent ?? '',
+        run.title ?? '',
       ],
     )) as [number, ...unknown[]];
     if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };

@@ -58,6 +58,70 @@ export function turnContract(contract: Contract): void {
     return entries.map(({ event }) => ('text' in event ? String(event.text).trim() : event.type));
   }
 
+  describe('the list of conversations', () => {
+    const list = (backend: Backend, owner: Owner, limit = 50, cursor?: string) =>
+      backend.conversations.list(owner, { limit, ...(cursor !== undefined && { cursor }) });
+    const end = { status: 'finished', messages: [HELLO] } as const;
+
+    it('has the one with the latest turn first, and says what it is about and whether a turn runs', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const first = { ...turnOf(owner, 'first'), title: 'Hello there' };
+      await backend.runs.begin(first);
+      await backend.runs.write(first, textWrite(2, 2, { end }));
+      await backend.runs.begin({ ...turnOf(owner, 'second'), title: 'Another' });
+      const both = await list(second, owner);
+      expect(both).toMatchObject({
+        conversations: expect.arrayContaining([
+          {
+            conversationId: 'second',
+            title: 'Another',
+            agent: 'helper',
+            isRunning: true,
+            at: expect.any(Number),
+          },
+          {
+            conversationId: 'first',
+            title: 'Hello there',
+            agent: 'helper',
+            isRunning: false,
+            at: expect.any(Number),
+          },
+        ]),
+      });
+      await waitUntil(
+        async () => {
+          const again = { ...turnOf(owner, 'first'), title: 'More' };
+          await backend.runs.begin(again);
+          await backend.runs.write(again, textWrite(2, 2, { end }));
+          const { conversations } = await list(second, owner);
+          expect(conversations).toHaveLength(2);
+          return conversations[0]?.conversationId === 'first' && conversations[0].title === 'Hello there';
+        },
+        { what: 'the first one to come first' },
+      );
+    });
+
+    it('is read in pages without a gap, and has nothing of other people or of delegates', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const ids = Array.from({ length: 7 }, (_, index) => `talk-${index}`);
+      await Promise.all(ids.map((id) => backend.runs.begin(turnOf(owner, id))));
+      const parent = { streamRequestId: mintStreamRequestId(), toolCallId: 'call' };
+      await backend.runs.begin({ ...turnOf(owner, 'delegated'), parent });
+      await backend.runs.begin(turnOf(newOwner(), 'foreign'));
+      const found: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await list(second, owner, 3, cursor);
+        expect(page.conversations.length).toBeLessThanOrEqual(3);
+        found.push(...page.conversations.map(({ conversationId }) => conversationId));
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      expect(found.toSorted()).toEqual(ids);
+    });
+  });
+
   describe('a turn', () => {
     it('keeps its trace context for its next owners and for the next turn of the conversation', async () => {
       const { backend, second } = contract.pods;

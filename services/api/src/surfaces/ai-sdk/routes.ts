@@ -33,6 +33,7 @@ import { startTurn } from '../../turns/start.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
 import { answerIn, ChatInput } from './chat-input.ts';
+import { conversationRoutes } from './conversations.ts';
 import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoder.ts';
 
 export interface AiSdkDeps {
@@ -54,7 +55,12 @@ export function aiSdkRoutes(deps: AiSdkDeps): Surface {
   const ofTurns =
     turns === undefined
       ? []
-      : [chatRoute({ ...deps, turns }), resumeRoute({ ...deps, turns }), stopRoute(turns)];
+      : [
+          chatRoute({ ...deps, turns }),
+          resumeRoute({ ...deps, turns }),
+          stopRoute(turns),
+          ...conversationRoutes(turns),
+        ];
   return { routes: [answerRoute(deps), ...ofTurns], browserHeaders: TURN_BROWSER_HEADERS };
 }
 

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { userOf } from '../../http/reply.ts';
+import { bearer, json, type Route, route } from '../../http/route.ts';
+import { conversationOf } from '../../turns/principal.ts';
+import type { Turns } from '../../turns/turns.ts';
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 50;
+
+const History = z
+  .object({
+    conversationId: z.string(),
+    messages: z
+      .array(
+        z.object({ id: z.string(), role: z.enum(['user', 'assistant']), parts: z.array(z.looseObject({})) }),
+      )
+      .describe('`UIMessage`s of the AI SDK, oldest first.'),
+    isRunning: z.boolean().describe('True while a turn runs or waits. Resume its stream for the reply.'),
+  })
+  .meta({ id: 'ConversationHistory' });
+
+const ListQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+  cursor: z
+    .string()
+    .regex(/^[0-9]{1,16}\.[A-Za-z0-9._-]{1,128}$/u, 'must be the nextCursor of an earlier page')
+    .optional(),
+});
+
+const Page = z
+  .object({
+    conversations: z.array(
+      z.object({
+        conversationId: z.string(),
+        title: z.string().optional().describe("The beginning of the person's first message."),
+        agent: z.string().describe('The agent of its latest turn.'),
+        latestTurnAt: z.iso.datetime().describe('When its latest turn began.'),
+        isRunning: z.boolean(),
+      }),
+    ),
+    nextCursor: z.string().optional(),
+  })
+  .meta({ id: 'ConversationPage' });
+
+/** What a person finds again: the list of their conversations, and the messages of each. */
+export function conversationRoutes(turns: Turns): Route[] {
+  return [listRoute(turns), historyRoute(turns)];
+}
+
+function listRoute(turns: Turns): Route {
+  return route({
+    method: 'GET',
+    path: '/run/api/chats',
+    proof: bearer('user'),
+    query: ListQuery,
+    docs: {
+      summary: "List a person's conversations, the one with the latest turn first",
+      replies: { 200: { description: 'A page', schema: Page } },
+    },
+    async handle({ caller, query, admitted }) {
+      const { limit, cursor } = query;
+      await admitted;
+      const page = await turns.listConversations(userOf(caller), {
+        limit,
+        ...(cursor !== undefined && { cursor }),
+      });
+      const conversations = page.conversations.map(({ at, ...one }) => ({
+        ...one,
+        latestTurnAt: new Date(at).toISOString(),
+      }));
+      return json(200, { ...page, conversations } satisfies z.infer<typeof Page>);
+    },
+  });
+}
+
+function historyRoute(turns: Turns): Route {
+  return route({
+    method: 'GET',
+    path: '/run/api/chat/:conversationId/messages',
+    proof: bearer('user'),
+    docs: {
+      summary: 'Read the messages of a conversation',
+      description:
+        'As `UIMessage`s of the AI SDK, for a client that was reloaded. The reply of a turn that still runs is read from its stream; the message that it answers is the last one here.',
+      replies: { 200: { description: 'The conversation', schema: History } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, admitted }) {
+      const conversation = conversationOf(userOf(caller), params.conversationId);
+      await admitted;
+      const history = await turns.history(conversation);
+      return json(200, { conversationId: conversation.conversationId, ...history });
+    },
+  });
+}
