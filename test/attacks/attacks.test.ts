@@ -5,7 +5,9 @@ import { bodyAttacks } from './cases/bodies.ts';
 import { bombAttacks } from './cases/bombs.ts';
 import { fuzzAttacks } from './cases/fuzz.ts';
 import { injectionAttacks } from './cases/injection.ts';
+import { keyAttacks } from './cases/keys.ts';
 import { limitAttacks } from './cases/limits.ts';
+import { newerAttacks } from './cases/newer.ts';
 import { ownerAttacks } from './cases/owners.ts';
 import { pollutionAttacks } from './cases/pollution.ts';
 import { requestAttacks } from './cases/requests.ts';
@@ -27,7 +29,16 @@ afterAll(() => world?.stop());
 const attacks = [
   slowAttacks,
   ...[bodyAttacks, requestAttacks, schemaAttacks, answerAttacks, askAttacks, urlAttacks, webhookAttacks],
-  ...[ownerAttacks, tokenAttacks, pollutionAttacks, injectionAttacks, bombAttacks, fuzzAttacks],
+  ...[
+    ownerAttacks,
+    keyAttacks,
+    newerAttacks,
+    tokenAttacks,
+    pollutionAttacks,
+    injectionAttacks,
+    bombAttacks,
+    fuzzAttacks,
+  ],
   ...[limitAttacks, slowPostChecks, postChecks],
   // Last, because it breaks a row on purpose.
   secretAttacks,

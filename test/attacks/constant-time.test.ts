@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
+import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { createAuthenticate } from '../../services/api/src/http/auth.ts';
 import {
@@ -36,7 +37,7 @@ describe('S25 secrets are compared in constant time, and in no other way', () =>
     'the service key %s is compared with every key, as a digest of fixed length',
     async (guess) => {
       const authenticate = createAuthenticate({
-        serviceKeys: KEYS.map((key) => `acme:${key}`),
+        serviceKeys: parseServiceKeys(KEYS.map((key) => `acme:${key}`)).keys,
         verify: undefined,
       });
       compare.mockReturnValue(false);

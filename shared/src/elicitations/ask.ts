@@ -11,6 +11,8 @@ import type { EngineDeps } from './deps.ts';
 export interface AskRequest {
   readonly tenant: string;
   readonly input: AskInput;
+  /** The service key that asks; absent where Parley itself asks. */
+  readonly askedBy?: string | undefined;
   /** The same key with the same input always leads to the same elicitation, for as long as the retention. */
   readonly idempotencyKey?: string;
   /** True: the key alone says which question it is; one that was asked before stands, whatever the input says now. */
@@ -50,6 +52,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskRes
       ...withConnectUrl(deps.settings, draft, id),
       ...streamOf(identity),
       conversationId: request.input.conversationId ?? identity.streamRequestId,
+      ...(request.askedBy !== undefined && { askedBy: request.askedBy }),
       ...(traceparent !== undefined && { traceparent }),
     };
     const notes = deps.deliveries.notesOn({ id, definition, status: 'pending' });

@@ -1,15 +1,26 @@
 import type { Row } from '../domain/elicitations/row.ts';
 import { ParleyError } from '../domain/errors.ts';
 import { bucketOfElicitationId, type Owner } from '../domain/ids.ts';
+import type { Scope } from '../domain/service-key.ts';
 import type { EngineDeps } from './deps.ts';
 
 /**
- * Who calls, as a verified token says. A service acts for its tenant and is no user. `keyId` identifies its key without
- * revealing it, and is absent where Parley itself acts.
+ * Who calls, as a verified token says. A service acts for its tenant and is no user. `keyId` names its key without
+ * revealing it. Key and scopes are absent where Parley itself acts.
  */
 export type Caller =
-  | { readonly kind: 'service'; readonly tenant: string; readonly keyId?: string }
+  | {
+      readonly kind: 'service';
+      readonly tenant: string;
+      readonly keyId?: string;
+      readonly scopes?: readonly Scope[];
+    }
   | ({ readonly kind: 'user' } & Owner);
+
+/** The name of a caller's service key. */
+export function keyIdOf(caller: Caller): string | undefined {
+  return caller.kind === 'service' ? caller.keyId : undefined;
+}
 
 /** A row the caller may see, and the clock. */
 export interface Seen {

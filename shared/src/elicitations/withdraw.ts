@@ -1,4 +1,4 @@
-import { type Caller, readFor, type Seen } from './caller.ts';
+import { type Caller, keyIdOf, readFor, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { settle } from './settle.ts';
 
@@ -11,5 +11,9 @@ export interface WithdrawRequest {
 
 /** Takes a question back. Withdrawing it again changes nothing; a settled one is `already_settled`. */
 export async function withdraw(deps: EngineDeps, { caller, id, reason }: WithdrawRequest): Promise<Seen> {
-  return settle(deps, caller, await readFor(deps, caller, id), { type: 'withdraw', reason });
+  return settle(deps, caller, await readFor(deps, caller, id), {
+    type: 'withdraw',
+    reason,
+    key: keyIdOf(caller),
+  });
 }

@@ -4,6 +4,7 @@ import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { parseVaultKeys } from '../vault/key-ring.ts';
 import { faultsOfConnect } from './connect-env.ts';
+import { parseServiceKeys } from './service-keys.ts';
 import { type Env, Variables } from './variables.ts';
 import { faultsOfWebhooks, webhookRules } from './webhook-env.ts';
 
@@ -83,19 +84,7 @@ function faultsOfDrain({ PARLEY_DRAIN_DELAY_MS: delayMs, PARLEY_DRAIN_MS: allMs 
 }
 
 function faultsOfTokens(env: Env): string[] {
-  const faults: string[] = [];
-  for (const key of env.PARLEY_API_KEYS) {
-    if (!/^[A-Za-z0-9._-]{1,128}:[\x21-\x7e]{8,8192}$/.test(key)) {
-      faults.push(
-        'PARLEY_API_KEYS: every entry must be tenant:secret with a secret of 8 to 8,192 visible ASCII characters',
-      );
-      break;
-    }
-  }
-  const secrets = env.PARLEY_API_KEYS.map(secretOf);
-  if (new Set(secrets).size < secrets.length) {
-    faults.push('PARLEY_API_KEYS: two entries have the same secret, so they do not identify one caller');
-  }
+  const faults = [...parseServiceKeys(env.PARLEY_API_KEYS).faults];
   for (const tenant of env.PARLEY_JWT_TENANTS) {
     if (!/^[A-Za-z0-9._-]{1,128}$/.test(tenant))
       faults.push('PARLEY_JWT_TENANTS: tenants are 1 to 128 of A-Z a-z 0-9 . _ -');
@@ -132,10 +121,6 @@ function faultsOfPublicUrl({ PARLEY_PUBLIC_URL: url, NODE_ENV }: Env): string[] 
     : ['PARLEY_PUBLIC_URL: must be an origin such as https://auth.example.com, without a path'];
 }
 
-function secretOf(apiKey: string): string {
-  return apiKey.slice(apiKey.indexOf(':') + 1);
-}
-
 /** The unchecked environment, for the variables that the agents' configuration names. */
 export function wholeEnvironment(): Readonly<Record<string, string | undefined>> {
   return process.env;
@@ -157,7 +142,7 @@ function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
   if (secret !== undefined && secret.length < 32) {
     faults.push('PARLEY_JWT_SECRET: must be at least 32 characters in production');
   }
-  if (env.PARLEY_API_KEYS.some((key) => secretOf(key).length < 24)) {
+  if (parseServiceKeys(env.PARLEY_API_KEYS).keys.some(({ secret: { length } }) => length < 24)) {
     faults.push('PARLEY_API_KEYS: secrets must be at least 24 characters in production');
   }
   if (jwks !== undefined && !jwks.startsWith('https://')) {

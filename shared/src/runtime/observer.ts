@@ -196,6 +196,7 @@ function fieldsOf(
     streamRequestId: definition.streamRequestId,
     tenant: definition.tenant,
     userId: definition.userId,
+    askedBy: definition.askedBy,
     mode: definition.mode,
     trigger: context.trigger,
     toolId: context.toolId,
@@ -204,6 +205,7 @@ function fieldsOf(
     surface,
     outcome: isTerminal(status) ? OUTCOMES[status].log : undefined,
     reason: settlement?.reason,
+    settledBy: settlement?.key,
     durationMs: settledAt === undefined ? undefined : settledAt - createdAt,
   };
 }

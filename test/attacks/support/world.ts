@@ -13,6 +13,21 @@ export const SERVICE_KEYS = {
   acme: 'acme-service-key-0123456789abcdef',
   globex: 'globex-service-key-0123456789abcdef',
 } as const;
+/** Keys of acme with the scopes that their names say. */
+export const SCOPED_KEYS = {
+  asker: 'scoped-key-of-the-asker-0123456789',
+  reader: 'scoped-key-of-the-reader-0123456789',
+  talker: 'scoped-key-of-the-talker-0123456789',
+  chief: 'scoped-key-of-the-chief-0123456789',
+  expired: 'scoped-key-that-has-expired-0123456789',
+} as const;
+const SCOPES_OF: Readonly<Record<keyof typeof SCOPED_KEYS, string>> = {
+  asker: 'ask',
+  reader: 'read',
+  talker: 'chat',
+  chief: 'admin',
+  expired: 'ask+read/2026-01-01',
+};
 export type Tenant = keyof typeof SERVICE_KEYS;
 /** Signs the webhooks of acme; globex has none. */
 export const WEBHOOK_SECRET = 'whsec_YXR0YWNrLXdlYmhvb2stc2VjcmV0LWF0dGFjaw==';
@@ -23,9 +38,12 @@ export const LIMITS = { elicitationAnswers: 40, userOpen: 50 } as const;
 const POD_ENV = {
   NODE_ENV: 'production',
   PARLEY_JWT_SECRET: SECRET,
-  PARLEY_API_KEYS: Object.entries(SERVICE_KEYS)
-    .map(([tenant, key]) => `${tenant}:${key}`)
-    .join(','),
+  PARLEY_API_KEYS: [
+    ...Object.entries(SERVICE_KEYS).map(([tenant, key]) => `${tenant}:${key}`),
+    ...Object.entries(SCOPES_OF).map(
+      ([name, scopes]) => `acme/${name}/${scopes}:${SCOPED_KEYS[name as keyof typeof SCOPED_KEYS]}`,
+    ),
+  ].join(','),
   PARLEY_WEBHOOK_SECRETS: `acme:${WEBHOOK_SECRET}`,
   PARLEY_LOG_LEVEL: 'debug',
   PARLEY_LIMIT_ELICITATION_ANSWERS: String(LIMITS.elicitationAnswers),

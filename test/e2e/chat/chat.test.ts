@@ -26,6 +26,9 @@ import {
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
+const SERVICE_KEY = 'a-service-key-of-some-length';
+const ADMIN_KEY = 'a-service-key-of-an-administrator';
+const ASK_KEY = 'a-service-key-that-may-not-chat';
 const ANSWER = { type: 'data-elicitation-response', data: { elicitationId: 'el_1', action: 'decline' } };
 
 let site: Site;
@@ -85,7 +88,11 @@ mcpServers:
     PARLEY_CONFIG: config,
     ECHO_AUTHORIZATION: 'Bearer project-token',
     PARLEY_JWT_SECRET: SECRET,
-    PARLEY_API_KEYS: 'default:a-service-key-of-some-length',
+    PARLEY_API_KEYS: [
+      `default:${SERVICE_KEY}`,
+      `default/chief/admin:${ADMIN_KEY}`,
+      `default/asker/ask+read:${ASK_KEY}`,
+    ].join(','),
   };
   pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
 });
@@ -241,6 +248,50 @@ describe('a chat over three pods', () => {
     expect(questionIn(message)?.status).toBe('accepted');
     const { content: _content, ...question } = questionIn(message) as Asked & { content?: unknown };
     expect(JSON.stringify(question)).not.toContain('teal');
+  });
+
+  it("a service key reads questions in a chat's stream, and only an admin key its text and its tool calls", async () => {
+    const { authorization, userId } = await person();
+    const said = await say({ authorization, text: 'echo bananas', chatId: 'c1' });
+    await said.done;
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
+    const elicitationId = await untilAsked(chat);
+    const { streamRequestId } = questionIn(chat.seen.message) ?? {};
+    const answer = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'teal' } };
+    await post(2, '/run/api/elicitation-responses', authorization, answer);
+    await chat.done;
+    const namesFor = async (key: string) => {
+      const reading = new AbortController();
+      const response = await fetch(`${urlOf(1)}/v1/streams/${streamRequestId}/events?userId=${userId}`, {
+        headers: { authorization: `Bearer ${key}` },
+        signal: reading.signal,
+      });
+      let text = '';
+      const decoder = new TextDecoder();
+      const body = response.body?.getReader();
+      while (
+        !text.includes('event: elicitation-resolved') ||
+        (key === ADMIN_KEY && !text.includes('event: turn-finished'))
+      ) {
+        text += decoder.decode((await body?.read())?.value, { stream: true });
+      }
+      reading.abort();
+      return new Set([...text.matchAll(/^event: (.+)$/gm)].map(([, name]) => name));
+    };
+    const questions = ['elicitation-request', 'elicitation-resolved'];
+    expect([...(await namesFor(SERVICE_KEY))]).toEqual(questions);
+    expect([...(await namesFor(ASK_KEY))]).toEqual(questions);
+    expect([...(await namesFor(ADMIN_KEY))]).toEqual(
+      expect.arrayContaining(['text-delta', 'tool-called', ...questions]),
+    );
+  });
+
+  it('begins no turn for a service key without the scope for chats', async () => {
+    const body = { id: 'c1', messages: [{ role: 'user', content: 'hello' }] };
+    for (const path of ['/run/api/chat', '/run/v1/chat/completions']) {
+      const reply = await post(0, path, `Bearer ${ASK_KEY}`, { ...body, model: 'helper' });
+      expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([403, 'forbidden']);
+    }
   });
 
   it('accepts the answer as a message part, and reports a decline to the model', async () => {

@@ -1,3 +1,4 @@
+import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { createRouter, type Router } from '../../../services/api/src/http/router.ts';
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
@@ -18,7 +19,7 @@ export function createPages(
 ): Router {
   const serve = createServe({
     authenticate: createAuthenticate({
-      serviceKeys,
+      serviceKeys: parseServiceKeys(serviceKeys).keys,
       verify: createTokenVerifier({ secret: tokenSecret, tenants: [], userClaim: 'sub' }),
     }),
     limits: deps.callLimits,

@@ -5,6 +5,7 @@ import { mintElicitationId } from '@parley/shared/domain/ids';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryDeadLetters } from '@parley/shared/memory/dead-letters';
+import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { openApiOf } from '../../../services/api/src/http/docs/openapi.ts';
@@ -34,7 +35,7 @@ let base: string;
 const limits = callLimitsOn(backend.limits);
 const serve = createServe({
   authenticate: createAuthenticate({
-    serviceKeys: Object.entries(KEYS).map(([tenant, key]) => `${tenant}:${key}`),
+    serviceKeys: parseServiceKeys(Object.entries(KEYS).map(([tenant, key]) => `${tenant}:${key}`)).keys,
     verify: createTokenVerifier({ tenants: [], userClaim: 'sub', secret: JWT_SECRET }),
   }),
   limits,

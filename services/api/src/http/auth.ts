@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { faultOfUserId } from '@parley/shared/domain/text';
 import type { Caller } from '@parley/shared/elicitations/caller';
+import type { ServiceKey } from '@parley/shared/runtime/service-keys';
 import { LRUCache } from 'lru-cache';
 import { type TokenVerifier, unauthenticated } from './token.ts';
 
@@ -9,8 +10,7 @@ import { type TokenVerifier, unauthenticated } from './token.ts';
 export type Authenticate = (req: IncomingMessage) => Promise<Caller>;
 
 export interface AuthOptions {
-  /** Entries `tenant:secret`. */
-  readonly serviceKeys: readonly string[];
+  readonly serviceKeys: readonly ServiceKey[];
   /** Verifies user tokens; absent when none are configured. */
   readonly verify: TokenVerifier | undefined;
 }
@@ -24,19 +24,23 @@ const CACHED_MS_MAX = 60_000;
 
 /** Service keys by constant-time comparison of hashes; everything else is a user token. */
 export function createAuthenticate({ serviceKeys, verify }: AuthOptions): Authenticate {
-  const services = serviceKeys.map((entry) => {
-    const colon = entry.indexOf(':');
-    const hash = sha256(entry.slice(colon + 1));
-    const keyId = hash.toString('base64url').slice(0, KEY_ID_LENGTH);
-    return { hash, caller: { kind: 'service', tenant: entry.slice(0, colon), keyId } as const };
-  });
+  const services = serviceKeys.map(
+    ({ secret, tenant, scopes, name, expiresAtMs = Number.POSITIVE_INFINITY }) => {
+      const hash = sha256(secret);
+      const keyId = name ?? hash.toString('base64url').slice(0, KEY_ID_LENGTH);
+      return { hash, expiresAtMs, caller: { kind: 'service', tenant, keyId, scopes } as const };
+    },
+  );
   const verified = new LRUCache<string, Caller>({ max: CACHED_TOKENS_MAX, ttl: CACHED_MS_MAX });
 
   return async (req) => {
     const token = bearerToken(req);
     const hash = sha256(token);
     const service = services.filter((candidate) => timingSafeEqual(candidate.hash, hash)).at(0);
-    if (service !== undefined) return service.caller;
+    if (service !== undefined) {
+      if (Date.now() >= service.expiresAtMs) throw unauthenticated();
+      return service.caller;
+    }
     const key = hash.toString('base64');
     const known = verified.get(key);
     if (known !== undefined) return known;

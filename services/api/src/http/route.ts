@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Scope } from '@parley/shared/domain/service-key';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { z } from 'zod';
 import type { SseSource } from './sse.ts';
@@ -17,10 +18,13 @@ export interface RequestHead {
 /** Checks a signature over the exact bytes of a body; returns what it proves. Throws `unauthenticated`. */
 export type VerifySignature<Signer> = (body: Buffer, head: RequestHead) => Signer | Promise<Signer>;
 
+/** A user, or a service key with this scope. */
+export type BearerCaller = 'user' | Scope;
+
 /** How the caller of a route proves who they are. `Who` is what the handler gets as `caller`. */
 export type Proof<Who> =
-  /** A user's token or a service key in `Authorization`. Callers of other kinds get `forbidden`. */
-  | { readonly by: 'bearer'; readonly kinds: readonly Caller['kind'][] }
+  /** A user's token or a service key in `Authorization`. Callers that are not listed get `forbidden`. */
+  | { readonly by: 'bearer'; readonly callers: readonly BearerCaller[] }
   /** A cookie. Routes with one are never open to other origins. */
   | { readonly by: 'session'; readonly read: (head: RequestHead) => Who }
   /** A vendor's signature over the raw body. `verifierOf` returns nothing where no vendor signs: `not_found`. */
@@ -152,9 +156,9 @@ export interface Surface {
   readonly below?: { readonly path: string; readonly missing: (head: RequestHead) => Reply };
 }
 
-/** Callers with a token of one of these kinds. */
-export function bearer(...kinds: readonly Caller['kind'][]): Proof<Caller> {
-  return { by: 'bearer', kinds };
+/** Users, service keys with one of these scopes, or both. */
+export function bearer(...callers: readonly BearerCaller[]): Proof<Caller> {
+  return { by: 'bearer', callers };
 }
 
 /** Anybody. */

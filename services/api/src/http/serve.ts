@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import { hasScope } from '@parley/shared/domain/service-key';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Authenticate } from './auth.ts';
 import { readBody } from './body.ts';
 import { check } from './check.ts';
 import type { CallLimits } from './limits.ts';
-import type { PathParams, Reply, RequestHead, Route, RouteCall } from './route.ts';
+import type { BearerCaller, PathParams, Reply, RequestHead, Route, RouteCall } from './route.ts';
 import { sendEmpty, sendJson, sendPieces, sendProblem, sendText } from './send.ts';
 import { type SseOptions, sendEvents } from './sse.ts';
 import { unauthenticated } from './token.ts';
@@ -86,7 +87,7 @@ async function proveByHead(
   if (proof.by === 'session') return proof.read(head);
   if (proof.by !== 'bearer') return undefined;
   const caller = await authenticate(req);
-  if (!proof.kinds.includes(caller.kind)) throw forbidden(proof.kinds);
+  admitCaller(caller, proof.callers);
   return caller;
 }
 
@@ -195,10 +196,18 @@ async function fail(
   else await send(deps, req, res, reply);
 }
 
-function forbidden(kinds: readonly Caller['kind'][]): ParleyError {
-  const detail =
-    kinds[0] === 'user'
-      ? "This call needs a user's token; a service key is nobody's user."
-      : 'This call needs a service key.';
+/** Throws `forbidden` for a caller whom the route does not list. */
+function admitCaller(caller: Caller, callers: readonly BearerCaller[]): void {
+  const scopes = callers.filter((listed) => listed !== 'user');
+  if (caller.kind === 'user') {
+    if (!callers.includes('user')) throw forbidden('This call needs a service key.');
+  } else if (scopes.length === 0) {
+    throw forbidden("This call needs a user's token; a service key is nobody's user.");
+  } else if (caller.scopes !== undefined && !hasScope(caller.scopes, scopes)) {
+    throw forbidden(`This call needs a service key with the scope ${scopes.join(' or ')}.`);
+  }
+}
+
+function forbidden(detail: string): ParleyError {
   return new ParleyError('forbidden', detail);
 }

@@ -21,6 +21,7 @@ import {
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
+import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { type Authenticate, createAuthenticate } from '../http/auth.ts';
 import { healthRoutes } from '../http/health.ts';
@@ -181,7 +182,7 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
 
 function createAuthentication(env: Env): Authenticate {
   return createAuthenticate({
-    serviceKeys: env.PARLEY_API_KEYS,
+    serviceKeys: parseServiceKeys(env.PARLEY_API_KEYS).keys,
     verify: createTokenVerifier({
       tenants: env.PARLEY_JWT_TENANTS,
       userClaim: env.PARLEY_JWT_USER_CLAIM,

@@ -20,6 +20,8 @@ export interface Definition extends StreamRef {
   readonly webhookUrl?: string;
   readonly context: Context;
   readonly timeoutSeconds: number;
+  /** The service key that asked, for logs. Absent where Parley itself asked. */
+  readonly askedBy?: string;
   /** W3C traceparent of the asking span, so that answer and resume can link to it from any pod. */
   readonly traceparent?: string;
 }
@@ -47,19 +49,10 @@ export interface WireOptions {
 
 /** Converts the row to the form in which callers see it. */
 export function toWire(row: Row, options: WireOptions): Elicitation {
-  const {
-    tenant: _tenant,
-    timeoutSeconds: _timeout,
-    traceparent: _trace,
-    // The asker's own default is for its run alone. On a card it would look like the person's answer.
-    onUnavailable: _fallback,
-    webhookUrl: _webhookUrl,
-    ...asked
-  } = row.definition;
   const settled = row.settlement;
   return {
     elicitationId: row.id,
-    ...asked,
+    ...shownOf(row.definition),
     status: row.status,
     ...(settled?.action !== undefined && { action: settled.action }),
     ...(options.content && settled?.content !== undefined && { content: settled.content }),
@@ -69,7 +62,29 @@ export function toWire(row: Row, options: WireOptions): Elicitation {
     ...(row.settledAt !== undefined && { settledAt: isoOf(row.settledAt) }),
     ...(settled?.surface !== undefined && { settledBy: { surface: settled.surface } }),
     serverTime: isoOf(options.now),
-  } as Elicitation;
+  };
+}
+
+/**
+ * What callers see of the question. It names the fields to show, so that no private field is shown: neither one of this
+ * build, nor one that a newer pod stored. The asker's own default (`onUnavailable`) is for its run alone; on a card it
+ * would look like the person's answer.
+ */
+function shownOf({ title, description, requestedSchema, url, completion, sensitive, ...asked }: Definition) {
+  return {
+    streamRequestId: asked.streamRequestId,
+    conversationId: asked.conversationId,
+    userId: asked.userId,
+    mode: asked.mode,
+    message: asked.message,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(requestedSchema !== undefined && { requestedSchema }),
+    ...(url !== undefined && { url }),
+    ...(completion !== undefined && { completion }),
+    ...(sensitive !== undefined && { sensitive }),
+    context: asked.context,
+  };
 }
 
 function isoOf(milliseconds: number): string {

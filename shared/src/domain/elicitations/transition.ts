@@ -17,6 +17,7 @@ export interface AnswerCommand {
 interface Complete {
   readonly type: 'complete';
   readonly surface: string;
+  readonly key?: string | undefined;
 }
 
 interface Expire {
@@ -26,9 +27,10 @@ interface Expire {
 interface Withdraw {
   readonly type: 'withdraw';
   readonly reason: string;
+  readonly key?: string | undefined;
 }
 
-/** A request to change the status of an elicitation. */
+/** A request to change the status of an elicitation. `key` names the service key that sent it. */
 export type Command = AnswerCommand | Complete | Expire | Withdraw;
 
 /** One step: the row's next state, and the event about it. */
@@ -165,17 +167,21 @@ function settleBy(row: Row, answer: AnswerCommand, content: Content | undefined)
   return { type: 'commit', step: stepTo(row, SETTLED_BY[answer.type], settlement) };
 }
 
-function complete(row: Row, { surface }: Complete): Decision {
+function complete(row: Row, { surface, key }: Complete): Decision {
   if (!completesOnServer(row)) return notCompletable();
-  return { type: 'commit', step: stepTo(row, 'accepted', { action: 'accept', surface }) };
+  return { type: 'commit', step: stepTo(row, 'accepted', { action: 'accept', surface, ...keyOf(key) }) };
 }
 
 function completed(row: Row): Decision {
   return completesOnServer(row) ? unchanged() : notCompletable();
 }
 
-function withdraw(row: Row, { reason }: Withdraw): Decision {
-  return { type: 'commit', step: stepTo(row, 'withdrawn', { reason }) };
+function withdraw(row: Row, { reason, key }: Withdraw): Decision {
+  return { type: 'commit', step: stepTo(row, 'withdrawn', { reason, ...keyOf(key) }) };
+}
+
+function keyOf(key: string | undefined): Pick<Settlement, 'key'> {
+  return key === undefined ? {} : { key };
 }
 
 function expire(row: Row, _command: Expire, now: number): Decision {

@@ -83,7 +83,11 @@ function operationOf(route: Route, docs: RouteDocs): Record<string, unknown> {
 }
 
 function audience({ proof }: Route): string | undefined {
-  return proof.by === 'bearer' ? `For: ${proof.kinds.join(' or ')}.` : undefined;
+  if (proof.by !== 'bearer') return undefined;
+  const callers = proof.callers.map((caller) =>
+    caller === 'user' ? 'users' : `service keys with the scope \`${caller}\``,
+  );
+  return `For ${callers.join(' or ')}.`;
 }
 
 function inputErrors(route: Route): string[] {

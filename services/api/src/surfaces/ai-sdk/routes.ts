@@ -83,7 +83,7 @@ function chatRoute(deps: TurnDeps): Route {
   return route({
     method: 'POST',
     path: '/run/api/chat',
-    proof: bearer('user', 'service'),
+    proof: bearer('user', 'chat'),
     body: jsonBody(ChatInput),
     docs: {
       summary: 'One turn of a chat',

@@ -61,7 +61,7 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
       route({
         method: 'POST',
         path: '/run/v1/chat/completions',
-        proof: bearer('user', 'service'),
+        proof: bearer('user', 'chat'),
         body: jsonBody(CompletionInput),
         docs: {
           summary: 'The same turn for clients of OpenAI',
@@ -102,7 +102,7 @@ function modelsRoute({ turns }: OpenAiDeps): Route {
   return route({
     method: 'GET',
     path: '/run/v1/models',
-    proof: bearer('user', 'service'),
+    proof: bearer('user', 'chat'),
     docs: {
       summary: 'The agents, as models for clients of OpenAI',
       replies: { 200: { description: 'The agents of the configuration', schema: Models } },

@@ -5,6 +5,7 @@ import { toWire } from '@parley/shared/domain/elicitations/row';
 import { STATUSES } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
+import { keyIdOf } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { admitAnswer, type CallLimits } from '../../http/limits.ts';
@@ -72,7 +73,7 @@ function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
   return route({
     method: 'POST',
     path: '/v1/elicitations',
-    proof: bearer('service'),
+    proof: bearer('ask'),
     body: jsonBody(AskInput),
     docs: {
       summary: 'Ask a person',
@@ -90,6 +91,7 @@ function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
       const asked = await engine.ask({
         tenant: caller.tenant,
         input: body,
+        askedBy: keyIdOf(caller),
         ...(key !== undefined && { idempotencyKey: key }),
       });
       return seenReply(201, asked, asked.replayed ? REPLAYED : {});
@@ -115,7 +117,7 @@ function listRoute(engine: Engine): Route {
   return route({
     method: 'GET',
     path: '/v1/elicitations',
-    proof: bearer('user', 'service'),
+    proof: bearer('user', 'read'),
     query: ListQuery,
     docs: {
       summary: "List a person's elicitations, newest first",
@@ -142,7 +144,7 @@ function readRoute(engine: Engine): Route {
   return route({
     method: 'GET',
     path: '/v1/elicitations/:id',
-    proof: bearer('user', 'service'),
+    proof: bearer('user', 'ask', 'read'),
     docs: {
       summary: 'Read an elicitation',
       replies: { 200: { description: 'As it stands', schema: Elicitation } },
@@ -157,7 +159,7 @@ function waitRoute(engine: Engine): Route {
   return route({
     method: 'GET',
     path: '/v1/elicitations/:id/wait',
-    proof: bearer('service'),
+    proof: bearer('ask', 'read'),
     query: z.strictObject({
       timeoutSeconds: wholeNumber(30, 0, WAIT_SECONDS_MAX, 'How long to wait, in seconds.'),
     }),
@@ -174,7 +176,7 @@ function completeRoute(engine: Engine): Route {
   return route({
     method: 'POST',
     path: '/v1/elicitations/:id/complete',
-    proof: bearer('service'),
+    proof: bearer('ask'),
     docs: {
       summary: 'Finish a url elicitation with server completion',
       replies: { 200: { description: 'Accepted', schema: Elicitation } },
@@ -191,7 +193,7 @@ function withdrawRoute(engine: Engine): Route {
   return route({
     method: 'DELETE',
     path: '/v1/elicitations/:id',
-    proof: bearer('service'),
+    proof: bearer('ask'),
     body: jsonBody(WithdrawInput, { optional: true }),
     docs: {
       summary: 'Take a question back',

@@ -2,7 +2,8 @@ import { UserId } from '@parley/shared/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
 import { isReferenceId } from '@parley/shared/domain/ids';
-import { notFound } from '@parley/shared/elicitations/caller';
+import { hasScope } from '@parley/shared/domain/service-key';
+import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
@@ -20,12 +21,12 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
     route({
       method: 'GET',
       path: '/v1/streams/:streamRequestId/events',
-      proof: bearer('user', 'service'),
+      proof: bearer('user', 'read'),
       query: z.strictObject({ userId: UserId.optional().describe('Required for a service.') }),
       docs: {
         summary: 'Follow a stream request',
         description:
-          'Events elicitation-request, elicitation-updated, elicitation-resolved and stream-reset, in order, without the answer. Resumes after Last-Event-ID on any pod.',
+          'Events elicitation-request, elicitation-updated, elicitation-resolved and stream-reset, in order, without the answer. Users and keys with the scope `admin` also get the events of a chat. Resumes after Last-Event-ID on any pod.',
         headers: { 'Last-Event-ID': 'Replay what came after this event.' },
         replies: { 200: Events },
       },
@@ -44,7 +45,8 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
             signal: place.signal,
             ...(after !== undefined && { after }),
           });
-          return { type: 'events', events: mapped(items, streamEvent, place) };
+          const shown = readsChats(caller) ? streamEvent : questionEvent;
+          return { type: 'events', events: mapped(items, shown, place) };
         });
       },
     }),
@@ -81,20 +83,33 @@ function streamEvent(item: WatchItem): SseFrameEvent {
   }
 }
 
+/** Whether a caller may read the text of chats and the data of tools, beside questions. */
+function readsChats(caller: Caller): boolean {
+  return caller.kind === 'user' || caller.scopes === undefined || hasScope(caller.scopes, ['admin']);
+}
+
+/** The event of an item; nothing for an event of a chat. */
+function questionEvent(item: WatchItem): SseFrameEvent | undefined {
+  return item.type === 'other' ? undefined : streamEvent(item);
+}
+
 function inboxEvent(item: InboxItem): SseFrameEvent {
   return item.type === 'snapshot'
     ? { event: 'inbox-snapshot', data: { elicitations: item.elicitations } }
     : { event: item.event, data: item.elicitation };
 }
 
-/** The items as events. Releases the place of the stream at its end, whatever ends it. */
+/** The items as events, without those that have none. Releases the place of the stream at its end, whatever ends it. */
 async function* mapped<Item>(
   items: AsyncIterable<Item>,
-  toEvent: (item: Item) => SseFrameEvent,
+  toEvent: (item: Item) => SseFrameEvent | undefined,
   { release, signal }: StreamPlace,
 ): AsyncGenerator<SseFrameEvent, 'end' | 'cut'> {
   try {
-    for await (const item of items) yield toEvent(item);
+    for await (const item of items) {
+      const event = toEvent(item);
+      if (event !== undefined) yield event;
+    }
     return 'end';
   } catch (error) {
     if (!signal.aborted) throw error;

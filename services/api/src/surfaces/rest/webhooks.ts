@@ -34,7 +34,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
     route({
       method: 'GET',
       path: '/v1/webhooks/dead-letters',
-      proof: bearer('service'),
+      proof: bearer('read'),
       query: PageQuery,
       docs: {
         summary: 'List webhooks that could not be delivered, newest first',
@@ -52,7 +52,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
     route({
       method: 'POST',
       path: '/v1/webhooks/dead-letters/:deliveryId/redrive',
-      proof: bearer('service'),
+      proof: bearer('ask'),
       docs: {
         summary: 'Deliver a webhook again, from its first attempt on',
         replies: { 200: { description: 'On its way; as it stood in the list', schema: DeadLetter } },
