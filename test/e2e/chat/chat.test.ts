@@ -103,7 +103,7 @@ afterAll(async () => {
 });
 
 const urlOf = (pod: number) => pods[pod]?.url ?? '';
-const { say, resume, post } = createChatClient(urlOf);
+const { say, resume, post, read } = createChatClient(urlOf);
 
 /** The running turn of the conversation `c1`, read on another pod. */
 async function resumedOn(pod: number, authorization: string): Promise<Watched> {
@@ -326,6 +326,23 @@ describe('a chat over three pods', () => {
     const answer = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'pink' } };
     await post(2, '/run/api/elicitation-responses', authorization, answer);
     expect(textOf(await resumed.done)).toBe('One moment. Heard {"status":"accepted","answer":"pink"}.');
+    const timeline = await read(2, '/run/api/chat/c1/timeline', authorization);
+    expect(timeline.status).toBe(200);
+    const text = await timeline.text();
+    expect(JSON.parse(text)).toMatchObject({
+      conversationId: 'c1',
+      runs: [
+        {
+          status: 'finished',
+          durationMs: expect.any(Number),
+          owners: [{ state: 'owned', pod: expect.any(String), term: 1 }],
+          steps: [{ finishReason: 'tool-calls' }, { finishReason: 'stop' }],
+          calls: [{ toolName: 'elicit', state: 'returned', durationMs: expect.any(Number) }],
+          waits: [{ elicitationId, outcome: 'accepted', durationMs: expect.any(Number) }],
+        },
+      ],
+    });
+    for (const said of ['pink', 'colour', 'moment', 'ask me']) expect(text).not.toContain(said);
     expect(await resume(1, authorization, 'c1')).toBeUndefined();
   });
 
@@ -354,6 +371,7 @@ describe('a chat over three pods', () => {
     const elicitationId = await untilAsked(chat);
     const headers = { authorization: other.authorization };
     expect((await fetch(`${urlOf(1)}/run/api/chat/shared/stream`, { headers })).status).toBe(204);
+    expect((await read(1, '/run/api/chat/shared/timeline', other.authorization)).status).toBe(404);
     expect(await (await post(1, '/run/api/chat/shared/stop', other.authorization)).json()).toEqual({
       stopped: false,
     });

@@ -54,6 +54,9 @@ export function createChatClient(urlOf: (pod: number) => string) {
       const stream = await transportTo(pod, { authorization }).reconnectToStream({ chatId });
       return stream === null ? undefined : watched(stream);
     },
+    read(pod: number, path: string, authorization: string): Promise<Response> {
+      return fetch(`${urlOf(pod)}${path}`, { headers: { authorization } });
+    },
     post(pod: number, path: string, authorization: string, body?: unknown): Promise<Response> {
       return fetch(`${urlOf(pod)}${path}`, {
         method: 'POST',

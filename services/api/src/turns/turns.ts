@@ -16,6 +16,7 @@ import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/tur
 import { type ConversationHistory, messageIdOf, readHistory } from './history.ts';
 import { textOf } from './messages.ts';
 import { findResumable } from './resumable.ts';
+import { readTimeline, type Timeline } from './timeline.ts';
 
 /** Characters of the first message that name a conversation. */
 const TITLE_LENGTH = 80;
@@ -57,6 +58,8 @@ export interface Turns {
   resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
   /** True for a detached turn that waits; one whose wait has ended is resumed. Throws `unavailable`. */
   isWaiting(stream: StreamRef): Promise<boolean>;
+  /** The timeline of the turn that runs or ended last; undefined where none is kept. Throws `unavailable`. */
+  timeline(conversation: ConversationRef): Promise<Timeline | undefined>;
   /** Stops the running turn, on whichever pod; its open questions are withdrawn. False when none runs. */
   stop(conversation: ConversationRef): Promise<boolean>;
   /**
@@ -102,6 +105,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     resumable: (conversation, after) =>
       findResumable({ ...deps, isRunning: podRuns.isRunning }, conversation, after),
     isWaiting: podRuns.isWaiting,
+    timeline: (conversation) => readTimeline(deps, conversation),
     stop: podRuns.stop,
     attend: watch,
     close: podRuns.close,

@@ -28,6 +28,8 @@ export const StepRecord = z.looseObject({
   used: z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() }).optional(),
   /** Working time of the run by the end of this step, in ms. */
   workedMs: z.number().optional(),
+  /** How long the model took for this step, in ms. */
+  modelMs: z.number().optional(),
 });
 export type StepRecord = z.infer<typeof StepRecord>;
 
@@ -128,6 +130,30 @@ export interface RunStanding {
   readonly parent?: ParentCall;
 }
 
+/** One write of an entry: ms on the Redis clock, and the term of the owner that wrote it. */
+export interface EntryStamp {
+  readonly at: number;
+  readonly term: number;
+}
+
+/** One owner of a run: a pod, `UNOWNED` or `DETACHED`. */
+export interface Ownership {
+  readonly term: number;
+  readonly owner: string;
+  /** ms on the Redis clock. */
+  readonly since: number;
+}
+
+/** What shows how long a run took, and where. It decides nothing. */
+export interface RunTimes {
+  /** Its owners so far, first to last. */
+  readonly owners: readonly Ownership[];
+  /** The first and the last write of each step, by its index. */
+  readonly steps: ReadonlyMap<number, readonly [first: EntryStamp, last: EntryStamp]>;
+  /** The first and the last write of each call, by its id. */
+  readonly calls: ReadonlyMap<string, readonly [first: EntryStamp, last: EntryStamp]>;
+}
+
 /** One turn of an agent, kept so that any pod can continue it. */
 export interface Run extends RunRef, RunStanding {
   readonly agent: string;
@@ -149,4 +175,5 @@ export interface Run extends RunRef, RunStanding {
   readonly steps: readonly StepRecord[];
   readonly calls: readonly CallRecord[];
   readonly pauses: readonly PauseRecord[];
+  readonly times: RunTimes;
 }

@@ -1,5 +1,5 @@
 import type { RunControl } from '../../domain/runs/commands.ts';
-import type { CallRecord, PauseRecord, Run, RunRef, RunStanding } from '../../domain/runs/run.ts';
+import type { CallRecord, EntryStamp, PauseRecord, Run, RunRef, RunStanding } from '../../domain/runs/run.ts';
 import type { NewRun, RunNote } from '../../ports/runs/runs.ts';
 
 /** What is kept of a run and decides nothing. */
@@ -17,6 +17,7 @@ export function newRecord(run: NewRun, hasHistory: boolean, now: number): RunRec
     userId,
     streamRequestId,
     agent,
+    owner,
     delegateRequest,
     support,
     delivery,
@@ -38,6 +39,7 @@ export function newRecord(run: NewRun, hasHistory: boolean, now: number): RunRec
     steps: [],
     calls: [],
     pauses: [],
+    times: { owners: [{ term: 1, owner, since: now }], steps: new Map(), calls: new Map() },
   });
 }
 
@@ -63,20 +65,39 @@ export function runOf(stored: StoredRun): Run {
   return { ...structuredClone(stored.record), ...standingOf(stored), writerSeq };
 }
 
+/** The record with one more owner. */
+export function withOwner(record: RunRecord, { term, owner }: RunControl, now: number): RunRecord {
+  const { times } = record;
+  return { ...record, times: { ...times, owners: [...times.owners, { term, owner, since: now }] } };
+}
+
 /** The record with one more note; a note of the same name is replaced. */
-export function withNote(record: RunRecord, given: RunNote): RunRecord {
+export function withNote(record: RunRecord, given: RunNote, stamp: EntryStamp): RunRecord {
   const note = structuredClone(given);
+  const { times } = record;
   switch (note.type) {
     case 'step': {
       const steps = [...record.steps];
       steps[note.index] = note.step;
-      return { ...record, steps };
+      return { ...record, steps, times: { ...times, steps: stamped(times.steps, note.index, stamp) } };
     }
     case 'call':
-      return { ...record, calls: replace(record.calls, note.call, sameCall) };
+      return {
+        ...record,
+        calls: replace(record.calls, note.call, sameCall),
+        times: { ...times, calls: stamped(times.calls, note.call.toolCallId, stamp) },
+      };
     case 'pause':
       return { ...record, pauses: replace(record.pauses, note.pause, samePause) };
   }
+}
+
+function stamped<Key>(
+  times: ReadonlyMap<Key, readonly [EntryStamp, EntryStamp]>,
+  key: Key,
+  stamp: EntryStamp,
+): ReadonlyMap<Key, readonly [EntryStamp, EntryStamp]> {
+  return new Map(times).set(key, [times.get(key)?.[0] ?? stamp, stamp]);
 }
 
 function sameCall(a: CallRecord, b: CallRecord): boolean {

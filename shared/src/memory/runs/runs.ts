@@ -15,7 +15,7 @@ import { createExpiringMap } from '../expiring-map.ts';
 import { type MemoryFeed, streamKey } from '../feed.ts';
 import { beginCommand, takeOverCommand, writeCommand } from './commands.ts';
 import { createMemoryConversations } from './conversations.ts';
-import { newRecord, refOf, runOf, type StoredRun, standingOf, withNote } from './record.ts';
+import { newRecord, refOf, runOf, type StoredRun, standingOf, withNote, withOwner } from './record.ts';
 
 export interface MemoryRunsDeps {
   readonly feed: MemoryFeed;
@@ -82,15 +82,17 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
     const run = refOf(stored);
     const ttlMs = command.type === 'end' ? settings.retentionMs : lifeMs;
     stored.control = change.control;
-    stored.record = (given.notes ?? []).reduce(withNote, stored.record);
+    const stamp = { at: now, term: given.term };
+    for (const note of given.notes ?? []) stored.record = withNote(stored.record, note, stamp);
     runs.set(streamKey(run), stored, now + ttlMs);
-    if (command.type === 'detach') applyDetach(stored, given.detach);
+    if (command.type === 'detach') applyDetach(stored, given.detach, now);
     if (command.type === 'end') applyEnd(stored, given.end, now);
     append(run, given.events.slice(change.firstNew), now, ttlMs);
     return result;
   }
 
-  function applyDetach(stored: StoredRun, detach: RunWrite['detach']): void {
+  function applyDetach(stored: StoredRun, detach: RunWrite['detach'], now: number): void {
+    stored.record = withOwner(stored.record, stored.control, now);
     const { conversationId, ...stream } = refOf(stored);
     const task = resumeTask(stream, stored.control.term);
     for (const id of detach?.questions ?? []) deps.elicitations.onEnd(id, task);
@@ -141,7 +143,10 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       async takeOver(stream, term, owner) {
         const stored = runs.get(streamKey(stream));
         const { result, change } = transitionRun(stored?.control, takeOverCommand(term, owner));
-        if (stored !== undefined && change !== undefined) stored.control = change.control;
+        if (stored !== undefined && change !== undefined) {
+          stored.control = change.control;
+          stored.record = withOwner(stored.record, change.control, Date.now());
+        }
         return typeof result === 'object' ? result.term : undefined;
       },
     },

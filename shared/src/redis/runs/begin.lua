@@ -31,7 +31,7 @@ local events = { eventName, eventJson }
 if redis.call('EXISTS', messages) == 0 then input = wholeInput end
 redis.call('HSET', run, 'status', 'running', 'owner', owner, 'term', 1, 'writerSeq', 1, 'bytes', countBytes(events, 1),
   'agent', agent, 'conversationId', conversationId, 'startedAt', now, 'input', input, 'support', support,
-  'delivery', delivery)
+  'delivery', delivery, 'owner:1', string.format('%.0f %s', now, owner))
 if traceparent ~= '' then redis.call('HSET', run, 'traceparent', traceparent) end
 if parent ~= '' then redis.call('HSET', run, 'parent', parent) end
 if asked ~= '' then redis.call('HSET', run, 'asked', asked, 'begunBy', nonce) end

@@ -12,6 +12,7 @@ import {
   Support,
 } from '../../domain/runs/run.ts';
 import type { RunNote } from '../../ports/runs/runs.ts';
+import { timesOf } from './run-times.ts';
 
 /** The hash field that keeps a note, and its value. */
 export function fieldOf(note: RunNote): [field: string, value: string] {
@@ -69,5 +70,6 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     steps: steps.sort(([a], [b]) => a - b).map(([, step]) => step),
     calls,
     pauses: pauses.sort((a, b) => a.pausedAt - b.pausedAt),
+    times: timesOf(head),
   };
 }

@@ -60,6 +60,15 @@ for index = firstNote, firstEvent - 1 do fields[#fields + 1] = ARGV[index] end
 if writeNumber ~= '' and noteCount + eventCount > 0 then
   fields[#fields + 1], fields[#fields + 2] = 'writes', writeNumber
 end
+-- The first and the last time that each step and call was written, each with the term of its writer.
+local stamp = string.format('%.0f/%s', now, term)
+for index = firstNote, firstEvent - 1, 2 do
+  if string.sub(ARGV[index], 1, 6) ~= 'pause:' then
+    local name = 'at:' .. ARGV[index]
+    local before = redis.call('HGET', run, name)
+    fields[#fields + 1], fields[#fields + 2] = name, (before and string.match(before, '^%S+') or stamp) .. ' ' .. stamp
+  end
+end
 local position
 if firstNew <= eventCount then
   local epoch, lastNumber = findFeedEnd(feed, microseconds)
@@ -90,7 +99,8 @@ else
 end
 if detaches then
   local newTerm = term + 1
-  redis.call('HSET', run, 'owner', detachedOwner, 'term', newTerm, 'detached', '1')
+  redis.call('HSET', run, 'owner', detachedOwner, 'term', newTerm, 'detached', '1',
+    'owner:' .. newTerm, string.format('%.0f %s', now, detachedOwner))
   redis.call('HDEL', running, field)
   for _, key in ipairs({ conversation, messages }) do redis.call('PEXPIRE', key, runLife, 'GT') end
   for index = firstWait, firstRun - 1 do

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventNumberOf } from '@parley/shared/domain/events';
 import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
-import type { Message, RunRef } from '@parley/shared/domain/runs/run';
+import { DETACHED, type Message, type RunRef } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
@@ -392,6 +392,30 @@ export function turnContract(contract: Contract): void {
       const next = { ...turn, streamRequestId: mintStreamRequestId() };
       await second.runs.begin({ ...next, before: [{ role: 'user', content: 'Before' }] });
       expect((await backend.runs.read(next)).run?.input).toEqual([HELLO]);
+    });
+
+    it('keeps when and under which term each step and call was first and last written, and all owners', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const call = { toolCallId: 'call_1', toolName: 'book', step: 0, state: 'intended' } as const;
+      const step = { messages: [], finishReason: 'tool-calls' };
+      const asked = [{ type: 'step', index: 0, step } as const, { type: 'call', call } as const];
+      await backend.runs.write(turn, textWrite(2, 2, { notes: asked }));
+      await second.runs.takeOver(turn, 1, 'pod-b');
+      const returned = [{ type: 'call', call: { ...call, state: 'returned' } } as const];
+      await second.runs.write(turn, textWrite(3, 3, { term: 2, notes: returned }));
+      await second.runs.write(turn, { ...textWrite(4, 4, { term: 2 }), detach: { questions: [], runs: [] } });
+      const { times, startedAt = 0 } = (await backend.runs.read(turn)).run ?? {};
+      expect(times?.owners.map(({ term, owner }) => [term, owner])).toEqual([
+        [1, 'pod-a'],
+        [2, 'pod-b'],
+        [3, DETACHED],
+      ]);
+      const [first, last] = times?.calls.get('call_1') ?? [];
+      expect([first?.term, last?.term]).toEqual([1, 2]);
+      expect(times?.steps.get(0)).toEqual([first, first]);
+      const marks = [startedAt, first?.at, times?.owners[1]?.since, last?.at, times?.owners[2]?.since];
+      expect(marks).toEqual([...marks].sort((a, b) => (a ?? 0) - (b ?? 0)));
     });
 
     it('keeps a note for each of many calls in one write', async () => {

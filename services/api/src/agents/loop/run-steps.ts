@@ -107,9 +107,11 @@ async function newRound(
     appendEvent: (event: TurnEvent) => writer.append(event),
     signal,
   };
+  const startedAt = performance.now();
   const { record, calls: asked } = await context.observer.chat(context.run, context.id, () =>
     modelStep(step),
   );
+  const modelMs = Math.round(performance.now() - startedAt);
   budget.spend(record);
   const calls = asked.map((call, at) => ({
     ...call,
@@ -118,7 +120,7 @@ async function newRound(
   }));
   for (const call of calls) await announce(context, agent.tools, call);
   await writer.save([
-    { type: 'step', index, step: withUsage(context, record) },
+    { type: 'step', index, step: { ...withUsage(context, record), modelMs } },
     ...calls.map((call) => ({ type: 'call', call: recordOf(call, index) }) as const),
   ]);
   return { record, calls };

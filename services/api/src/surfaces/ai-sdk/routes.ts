@@ -30,6 +30,7 @@ import { followTurn } from '../../turns/follow.ts';
 import { conversationOf } from '../../turns/principal.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
 import { startTurn } from '../../turns/start.ts';
+import { Timeline } from '../../turns/timeline.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
 import { answerIn, ChatInput } from './chat-input.ts';
@@ -60,6 +61,7 @@ export function aiSdkRoutes(deps: AiSdkDeps): Surface {
           resumeRoute({ ...deps, turns }),
           stopRoute(turns),
           ...conversationRoutes(turns),
+          timelineRoute(turns),
         ];
   return { routes: [answerRoute(deps), ...ofTurns], browserHeaders: TURN_BROWSER_HEADERS };
 }
@@ -205,6 +207,28 @@ function stopRoute(turns: Turns): Route {
       const conversation = conversationOf(userOf(caller), params.conversationId);
       await admitted;
       return json(200, { stopped: await turns.stop(conversation) });
+    },
+  });
+}
+
+function timelineRoute(turns: Turns): Route {
+  return route({
+    method: 'GET',
+    path: '/run/api/chat/:conversationId/timeline',
+    proof: bearer('user'),
+    docs: {
+      summary: 'What the turn of a conversation took its time for',
+      description:
+        'Steps of the model, tool calls, waits for people and pods, of the turn that runs or ended last and of its delegates. Contains no text.',
+      replies: { 200: { description: 'The timeline', schema: Timeline } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, admitted }) {
+      const conversation = conversationOf(userOf(caller), params.conversationId);
+      await admitted;
+      const timeline = await turns.timeline(conversation);
+      if (timeline === undefined) throw notFound();
+      return json(200, timeline);
     },
   });
 }
