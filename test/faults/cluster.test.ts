@@ -1,6 +1,12 @@
+import { createRedisBackend } from '@parley/shared/redis/backend';
 import { afterAll, describe, it, vi } from 'vitest';
+import { newStream } from '../contract/support/questions.ts';
+import { ROOMY } from '../contract/support/settings.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { type ClusterTopology, startCluster } from '../harness/redis/cluster.ts';
+import { infoFields, redisCommand } from '../harness/redis/redis-command.ts';
+import type { RedisServer } from '../harness/redis/redis-server.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 import { bringBack, type Fleet, openFleet, throughFailover } from './failover.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 300_000 });
@@ -35,6 +41,30 @@ function suite(started: ClusterTopology): void {
     await started.stop();
   });
 
+  it('the subscription moves to a discovered node when the only configured one is killed', async () => {
+    const seed = await replicaOf(servers);
+    const backend = createRedisBackend({
+      location: { kind: 'cluster', nodes: [{ host: '127.0.0.1', port: seed.port }] },
+      settings: ROOMY,
+      timerQueues: 1,
+    });
+    try {
+      const topic = newStream();
+      const wake = { position: '1-1', elicitationId: 'el_1', revision: 1, status: 'pending', at: 1 } as const;
+      const signals: string[] = [];
+      backend.wakes.subscribe(topic, ({ type }) => signals.push(type));
+      await waitUntil(() => signals.length === 1, { what: 'the subscription' });
+      await seed.kill9();
+      await waitUntil(() => signals.length === 2, { what: 'the subscription at another node' });
+      await backend.wakes.publish(topic, wake);
+      await waitUntil(() => signals.join() === 'resync,resync,event', { what: 'the wake' });
+    } finally {
+      await backend.close();
+      await bringBack(servers);
+      await started.waitOk();
+    }
+  });
+
   it.each(['killed', 'frozen'] as const)('when a master is %s', async (how) => {
     await throughFailover(await startFleet(), {
       title: `F8 Cluster, a master is ${how}`,
@@ -48,4 +78,12 @@ function suite(started: ClusterTopology): void {
       },
     });
   });
+}
+
+async function replicaOf(servers: readonly RedisServer[]): Promise<RedisServer> {
+  for (const server of servers) {
+    const { role } = infoFields(await redisCommand(server.port, 'INFO', 'replication'));
+    if (role === 'slave') return server;
+  }
+  throw new Error('The Cluster has no replica.');
 }

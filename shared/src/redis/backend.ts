@@ -47,7 +47,7 @@ export function createRedisBackend({
   if (vaultRedis !== redis) vaultRedis.on('error', () => undefined);
   const probe = probeChannel(randomUUID());
   const subscriber = createSubscriber({
-    open: (attempt) => connectSubscriber(location, attempt),
+    open: (attempt) => connectSubscriber(location, redis, attempt),
     probeChannel: probe,
     publishProbe: () => redis.publish(probe, ''),
   });

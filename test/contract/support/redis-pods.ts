@@ -79,7 +79,7 @@ function openBus(location: RedisLocation) {
   let line: Redis | undefined;
   const subscriber = createSubscriber({
     open: (attempt) => {
-      line = connectSubscriber(location, attempt);
+      line = connectSubscriber(location, redis, attempt);
       return line;
     },
     probeChannel: probe,

@@ -1,5 +1,5 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import type { RedisLocation } from '../../ports/redis-location.ts';
+import type { RedisLocation, RedisNode } from '../../ports/redis-location.ts';
 import { reconnectPauseMs } from './reconnect.ts';
 import { PersistentSentinelConnector } from './sentinel-connector.ts';
 import { ServerConnector } from './server-connector.ts';
@@ -50,9 +50,10 @@ export function connectWorker(location: RedisLocation): Commands {
 
 /**
  * One connection to subscribe on, which does not reconnect by itself: the subscriber opens a fresh one, so that
- * nothing is taken for subscribed that is not. On a Cluster any node will do, and `attempt` picks another each time.
+ * nothing is taken for subscribed that is not. On a Cluster any node will do: `attempt` picks another of the nodes that
+ * `commands` has discovered and those that are configured.
  */
-export function connectSubscriber(location: RedisLocation, attempt: number): Redis {
+export function connectSubscriber(location: RedisLocation, commands: Commands, attempt: number): Redis {
   const options: Options = {
     ...authOf(location),
     connectionName: 'parley-subscriber',
@@ -66,9 +67,14 @@ export function connectSubscriber(location: RedisLocation, attempt: number): Red
     lazyConnect: true,
   };
   if (location.kind !== 'cluster') return openServer(location, options);
-  const nodes = location.nodes ?? [];
-  const node = nodes[attempt % Math.max(1, nodes.length)];
+  const nodes = [...discoveredNodes(commands), ...(location.nodes ?? [])];
+  const node = nodes[attempt % nodes.length];
   return new Redis({ ...options, ...node, ...tlsOf(location), Connector: ServerConnector });
+}
+
+function discoveredNodes(commands: Commands): RedisNode[] {
+  if (!(commands instanceof Cluster)) return [];
+  return commands.nodes().flatMap(({ options: { host, port } }) => (host && port ? [{ host, port }] : []));
 }
 
 function open(location: RedisLocation, options: Options): Commands {
