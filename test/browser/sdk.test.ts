@@ -127,8 +127,8 @@ await describeInChromium('a page of another origin', (chromium) => {
     await ask();
     await waitUntil(async () => (await notes()).length === 2, { what: 'the second event' });
     expect(await notes()).toEqual([
-      expect.stringMatching(/^elicitation-request \d+-1$/),
-      expect.stringMatching(/^elicitation-request \d+-2$/),
+      expect.stringMatching(/^elicitation-request \d+-1\d{6}$/),
+      expect.stringMatching(/^elicitation-request \d+-2\d{6}$/),
     ]);
     await page.close();
   });
