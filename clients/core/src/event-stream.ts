@@ -9,7 +9,7 @@ export interface OpenResponse {
   close(): void;
 }
 
-export interface ReadStreamOptions extends Omit<SseHandlers, 'onEvent'> {
+export interface ReadStreamOptions extends Partial<SseHandlers> {
   /** A connection that delivers nothing for this time, not even a heartbeat, counts as lost. In ms. */
   readonly idleTimeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -43,7 +43,13 @@ export async function* readEventStream(
     throw new ParleyClientError('internal', 'The reply is not an event stream; check baseUrl.', { status });
   }
   const events: SseEvent[] = [];
-  const parse = createSseParser({ ...handlers, onEvent: (event) => events.push(event) });
+  const parse = createSseParser({
+    ...handlers,
+    onEvent(event) {
+      handlers.onEvent?.(event);
+      events.push(event);
+    },
+  });
   const reader = body.getReader();
   const decoder = new TextDecoder();
   try {

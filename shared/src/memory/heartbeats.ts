@@ -12,6 +12,7 @@ export function createMemoryHeartbeats(): Heartbeats {
       pods.add(pod);
     },
     alive: async (pod) => isAlive(pod),
+    connected: async () => true,
     lapsed: async () => [...pods].filter((pod) => !isAlive(pod)),
     async forget(pod) {
       if (!isAlive(pod)) pods.delete(pod);

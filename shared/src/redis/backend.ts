@@ -69,7 +69,12 @@ export function createRedisBackend({
       ...(onError !== undefined && { onError }),
     }),
     conversations: createRedisConversations(redis, onError),
-    heartbeats: createRedisHeartbeats(redis, onError),
+    heartbeats: createRedisHeartbeats({
+      redis,
+      // On a Cluster each pod subscribes at some node, and no node counts the subscribers of all.
+      ...(location.kind !== 'cluster' && { line: { channel: probe, healthyForMs: subscriber.healthyForMs } }),
+      ...(onError !== undefined && { onError }),
+    }),
     wakes: new RedisEventBus({ redis, subscriber, family: 'stream', encode: encodeWake, decode: decodeWake }),
     inboxWakes: new RedisEventBus({
       redis,

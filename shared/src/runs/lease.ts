@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '../domain/errors.ts';
 import type { Heartbeats } from '../ports/runs/heartbeats.ts';
 
@@ -8,6 +9,9 @@ export interface LeaseTiming {
   readonly leaseMs: number;
 }
 
+// Several times what a living pod takes to reconnect to a Redis that works.
+const RECONNECT_MS = 400;
+
 export const LEASE_TIMING: LeaseTiming = { renewMs: 5_000, leaseMs: 20_000 };
 
 /** The lease of one pod on all runs that it owns. */
@@ -15,8 +19,8 @@ export interface Lease {
   /** Renews now. Throws `unavailable` when Redis does not confirm it. */
   renew(): Promise<void>;
   /**
-   * True when another owner's lease has lapsed although it could have been renewed. After an outage every lease has
-   * lapsed, so each pod first gets the time to renew.
+   * True when another owner's lease has lapsed although it could have been renewed, or its pod has died, which Redis
+   * notices before. After an outage every lease has lapsed, so each pod first gets the time to renew.
    */
   hasLapsed(owner: string): Promise<boolean>;
   /** Ends the renewals. The lease lapses by itself. */
@@ -25,7 +29,7 @@ export interface Lease {
 
 /** Starts to renew the lease of `owner`. `onRenewed` runs after each confirmed renewal. */
 export function startLease(
-  heartbeats: Pick<Heartbeats, 'beat' | 'alive'>,
+  heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'>,
   owner: string,
   { renewMs, leaseMs }: LeaseTiming,
   onRenewed: () => void,
@@ -57,13 +61,19 @@ export function startLease(
     if (renewed) onRenewed();
   }
 
+  async function isDisconnected(other: string): Promise<boolean> {
+    if (await heartbeats.connected(other)) return false;
+    await sleep(RECONNECT_MS, undefined, { ref: false });
+    return !(await heartbeats.connected(other));
+  }
+
   void renewRegularly();
   return {
     renew,
     async hasLapsed(other) {
       if (failing || performance.now() < trustedFrom) return false;
-      const alive = await heartbeats.alive(other);
-      return !alive && !failing;
+      const isGone = !(await heartbeats.alive(other)) || (await isDisconnected(other));
+      return isGone && !failing;
     },
     stop() {
       stopped = true;

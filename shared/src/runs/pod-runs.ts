@@ -22,7 +22,7 @@ export interface PodRunsDeps {
   readonly engine: Pick<Engine, 'list' | 'read' | 'withdraw'>;
   readonly runs: Runs;
   readonly conversations: Pick<Conversations, 'read'>;
-  readonly heartbeats: Pick<Heartbeats, 'beat' | 'alive'>;
+  readonly heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'>;
   /** Delivers orphaned and resumed runs to this pod, and offers runs to all pods. */
   readonly runQueue: RunQueue;
   /** The pod's name, for people. Each start of the pod is an owner of its own. */

@@ -39,7 +39,7 @@ afterAll(() => site?.stop());
 
 // The bound is a promise of its own, measured on what Redis records.
 it.each([
-  ['SIGKILL', 10_000],
+  ['SIGKILL', 4_000],
   ['SIGTERM', 2_000],
 ] as const)(
   'after %s every run of the pod has another owner within %d ms, with nothing set',

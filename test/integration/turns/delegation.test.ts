@@ -98,9 +98,10 @@ async function beginAt(
   backend: Backend = createMemoryBackend(ROOMY),
 ) {
   const dead = new Set<string>();
-  const heartbeats: Pick<Heartbeats, 'beat' | 'alive'> = {
+  const heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'> = {
     beat: async (pod, ttlMs) => (dead.has(pod) ? undefined : backend.heartbeats.beat(pod, ttlMs)),
     alive: (pod) => backend.heartbeats.alive(pod),
+    connected: async () => true,
   };
   const pod = { leaseTiming: LASTING, heartbeats, agents: { ...AGENTS, ...agents }, ...more };
   const isElsewhere = place === 'on another pod';

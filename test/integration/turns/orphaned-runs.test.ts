@@ -49,7 +49,7 @@ function away(): ParleyError {
 
 /** Heartbeats of one pod that can die or lose its connection; counts refused heartbeats and those after them. */
 function breakableHeartbeats(heartbeats: Heartbeats) {
-  const state = { dead: false, outage: false, refused: 0, heardAgain: 0 };
+  const state = { dead: false, outage: false, refused: 0, heardAgain: 0, disconnected: new Set<string>() };
   const refuse = () => {
     if (!state.outage) return;
     state.refused += 1;
@@ -67,7 +67,8 @@ function breakableHeartbeats(heartbeats: Heartbeats) {
         refuse();
         return heartbeats.alive(pod);
       },
-    } satisfies Pick<Heartbeats, 'beat' | 'alive'>,
+      connected: async (pod) => !state.disconnected.has(pod),
+    } satisfies Pick<Heartbeats, 'beat' | 'alive' | 'connected'>,
   };
 }
 
@@ -194,6 +195,33 @@ describe('an orphaned run', () => {
     });
     expect(await asked()).toEqual([]);
     leave();
+  });
+
+  it('whose pod lost its connection is resumed before its lease lapses, unless the pod is back at once', async () => {
+    const { backend, pod, conversation } = world();
+    const { state, heartbeats } = breakableHeartbeats(backend.heartbeats);
+    const leaseTiming = { renewMs: 50, leaseMs: 600_000 };
+    const dying = pod({ leaseTiming, pod: 'dying' });
+    const run = await dying.turns.begin(saying(conversation, 'ask'));
+    const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
+    let checks = 0;
+    const backAtOnce = async () => {
+      checks += 1;
+      return checks % 2 === 0;
+    };
+    const patient = pod({
+      leaseTiming,
+      pod: 'patient',
+      heartbeats: { ...heartbeats, connected: backAtOnce },
+    });
+    patient.turns.attend(run);
+    await waitUntil(() => checks >= 4, { what: 'four checks' });
+    expect(await backend.runs.standing(run)).toMatchObject({ owner, term: 1 });
+    pod({ leaseTiming, pod: 'living', heartbeats }).turns.attend(run);
+    state.disconnected.add(owner);
+    await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('living/'), {
+      what: 'the living pod',
+    });
   });
 
   it('can be stopped, and can be read again', async () => {

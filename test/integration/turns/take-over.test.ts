@@ -49,9 +49,10 @@ interface Death {
 function createDyingBackend(backend: Backend, { at, when }: Death) {
   const state = { dead: false, writes: 0 };
   const never = new Promise<never>(() => undefined);
-  const heartbeats: Pick<Heartbeats, 'beat' | 'alive'> = {
+  const heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'> = {
     beat: async (pod, ttlMs) => (state.dead ? never : backend.heartbeats.beat(pod, ttlMs)),
     alive: (pod) => backend.heartbeats.alive(pod),
+    connected: async () => true,
   };
   const runs: Runs = {
     ...backend.runs,

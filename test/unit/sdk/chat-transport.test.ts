@@ -90,9 +90,14 @@ describe('a stream that is cut', () => {
     expect(await replyWith()).toEqual(chunksOf(whole));
   });
 
-  it('obeys Retry-After, and fails when that exceeds its budget', async () => {
-    server.will(stream(`retry: 1\n\n${firstOf(5)}`, 'cut'), stream(textOfLines(whole.slice(5))));
+  it('obeys the delay that a pod names when it ends the stream, and not the one for its start when it died', async () => {
+    server.will(stream(`${firstOf(5)}retry: 1\n\n`, 'cut'), stream(textOfLines(whole.slice(5))));
     expect(await replyWith({ retry: IMPATIENT })).toEqual(chunksOf(whole));
+    server.will(stream(`retry: 600000\n\n${firstOf(5)}`, 'cut'), stream(textOfLines(whole.slice(5))));
+    expect(await replyWith({ retry: { ...QUICK, giveUpMs: 30_000 } })).toEqual(chunksOf(whole));
+  });
+
+  it('obeys Retry-After, and fails when that exceeds its budget', async () => {
     server.will(stream(firstOf(5), 'cut'), refuse(503, 'unavailable', '3600'));
     const error = await errorOf(replyWith({ retry: { ...QUICK, giveUpMs: 30_000 } }));
     expect(error).toMatchObject({ reason: 'unreachable', cause: { status: 503 } });

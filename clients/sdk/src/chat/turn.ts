@@ -159,14 +159,18 @@ async function* readTurn(
 }
 
 async function* readConnection(
-  { heartbeatTimeoutMs: idleTimeoutMs }: ChatTurnDeps,
+  { transport, heartbeatTimeoutMs: idleTimeoutMs }: ChatTurnDeps,
   { connection, assembler, budget }: Progress,
   signal: AbortSignal,
 ): AsyncGenerator<TurnItem, void> {
   const openedAt = performance.now();
-  const onRetry = budget.setFirstDelayMs;
+  const handlers = {
+    onRetry: budget.setFirstDelayMs,
+    // A delay counts only at the end, where the pod ends the stream itself. The reader of a pod that died finds another at once.
+    onEvent: () => budget.setFirstDelayMs(transport.retry.firstDelayMs),
+  };
   try {
-    for await (const event of readEventStream(connection.response, { idleTimeoutMs, signal, onRetry })) {
+    for await (const event of readEventStream(connection.response, { idleTimeoutMs, signal, ...handlers })) {
       const { lastEventId } = assembler;
       const items = assembler.add(event);
       // Buffered chunks are no progress: a lost connection discards them, and that could repeat for ever.

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemOf } from './problem.ts';
-import { type StreamOptions, writeAll } from './stream.ts';
+import { type StreamEnd, type StreamOptions, writeAll } from './stream.ts';
 
 const LINGER_BYTES = 8 * 1024 * 1024;
 const LINGER_MS = 2_000;
@@ -63,11 +63,11 @@ export async function sendPieces(
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
   res.writeHead(200, headers).flushHeaders();
-  let isComplete = false;
+  let ended: StreamEnd = 'interrupted';
   try {
-    isComplete = await writeAll(res, pieces, (text) => text, options);
+    ended = await writeAll(res, pieces, (text) => text, options);
   } finally {
-    if (isComplete) res.end();
+    if (ended === 'end') res.end();
     else res.destroy();
   }
 }

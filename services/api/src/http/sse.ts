@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type StreamOptions, writeAll } from './stream.ts';
+import { type StreamEnd, type StreamOptions, writeAll } from './stream.ts';
 
 /** One server-sent event. `data` is sent as JSON, so nothing in it can end the field. */
 export interface SseFrameEvent {
@@ -30,6 +30,8 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 const RETRY_MS = 1_000;
+// A source that cuts its reader has the rest at hand.
+const RETRY_AFTER_CUT_MS = 10;
 
 /**
  * Writes events until they end, the reader disconnects or the pod drains. Sends the first bytes at once, and heartbeats
@@ -48,21 +50,22 @@ export async function sendEvents(
     () => res.writableNeedDrain || res.write(': heartbeat\n\n'),
     options.heartbeatMs,
   );
-  let isComplete = false;
+  let ended: StreamEnd = 'interrupted';
   try {
-    isComplete = await writeAll(res, events, frameText, options);
+    ended = await writeAll(res, events, frameText, options);
   } finally {
     clearInterval(heartbeat);
-    if (isComplete) res.end();
-    else cut(res, options.slowReaderMs);
+    if (ended === 'end') res.end();
+    else cut(res, ended === 'cut' ? RETRY_AFTER_CUT_MS : RETRY_MS, options.slowReaderMs);
   }
 }
 
-function cut(res: ServerResponse, slowReaderMs: number): void {
+/** Destroys the connection, so that the reader reconnects: not before this delay, if it obeys. */
+function cut(res: ServerResponse, retryMs: number, slowReaderMs: number): void {
   if (res.destroyed) return;
   const late = setTimeout(() => res.destroy(), slowReaderMs);
   res.once('close', () => clearTimeout(late));
-  res.write(`retry: ${RETRY_MS}\n\n`, () => res.destroy());
+  res.write(`retry: ${retryMs}\n\n`, () => res.destroy());
 }
 
 /** Ends a stream of frames, for the clients that expect it. */

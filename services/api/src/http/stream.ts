@@ -8,22 +8,28 @@ export interface StreamOptions {
 }
 
 /**
+ * How a stream ended: the source came to its end; the source returned `cut`, so that its reader reconnects; or the reader
+ * disconnected or is too slow, or the pod drains.
+ */
+export type StreamEnd = 'end' | 'cut' | 'interrupted';
+
+/**
  * Writes what a source yields until it ends, the reader disconnects or the pod drains. Holds the source back while the
- * reader is slow. True when the source came to its end; one that returns `cut` did not.
+ * reader is slow.
  */
 export async function writeAll<Item>(
   res: ServerResponse,
   source: AsyncIterator<Item, unknown>,
   textOf: (item: Item) => string,
   { slowReaderMs, draining }: StreamOptions,
-): Promise<boolean> {
+): Promise<StreamEnd> {
   const interruption = createInterruption(res, draining);
   try {
     for (;;) {
       const next = await interruption.orNext(source);
-      if (next === undefined) return false;
-      if (next.done === true) return next.value !== 'cut';
-      if (!res.write(textOf(next.value)) && !(await drained(res, slowReaderMs))) return false;
+      if (next === undefined) return 'interrupted';
+      if (next.done === true) return next.value === 'cut' ? 'cut' : 'end';
+      if (!res.write(textOf(next.value)) && !(await drained(res, slowReaderMs))) return 'interrupted';
     }
   } finally {
     interruption.dispose();

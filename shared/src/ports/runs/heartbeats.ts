@@ -8,4 +8,9 @@ export interface Heartbeats {
   forget(pod: string): Promise<void>;
   /** True while the lease of that pod lasts. */
   alive(pod: string): Promise<boolean>;
+  /**
+   * False when the pod has no connection for wakes at this moment: it died, or is about to reconnect. True also where that
+   * cannot be known.
+   */
+  connected(pod: string): Promise<boolean>;
 }

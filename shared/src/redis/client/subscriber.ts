@@ -16,6 +16,8 @@ export interface Subscriber {
   subscribe(channel: string, listener: ChannelListener): () => void;
   /** True while connected and subscribed. Channels that were just added may not be acknowledged yet. */
   healthy(): boolean;
+  /** For how long it has been healthy since it lost a connection, in ms: 0 when it is not, Infinity when it lost none. */
+  healthyForMs(): number;
   close(): Promise<void>;
 }
 
@@ -62,6 +64,8 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   let closed = false;
   let flushing = false;
   let probeSentAt: number | undefined;
+  let hasLost = false;
+  let healthySince = Number.NEGATIVE_INFINITY;
   let reopening: NodeJS.Timeout | undefined;
 
   function connect(): void {
@@ -88,6 +92,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     redis.disconnect(false);
     if (redis !== connection || closed) return;
     for (const channel of acknowledged) interrupted.add(channel);
+    hasLost = true;
     acknowledged.clear();
     pending.clear();
     resyncs.clear();
@@ -128,10 +133,15 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     for (const channel of batch) {
       pending.delete(channel);
       acknowledged.add(channel);
+      if (channel === options.probeChannel && hasLost) healthySince = performance.now();
       if (!interrupted.has(channel)) notify(channel, { type: 'resync' });
     }
     resyncs.add(batch.filter((channel) => interrupted.delete(channel)));
     return true;
+  }
+
+  function healthy(): boolean {
+    return connection?.status === 'ready' && acknowledged.has(options.probeChannel);
   }
 
   function notify(channel: string, signal: ChannelSignal): void {
@@ -204,7 +214,8 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
         if (set.size === 0) idle.add(channel);
       };
     },
-    healthy: () => connection?.status === 'ready' && acknowledged.has(options.probeChannel),
+    healthy,
+    healthyForMs: () => (healthy() ? performance.now() - healthySince : 0),
     async close() {
       closed = true;
       for (const interval of intervals) clearInterval(interval);

@@ -3,17 +3,46 @@ import type { Commands } from '../client/connect.ts';
 import { podKey, podsKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
-/** Heartbeats as keys that expire, and a set of all pods that sent one. */
-export function createRedisHeartbeats(redis: Commands, onError?: (error: unknown) => void): Heartbeats {
+// After an outage of Redis each pod gets this long to subscribe again before its absence means anything.
+const SETTLED_MS = 5_000;
+const NO_CHANNEL = '1';
+
+export interface RedisHeartbeatsDeps {
+  readonly redis: Commands;
+  /** The subscriptions of this pod: a channel that only this pod subscribes to. Absent where subscribers cannot be counted. */
+  readonly line?: { readonly channel: string; readonly healthyForMs: () => number };
+  readonly onError?: (error: unknown) => void;
+}
+
+/**
+ * Heartbeats as keys that expire, and a set of all pods that sent one. The key of a pod names its channel: Redis ends the
+ * subscription at once when the process dies, long before the key expires.
+ */
+export function createRedisHeartbeats({ redis, line, onError }: RedisHeartbeatsDeps): Heartbeats {
   const alive = async (pod: string) => (await orUnavailable(() => redis.exists(podKey(pod)), onError)) === 1;
+
+  function ownChannel(): string {
+    return line !== undefined && line.healthyForMs() > 0 ? line.channel : NO_CHANNEL;
+  }
+
+  async function connected(pod: string): Promise<boolean> {
+    if (line === undefined || line.healthyForMs() < SETTLED_MS) return true;
+    const channel = await orUnavailable(() => redis.get(podKey(pod)), onError);
+    if (channel === null || channel === NO_CHANNEL) return true;
+    const counts = await orUnavailable(() => redis.pubsub('NUMSUB', line.channel, channel), onError);
+    const [, own, , other] = counts as readonly unknown[];
+    return Number(own) === 0 || Number(other) > 0;
+  }
+
   return {
     async beat(pod, ttlMs) {
       await orUnavailable(
-        () => Promise.all([redis.set(podKey(pod), '1', 'PX', ttlMs), redis.sadd(podsKey(), pod)]),
+        () => Promise.all([redis.set(podKey(pod), ownChannel(), 'PX', ttlMs), redis.sadd(podsKey(), pod)]),
         onError,
       );
     },
     alive,
+    connected,
     async lapsed() {
       const pods = await orUnavailable(() => redis.smembers(podsKey()), onError);
       const lives = await Promise.all(pods.map(alive));
