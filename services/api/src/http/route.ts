@@ -91,6 +91,8 @@ export type Reply =
 
 /** What OpenAPI says about a route. */
 export interface RouteDocs {
+  /** The heading under which the docs list the call. */
+  readonly group: 'Questions' | 'Streams' | 'Webhooks' | 'Chats';
   readonly summary: string;
   readonly description?: string;
   /** Request headers, by name. */
@@ -101,6 +103,8 @@ export interface RouteDocs {
   >;
   /** Error codes beyond those every route has. */
   readonly errors?: readonly string[];
+  /** One call: what comes after the path, its body, and its reply, as JSON or, of a stream, as text. */
+  readonly example: { readonly query?: string; readonly body?: unknown; readonly reply: unknown };
 }
 
 interface RouteOf<Query, Body, Who> {

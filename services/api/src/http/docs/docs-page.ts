@@ -1,4 +1,6 @@
+import type { Route, RouteDocs } from '../route.ts';
 import type { OpenApi } from './openapi.ts';
+import { SAMPLE_PARAMS } from './samples.ts';
 
 interface Operation {
   readonly summary?: string;
@@ -15,14 +17,19 @@ interface Parameter {
   readonly description?: string;
 }
 
+/** One documented call. */
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly docs: RouteDocs;
+  readonly operation: Operation;
+}
+
 /** The API on one readable page: no script, no request to anywhere else. */
-export function docsPageOf(api: OpenApi): string {
-  const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({
-      path,
-      method,
-      operation: operation as Operation,
-    })),
+export function docsPageOf(routes: readonly Route[], api: OpenApi): string {
+  const calls = routes.flatMap((route) => callOf(route, api) ?? []);
+  const groups = [...new Set(calls.map(({ docs }) => docs.group))].map(
+    (group) => [group, calls.filter(({ docs }) => docs.group === group)] as const,
   );
   const components = (api.components as { schemas: Record<string, unknown> }).schemas;
   return `<!doctype html>
@@ -38,11 +45,16 @@ export function docsPageOf(api: OpenApi): string {
 <h1>Parley API</h1>
 <p>Ask a person from an agent on one pod, take the answer on any pod, settle it exactly once.
 Send <code>Authorization: Bearer …</code> with every call: a user's token, or a service key.
-The same in a machine's words: <a href="/openapi.json">openapi.json</a>.</p>
-<nav aria-label="Calls"><ul>
-${operations.map(({ path, method }) => `<li><a href="#${anchor(method, path)}"><b>${method.toUpperCase()}</b> ${escapeHtml(path)}</a></li>`).join('\n')}
-</ul></nav>
-${operations.map(({ path, method, operation }) => sectionOf(path, method, operation)).join('\n')}
+The same for programs: <a href="/openapi.json">openapi.json</a>.</p>
+<nav aria-label="Calls">
+${groups.map(([group, members]) => navigation(group, members)).join('\n')}
+</nav>
+${groups
+  .map(
+    ([group, members]) =>
+      `<h2 id="group-${group.toLowerCase()}">${group}</h2>\n${members.map(sectionOf).join('\n')}`,
+  )
+  .join('\n')}
 <h2 id="schemas">Schemas</h2>
 ${Object.entries(components)
   .map(
@@ -56,23 +68,56 @@ ${Object.entries(components)
 `;
 }
 
-function sectionOf(path: string, method: string, operation: Operation): string {
+function callOf({ method, path, docs }: Route, api: OpenApi): Call | undefined {
+  if (docs === undefined) return undefined;
+  const operation = api.paths[openApiPath(path)]?.[method.toLowerCase()] as Operation;
+  return { method, path, docs, operation };
+}
+
+function navigation(group: string, calls: readonly Call[]): string {
+  const links = calls.map(
+    ({ method, path, docs }) =>
+      `<li><a href="#${anchor(method, path)}"><b>${method}</b> ${escapeHtml(openApiPath(path))}</a> ${escapeHtml(docs.summary)}</li>`,
+  );
+  return `<h2>${group}</h2>\n<ul>\n${links.join('\n')}\n</ul>`;
+}
+
+function sectionOf({ method, path, docs, operation }: Call): string {
   return `<section id="${anchor(method, path)}">
-<h2><b>${method.toUpperCase()}</b> <code>${escapeHtml(path)}</code></h2>
-<p><strong>${escapeHtml(operation.summary ?? '')}.</strong> ${escapeHtml(operation.description ?? '')}</p>
+<h3><b>${method}</b> <code>${escapeHtml(openApiPath(path))}</code></h3>
+<p><strong>${escapeHtml(docs.summary)}.</strong> ${prose(operation.description)}</p>
 ${parametersOf(operation.parameters ?? [])}
 ${bodyOf(operation)}
+<h4>Request</h4>
+${pre(requestOf(method, path, docs.example))}
+<h4>Reply</h4>
+${pre(textOf(docs.example.reply))}
 <dl>${Object.entries(operation.responses ?? {})
-    .map(([status, { description }]) => `<dt>${status}</dt><dd>${escapeHtml(description)}</dd>`)
+    .map(([status, { description }]) => `<dt>${status}</dt><dd>${prose(description)}</dd>`)
     .join('')}</dl>
 </section>`;
+}
+
+/** The call as a command for a shell. */
+function requestOf(method: string, path: string, { query = '', body }: RouteDocs['example']): string {
+  const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => SAMPLE_PARAMS[name] ?? name);
+  const lines = [
+    `curl${method === 'GET' ? '' : ` -X ${method}`} "$PARLEY${filled}${query}"`,
+    '-H "Authorization: Bearer $TOKEN"',
+    ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d '${textOf(body)}'`]),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
 function parametersOf(parameters: readonly Parameter[]): string {
   if (parameters.length === 0) return '';
   const items = parameters.map(
     ({ name, in: where, required, description }) =>
-      `<li><code>${escapeHtml(name)}</code> (${where}${required ? ', required' : ''}) ${escapeHtml(description ?? '')}</li>`,
+      `<li><code>${escapeHtml(name)}</code> (${where}${required ? ', required' : ''}) ${prose(description)}</li>`,
   );
   return `<ul>${items.join('')}</ul>`;
 }
@@ -87,11 +132,25 @@ function bodyOf({ requestBody }: Operation): string {
 }
 
 function code(value: unknown): string {
-  return `<pre tabindex="0"><code>${escapeHtml(JSON.stringify(value, null, 2))}</code></pre>`;
+  return pre(JSON.stringify(value, null, 2));
+}
+
+// Long lines scroll, which must be possible by keyboard.
+function pre(text: string): string {
+  return `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>`;
+}
+
+function openApiPath(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+/** Text whose parts between backticks are code. */
+function prose(text = ''): string {
+  return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }
 
 function anchor(method: string, path: string): string {
-  return `${method}${path.replaceAll(/[^A-Za-z0-9]+/g, '-')}`;
+  return `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+/g, '-')}`;
 }
 
 function escapeHtml(text: string): string {
@@ -106,8 +165,12 @@ const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8881; }
 body { margin: 0; font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-h2 { font-size: 1.05rem; margin: 2.5rem 0 .5rem; padding-top: 1rem; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
-nav ul { list-style: none; padding: 0; display: grid; gap: .35rem; }
+h2 { font-size: 1.3rem; margin: 3rem 0 .5rem; }
+nav h2 { font-size: 1rem; margin: 1.25rem 0 .35rem; }
+h3 { font-size: 1.05rem; margin: 2rem 0 .5rem; padding-top: 1rem; border-top: 1px solid var(--line); overflow-wrap: anywhere; }
+h4 { font-size: .875rem; margin: 1rem 0 .25rem; }
+pre { margin: .25rem 0; max-height: 28rem; }
+nav ul { list-style: none; margin: 0; padding: 0; display: grid; gap: .35rem; }
 nav a { overflow-wrap: anywhere; }
 code, pre { font: .875rem/1.5 ui-monospace, monospace; }
 pre { background: var(--soft); padding: .75rem; overflow-x: auto; border-radius: .4rem; }

@@ -69,13 +69,19 @@ function webhookOperation(): Record<string, unknown> {
 function operationOf(route: Route, docs: RouteDocs): Record<string, unknown> {
   const errors = [...new Set([...EVERY_ROUTE_ERRORS, ...inputErrors(route), ...(docs.errors ?? [])])];
   return {
+    tags: [docs.group],
     summary: docs.summary,
     description: [docs.description, audience(route)].filter(Boolean).join(' '),
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(docs)],
     ...(route.body?.as === 'json' && {
       requestBody: {
         required: !route.body.optional,
-        content: { 'application/json': { schema: referenceTo(route.body.schema) } },
+        content: {
+          'application/json': {
+            schema: referenceTo(route.body.schema),
+            ...(docs.example.body !== undefined && { example: docs.example.body }),
+          },
+        },
       },
     }),
     responses: { ...successes(docs), ...problems(errors) },
@@ -134,12 +140,22 @@ function headerParameters(docs: RouteDocs) {
 function successes(docs: RouteDocs): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(docs.replies).map(([status, { description, schema, events }]) => {
-      if (events === true)
-        return [status, { description, content: { 'text/event-stream': { schema: { type: 'string' } } } }];
+      if (events === true) return [status, eventsReply(description, docs)];
       if (schema === undefined) return [status, { description }];
-      return [status, { description, content: { 'application/json': { schema: referenceTo(schema) } } }];
+      const example = docs.example.reply;
+      return [
+        status,
+        { description, content: { 'application/json': { schema: referenceTo(schema), example } } },
+      ];
     }),
   );
+}
+
+function eventsReply(description: string, { example }: RouteDocs): Record<string, unknown> {
+  return {
+    description,
+    content: { 'text/event-stream': { schema: { type: 'string' }, example: example.reply } },
+  };
 }
 
 /** Several codes can share a status; their names stand in its description. */

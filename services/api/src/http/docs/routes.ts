@@ -11,7 +11,7 @@ const PAGE_HEADERS = {
 /** The description of these routes: for machines, and as a page. */
 export function docsRoutes(routes: readonly Route[], version: string): Surface {
   const api = openApiOf(routes, version);
-  const page = docsPageOf(api);
+  const page = docsPageOf(routes, api);
   const read = { method: 'GET', proof: ANYBODY, readsOnly: true } as const;
   return {
     routes: [

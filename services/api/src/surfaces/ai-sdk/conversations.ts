@@ -3,6 +3,7 @@ import { userOf } from '../../http/reply.ts';
 import { bearer, json, type Route, route } from '../../http/route.ts';
 import { conversationOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';
+import { HISTORY_EXAMPLE, LIST_EXAMPLE } from './examples.ts';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
@@ -54,7 +55,9 @@ function listRoute(turns: Turns): Route {
     proof: bearer('user'),
     query: ListQuery,
     docs: {
+      group: 'Chats',
       summary: "List a person's conversations, the one with the latest turn first",
+      example: { query: '?limit=20', reply: LIST_EXAMPLE },
       replies: { 200: { description: 'A page', schema: Page } },
     },
     async handle({ caller, query, admitted }) {
@@ -79,7 +82,9 @@ function historyRoute(turns: Turns): Route {
     path: '/run/api/chat/:conversationId/messages',
     proof: bearer('user'),
     docs: {
+      group: 'Chats',
       summary: 'Read the messages of a conversation',
+      example: { reply: HISTORY_EXAMPLE },
       description:
         'As `UIMessage`s of the AI SDK, for a client that was reloaded. The reply of a turn that still runs is read from its stream; the message that it answers is the last one here.',
       replies: { 200: { description: 'The conversation', schema: History } },

@@ -30,12 +30,13 @@ import { followTurn } from '../../turns/follow.ts';
 import { conversationOf } from '../../turns/principal.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
 import { startTurn } from '../../turns/start.ts';
-import { Timeline } from '../../turns/timeline.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
 import { answerIn, ChatInput } from './chat-input.ts';
 import { conversationRoutes } from './conversations.ts';
 import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoder.ts';
+import { ANSWER_EXAMPLE, CHAT_EXAMPLE } from './examples.ts';
+import { timelineRoute } from './timeline.ts';
 
 export interface AiSdkDeps {
   readonly engine: Engine;
@@ -73,7 +74,9 @@ function answerRoute(deps: AiSdkDeps): Route {
     proof: bearer('user'),
     body: jsonBody(ChatResponseInput),
     docs: {
+      group: 'Chats',
       summary: 'Answer from a chat',
+      example: ANSWER_EXAMPLE,
       replies: { 200: { description: 'Recorded', schema: Elicitation } },
       errors: ['not_found', 'invalid_answer', 'already_settled', 'expired'],
     },
@@ -88,7 +91,9 @@ function chatRoute(deps: TurnDeps): Route {
     proof: bearer('user', 'chat'),
     body: jsonBody(ChatInput),
     docs: {
+      group: 'Chats',
       summary: 'One turn of a chat',
+      example: CHAT_EXAMPLE,
       description:
         'An AI SDK UI message stream, for `useChat` and others. A part `data-elicitation-response` in the last message answers a question instead.',
       headers: {
@@ -161,7 +166,9 @@ function resumeRoute(deps: TurnDeps): Route {
     path: '/run/api/chat/:conversationId/stream',
     proof: bearer('user'),
     docs: {
+      group: 'Chats',
       summary: 'Resume the running turn of a conversation',
+      example: { reply: CHAT_EXAMPLE.reply },
       description:
         'From its start, or after Last-Event-ID, on any pod; also the end of a turn that has ended since, and all of one that was detached. 204 when there is nothing to tell.',
       headers: { 'Last-Event-ID': 'Nothing up to this event is sent again.' },
@@ -197,7 +204,9 @@ function stopRoute(turns: Turns): Route {
     path: '/run/api/chat/:conversationId/stop',
     proof: bearer('user'),
     docs: {
+      group: 'Chats',
       summary: 'Stop the running turn of a conversation',
+      example: { reply: { stopped: true } },
       description: 'On whichever pod it runs. Its open questions are withdrawn.',
       replies: {
         200: { description: 'Whether a turn ran', schema: z.object({ stopped: z.boolean() }) },
@@ -207,28 +216,6 @@ function stopRoute(turns: Turns): Route {
       const conversation = conversationOf(userOf(caller), params.conversationId);
       await admitted;
       return json(200, { stopped: await turns.stop(conversation) });
-    },
-  });
-}
-
-function timelineRoute(turns: Turns): Route {
-  return route({
-    method: 'GET',
-    path: '/run/api/chat/:conversationId/timeline',
-    proof: bearer('user'),
-    docs: {
-      summary: 'What the turn of a conversation took its time for',
-      description:
-        'Steps of the model, tool calls, waits for people and pods, of the turn that runs or ended last and of its delegates. Contains no text.',
-      replies: { 200: { description: 'The timeline', schema: Timeline } },
-      errors: ['not_found'],
-    },
-    async handle({ caller, params, admitted }) {
-      const conversation = conversationOf(userOf(caller), params.conversationId);
-      await admitted;
-      const timeline = await turns.timeline(conversation);
-      if (timeline === undefined) throw notFound();
-      return json(200, timeline);
     },
   });
 }

@@ -29,6 +29,7 @@ import { startTurn } from '../../turns/start.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
 import { createOpenAiEncoder, type OpenAiOptions } from './encoder.ts';
+import { COMPLETION_EXAMPLE, MODELS_EXAMPLE } from './examples.ts';
 import { openAiRefusal } from './refusal.ts';
 
 export interface OpenAiDeps {
@@ -64,7 +65,9 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
         proof: bearer('user', 'chat'),
         body: jsonBody(CompletionInput),
         docs: {
+          group: 'Chats',
           summary: 'The same turn for clients of OpenAI',
+          example: COMPLETION_EXAMPLE,
           description:
             '`model` names the agent. Questions come as JSON envelopes in `delta.content`, each with the nonce of `x-parley-nonce`.',
           headers: TURN_KEY_DOCS,
@@ -104,7 +107,9 @@ function modelsRoute({ turns }: OpenAiDeps): Route {
     path: '/run/v1/models',
     proof: bearer('user', 'chat'),
     docs: {
+      group: 'Chats',
       summary: 'The agents, as models for clients of OpenAI',
+      example: MODELS_EXAMPLE,
       replies: { 200: { description: 'The agents of the configuration', schema: Models } },
     },
     async handle({ admitted }) {

@@ -8,6 +8,7 @@ import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
 import { keyIdOf } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
+import { SAMPLE_ANSWERED, SAMPLE_ELICITATION } from '../../http/docs/samples.ts';
 import { admitAnswer, type CallLimits } from '../../http/limits.ts';
 import { ownerOf, REPLAYED, seenReply, userOf } from '../../http/reply.ts';
 import { bearer, json, jsonBody, type Reply, type Route, type RouteCall, route } from '../../http/route.ts';
@@ -76,7 +77,9 @@ function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
     proof: bearer('ask'),
     body: jsonBody(AskInput),
     docs: {
+      group: 'Questions',
       summary: 'Ask a person',
+      example: { body: ASK_EXAMPLE, reply: SAMPLE_ELICITATION },
       description: `Creates an elicitation. It expires after timeoutSeconds (1 to ${TIMEOUT_SECONDS_MAX}).`,
       headers: { 'Idempotency-Key': 'The same key with the same body always leads to the same elicitation.' },
       replies: {
@@ -120,7 +123,9 @@ function listRoute(engine: Engine): Route {
     proof: bearer('user', 'read'),
     query: ListQuery,
     docs: {
+      group: 'Questions',
       summary: "List a person's elicitations, newest first",
+      example: { query: '?status=pending', reply: { elicitations: [SAMPLE_ELICITATION] } },
       replies: { 200: { description: 'A page', schema: ElicitationPage } },
       errors: ['not_found'],
     },
@@ -146,7 +151,9 @@ function readRoute(engine: Engine): Route {
     path: '/v1/elicitations/:id',
     proof: bearer('user', 'ask', 'read'),
     docs: {
+      group: 'Questions',
       summary: 'Read an elicitation',
+      example: { reply: SAMPLE_ELICITATION },
       replies: { 200: { description: 'As it stands', schema: Elicitation } },
     },
     async handle({ caller, params }) {
@@ -164,7 +171,9 @@ function waitRoute(engine: Engine): Route {
       timeoutSeconds: wholeNumber(30, 0, WAIT_SECONDS_MAX, 'How long to wait, in seconds.'),
     }),
     docs: {
+      group: 'Questions',
       summary: 'Wait for the outcome',
+      example: { query: '?timeoutSeconds=30', reply: SAMPLE_ANSWERED },
       description: 'Long poll: replies as soon as it ends, else after timeoutSeconds with the open one.',
       replies: { 200: { description: 'Ended, or still open after the time', schema: Elicitation } },
     },
@@ -178,7 +187,9 @@ function completeRoute(engine: Engine): Route {
     path: '/v1/elicitations/:id/complete',
     proof: bearer('ask'),
     docs: {
+      group: 'Questions',
       summary: 'Finish a url elicitation with server completion',
+      example: { reply: COMPLETED_EXAMPLE },
       replies: { 200: { description: 'Accepted', schema: Elicitation } },
       errors: ['already_settled', 'expired'],
     },
@@ -196,7 +207,9 @@ function withdrawRoute(engine: Engine): Route {
     proof: bearer('ask'),
     body: jsonBody(WithdrawInput, { optional: true }),
     docs: {
+      group: 'Questions',
       summary: 'Take a question back',
+      example: { body: { reason: 'superseded' }, reply: WITHDRAWN_EXAMPLE },
       replies: { 200: { description: 'Withdrawn', schema: Elicitation } },
       errors: ['already_settled', 'expired'],
     },
@@ -216,7 +229,9 @@ function responseRoute(engine: Engine, limits: Pick<CallLimits, 'answer'>): Rout
     proof: bearer('user'),
     body: jsonBody(ResponseInput),
     docs: {
+      group: 'Questions',
       summary: 'Answer',
+      example: { body: { action: 'accept', content: { seat: 'window' } }, reply: SAMPLE_ANSWERED },
       description:
         'Records the answer of the person it is for. The same answer sent again gets the same reply.',
       replies: { 200: { description: 'Recorded', schema: Elicitation } },
@@ -251,3 +266,27 @@ async function waitReply(engine: Engine, call: RouteCall<{ timeoutSeconds: numbe
 function idOf(params: Readonly<Record<string, string>>): string {
   return params.id ?? '';
 }
+
+const ASK_EXAMPLE = {
+  userId: SAMPLE_ELICITATION.userId,
+  conversationId: SAMPLE_ELICITATION.conversationId,
+  streamRequestId: SAMPLE_ELICITATION.streamRequestId,
+  mode: 'form',
+  message: SAMPLE_ELICITATION.message,
+  requestedSchema: SAMPLE_ELICITATION.requestedSchema,
+  timeoutSeconds: 600,
+};
+
+const { requestedSchema: _schema, content: _content, ...ANSWERED_URL } = SAMPLE_ANSWERED;
+const COMPLETED_EXAMPLE = {
+  ...ANSWERED_URL,
+  mode: 'url',
+  url: 'https://example.com/pay/42',
+  completion: 'server',
+};
+const WITHDRAWN_EXAMPLE = {
+  ...SAMPLE_ELICITATION,
+  status: 'withdrawn',
+  reason: 'superseded',
+  settledAt: SAMPLE_ANSWERED.settledAt,
+};

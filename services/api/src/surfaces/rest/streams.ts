@@ -8,12 +8,23 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { z } from 'zod';
+import { SAMPLE_ANSWERED, SAMPLE_ELICITATION, sampleEvents } from '../../http/docs/samples.ts';
 import { type CallLimits, inStreamPlace, type StreamPlace } from '../../http/limits.ts';
 import { ownerOf } from '../../http/reply.ts';
 import { bearer, type Route, route } from '../../http/route.ts';
 import type { SseFrameEvent } from '../../http/sse.ts';
 
 const Events = { description: 'Server-sent events; data is JSON', events: true } as const;
+
+const { content: _content, ...RESOLVED } = SAMPLE_ANSWERED;
+const STREAM_EXAMPLE = sampleEvents(
+  ['elicitation-request', '1768469400000000-1', SAMPLE_ELICITATION],
+  ['elicitation-resolved', '1768469400000000-2', RESOLVED],
+);
+const INBOX_EXAMPLE = sampleEvents(
+  ['inbox-snapshot', undefined, { elicitations: [SAMPLE_ELICITATION] }],
+  ['elicitation-resolved', undefined, RESOLVED],
+);
 
 /** The event streams of the hub API. */
 export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
@@ -24,7 +35,9 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
       proof: bearer('user', 'read'),
       query: z.strictObject({ userId: UserId.optional().describe('Required for a service.') }),
       docs: {
+        group: 'Streams',
         summary: 'Follow a stream request',
+        example: { reply: STREAM_EXAMPLE },
         description:
           'Events elicitation-request, elicitation-updated, elicitation-resolved and stream-reset, in order, without the answer. Users and keys with the scope `admin` also get the events of a chat. Resumes after Last-Event-ID on any pod.',
         headers: { 'Last-Event-ID': 'Replay what came after this event.' },
@@ -55,7 +68,9 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
       path: '/v1/inbox/events',
       proof: bearer('user'),
       docs: {
+        group: 'Streams',
         summary: 'Follow what waits for you',
+        example: { reply: INBOX_EXAMPLE },
         description:
           'An inbox-snapshot first, then elicitation-request, elicitation-updated and elicitation-resolved.',
         replies: { 200: Events },

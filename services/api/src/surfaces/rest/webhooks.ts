@@ -1,6 +1,7 @@
 import type { Webhooks } from '@parley/shared/delivery/webhooks';
 import { WEBHOOK_FAULTS } from '@parley/shared/domain/webhooks/webhook';
 import { z } from 'zod';
+import { SAMPLE_ELICITATION } from '../../http/docs/samples.ts';
 import { bearer, json, type Route, route } from '../../http/route.ts';
 
 const PAGE = 100;
@@ -28,6 +29,15 @@ const PageQuery = z.strictObject({
     .describe('`nextCursor` of the page before.'),
 });
 
+const DEAD_LETTER_EXAMPLE = {
+  deliveryId: `msg_${SAMPLE_ELICITATION.elicitationId}`,
+  elicitationId: SAMPLE_ELICITATION.elicitationId,
+  attempts: 10,
+  lastError: 'status',
+  lastStatus: 503,
+  diedAt: '2026-01-18T09:30:41.207Z',
+};
+
 /** The webhooks of a tenant that could not be delivered, and the call that delivers one again. */
 export function webhookRoutes(webhooks: Webhooks): Route[] {
   return [
@@ -37,7 +47,9 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
       proof: bearer('read'),
       query: PageQuery,
       docs: {
+        group: 'Webhooks',
         summary: 'List webhooks that could not be delivered, newest first',
+        example: { reply: { deadLetters: [DEAD_LETTER_EXAMPLE] } },
         replies: { 200: { description: 'A page', schema: DeadLetterPage } },
       },
       async handle({ caller: { tenant }, query: { cursor } }) {
@@ -54,7 +66,9 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
       path: '/v1/webhooks/dead-letters/:deliveryId/redrive',
       proof: bearer('ask'),
       docs: {
+        group: 'Webhooks',
         summary: 'Deliver a webhook again, from its first attempt on',
+        example: { reply: DEAD_LETTER_EXAMPLE },
         replies: { 200: { description: 'On its way; as it stood in the list', schema: DeadLetter } },
       },
       async handle({ caller: { tenant }, params, admitted }) {
