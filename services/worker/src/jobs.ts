@@ -1,5 +1,10 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
-import type { Audit, CleanupReport, IndexReport } from '@parley/shared/ports/elicitations/audit';
+import type {
+  Audit,
+  CleanupReport,
+  IndexReport,
+  RunExclusively,
+} from '@parley/shared/ports/elicitations/audit';
 import type { JobCall, Processor, Processors } from '@parley/shared/ports/jobs';
 import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
 
@@ -11,6 +16,10 @@ export interface JobsDeps {
   /** Executes due tasks of the outbox. */
   readonly dispatch: (signal: AbortSignal) => Promise<unknown>;
   readonly audit: Audit;
+  /** Runs an audit on one worker at a time. */
+  readonly exclusively: RunExclusively;
+  /** Pause between two cleanups, in ms. */
+  readonly cleanupEveryMs: number;
   /** Offers orphaned turns to the remaining pods. */
   readonly offerOrphans: (input: OfferOrphansInput) => Promise<number>;
   /** Writes the heartbeat of the timers. */
@@ -21,7 +30,7 @@ export interface JobsDeps {
 
 /** The processors of the worker's jobs, one per kind. */
 export function createJobs(deps: JobsDeps): Processors {
-  const { engine, audit, beat, onIndexReport, onCleanupReport } = deps;
+  const { engine, audit, exclusively, beat } = deps;
   let rounds = 0;
   return {
     async expire({ id }) {
@@ -34,8 +43,15 @@ export function createJobs(deps: JobsDeps): Processors {
       rounds += 1;
       await deps.offerOrphans({ evenIfNoneLapsed: rounds % FULL_ROUND === 0, signal });
     }),
-    'index-check': withoutOverlap(async ({ signal }) => onIndexReport(await audit.indexCheck(signal))),
-    cleanup: withoutOverlap(async ({ signal }) => onCleanupReport(await audit.cleanup(signal))),
+    'index-check': withoutOverlap(async ({ signal }) => {
+      const report = await exclusively({ name: 'index-check', everyMs: 0, signal }, audit.indexCheck);
+      if (report !== undefined) deps.onIndexReport(report);
+    }),
+    cleanup: withoutOverlap(async ({ signal }) => {
+      const everyMs = deps.cleanupEveryMs;
+      const report = await exclusively({ name: 'cleanup', everyMs, signal }, audit.cleanup);
+      if (report !== undefined) deps.onCleanupReport(report);
+    }),
     canary: withoutOverlap(beat),
   };
 }

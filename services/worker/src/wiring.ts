@@ -7,6 +7,7 @@ import type { Backend } from '@parley/shared/ports/backend';
 import type { CleanupReport, IndexReport } from '@parley/shared/ports/elicitations/audit';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisAudit } from '@parley/shared/redis/audit/audit';
+import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { createCanary } from '@parley/shared/redis/jobs/canary';
@@ -35,6 +36,8 @@ export interface WorkerPod {
 
 // An expiry is two round trips and almost no work of this process.
 const EXPIRIES_AT_A_TIME = 50;
+// A worker that stops during a cleanup, which may take hours, leaves it to the next round.
+const CLEANUP_TRIES_MS = 300_000;
 // A report covers one round of one worker. After some rounds by other workers it is outdated.
 const REPORT_ROUNDS = 3;
 
@@ -112,6 +115,8 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
         retentionMs: backendSettings(env).retentionMs,
         onError: onCommandError,
       }),
+      exclusively: createExclusive(redis, { onError: onCommandError }),
+      cleanupEveryMs: env.PARLEY_CLEANUP_MS,
       dispatch: (signal) => parts.dispatch.round(signal),
       offerOrphans: (input) => offerOrphans(backend, input),
       beat: createCanary(redis, onCommandError),
@@ -131,7 +136,7 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
       outbox: env.PARLEY_OUTBOX_MS,
       'take-over': env.PARLEY_TAKE_OVER_MS,
       'index-check': env.PARLEY_INDEX_CHECK_MS,
-      cleanup: env.PARLEY_CLEANUP_MS,
+      cleanup: Math.min(env.PARLEY_CLEANUP_MS, CLEANUP_TRIES_MS),
       canary: env.PARLEY_CANARY_MS,
     },
   });
@@ -164,7 +169,9 @@ function reportTo(deps: ReportDeps): Pick<JobsDeps, 'onIndexReport' | 'onCleanup
     },
     onCleanupReport(report: CleanupReport) {
       metrics.cleanupRemoved.add(report.removed);
-      if (report.removed + report.left > 0) log.warn(report, 'expired data found after its retention');
+      metrics.indexRepairs.add(report.repaired);
+      if (report.removed + report.left + report.repaired > 0)
+        log.warn(report, 'expired data found after its retention');
     },
   };
 }

@@ -8,7 +8,7 @@ import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
 import { type InboxInput, watchInbox } from './inbox.ts';
 import { replay } from './replay.ts';
-import { sweep } from './sweep.ts';
+import { type SweepTurn, sweep, sweepInTurn } from './sweep.ts';
 import { type WaitInput, wait } from './wait.ts';
 import { type WatchInput, watch } from './watch.ts';
 import { type WithdrawRequest, withdraw } from './withdraw.ts';
@@ -30,5 +30,6 @@ export function createEngine(deps: EngineDeps) {
     watch: (input: WatchInput) => watch(deps, input),
     watchInbox: (input: InboxInput) => watchInbox(deps, input),
     sweep: (signal?: AbortSignal) => sweep(deps, signal),
+    sweepInTurn: (turn: SweepTurn, signal?: AbortSignal) => sweepInTurn(deps, turn, signal),
   };
 }

@@ -29,6 +29,32 @@ export async function sweep(deps: EngineDeps, signal?: AbortSignal): Promise<Swe
   return count;
 }
 
+export interface SweepTurn {
+  /** Name of this process; unique. */
+  readonly holder: string;
+  /** How often each process sweeps, in ms. */
+  readonly everyMs: number;
+}
+
+/**
+ * Sweeps unless another process has begun to since the last round, so that a hundred pods do not read the same indexes.
+ * A process that dies in its turn is replaced in the next round. Undefined when it was not this process's turn. Throws as
+ * `sweep` does.
+ */
+export async function sweepInTurn(
+  deps: EngineDeps,
+  { holder, everyMs }: SweepTurn,
+  signal?: AbortSignal,
+): Promise<SweepResult | undefined> {
+  const name = { family: 'sweep', tenant: '', name: 'deadlines' } as const;
+  const turn = await deps.claims.claim(name, holder, Math.ceil(0.75 * everyMs)).catch((error: unknown) => {
+    // On a Cluster the server of the claim may be away; those with other deadlines are swept all the same.
+    if (isParleyError(error, 'unavailable')) return holder;
+    throw error;
+  });
+  return turn === holder ? sweep(deps, signal) : undefined;
+}
+
 type Swept = 'expired' | 'forgotten' | 'skipped';
 
 async function sweepBucket(

@@ -203,13 +203,13 @@ export const Variables = z.object({
     60_000,
     100,
     86_400_000,
-    'How often the worker checks the indexes against the rows.',
+    'How often one worker checks what the indexes list against the rows.',
   ),
   PARLEY_CLEANUP_MS: integer(
-    300_000,
-    100,
     86_400_000,
-    'How often the worker looks for data that should have expired.',
+    100,
+    604_800_000,
+    'How often one worker reads all keys, 2,000 a second, for rows that no index lists and data that should have expired.',
   ),
   PARLEY_LEASE_MS: integer(
     6_000,

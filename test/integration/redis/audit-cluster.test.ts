@@ -39,8 +39,7 @@ it('audits every master of a Cluster', async () => {
       await redis.persist(elicitationKey(row.id));
     }
   }
-  expect(await pod.audit.cleanup()).toEqual({ removed: 8, left: 0 });
-  expect(await pod.audit.indexCheck()).toMatchObject({ open: 16, repaired: 16 });
+  expect(await pod.audit.cleanup()).toEqual({ removed: 8, left: 0, repaired: 16 });
   expect(await pod.audit.indexCheck()).toMatchObject({ open: 16, repaired: 0 });
-  expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0 });
+  expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0, repaired: 0 });
 });

@@ -1,15 +1,18 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import { createRedisAudit } from '@parley/shared/redis/audit/audit';
+import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { createRowAudit } from '@parley/shared/redis/audit/row-audit';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import {
+  auditLeaseKey,
   deadlinesKey,
   elicitationKey,
   feedKey,
   historyKey,
   inboxKey,
 } from '@parley/shared/redis/client/keys';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import {
   answerQuestion,
   askQuestion,
@@ -24,6 +27,7 @@ import { single, startTestPod, type TestPod } from '../worker/setup.ts';
 
 const RETENTION_MS = 3_600_000;
 const NOTHING = { open: 0, oldestAgeMs: 0, repaired: 0 };
+const CLEAN = { removed: 0, left: 0, repaired: 0 };
 
 let redis: RedisServer;
 let pod: TestPod;
@@ -67,15 +71,27 @@ describe('the index check', () => {
     expect(report.oldestAgeMs).toBeLessThanOrEqual(after.now - oldest.row.createdAt);
   });
 
-  it('puts an open row back into its inbox and the deadlines', async () => {
-    const { id, owner, row } = await asked();
+  it('puts an open row back into its inbox', async () => {
+    const { id, owner } = await asked();
     await command('DEL', inboxKey(owner));
-    await command('DEL', deadlinesKey(bucketOf(owner)));
-    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 2 });
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 1 });
     const page = await pod.engine.list({ owner, statuses: ['pending'], limit: 10 });
     expect(page.rows.map((each) => each.id)).toEqual([id]);
-    expect(await command('ZSCORE', deadlinesKey(bucketOf(owner)), id)).toBe(String(row.expiresAt));
     expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 0 });
+  });
+
+  it('reads the rows that are listed, and none of those that have ended', async () => {
+    await asked();
+    const owner = newOwner();
+    for (let round = 0; round < 5; round += 1)
+      await Promise.all(Array.from({ length: 40 }, () => ended(owner)));
+    await command('CONFIG', 'RESETSTAT');
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 0 });
+    const stats = String(await command('INFO', 'commandstats'));
+    const callsOf = (name: string) =>
+      Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+    expect(callsOf('scan')).toBe(0);
+    expect(callsOf('hmget')).toBe(1);
   });
 
   it('corrects wrong scores', async () => {
@@ -94,31 +110,26 @@ describe('the index check', () => {
     expect(await command('PTTL', elicitationKey(id))).toBe(-1);
   });
 
-  it('removes ended rows from both lists, and sets their expiry', async () => {
+  it('removes ended rows from the deadlines and sets their expiry; the cleanup removes them from the inbox', async () => {
     const { id, owner, row } = await ended();
     await command('ZADD', inboxKey(owner), row.createdAt, id);
     await command('ZADD', deadlinesKey(bucketOf(owner)), row.expiresAt, id);
     await command('PERSIST', elicitationKey(id));
-    expect(await pod.audit.indexCheck()).toEqual({ ...NOTHING, repaired: 3 });
+    expect(await pod.audit.indexCheck()).toEqual({ ...NOTHING, repaired: 2 });
+    expect(await pod.audit.cleanup()).toEqual({ ...CLEAN, repaired: 1 });
     const life = Number(await command('PTTL', elicitationKey(id)));
     expect(life).toBeGreaterThan(0);
     expect(life).toBeLessThanOrEqual(RETENTION_MS);
     expect(await command('EXISTS', inboxKey(owner), deadlinesKey(bucketOf(owner)))).toBe(0);
   });
 
-  it('shortens an expiry longer than the retention', async () => {
-    const { id } = await ended();
-    await command('PEXPIRE', elicitationKey(id), 10 * RETENTION_MS);
-    expect(await pod.audit.indexCheck()).toMatchObject({ repaired: 1 });
-    expect(Number(await command('PTTL', elicitationKey(id)))).toBeLessThanOrEqual(RETENTION_MS);
-  });
-
-  it('removes members without a row, and members that are no ids', async () => {
+  it('removes members without a row, and members that are no ids; the cleanup does so in inboxes', async () => {
     const { owner } = await asked();
     const ghost = mintElicitationId(owner);
     await command('ZADD', inboxKey(owner), 1, ghost, 2, 'nonsense');
     await command('ZADD', deadlinesKey(bucketOf(owner)), 1, ghost, 2, 'nonsense');
-    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 4 });
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 2 });
+    expect(await pod.audit.cleanup()).toEqual({ ...CLEAN, repaired: 2 });
     expect(await command('ZCARD', inboxKey(owner))).toBe(1);
     expect(await command('ZCARD', deadlinesKey(bucketOf(owner)))).toBe(1);
   });
@@ -133,6 +144,7 @@ describe('the index check', () => {
     await command('SET', 'somebody:else', 'x');
     await command('DEL', inboxKey(owner));
     expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 1 });
+    expect(await pod.audit.cleanup()).toEqual(CLEAN);
     expect(await command('ZCARD', inboxKey(owner))).toBe(1);
     expect(await command('EXISTS', elicitationKey(id), 'somebody:else')).toBe(2);
   });
@@ -145,6 +157,41 @@ describe('the index check', () => {
 });
 
 describe('the cleanup', () => {
+  it('puts an open row back into its inbox and the deadlines', async () => {
+    const { id, owner, row } = await asked();
+    await command('DEL', inboxKey(owner));
+    await command('DEL', deadlinesKey(bucketOf(owner)));
+    expect(await pod.audit.indexCheck()).toEqual(NOTHING);
+    expect(await pod.audit.cleanup()).toEqual({ ...CLEAN, repaired: 2 });
+    const page = await pod.engine.list({ owner, statuses: ['pending'], limit: 10 });
+    expect(page.rows.map((each) => each.id)).toEqual([id]);
+    expect(await command('ZSCORE', deadlinesKey(bucketOf(owner)), id)).toBe(String(row.expiresAt));
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 1, repaired: 0 });
+  });
+
+  it('shortens an expiry longer than the retention', async () => {
+    const { id } = await ended();
+    await command('PEXPIRE', elicitationKey(id), 10 * RETENTION_MS);
+    expect(await pod.audit.cleanup()).toEqual({ ...CLEAN, removed: 1 });
+    expect(Number(await command('PTTL', elicitationKey(id)))).toBeLessThanOrEqual(RETENTION_MS);
+  });
+
+  it('reads no more keys in a second than it may', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => ended()));
+    const keys = Number(await command('DBSIZE'));
+    const connection = connectCommands(single(redis.url));
+    await waitUntil(() => connection.status === 'ready', { what: 'the connection' });
+    const audit = createRedisAudit({
+      redis: connection,
+      retentionMs: RETENTION_MS,
+      readsPerSecond: 4 * keys,
+    });
+    const startedAt = performance.now();
+    expect(await audit.cleanup()).toEqual(CLEAN);
+    expect(performance.now() - startedAt).toBeGreaterThan(200);
+    connection.disconnect();
+  });
+
   it('finds nothing to do in undamaged data', async () => {
     const owner = newOwner();
     await pod.engine.ask({
@@ -162,7 +209,7 @@ describe('the cleanup', () => {
     await ended();
     await pod.backend.limits.take('answers', owner, { points: 10, windowSeconds: 10 });
     await pod.backend.limits.hold('streams', owner, 'here', 10, 10_000);
-    expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0 });
+    expect(await pod.audit.cleanup()).toEqual(CLEAN);
   });
 
   it('sets the expiry of each key that lost it, each counted once', async () => {
@@ -188,11 +235,11 @@ describe('the cleanup', () => {
     const planted = persisted.filter((reply) => reply === 1).length;
     // The row and its history, three feeds, the claims on two streams and a key, two budgets.
     expect(planted).toBe(10);
-    expect(await pod.audit.cleanup()).toEqual({ removed: planted, left: 0 });
+    expect(await pod.audit.cleanup()).toEqual({ ...CLEAN, removed: planted });
     expect(await command('PTTL', elicitationKey(id))).toBeGreaterThan(0);
     expect(await command('PTTL', feedKey(stream))).toBeGreaterThan(0);
     expect(await command('PTTL', elicitationKey(open.id))).toBe(-1);
-    expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0 });
+    expect(await pod.audit.cleanup()).toEqual(CLEAN);
   });
 
   it('removes history of deleted rows without counting it as damage', async () => {
@@ -200,7 +247,7 @@ describe('the cleanup', () => {
     const gone = await ended(owner);
     const kept = await ended(owner);
     await command('DEL', elicitationKey(gone.id));
-    expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0 });
+    expect(await pod.audit.cleanup()).toEqual(CLEAN);
     expect(await command('ZRANGE', historyKey(owner), 0, -1)).toEqual([kept.id]);
   });
 
@@ -219,7 +266,7 @@ describe('the cleanup', () => {
       });
       // What outstayed its retention goes at once.
       const removed = planted.reduce((a, b) => a + b);
-      expect(await brief.audit.cleanup()).toEqual({ removed, left: 0 });
+      expect(await brief.audit.cleanup()).toEqual({ ...CLEAN, removed });
       const keys = (await command('KEYS', '*')) as string[];
       expect(keys.filter((key) => !key.includes(':feed:') && !key.includes(':claim:'))).toEqual([]);
     } finally {
@@ -261,7 +308,8 @@ describe('during asks and answers', () => {
     const removed: number[] = [];
     for (let round = 0; round < 4; round += 1) {
       repaired.push((await pod.audit.indexCheck()).repaired);
-      removed.push((await pod.audit.cleanup()).removed);
+      const report = await pod.audit.cleanup();
+      removed.push(report.removed + report.repaired);
     }
     auditing = false;
     await load;
@@ -280,10 +328,75 @@ describe('during asks and answers', () => {
       while (auditing) await Promise.all(damaged.map(({ owner }) => ended(owner)));
     })();
     await Promise.all(damaged.map(({ id, owner }) => command('ZREM', deadlinesKey(bucketOf(owner)), id)));
-    const first = await Promise.all([pod.audit.indexCheck(), pod.audit.indexCheck()]);
+    const first = await Promise.all([pod.audit.cleanup(), pod.audit.cleanup()]);
     auditing = false;
     await load;
     expect(first.map(({ repaired }) => repaired).reduce((a, b) => a + b)).toBe(damaged.length);
     expect(await pod.audit.indexCheck()).toMatchObject({ open: damaged.length, repaired: 0 });
+  });
+});
+
+describe('maintenance under a lease', () => {
+  const exclusive = { everyMs: 60_000, signal: new AbortController().signal };
+
+  /** The lease as two workers have it. */
+  async function openWorkers(leaseMs?: number) {
+    const connections = [connectCommands(single(redis.url)), connectCommands(single(redis.url))];
+    onTestFinished(() => {
+      for (const connection of connections) connection.disconnect();
+    });
+    await waitUntil(() => connections.every(({ status }) => status === 'ready'), { what: 'the connections' });
+    return connections.map((connection) =>
+      createExclusive(connection, leaseMs === undefined ? {} : { leaseMs }),
+    );
+  }
+
+  it('runs on one worker at a time, and once in its period', async () => {
+    const [one, other] = await openWorkers(300);
+    const started: string[] = [];
+    let finish = () => {};
+    const first = one?.({ ...exclusive, name: 'long' }, async () => {
+      started.push('one');
+      await new Promise<void>((resolve) => (finish = resolve));
+      return 'done';
+    });
+    await waitUntil(() => started.length === 1, { what: 'the work' });
+    const again = () =>
+      other?.({ ...exclusive, name: 'long' }, async () => {
+        started.push('other');
+        return 'done again';
+      });
+    // For longer than an unrenewed lease lasts.
+    const until = performance.now() + 900;
+    await waitUntil(async () => (await again()) === undefined && performance.now() > until, {
+      what: 'the lease',
+    });
+    finish();
+    expect(await first).toBe('done');
+    expect(await again()).toBeUndefined();
+    expect(started).toEqual(['one']);
+  });
+
+  it('is repeated by another worker when it failed, or its worker died', async () => {
+    const [one, other] = await openWorkers(300);
+    const run = (by: typeof one, name: string, work: () => Promise<string>) =>
+      by?.({ ...exclusive, name }, work);
+    await expect(run(one, 'fails', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+    expect(await run(other, 'fails', async () => 'done')).toBe('done');
+    await command('SET', auditLeaseKey('dies'), 'a worker that died', 'PX', 300);
+    expect(await run(other, 'dies', async () => 'done')).toBeUndefined();
+    await waitUntil(async () => (await run(other, 'dies', async () => 'done')) === 'done', {
+      what: 'the lease',
+    });
+  });
+
+  it('is aborted when the lease is lost', async () => {
+    const [one] = await openWorkers(150);
+    const aborted = one?.({ ...exclusive, name: 'lost' }, async (signal) => {
+      await command('SET', auditLeaseKey('lost'), 'another worker');
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    });
+    await expect(aborted).rejects.toThrow('another worker');
+    expect(await command('GET', auditLeaseKey('lost'))).toBe('another worker');
   });
 });

@@ -6,6 +6,7 @@ import type { Backend } from '@parley/shared/ports/backend';
 import type { Audit } from '@parley/shared/ports/elicitations/audit';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisAudit } from '@parley/shared/redis/audit/audit';
+import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { connectCommands, connectProducer } from '@parley/shared/redis/client/connect';
 import { canaryKey } from '@parley/shared/redis/client/keys';
@@ -71,7 +72,7 @@ export async function startTestPod(options: TestPodOptions): Promise<TestPod> {
       deliveries: dispatchOn(backend),
       settings,
     }),
-    audit: createRedisAudit({ redis, retentionMs }),
+    audit: createRedisAudit({ redis, retentionMs, readsPerSecond: 1e6 }),
     async close() {
       redis.disconnect();
       await backend.close();
@@ -157,6 +158,8 @@ export async function startTestWorker(
     processors: createJobs({
       engine: pod.engine,
       audit: pod.audit,
+      exclusively: createExclusive(redis),
+      cleanupEveryMs: 100,
       dispatch: (signal) => dispatchOn(pod.backend).round(signal),
       offerOrphans: (input) => offerOrphans(pod.backend, input),
       beat: createCanary(redis),

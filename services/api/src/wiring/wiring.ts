@@ -107,7 +107,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     ...(agents !== undefined && { agents }),
   });
   const stopSweeping = startSweeper({
-    sweep: (signal) => engine.sweep(signal),
+    sweep: (signal) => engine.sweepInTurn({ holder: owner, everyMs: env.PARLEY_SWEEP_MS }, signal),
     everyMs: env.PARLEY_SWEEP_MS,
     onError(error) {
       metrics.redisCommandErrors.add(1);

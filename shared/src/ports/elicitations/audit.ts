@@ -14,16 +14,40 @@ export interface CleanupReport {
   readonly removed: number;
   /** Number of those that a second pass still found; 0 proves that the cleanup was complete. */
   readonly left: number;
+  /** Number of index entries that were missing, wrong or obsolete, and that were corrected. */
+  readonly repaired: number;
 }
 
 /**
  * Compares the stored data with the rules of the commits, and repairs it. The rows are authoritative. Each repair reads
  * the row in the same atomic step, so audits may run beside all other work, on any number of workers. Both methods
- * proceed in small pages, and reject with the signal's reason when aborted.
+ * proceed in small pages, a bounded number of keys a second, and reject with the signal's reason when aborted.
  */
 export interface Audit {
-  /** Corrects inboxes, deadlines and expiry times by the rows: open rows are listed, and ended rows expire. */
+  /**
+   * Reads the deadline indexes and the rows that they list, and nothing else: what is listed is open, does not expire, and
+   * is listed in its inbox. Rows that no index lists are found by `cleanup`.
+   */
   indexCheck(signal?: AbortSignal): Promise<IndexReport>;
-  /** Makes everything expire that ended or is past its retention. Never shortens the life of data still in use. */
+  /**
+   * Reads every key: open rows are listed, inboxes and deadline indexes list nothing else, and everything expires that
+   * ended or is past its retention. Never shortens the life of data still in use.
+   */
   cleanup(signal?: AbortSignal): Promise<CleanupReport>;
 }
+
+export interface ExclusiveWork {
+  readonly name: string;
+  /** After the work was completed, no worker repeats it for so long, in ms; 0 for no such pause. */
+  readonly everyMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs `work` unless another worker is running the work of this name, or it was completed a short time ago. Undefined
+ * when it was not run. The signal that `work` gets is also aborted when another worker may have taken over.
+ */
+export type RunExclusively = <T>(
+  exclusive: ExclusiveWork,
+  work: (signal: AbortSignal) => Promise<T>,
+) => Promise<T | undefined>;

@@ -1,6 +1,6 @@
 /** A name of a tenant that can be claimed once. */
 export interface ClaimName {
-  readonly family: 'idempotency' | 'stream' | 'secret';
+  readonly family: 'idempotency' | 'stream' | 'secret' | 'sweep';
   readonly tenant: string;
   readonly name: string;
 }

@@ -2,28 +2,43 @@ import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
 import type { CleanupReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
 import { type AuditDeps, sumOver } from './audit-deps.ts';
+import { checkInbox, checkIndexes, checkRows } from './index-check.ts';
 import { scanMembers, scanNames } from './scan.ts';
 
 const LONGEST_TIMEOUT_MS = TIMEOUT_SECONDS_MAX * 1_000;
 // Longer than any window or lease, which last seconds.
 const LIMIT_MS = 60_000;
 
-/** Makes every key that would stay expire. When there was one, counts in a second pass how many are left. */
+/**
+ * Makes every key expire that would stay, and checks every row and inbox. When a key would have stayed, counts in a second
+ * pass how many are left.
+ */
 export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<CleanupReport> {
   let seen = 0;
   let removed = 0;
+  let repaired = 0;
   for await (const names of scanNames(deps, signal)) {
     const staying = await findStaying(deps, names);
     seen += staying.length;
     removed += await sumOver(staying, (name) => deps.mend(() => makeExpire(deps, name)));
     const histories = names.filter(({ family }) => family === 'history');
     await sumOver(histories, ({ key }) => deps.mend(() => trimHistory(deps, key, signal)));
+    // After the ended rows were made to expire, which counts as removed.
+    const { rows } = await deps.rows.survey(restsOf('elicitation', names));
+    const inboxes = names.filter(({ family }) => family === 'inbox');
+    repaired += await checkRows(deps, rows);
+    repaired += await sumOver(inboxes, (inbox) => checkInbox(deps, inbox, signal));
   }
   let left = 0;
   if (seen > 0) {
     for await (const names of scanNames(deps, signal)) left += (await findStaying(deps, names)).length;
   }
-  return { removed, left };
+  repaired += (await checkIndexes(deps, signal)).repaired;
+  return { removed, left, repaired };
+}
+
+function restsOf(family: string, names: readonly KeyName[]): string[] {
+  return names.filter((name) => name.family === family).map(({ rest }) => rest);
 }
 
 /** Ended rows that stay too long, and keys without the time to live that their family has. */

@@ -3,38 +3,45 @@ import type { IndexReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
 import { deadlinesKey, inboxKey } from '../client/keys.ts';
 import { type AuditDeps, sumOver } from './audit-deps.ts';
-import type { RowSet, SurveyedRow } from './row-audit.ts';
-import { scanMembers, scanNames } from './scan.ts';
+import type { RowSet, Survey, SurveyedRow } from './row-audit.ts';
+import { scanMembers } from './scan.ts';
 
 /** A list of open rows by one of their fields. */
 type OpenRowSet = RowSet & { readonly lists: 'createdAt' | 'expiresAt' };
 
 const DEADLINES = Array.from({ length: BUCKET_COUNT }, (_, bucket) => deadlinesKey(bucket));
 
-/** Every open row is listed, nothing else is, and every ended row leaves. */
+/** What the deadline indexes list is open, and listed in its inbox. */
 export async function checkIndexes(deps: AuditDeps, signal?: AbortSignal): Promise<IndexReport> {
   let repaired = 0;
+  let open = 0;
   let oldest = Number.POSITIVE_INFINITY;
   let now = 0;
-  for await (const names of scanNames(deps, signal)) {
-    const { rows, ...survey } = await deps.rows.survey(restsOf('elicitation', names));
-    const inboxes = names.filter(({ family }) => family === 'inbox');
-    repaired += await sumOver(rows, (row) => deps.mend(() => checkRow(deps, row)));
-    repaired += await sumOver(inboxes, ({ key, bucket }) =>
-      dropOthers(deps, { key, lists: 'createdAt' }, bucket, signal),
-    );
-    now = Math.max(now, survey.now);
-    for (const { state, createdAt } of rows) if (state === 'open') oldest = Math.min(oldest, createdAt);
+  for (const [bucket, key] of DEADLINES.entries()) {
+    const list = { key, lists: 'expiresAt' } as const;
+    repaired += await dropOthers(deps, list, bucket, signal, async ({ rows, ...survey }) => {
+      const openRows = rows.filter(({ state }) => state === 'open');
+      open += openRows.length;
+      for (const { createdAt } of openRows) oldest = Math.min(oldest, createdAt);
+      now = Math.max(now, survey.now);
+      return checkRows(deps, openRows);
+    });
   }
-  repaired += await sumOver([...DEADLINES.entries()], ([bucket, key]) =>
-    dropOthers(deps, { key, lists: 'expiresAt' }, bucket, signal),
-  );
-  const open = await sumOver(DEADLINES, (key) => deps.mend(() => deps.run(() => deps.redis.zcard(key))));
   return { open, oldestAgeMs: Math.max(0, now - oldest), repaired };
 }
 
-function restsOf(family: string, names: readonly KeyName[]): string[] {
-  return names.filter((name) => name.family === family).map(({ rest }) => rest);
+/** Every row of these ids is listed where it must be, and expires if it has ended. Returns how many faults were repaired. */
+export function checkRows(deps: AuditDeps, rows: readonly SurveyedRow[]): Promise<number> {
+  return sumOver(rows, (row) => deps.mend(() => checkRow(deps, row)));
+}
+
+/** An inbox lists open rows only. Returns how many faults were repaired. */
+export function checkInbox(
+  deps: AuditDeps,
+  { key, bucket }: KeyName,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  return dropOthers(deps, { key, lists: 'createdAt' }, bucket, signal);
 }
 
 async function checkRow(deps: AuditDeps, row: SurveyedRow): Promise<number> {
@@ -57,21 +64,26 @@ function listsOf({ id, owner }: SurveyedRow): OpenRowSet[] {
   return lists;
 }
 
-/** Drops from a list of open rows whatever is none: rows that ended or are gone, and what is no id of its bucket. */
+/**
+ * Drops from a list of open rows whatever is none: rows that ended or are gone, and what is no id of its bucket. Returns
+ * how many, and what `onSurvey` returns.
+ */
 function dropOthers(
   deps: AuditDeps,
   list: RowSet,
   bucket: number,
   signal: AbortSignal | undefined,
+  onSurvey?: (survey: Survey) => Promise<number>,
 ): Promise<number> {
   return deps.mend(async () => {
     let dropped = 0;
     for await (const members of scanMembers(deps, list.key, signal)) {
       const strangers = members.filter((member) => bucketOfElicitationId(member) !== bucket);
       if (strangers.length > 0) dropped += await deps.run(() => deps.redis.zrem(list.key, ...strangers));
-      const { rows } = await deps.rows.survey(members.filter((member) => !strangers.includes(member)));
-      const others = rows.filter(({ state }) => state !== 'open');
+      const survey = await deps.rows.survey(members.filter((member) => !strangers.includes(member)));
+      const others = survey.rows.filter(({ state }) => state !== 'open');
       dropped += await sumOver(others, ({ id }) => deps.rows.repair(id, [list]));
+      dropped += (await onSurvey?.(survey)) ?? 0;
     }
     return dropped;
   });

@@ -5,21 +5,15 @@ import type { AuditDeps } from './audit-deps.ts';
 
 const KEYS = 500;
 const MEMBERS = 200;
-const PAUSE_MS_MAX = 1_000;
 
 /**
  * Every key that lies in a bucket, in pages, from every master. A key that is there all the time comes at least once.
- * Pauses after each page for as long as the page took, so that an audit uses at most half of the time of Redis. Throws the
- * signal's reason when aborted.
+ * Pauses after each page, for the bound of reads per second. Throws the signal's reason when aborted.
  */
 export async function* scanNames(deps: AuditDeps, signal?: AbortSignal): AsyncGenerator<readonly KeyName[]> {
   for (const server of mastersOf(deps)) {
     const pages = pagesOf(deps, signal, (at) => server.scan(at, 'MATCH', BUCKET_KEYS, 'COUNT', KEYS));
-    for await (const page of pages) {
-      const startedAt = performance.now();
-      yield page.map(parseKey).filter((name) => name !== undefined);
-      await pause(performance.now() - startedAt, signal);
-    }
+    for await (const page of pages) yield page.map(parseKey).filter((name) => name !== undefined);
   }
 }
 
@@ -34,7 +28,7 @@ export async function* scanMembers(
 }
 
 async function* pagesOf(
-  { run }: AuditDeps,
+  { run, readsPerSecond }: AuditDeps,
   signal: AbortSignal | undefined,
   read: (cursor: string) => Promise<[cursor: string, page: string[]]>,
 ): AsyncGenerator<string[]> {
@@ -42,16 +36,18 @@ async function* pagesOf(
   do {
     signal?.throwIfAborted();
     const at = cursor;
+    const startedAt = performance.now();
     const [next, page] = await run(() => read(at));
     if (page.length > 0) yield page;
     cursor = next;
+    await pause((page.length / readsPerSecond) * 1_000 - (performance.now() - startedAt), signal);
   } while (cursor !== '0');
 }
 
 /** Ends early when the signal aborts; reading the next page then throws. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const options = signal === undefined ? {} : { signal };
-  await sleep(Math.min(ms, PAUSE_MS_MAX), undefined, options).catch(() => undefined);
+  if (ms > 0) await sleep(ms, undefined, options).catch(() => undefined);
 }
 
 function mastersOf({ redis }: AuditDeps): readonly Redis[] {

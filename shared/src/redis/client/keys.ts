@@ -179,3 +179,13 @@ export function probeChannel(pod: string): string {
 export function canaryKey(): string {
   return `${ROOT}:{${tagOf(0)}}:canary`;
 }
+
+/** String: the worker that does a piece of maintenance. */
+export function auditLeaseKey(name: string): string {
+  return `${ROOT}:{${tagOf(0)}}:audit-lease:${name}`;
+}
+
+/** String: there while a piece of maintenance need not be repeated. */
+export function auditDoneKey(name: string): string {
+  return `${ROOT}:{${tagOf(0)}}:audit-done:${name}`;
+}

@@ -29,7 +29,7 @@ export function createRedisVaultStore(redis: Commands, onError?: (error: unknown
   const staleScript = load('vault/stale');
   const rewrapScript = load('vault/rewrap');
   const claimScript = load('client/claim');
-  const releaseScript = load('vault/release');
+  const releaseScript = load('client/release');
   const flowKeys = (flow: FlowRef) => [credentialKey(flow), stagedKey(flow), flowsKeyOf(flow)];
 
   return {

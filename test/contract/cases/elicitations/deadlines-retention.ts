@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { eventNumberOf } from '@parley/shared/domain/events';
@@ -77,6 +78,19 @@ export function leavingContract(contract: Contract): void {
       );
       expect(resolved).toHaveLength(230);
       expect((await pods.backend.elicitations.due(bucketOf(stream), 10_000)).length).toBe(0);
+    });
+
+    it('is enforced by one pod at a time when pods take turns to sweep', async () => {
+      const { first, second } = contract;
+      const [one, other] = [
+        { holder: randomUUID(), everyMs: 1_000 },
+        { holder: randomUUID(), everyMs: 1_000 },
+      ];
+      const results = await Promise.all([first.sweepInTurn(one), second.sweepInTurn(other)]);
+      expect(results.filter((result) => result !== undefined)).toHaveLength(1);
+      const isNext = async () => (await second.sweepInTurn(other)) !== undefined;
+      await waitUntil(isNext, { what: 'the turn of the second' });
+      expect(await first.sweepInTurn(one)).toBeUndefined();
     });
 
     it('is enforced by the sweep although the server of other buckets is unavailable, which is reported', async () => {
