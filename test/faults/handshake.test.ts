@@ -5,9 +5,9 @@ import { createRedisBackend } from '@parley/shared/redis/backend';
 import { afterEach, describe, it, vi } from 'vitest';
 import { ROOMY } from '../contract/support/settings.ts';
 import { createStepGate, type StepGate } from '../harness/chaos/step-gate.ts';
-import { listenOnFreePort } from '../harness/free-port.ts';
+import { freePort, listenOnFreePort } from '../harness/free-port.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
+import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { prove } from '../load/size.ts';
 import { newOwner } from './pod-client.ts';
@@ -69,8 +69,8 @@ function connect(location: RedisLocation): Connected {
   };
 }
 
-async function startServer(args: string[] = [], sentinel = false): Promise<RedisServer> {
-  const server = await startRedis({ args, sentinel });
+async function startServer(args: string[] = [], more: RedisOptions = {}): Promise<RedisServer> {
+  const server = await startRedis({ args, ...more });
   cleanups.push(() => server.stop());
   return server;
 }
@@ -109,7 +109,7 @@ describe('Redis accepts new connections and falls silent during their handshake'
     async (step) => {
       const redis = await startServer();
       const monitor = ['--sentinel', 'monitor', 'group', '127.0.0.1', `${redis.port}`, '1'];
-      const gate = await openGate((await startServer(monitor, true)).port);
+      const gate = await openGate((await startServer(monitor, { sentinel: true })).port);
       const nodes = [{ host: '127.0.0.1', port: gate.port }];
       const connected = connect({ kind: 'sentinel', nodes, name: 'group' });
       await connected.untilUsable();
@@ -120,6 +120,25 @@ describe('Redis accepts new connections and falls silent during their handshake'
       prove(`a Sentinel falls silent at ${step}`, `usable again after ${await connected.untilUsable()} ms`);
     },
   );
+
+  it.each([
+    ['HELLO', CONNECTIONS],
+    ['CLUSTER', 1],
+  ] as const)('of a Cluster at %s: everything works again soon after it does', async (step, silent) => {
+    const port = await freePort();
+    const gate = await openGate(port);
+    const announced = ['--cluster-announce-ip', '127.0.0.1', '--cluster-announce-port', `${gate.port}`];
+    const redis = await startServer(['--cluster-enabled', 'yes', ...announced], { port });
+    await redisCommand(port, 'CLUSTER', 'ADDSLOTSRANGE', 0, 16_383);
+    const nodes = [{ host: '127.0.0.1', port: gate.port }];
+    const connected = connect({ kind: 'cluster', nodes });
+    await connected.untilUsable();
+    gate.silence(step);
+    await cutAll(redis);
+    await waitUntil(() => gate.silenced() >= silent, { what: 'the new connections to fall silent' });
+    gate.silence();
+    prove(`a Cluster falls silent at ${step}`, `usable again after ${await connected.untilUsable()} ms`);
+  });
 
   it('during TLS: every connection is given up and tried again', async () => {
     let given = 0;
