@@ -49,7 +49,16 @@ const panel = z.looseObject({
   datasource: z.looseObject({ uid: z.string() }),
   targets: z.array(target).min(1),
 });
-const dashboard = z.looseObject({ panels: z.array(z.looseObject({ type: z.string() })) });
+// `label_values(metric, label)`
+const variable = z.looseObject({
+  name: z.string(),
+  datasource: z.looseObject({ uid: z.string() }),
+  query: z.looseObject({ query: z.string().regex(/^label_values\(\w+, \w+\)$/) }),
+});
+const dashboard = z.looseObject({
+  panels: z.array(z.looseObject({ type: z.string() })),
+  templating: z.looseObject({ list: z.array(variable) }),
+});
 
 /** Every panel names only metrics and labels that exist, and every metric is on a panel. */
 function dashboardProblems(root: string): readonly string[] {
@@ -60,6 +69,12 @@ function dashboardProblems(root: string): readonly string[] {
   const problems: string[] = [];
   for (const file of readdirSync(join(root, folder, 'dashboards'))) {
     const json = JSON.parse(readFileSync(join(root, folder, 'dashboards', file), 'utf8'));
+    for (const { name, datasource, query } of dashboard.parse(json).templating.list) {
+      const [, metric = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(query.query) ?? [];
+      const found = [...expressionProblems(`sum by (${label}) (${metric})`, known)];
+      if (!sources.includes(`"uid":"${datasource.uid}"`)) found.push('its data source is not provisioned');
+      problems.push(...found.map((problem) => `${file} variable "${name}": ${problem}`));
+    }
     for (const { title, datasource, targets } of readPanels(json)) {
       const found = targets.flatMap(({ expr, legendFormat }) =>
         expressionProblems(expr, known, legendFormat),

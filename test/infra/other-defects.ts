@@ -18,6 +18,7 @@ export const otherDefects: Readonly<Record<string, readonly Planted[]>> = {
       [dashboard, 'max(elicitation_pending)', 'sum(elicitation_pending)'],
       /summed/,
     ],
+    ['a variable over an unknown label', [dashboard, '_total, tenant)', '_total, town)'], /town/],
     ['another data source', [dashboard, '"uid": "parley-prometheus"', '"uid": "other"'], /not provisioned/],
     [
       'a metric on no panel',

@@ -46,7 +46,7 @@ export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemet
   const releasers = createReleasers();
   const log = createLog({ service: 'parley-worker', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
   releasers.add(() => telemetry.shutdown());
-  const metrics = createMetrics(telemetry.meter);
+  const metrics = createMetrics(telemetry.meter, env.PARLEY_LIMIT_METRIC_TENANTS);
   const backend = createRedisBackend({
     location,
     settings: backendSettings(env),

@@ -30,6 +30,19 @@ export const triggerLabel = createLabel<Trigger>(TRIGGERS);
 /** The surface as a label: itself when it is known, else `other`. */
 export const surfaceLabel = createLabel<SurfaceLabel>(SURFACES);
 
+/**
+ * Makes the tenant a label: itself for the first `tenantsMax` tenants of this process, else `other`, so that callers
+ * cannot increase the number of series without bound.
+ */
+export function createTenantLabel(tenantsMax: number): (tenant: string) => string {
+  const known = new Set<string>();
+  return (tenant) => {
+    if (!known.has(tenant) && known.size >= tenantsMax) return 'other';
+    known.add(tenant);
+    return tenant;
+  };
+}
+
 function createLabel<Label extends string>(known: readonly (Label | 'other')[]) {
   const labels = new Map<unknown, Label | 'other'>(known.map((label) => [label, label]));
   return (value: unknown): Label | 'other' => labels.get(value) ?? 'other';
@@ -52,12 +65,28 @@ export interface GaugeSources {
   readonly outboxLag?: GaugeSource;
 }
 
+const TENANTS_MAX = 100;
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Every instrument of a process. infra/telemetry/metrics.json describes each. Times are in seconds. */
-export function createMetrics(meter: Meter) {
+/**
+ * Every instrument of a process. infra/telemetry/metrics.json describes each. Times are in seconds. `tenantsMax`: how many
+ * tenants have series of their own.
+ */
+export function createMetrics(meter: Meter, tenantsMax = TENANTS_MAX) {
   const make = instrumentFactories(meter);
   return {
+    tenantLabel: createTenantLabel(tenantsMax),
+    tenantOutcomes: make.counter<{ tenant: string; outcome: TerminalStatus }>(
+      'tenant_outcomes',
+      'Terminal states reached, by tenant.',
+      OUTCOMES.map((outcome) => ({ tenant: 'other', outcome })),
+    ),
+    tenantTurns: make.counter<{ tenant: string; outcome: (typeof TURN_ENDS)[number] }>(
+      'tenant_turns',
+      'Turns that ended on this pod, by tenant.',
+      TURN_ENDS.map((outcome) => ({ tenant: 'other', outcome })),
+    ),
     requests: make.counter<{ mode: Mode; trigger: Trigger; surface: SurfaceLabel }>(
       'elicitation_requests',
       'Questions asked.',

@@ -177,6 +177,7 @@ function createSpans({ tracer, context = () => ROOT_CONTEXT }: ObserverDeps) {
 
 function countSettled(metrics: Metrics, row: Row, outcome: TerminalStatus): void {
   metrics.outcomes.add(1, { trigger: triggerLabel(row.definition.context.trigger), outcome });
+  metrics.tenantOutcomes.add(1, { tenant: metrics.tenantLabel(row.definition.tenant), outcome });
   metrics.waitDuration.record(lastedMs(row) / 1_000);
   if (outcome === 'expired') {
     metrics.expiredLate.record(secondsBetween(row.expiresAt, row.settledAt ?? row.expiresAt));

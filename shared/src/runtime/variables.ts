@@ -257,6 +257,12 @@ export const Variables = z.object({
   ),
   PARLEY_LIMIT_TURN_BYTES: integer(4_194_304, 10_000, 1e9, 'Bytes of events that one turn may append.'),
   PARLEY_LIMIT_HISTORY_MESSAGES: integer(200, 2, 100_000, 'Messages that a conversation remembers.'),
+  PARLEY_LIMIT_METRIC_TENANTS: integer(
+    100,
+    0,
+    10_000,
+    'Tenants that have metrics of their own in one process; later ones are counted as `other`.',
+  ),
   PARLEY_LIMIT_LOCAL_TIMERS: integer(
     200_000,
     0,

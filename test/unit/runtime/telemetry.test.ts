@@ -92,6 +92,20 @@ describe('a scrape', () => {
     expect(text).toContain('sse_connections 0\n');
   });
 
+  it('names as many tenants as it may, and counts later ones together', async () => {
+    const telemetry = await start();
+    const { tenantLabel, tenantOutcomes } = createMetrics(telemetry.meter, 2);
+    for (const tenant of ['acme', 'globex', 'initech', 'acme', 'hooli'])
+      tenantOutcomes.add(1, { tenant: tenantLabel(tenant), outcome: 'accepted' });
+    const text = await (await scraper(telemetry))();
+    const counts = [...text.matchAll(/^tenant_outcomes_total\{tenant="(\w+)",outcome="accepted"\} (\d+)$/gm)];
+    expect(Object.fromEntries(counts.map(([, tenant, count]) => [tenant, count]))).toEqual({
+      acme: '2',
+      globex: '1',
+      other: '2',
+    });
+  });
+
   it('has the buckets that the dashboards use', async () => {
     const telemetry = await start();
     const metrics = createMetrics(telemetry.meter);

@@ -82,6 +82,7 @@ export function createTurnObserver({ log, metrics, tracer }: TurnObserverDeps): 
     ended(run, { agent, outcome, durationMs, previous }) {
       metrics.turnsRunning.add(-1);
       metrics.turns.add(1, { outcome });
+      metrics.tenantTurns.add(1, { tenant: metrics.tenantLabel(run.tenant), outcome });
       const { streamRequestId, conversationId, userId } = run;
       log.info({ streamRequestId, conversationId, userId, agent, outcome, durationMs }, `turn ${outcome}`);
       const link = parseTraceparent(previous);

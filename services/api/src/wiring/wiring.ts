@@ -58,7 +58,7 @@ const SLOW_READER_MS = 30_000;
 export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const version = readVersion();
   const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
-  const metrics = createMetrics(telemetry.meter);
+  const metrics = createMetrics(telemetry.meter, env.PARLEY_LIMIT_METRIC_TENANTS);
   const backend = openBackend(env, metrics);
   metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
   const localTimers = createLocalTimers({
