@@ -17,6 +17,7 @@ import { waitContract } from './cases/elicitations/waiting.ts';
 import { watchContract } from './cases/elicitations/watching.ts';
 import { detachingContract } from './cases/runs/detaching.ts';
 import { lateCopyContract } from './cases/runs/late-copies.ts';
+import { quotaContract } from './cases/runs/quotas.ts';
 import { runsModelContract } from './cases/runs/random-commands.ts';
 import { runQueueContract } from './cases/runs/run-queues.ts';
 import { turnContract } from './cases/runs/turns.ts';
@@ -37,6 +38,7 @@ export function backendContract(name: string, store: Store): void {
     inboxContract(contract);
     waitContract(contract);
     turnContract(contract);
+    quotaContract(contract);
     lateCopyContract(contract);
     runQueueContract(contract);
     detachingContract(contract);

@@ -9,6 +9,8 @@ export const LOAD_ENV = {
   PARLEY_LOG_LEVEL: 'warn',
   PARLEY_LIMIT_USER_WRITES: '1000000',
   PARLEY_LIMIT_USER_STREAMS: '1000',
+  PARLEY_LIMIT_USER_READS: '1000000',
+  PARLEY_LIMIT_USER_TURNS: '1000',
 } as const;
 
 /** The service key of a tenant, as LOAD_ENV gives it to the pods. */

@@ -65,5 +65,6 @@ export function isParleyClientError(error: unknown, code?: ErrorCode): error is 
 /** Whether the same call may succeed when it is tried again. */
 export function isTransient(error: unknown): error is ParleyClientError {
   if (!isParleyClientError(error)) return false;
-  return error.code === 'unavailable' || error.code === 'rate_limited' || (error.status ?? 0) >= 500;
+  const { code, status = 0 } = error;
+  return code === 'unavailable' || code === 'rate_limited' || code === 'read_quota' || status >= 500;
 }

@@ -13,9 +13,15 @@ const STATUS_OF: Readonly<Record<ErrorCode, number | undefined>> = {
   idempotency_mismatch: undefined,
   stream_owner_mismatch: undefined,
   turn_running: undefined,
+  turn_quota: undefined,
+  token_quota: undefined,
+  conversation_quota: undefined,
+  storage_quota: undefined,
   too_large: 413,
   rate_limited: 429,
+  read_quota: undefined,
   unavailable: 503,
+  pod_busy: undefined,
   internal: 500,
 };
 const CODES = Object.keys(STATUS_OF) as ErrorCode[];

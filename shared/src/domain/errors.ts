@@ -1,6 +1,10 @@
 import type { Elicitation } from './elicitations/elicitation.ts';
 import type { Issue } from './issue.ts';
 
+/** Codes of turns that are refused because a quota is used up. */
+export const QUOTA_CODES = ['turn_quota', 'token_quota', 'conversation_quota', 'storage_quota'] as const;
+export type QuotaCode = (typeof QUOTA_CODES)[number];
+
 /** Stable error codes, which callers may rely on. The http layer maps them to HTTP statuses. */
 export const ERROR_CODES = [
   'invalid_request',
@@ -13,9 +17,12 @@ export const ERROR_CODES = [
   'idempotency_mismatch',
   'stream_owner_mismatch',
   'turn_running',
+  ...QUOTA_CODES,
   'too_large',
   'rate_limited',
+  'read_quota',
   'unavailable',
+  'pod_busy',
   'internal',
 ] as const;
 export type ErrorCode = (typeof ERROR_CODES)[number];

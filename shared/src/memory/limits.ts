@@ -8,7 +8,7 @@ export function createMemoryLimits(): Limits {
     JSON.stringify([limit, subject.tenant, subject.userId]);
 
   return {
-    async take(limit, subject, { points, windowSeconds }) {
+    async take(limit, subject, { points: budget, windowSeconds }, points = 1) {
       const key = keyOf(limit, subject);
       const now = performance.now();
       let window = windows.get(key);
@@ -17,8 +17,8 @@ export function createMemoryLimits(): Limits {
         windows.set(key, window);
         setTimeout(() => windows.get(key) === window && windows.delete(key), windowSeconds * 1000).unref();
       }
-      window.used += 1;
-      if (window.used <= points) return { allowed: true };
+      window.used += points;
+      if (window.used - points < budget) return { allowed: true };
       return {
         allowed: false,
         retryAfterSeconds: Math.max(1, Math.ceil((window.until - now) / 1000)),

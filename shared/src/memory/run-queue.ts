@@ -11,6 +11,11 @@ export function createMemoryRunQueue(): RunQueue {
   const waiting = new Map<string, StreamRef>();
   const consumers: Take[] = [];
 
+  function remove(take: Take): void {
+    const at = consumers.indexOf(take);
+    if (at !== -1) consumers.splice(at, 1);
+  }
+
   async function hand(key: string, stream: StreamRef, take: Take): Promise<void> {
     try {
       await take(stream);
@@ -37,12 +42,19 @@ export function createMemoryRunQueue(): RunQueue {
       handOut();
     },
     consume(take) {
-      consumers.push(take);
-      handOut();
+      let isClosed = false;
+      const resume = () => {
+        if (isClosed || consumers.includes(take)) return;
+        consumers.push(take);
+        handOut();
+      };
+      resume();
       return {
+        pause: () => remove(take),
+        resume,
         async close() {
-          const at = consumers.indexOf(take);
-          if (at !== -1) consumers.splice(at, 1);
+          isClosed = true;
+          remove(take);
         },
       };
     },

@@ -22,6 +22,17 @@ export interface BackendHealth {
   readonly timerCanaryAgeMs?: number;
 }
 
+/** What the chats of one person may use. */
+export interface ChatQuotas {
+  /** Turns that run at once. One that is detached does not count. */
+  readonly turnsMax: number;
+  /** Tokens of models in a day, from the first of them on. */
+  readonly tokensMax: number;
+  readonly conversationsMax: number;
+  /** Bytes of the records and feeds of runs, and of the histories of conversations. */
+  readonly storedBytesMax: number;
+}
+
 /** Limits that the commits enforce. */
 export interface BackendSettings {
   /** How long ended rows and feeds are kept, in ms. */
@@ -37,6 +48,7 @@ export interface BackendSettings {
   readonly historyMessagesMax: number;
   /** How long a conversation is kept after its last turn, in ms. */
   readonly conversationTtlMs: number;
+  readonly chatQuotas: ChatQuotas;
 }
 
 /** All ports of one backend: memory or Redis. */

@@ -4,6 +4,11 @@ import type { Owner } from '../domain/ids.ts';
 export interface Rate {
   readonly points: number;
   readonly windowSeconds: number;
+  /**
+   * Points that a pod takes ahead, so that most calls cost no round trip; the unused rest is lost at the end of the
+   * window. A 500th of the budget when absent.
+   */
+  readonly batch?: number;
 }
 
 export type LimitVerdict =
@@ -12,8 +17,11 @@ export type LimitVerdict =
 
 /** Limits that apply to all pods together. */
 export interface Limits {
-  /** Takes one point of the subject's budget under `limit`. */
-  take(limit: string, subject: Owner, rate: Rate): Promise<LimitVerdict>;
+  /**
+   * Takes points of the subject's budget under `limit`; one unless given. Allowed while any are left: a call that takes
+   * several may overspend.
+   */
+  take(limit: string, subject: Owner, rate: Rate, points?: number): Promise<LimitVerdict>;
   /** Occupies or renews one of `max` places for `ttlMs`. False when all are occupied. */
   hold(limit: string, subject: Owner, place: string, max: number, ttlMs: number): Promise<boolean>;
   /** The occupied places under `limit`, the one whose lease ends first at the front. */

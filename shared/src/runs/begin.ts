@@ -1,4 +1,5 @@
-import { ParleyError } from '../domain/errors.ts';
+import { ParleyError, type QuotaCode } from '../domain/errors.ts';
+import type { ChatQuota, ReachedQuota } from '../domain/runs/commands.ts';
 import type { BeginResult, NewRun, Runs } from '../ports/runs/runs.ts';
 import type { Recovery } from './recover.ts';
 
@@ -8,14 +9,17 @@ const ATTEMPTS_MAX = 5;
 export interface BeginDeps {
   readonly runs: Pick<Runs, 'begin'>;
   readonly recovery: Pick<Recovery, 'isRunning'>;
+  /** Called with the limit for which the run was not begun. */
+  readonly onRefused: (limit: `${ReachedQuota['of']}-${ChatQuota}`) => void;
 }
 
 /**
  * Begins a run, or finds the one that an earlier request with the same key began. Throws `turn_running` while another
- * run of the conversation runs (an orphaned one is offered to all pods), `idempotency_mismatch` and `unavailable`.
+ * run of the conversation runs (an orphaned one is offered to all pods), `idempotency_mismatch`, `unavailable`, and the
+ * error of a quota that is used up.
  */
 export async function beginRun(
-  { runs, recovery }: BeginDeps,
+  { runs, recovery, onRefused }: BeginDeps,
   run: NewRun,
 ): Promise<BeginResult & { type: 'begun' | 'known' }> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
@@ -27,7 +31,33 @@ export async function beginRun(
         'This Idempotency-Key was used with another message; use a new key.',
       );
     }
+    if (result.type === 'over-quota') {
+      onRefused(`${result.of}-${result.quota}`);
+      throw quotaError(result);
+    }
     if (await recovery.isRunning({ ...run, streamRequestId: result.streamRequestId })) break;
   }
   throw new ParleyError('turn_running', 'A turn is running in this conversation; wait for it or stop it.');
+}
+
+// What frees itself later than this is better asked again after a day.
+const RETRY_SECONDS_MAX = 86_400;
+const TURN_RETRY_SECONDS = 5;
+
+const QUOTA_ERRORS: Readonly<Record<ChatQuota, { readonly code: QuotaCode; readonly message: string }>> = {
+  turns: { code: 'turn_quota', message: 'Too many turns run at once; wait until one ends, or stop one.' },
+  tokens: { code: 'token_quota', message: 'The tokens of this day are used up; go on later.' },
+  conversations: {
+    code: 'conversation_quota',
+    message: 'Too many conversations are stored; go on in one of them, or later.',
+  },
+  storage: { code: 'storage_quota', message: 'The stored chats have reached their size limit; go on later.' },
+};
+
+function quotaError({ quota, retryInMs }: ReachedQuota): ParleyError {
+  const { code, message } = QUOTA_ERRORS[quota];
+  const seconds = quota === 'turns' ? TURN_RETRY_SECONDS : Math.ceil(retryInMs / 1000);
+  return new ParleyError(code, message, {
+    retryAfterSeconds: Math.min(RETRY_SECONDS_MAX, Math.max(1, seconds)),
+  });
 }

@@ -55,6 +55,8 @@ export interface LocalRuns {
   reserve(stream: StreamRef): () => void;
   /** Watches the run until the returned function is called. */
   watch(stream: StreamRef): () => void;
+  /** Number of active runs, of one tenant where it is given. */
+  countActive(tenant?: string): number;
   /** True while the run is active or reserved. */
   isBusy(streamRequestId: string): boolean;
   isReserved(streamRequestId: string): boolean;
@@ -116,6 +118,12 @@ export function createLocalRuns(): LocalRuns {
       const entry = entryFor(stream);
       if (entry.readers === 0) entry.watched = { stream };
       return count(stream, 'readers');
+    },
+    countActive(tenant) {
+      let count = 0;
+      for (const { work, stream } of runs.values())
+        if (work.size > 0 && (tenant === undefined || stream.tenant === tenant)) count += 1;
+      return count;
     },
     isBusy(streamRequestId) {
       const entry = runs.get(streamRequestId);

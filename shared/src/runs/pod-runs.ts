@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { isParleyError, ParleyError } from '../domain/errors.ts';
+import { type ErrorCode, isParleyError, ParleyError, QUOTA_CODES } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
+import type { ReachedQuota } from '../domain/runs/commands.ts';
 import type { ConversationRef, Run, RunRef } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import type { Conversations } from '../ports/runs/conversations.ts';
 import type { Heartbeats } from '../ports/runs/heartbeats.ts';
-import type { RunQueue } from '../ports/runs/run-queue.ts';
+import type { RunConsumer, RunQueue } from '../ports/runs/run-queue.ts';
 import type { BeginResult, NewRun, Runs } from '../ports/runs/runs.ts';
 import { beginRun } from './begin.ts';
 import { type ClaimedRun, claimRun } from './claim.ts';
@@ -17,6 +18,8 @@ import { createRecovery } from './recover.ts';
 import { stopTurn } from './stop.ts';
 
 const FIRST_TERM = 1;
+// Errors of a begin that has changed nothing.
+const REFUSALS: readonly ErrorCode[] = ['turn_running', 'idempotency_mismatch', ...QUOTA_CODES];
 
 export interface PodRunsDeps {
   readonly engine: Pick<Engine, 'list' | 'read' | 'withdraw'>;
@@ -28,9 +31,18 @@ export interface PodRunsDeps {
   /** The pod's name, for people. Each start of the pod is an owner of its own. */
   readonly pod: string;
   readonly leaseTiming?: LeaseTiming | undefined;
+  /** Runs that this pod works on at once. A full pod begins none, and takes none from the queue. No limit when absent. */
+  readonly runsMax?: number;
+  /** The same for the runs of one tenant, of which no more begin. */
+  readonly tenantRunsMax?: number;
+  /** Called with the limit for which a run was not begun. */
+  readonly onRefused?: (limit: RunLimit) => void;
   /** Receives errors of the recovery that are no outage. */
   readonly onFault: (error: unknown, run: StreamRef) => void;
 }
+
+/** A limit on runs, for metrics. */
+export type RunLimit = `${ReachedQuota['of']}-${ReachedQuota['quota']}` | 'pod-turns' | 'pod-tenant-turns';
 
 /**
  * Work on a run that this pod owns. `stopping` aborts it: with a RunInterruptedError where the pod stops, else because
@@ -48,7 +60,7 @@ export interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
   readonly owner: string;
   /**
    * Begins a run and works on it; or finds the run that an earlier request with the same key began (`known`). Throws
-   * what `beginRun` throws. After `unavailable` a run with a key may have begun, and then continues; one without a key
+   * what `beginRun` throws, and `pod_busy` where this pod may not begin more. After `unavailable` a run with a key may have begun, and then continues; one without a key
    * is ended.
    */
   begin(run: Omit<NewRun, 'owner'>, work: Work): Promise<BeginResult & { type: 'begun' | 'known' }>;
@@ -70,7 +82,8 @@ export interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
 }
 
 export function createPodRuns(deps: PodRunsDeps): PodRuns {
-  const { runs } = deps;
+  const { runs, runsMax = Number.POSITIVE_INFINITY, tenantRunsMax = Number.POSITIVE_INFINITY } = deps;
+  const onRefused = deps.onRefused ?? (() => undefined);
   const owner = `${deps.pod}/${randomUUID()}`;
   const local = createLocalRuns();
   const lease = startLease(
@@ -80,14 +93,42 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
     () => void recovery.poll(),
   );
   const recovery = createRecovery({ ...deps, local, owner, hasLapsed: (other) => lease.hasLapsed(other) });
-  const consumers: { close(): Promise<void> }[] = [];
+  const consumers: RunConsumer[] = [];
   let isClosing = false;
+  /** Runs that this pod is taking from the queue. */
+  let claiming = 0;
 
   /** Other pods must see a living owner before this pod owns a run. */
   async function ensureLease(): Promise<void> {
     await lease.renew();
     if (isClosing) {
       throw new ParleyError('unavailable', 'This pod is shutting down; ask again.', { retryAfterSeconds: 1 });
+    }
+  }
+
+  function isFull(): boolean {
+    return claiming + local.countActive() >= runsMax;
+  }
+
+  function refuseIfFull({ tenant }: StreamRef): void {
+    const limit = isFull()
+      ? 'pod-turns'
+      : local.countActive(tenant) >= tenantRunsMax
+        ? 'pod-tenant-turns'
+        : undefined;
+    if (limit === undefined) return;
+    onRefused(limit);
+    throw new ParleyError('pod_busy', 'This pod runs as many turns as it may; ask again.', {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  /** A full pod leaves the runs of the queue to others. */
+  function pauseWhileFull(): void {
+    if (isClosing) return;
+    for (const consumer of consumers) {
+      if (isFull()) consumer.pause();
+      else consumer.resume();
     }
   }
 
@@ -98,7 +139,10 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
     stopping: AbortController,
     work: Promise<CleanupKind | undefined>,
   ): void {
-    void local.activate(stream, stopping, work).then((cleanup) => {
+    const done = local.activate(stream, stopping, work);
+    pauseWhileFull();
+    void done.then((cleanup) => {
+      pauseWhileFull();
       if (cleanup !== undefined) recovery.cleanUp(stream, term, cleanup);
     });
   }
@@ -124,9 +168,10 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
     reserve: local.reserve,
     watch: local.watch,
     async begin(run, work) {
+      refuseIfFull(run);
       await ensureLease();
       const stopping = new AbortController();
-      const begun = beginRun({ runs, recovery }, { ...run, owner });
+      const begun = beginRun({ runs, recovery, onRefused }, { ...run, owner });
       const worked = begun.then(
         async (start) =>
           start.type === 'begun'
@@ -141,8 +186,17 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
     endBegun: (stream) => recovery.cleanUp(stream, FIRST_TERM, 'end'),
     claim(work) {
       const consumer = deps.runQueue.consume(async (stream) => {
-        await ensureLease();
-        await claimRun({ ...deps, local, recovery, owner }, stream, (claimed) => startClaimed(work, claimed));
+        if (isFull()) throw new ParleyError('pod_busy', 'This pod is full; another one takes the run.');
+        claiming += 1;
+        try {
+          await ensureLease();
+          await claimRun({ ...deps, local, recovery, owner }, stream, (claimed) => {
+            startClaimed(work, claimed);
+          });
+        } finally {
+          claiming -= 1;
+          pauseWhileFull();
+        }
       });
       consumers.push(consumer);
     },
@@ -171,6 +225,6 @@ function cleanupAfter(hasEnded: boolean): CleanupKind | undefined {
  * work; a caller without one got an error.
  */
 function cleanupAfterRefusal(error: unknown, hasKey: boolean): CleanupKind | undefined {
-  if (isParleyError(error, 'turn_running') || isParleyError(error, 'idempotency_mismatch')) return undefined;
+  if (isParleyError(error) && REFUSALS.includes(error.code)) return undefined;
   return hasKey ? 'offer' : 'end';
 }

@@ -202,6 +202,12 @@ export function backendSettings(env: Env): BackendSettings {
     turnBytesMax: env.PARLEY_LIMIT_TURN_BYTES,
     historyMessagesMax: env.PARLEY_LIMIT_HISTORY_MESSAGES,
     conversationTtlMs: env.PARLEY_CONVERSATION_SECONDS * 1000,
+    chatQuotas: {
+      turnsMax: env.PARLEY_LIMIT_USER_TURNS,
+      tokensMax: env.PARLEY_LIMIT_USER_TOKENS,
+      conversationsMax: env.PARLEY_LIMIT_USER_CONVERSATIONS,
+      storedBytesMax: env.PARLEY_LIMIT_USER_STORED_BYTES,
+    },
   };
 }
 

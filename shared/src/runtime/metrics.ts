@@ -1,5 +1,6 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 import { MODES, type Mode, STATUSES, type TerminalStatus } from '../domain/elicitations/status.ts';
+import { CHAT_QUOTAS } from '../domain/runs/commands.ts';
 import { WEBHOOK_OUTCOMES, type WebhookOutcome } from '../ports/delivery/webhook-observer.ts';
 import type { WakeSource } from '../ports/elicitations/observer.ts';
 
@@ -14,7 +15,18 @@ const TRIGGERS = [
   'other',
 ] as const;
 const SURFACES = ['api', 'chat', 'connect', 'mcp', 'a2a', 'acp', 'slack', 'widget', 'cli', 'other'] as const;
-const LIMITS = ['service-calls', 'user-writes', 'answers', 'streams', 'open'] as const;
+const LIMITS = [
+  'service-calls',
+  'user-writes',
+  'user-reads',
+  'tenant-reads',
+  'answers',
+  'streams',
+  'open',
+  ...CHAT_QUOTAS.flatMap((quota) => [`user-${quota}`, `tenant-${quota}`] as const),
+  'pod-turns',
+  'pod-tenant-turns',
+] as const;
 const SOURCES = ['push', 'read', 'sweep'] as const satisfies readonly WakeSource[];
 const REFRESHES = ['refreshed', 'refused', 'failed', 'overtaken'] as const;
 const TURN_ENDS = ['finished', 'stopped', 'failed', 'handed_over', 'detached'] as const;

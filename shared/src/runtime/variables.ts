@@ -1,45 +1,7 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-
-/** Schemas for single variables: they parse a text to a typed value. `about` is the description. */
-const text = (about: string) => z.string().optional().describe(about);
-const list = (about: string) =>
-  z
-    .string()
-    .default('')
-    .transform((value) =>
-      value
-        .split(',')
-        .map((part) => part.trim())
-        .filter((part) => part !== ''),
-    )
-    .describe(about);
-const integer = (fallback: number, min: number, max: number, about: string) =>
-  z
-    .string()
-    .default(String(fallback))
-    .transform((value, issues) => {
-      const number = Number(value);
-      if (/^[0-9]+$/.test(value) && number >= min && number <= max) return number;
-      issues.addIssue({ code: 'custom', message: `must be a whole number from ${min} to ${max}` });
-      return z.NEVER;
-    })
-    .describe(`${about} Default ${fallback}.`);
-const flag = (about: string) =>
-  z
-    .enum(['true', 'false'])
-    .default('false')
-    .transform((value) => value === 'true')
-    .describe(about);
-const nodes = (about: string) =>
-  list(about).transform((parts, issues) =>
-    parts.map((part) => {
-      const match = /^(.+):([0-9]{1,5})$/.exec(part);
-      if (match?.[1] !== undefined) return { host: match[1], port: Number(match[2]) };
-      issues.addIssue({ code: 'custom', message: 'must be host:port, comma separated' });
-      return z.NEVER;
-    }),
-  );
+import { LIMIT_VARIABLES } from './variables/limits.ts';
+import { flag, integer, list, nodes, text } from './variables/schemas.ts';
 
 /** Every environment variable that Parley reads. docs/configuration.md is generated from it. */
 export const Variables = z.object({
@@ -227,50 +189,8 @@ export const Variables = z.object({
   PARLEY_OUTBOX_MS: integer(1_000, 100, 600_000, 'How often the worker looks for due tasks in the outbox.'),
   PARLEY_CANARY_MS: integer(5_000, 100, 600_000, 'How often the timer canary runs.'),
 
-  PARLEY_LIMIT_USER_WRITES: integer(300, 1, 1e9, 'Writes of one user in 10 s.'),
-  PARLEY_LIMIT_USER_STREAMS: integer(20, 1, 1e6, 'Open event streams of one user.'),
-  PARLEY_LIMIT_USER_OPEN: integer(1_000, 1, 1e6, 'Open elicitations of one user.'),
-  PARLEY_LIMIT_USER_HISTORY: integer(1_000, 1, 1e6, 'Ended elicitations listed for one user.'),
-  PARLEY_LIMIT_ELICITATION_ANSWERS: integer(300, 1, 1e9, 'Answers to one elicitation in 10 s.'),
-  PARLEY_LIMIT_CONNECT_FORMS: integer(
-    600,
-    1,
-    1e6,
-    'Forms sent from one address on the connect pages in 10 min. An office may share one address.',
-  ),
-  PARLEY_LIMIT_CONNECT_FAILURES: integer(
-    30,
-    1,
-    1e6,
-    'Failed sign-ins, links of other people and refused keys from one address on the connect pages in 10 min.',
-  ),
-  PARLEY_LIMIT_SERVICE_CALLS: integer(50_000, 1, 1e9, 'Calls with one service key in 10 s.'),
-  PARLEY_LIMIT_BODY_BYTES: integer(262_144, 1_024, 67_108_864, 'Size of a request body.'),
-  PARLEY_LIMIT_MESSAGE_CHARACTERS: integer(10_000, 1, 1e6, 'Length of a message.'),
-  PARLEY_LIMIT_SCHEMA_BYTES: integer(32_768, 256, 1e7, 'Size of a form schema.'),
-  PARLEY_LIMIT_SCHEMA_PROPERTIES: integer(50, 1, 1_000, 'Fields of a form schema.'),
-  PARLEY_LIMIT_FEED_EVENTS: integer(
-    10_000,
-    100,
-    1e7,
-    'Approximate number of events kept of one stream request.',
-  ),
-  PARLEY_LIMIT_TURN_BYTES: integer(4_194_304, 10_000, 1e9, 'Bytes of events that one turn may append.'),
-  PARLEY_LIMIT_HISTORY_MESSAGES: integer(200, 2, 100_000, 'Messages that a conversation remembers.'),
-  PARLEY_LIMIT_METRIC_TENANTS: integer(
-    100,
-    0,
-    10_000,
-    'Tenants that have metrics of their own in one process; later ones are counted as `other`.',
-  ),
-  PARLEY_LIMIT_LOCAL_TIMERS: integer(
-    200_000,
-    0,
-    1e7,
-    'Deadlines for which one pod keeps a local timer. The queue handles the others.',
-  ),
+  ...LIMIT_VARIABLES,
 
-  // The OpenTelemetry SDK reads these and all its other variables by itself. Listed is what decides whether it starts.
   OTEL_SDK_DISABLED: z
     .enum(['true', 'false'])
     .default('false')

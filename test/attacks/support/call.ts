@@ -74,10 +74,16 @@ const STATUSES: Readonly<Record<ErrorCode, readonly number[]>> = {
   idempotency_mismatch: [409],
   stream_owner_mismatch: [409],
   turn_running: [409],
+  turn_quota: [429],
+  token_quota: [429],
+  conversation_quota: [429],
+  storage_quota: [429],
   expired: [410],
   too_large: [413, 431],
   rate_limited: [429],
+  read_quota: [429],
   unavailable: [503],
+  pod_busy: [503],
   internal: [],
 };
 

@@ -10,4 +10,5 @@ export const ROOMY: BackendSettings = {
   turnBytesMax: 1_000_000,
   historyMessagesMax: 100,
   conversationTtlMs: 60_000,
+  chatQuotas: { turnsMax: 1_000, tokensMax: 1e9, conversationsMax: 1_000, storedBytesMax: 1e9 },
 };

@@ -10,6 +10,8 @@ const ROOMY_CALLS: CallLimitSettings = {
   userStreams: 1e6,
   elicitationAnswers: 1e6,
   serviceCalls: 1e6,
+  userReads: 1e6,
+  tenantReads: 1e6,
 };
 
 /** The budgets of calls of one pod. No test meets a limit unless it sets its own. */

@@ -86,7 +86,7 @@ const MORTAL = { renewMs: 50, leaseMs: 1_000 };
 /** A queue of runs that this pod only offers to. */
 const onlyOffering = ({ offer }: RunQueue): RunQueue => ({
   offer,
-  consume: () => ({ close: async () => undefined }),
+  consume: () => ({ pause: () => undefined, resume: () => undefined, close: async () => undefined }),
 });
 
 /** A turn of the boss, who delegates by the user's text, and another pod besides its own. */

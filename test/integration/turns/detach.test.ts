@@ -302,7 +302,11 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
           runQueue: {
             ...runQueue,
             offer: refusing(runQueue.offer),
-            consume: () => ({ close: async () => undefined }),
+            consume: () => ({
+              pause: () => undefined,
+              resume: () => undefined,
+              close: async () => undefined,
+            }),
           },
         },
         model,

@@ -3,13 +3,13 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
-import type { Limits } from '@parley/shared/ports/limits';
+import type { Limits, Rate } from '@parley/shared/ports/limits';
 import type { LimitName } from '@parley/shared/runtime/metrics';
 import type { RouteCall } from './route.ts';
 
 /** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
 export interface CallLimits {
-  /** One call of this caller: a service call, or a user's write. */
+  /** One call of this caller: a service call, or a user's write or read. */
   call(caller: Caller, writes: boolean): Promise<void>;
   /** One answer of one caller to one elicitation. */
   answer(owner: Owner, elicitationId: string): Promise<void>;
@@ -41,6 +41,8 @@ export interface CallLimitSettings {
   readonly userStreams: number;
   readonly elicitationAnswers: number;
   readonly serviceCalls: number;
+  readonly userReads: number;
+  readonly tenantReads: number;
 }
 
 const WINDOW_SECONDS = 10;
@@ -48,6 +50,10 @@ const PLACE_MS = 45_000;
 const RENEW_MS = 15_000;
 /** A service key has its budget under a name that no user can have. */
 const SERVICE_USER = '\u0000service';
+/** The same for a tenant as a whole. */
+const TENANT_USER = '\u0000tenant';
+// A read should not cost a second round trip: pods take this share of a budget ahead.
+const READ_BATCHES = 50;
 
 export interface CallLimitDeps {
   readonly limits: Limits;
@@ -62,13 +68,28 @@ export interface CallLimitDeps {
 /** Makes the budgets. */
 export function createCallLimits(deps: CallLimitDeps): CallLimits {
   const { limits, settings, holder, renewMs = RENEW_MS, onRefused } = deps;
-  async function take(limit: LimitName, subject: Owner, points: number, of = ''): Promise<void> {
-    const verdict = await limits.take(`${limit}${of}`, subject, { points, windowSeconds: WINDOW_SECONDS });
-    if (verdict.allowed) return;
+  async function spend(limit: LimitName, subject: Owner, rate: Rate, of = ''): Promise<number | undefined> {
+    const verdict = await limits.take(`${limit}${of}`, subject, rate);
+    if (verdict.allowed) return undefined;
     onRefused(limit);
-    throw new ParleyError('rate_limited', 'Too many requests; wait and try again.', {
-      retryAfterSeconds: verdict.retryAfterSeconds,
-    });
+    return verdict.retryAfterSeconds;
+  }
+
+  async function take(limit: LimitName, subject: Owner, points: number, of = ''): Promise<void> {
+    const retryAfterSeconds = await spend(limit, subject, { points, windowSeconds: WINDOW_SECONDS }, of);
+    if (retryAfterSeconds === undefined) return;
+    throw new ParleyError('rate_limited', 'Too many requests; wait and try again.', { retryAfterSeconds });
+  }
+
+  async function takeRead({ tenant, userId }: Owner): Promise<void> {
+    const ofTenant = { tenant, userId: TENANT_USER };
+    const [byUser, byTenant] = await Promise.all([
+      spend('user-reads', { tenant, userId }, readRate(settings.userReads)),
+      spend('tenant-reads', ofTenant, readRate(settings.tenantReads)),
+    ]);
+    const retryAfterSeconds = byUser ?? byTenant;
+    if (retryAfterSeconds === undefined) return;
+    throw new ParleyError('read_quota', 'Too many reads; wait and try again.', { retryAfterSeconds });
   }
 
   return {
@@ -78,6 +99,8 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
         await take('service-calls', { tenant: caller.tenant, userId }, settings.serviceCalls);
       } else if (writes) {
         await take('user-writes', caller, settings.userWrites);
+      } else {
+        await takeRead(caller);
       }
     },
     answer: (owner, elicitationId) =>
@@ -101,6 +124,10 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
       };
     },
   };
+}
+
+function readRate(points: number): Rate {
+  return { points, windowSeconds: WINDOW_SECONDS, batch: Math.floor(points / READ_BATCHES) };
 }
 
 /**

@@ -12,9 +12,15 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   idempotency_mismatch: 409,
   stream_owner_mismatch: 409,
   turn_running: 409,
+  turn_quota: 429,
+  token_quota: 429,
+  conversation_quota: 429,
+  storage_quota: 429,
   too_large: 413,
   rate_limited: 429,
+  read_quota: 429,
   unavailable: 503,
+  pod_busy: 503,
   internal: 500,
 };
 
@@ -29,9 +35,15 @@ const TITLE_OF: Readonly<Record<ErrorCode, string>> = {
   idempotency_mismatch: 'Idempotency key reused',
   stream_owner_mismatch: 'Stream request of another user',
   turn_running: 'Turn running',
+  turn_quota: 'Too many turns at once',
+  token_quota: 'Tokens used up',
+  conversation_quota: 'Too many conversations',
+  storage_quota: 'Storage used up',
   too_large: 'Too large',
   rate_limited: 'Too many requests',
+  read_quota: 'Too many reads',
   unavailable: 'Temporarily unavailable',
+  pod_busy: 'This pod is full',
   internal: 'Internal error',
 };
 

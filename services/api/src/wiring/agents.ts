@@ -1,4 +1,5 @@
 import type { Tracer } from '@opentelemetry/api';
+import { withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
 import { leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
 import { loadAgentsConfig } from '../agents/config/load.ts';
 import { createAgents } from '../agents/loop/agents.ts';
@@ -60,7 +61,14 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   });
   const turns = createTurns({
     engine,
-    runs: backend.runs,
+    runs: withTenantQuotas(backend.runs, backend.limits, {
+      turns: env.PARLEY_LIMIT_TENANT_TURNS,
+      tokens: env.PARLEY_LIMIT_TENANT_TOKENS,
+      storedBytes: env.PARLEY_LIMIT_TENANT_STORED_BYTES,
+    }),
+    runsMax: env.PARLEY_LIMIT_POD_TURNS,
+    tenantRunsMax: env.PARLEY_LIMIT_POD_TENANT_TURNS,
+    onRefused: (limit) => parts.metrics.rateLimited.add(1, { limit }),
     conversations: backend.conversations,
     feed: backend.feed,
     heartbeats: backend.heartbeats,

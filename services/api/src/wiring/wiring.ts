@@ -174,6 +174,8 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
       userStreams: env.PARLEY_LIMIT_USER_STREAMS,
       elicitationAnswers: env.PARLEY_LIMIT_ELICITATION_ANSWERS,
       serviceCalls: env.PARLEY_LIMIT_SERVICE_CALLS,
+      userReads: env.PARLEY_LIMIT_USER_READS,
+      tenantReads: env.PARLEY_LIMIT_TENANT_READS,
     },
     holder: { owner, hasLapsed: lease.hasLapsed },
     onRefused: (limit) => metrics.rateLimited.add(1, { limit }),

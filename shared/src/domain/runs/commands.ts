@@ -21,6 +21,19 @@ export interface RunningTurn {
   readonly term: number;
 }
 
+/** What a person's chats may use. `storage`: bytes of their runs and histories. `tokens`: of models, in a day. */
+export const CHAT_QUOTAS = ['turns', 'tokens', 'conversations', 'storage'] as const;
+export type ChatQuota = (typeof CHAT_QUOTAS)[number];
+
+/** A quota that does not admit another turn now. */
+export interface ReachedQuota {
+  /** Whose quota it is. */
+  readonly of: 'user' | 'tenant';
+  readonly quota: ChatQuota;
+  /** When something of it becomes free by itself, in ms; 0 where that cannot be told. */
+  readonly retryInMs: number;
+}
+
 interface Begin {
   /** A pod, or `UNOWNED`. */
   readonly owner: string;
@@ -31,6 +44,8 @@ interface Begin {
   readonly eventBytes: readonly [number];
   /** Another turn that runs in the same conversation. */
   readonly running?: RunningTurn;
+  /** Absent where all quotas admit the turn, and for delegates. */
+  readonly reached?: ReachedQuota;
 }
 
 /** The part that all writes of an owner have. */
@@ -98,7 +113,9 @@ export type BeginResult =
   /** The run exists, and was begun by another request. */
   | { readonly type: 'mismatch' }
   /** Another turn of this conversation is running. */
-  | ({ readonly type: 'running' } & RunningTurn);
+  | ({ readonly type: 'running' } & RunningTurn)
+  /** A quota of the person or of the tenant is used up. */
+  | ({ readonly type: 'over-quota' } & ReachedQuota);
 
 export type WriteResult =
   /** Written now, or by an earlier call of the same write. */

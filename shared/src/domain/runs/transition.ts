@@ -82,8 +82,9 @@ export function stateOf({ status, owner }: Pick<RunControl, 'status' | 'owner'>)
 }
 
 function begin(_run: undefined, command: RunCommands['begin']): RunDecision<'begin'> {
-  const { owner, conversationId, parent, request, eventBytes, running } = command;
+  const { owner, conversationId, parent, request, eventBytes, running, reached } = command;
   if (running !== undefined) return { result: { type: 'running', ...running } };
+  if (reached !== undefined) return { result: { type: 'over-quota', ...reached } };
   const control: RunControl = {
     conversationId,
     status: 'running',

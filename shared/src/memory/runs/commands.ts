@@ -1,4 +1,4 @@
-import type { RunCommand, RunningTurn } from '../../domain/runs/commands.ts';
+import type { ReachedQuota, RunCommand, RunningTurn } from '../../domain/runs/commands.ts';
 import { UNOWNED } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { NewRun, RunWrite } from '../../ports/runs/runs.ts';
@@ -11,8 +11,12 @@ export interface WriteFacts {
   readonly waitEnded: boolean;
 }
 
-/** `running`: another turn that runs in the conversation. */
-export function beginCommand(run: NewRun, running: RunningTurn | undefined): RunCommand<'begin'> {
+/** `running`: another turn that runs in the conversation. `reached`: a quota that does not admit the turn. */
+export function beginCommand(
+  run: NewRun,
+  running: RunningTurn | undefined,
+  reached: ReachedQuota | undefined,
+): RunCommand<'begin'> {
   const { owner, conversationId, parent, request, event } = run;
   return {
     type: 'begin',
@@ -22,6 +26,7 @@ export function beginCommand(run: NewRun, running: RunningTurn | undefined): Run
     ...(parent !== undefined && { parent }),
     ...(request !== undefined && { request }),
     ...(running !== undefined && { running }),
+    ...(reached !== undefined && { reached }),
   };
 }
 

@@ -22,6 +22,8 @@ export interface MemoryConversations extends Conversations {
   hasHistory(conversation: ConversationRef): boolean;
   /** Notes that this turn runs in its conversation since `now`. */
   begin(run: NewRun, now: number): void;
+  /** The conversations of a person, without those of delegates, and the bytes of their messages. */
+  usedBy(owner: Owner): { readonly ids: ReadonlySet<string>; readonly bytes: number };
   /** Keeps the conversation as long as a turn may run from now on. */
   keep(run: RunRef): void;
   /** Frees the conversation of a turn and adds to its history. */
@@ -29,6 +31,8 @@ export interface MemoryConversations extends Conversations {
 }
 
 interface Stored {
+  readonly conversation: ConversationRef;
+  readonly isDelegate: boolean;
   readonly running?: string;
   readonly last?: LastTurn;
   readonly messages: readonly Message[];
@@ -62,6 +66,19 @@ export function createMemoryConversations(
     },
     running: (conversation) => find(conversation)?.running,
     hasHistory: (conversation) => (find(conversation)?.messages.length ?? 0) > 0,
+    usedBy({ tenant, userId }) {
+      const own = conversations
+        .values()
+        .filter(
+          ({ conversation: of, isDelegate }) => !isDelegate && of.tenant === tenant && of.userId === userId,
+        );
+      return {
+        ids: new Set(own.map(({ conversation }) => conversation.conversationId)),
+        bytes: own
+          .flatMap(({ messages }) => messages)
+          .reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(message)), 0),
+      };
+    },
     async list(owner, { limit, cursor }) {
       const all = conversations
         .values()
@@ -92,6 +109,8 @@ export function createMemoryConversations(
         ...(title !== undefined && { title }),
       };
       keep(run, {
+        conversation: run,
+        isDelegate: run.parent !== undefined,
         messages: [],
         ...before,
         running: run.streamRequestId,
@@ -106,6 +125,8 @@ export function createMemoryConversations(
       const { streamRequestId } = run;
       const { running, messages, listed } = find(run) ?? { messages: [] };
       const stored: Stored = {
+        conversation: run,
+        isDelegate,
         ...(listed !== undefined && { listed }),
         last: { streamRequestId, wasDetached, ...(traceparent !== undefined && { traceparent }) },
         ...(running !== undefined && running !== streamRequestId && { running }),

@@ -8,6 +8,8 @@ export type RunRecord = Omit<Run, keyof RunStanding | 'writerSeq'>;
 export interface StoredRun {
   control: RunControl;
   record: RunRecord;
+  /** Bytes that the run stored when it began, was last detached, or ended. */
+  storedBytes: number;
 }
 
 /** `hasHistory`: Parley knows the conversation, and what the client says of the time before is left out. */
@@ -43,7 +45,7 @@ export function newRecord(run: NewRun, hasHistory: boolean, now: number): RunRec
   });
 }
 
-export function refOf({ control, record }: StoredRun): RunRef {
+export function refOf({ control, record }: Pick<StoredRun, 'control' | 'record'>): RunRef {
   const { tenant, userId, streamRequestId } = record;
   return { tenant, userId, streamRequestId, conversationId: control.conversationId };
 }

@@ -8,7 +8,7 @@ import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { Conversations } from '../../ports/runs/conversations.ts';
 import { resumeTask } from '../../ports/runs/resume-task.ts';
-import type { NewRun, Runs, RunWrite, WriteResult } from '../../ports/runs/runs.ts';
+import { type NewRun, type Runs, type RunWrite, tokensOf, type WriteResult } from '../../ports/runs/runs.ts';
 import type { MemoryElicitations } from '../elicitations.ts';
 import type { InProcessEventBus } from '../event-bus.ts';
 import { createExpiringMap } from '../expiring-map.ts';
@@ -16,6 +16,7 @@ import { type MemoryFeed, streamKey } from '../feed.ts';
 import { beginCommand, takeOverCommand, writeCommand } from './commands.ts';
 import { createMemoryConversations } from './conversations.ts';
 import { newRecord, refOf, runOf, type StoredRun, standingOf, withNote, withOwner } from './record.ts';
+import { createMemoryUsage, storedBytesOf } from './usage.ts';
 
 export interface MemoryRunsDeps {
   readonly feed: MemoryFeed;
@@ -35,6 +36,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
   const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
   const runs = createExpiringMap<StoredRun>();
   const conversations = createMemoryConversations(settings, lifeMs);
+  const usage = createMemoryUsage({ quotas: settings.chatQuotas, runs: runs.values, conversations });
 
   function append(run: RunRef, events: readonly TurnEvent[], now: number, ttlMs: number): void {
     const { tenant, userId, streamRequestId } = run;
@@ -60,12 +62,13 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
 
   function begin(given: NewRun): ReturnType<Runs['begin']> {
     const stored = runs.get(streamKey(given));
-    const command = beginCommand(given, runningTurn(given));
+    const command = beginCommand(given, runningTurn(given), usage.reached(given));
     const { result, change } = transitionRun(stored?.control, command);
     if (change !== undefined) {
       const now = Date.now();
       const record = newRecord(given, conversations.hasHistory(given), now);
-      runs.set(streamKey(given), { control: change.control, record }, now + lifeMs);
+      const begun = { control: change.control, record };
+      runs.set(streamKey(given), { ...begun, storedBytes: storedBytesOf(begun) }, now + lifeMs);
       conversations.begin(given, now);
       append(given, [given.event], now, lifeMs);
     }
@@ -81,9 +84,12 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
     const now = Date.now();
     const run = refOf(stored);
     const ttlMs = command.type === 'end' ? settings.retentionMs : lifeMs;
+    const isRepeat = given.number !== undefined && given.number === stored.control.writes;
     stored.control = change.control;
     const stamp = { at: now, term: given.term };
     for (const note of given.notes ?? []) stored.record = withNote(stored.record, note, stamp);
+    if (!isRepeat) usage.spend(stored.record, tokensOf(given.notes ?? []));
+    if (command.type !== 'write') stored.storedBytes = storedBytesOf(stored);
     runs.set(streamKey(run), stored, now + ttlMs);
     if (command.type === 'detach') applyDetach(stored, given.detach, now);
     if (command.type === 'end') applyEnd(stored, given.end, now);

@@ -2,6 +2,9 @@ import type { StreamRef } from '../../domain/ids.ts';
 
 /** Delivery of runs to a pod. */
 export interface RunConsumer {
+  /** Has runs wait for other pods, until `resume`. A delivery that is under way may still come. */
+  pause(): void;
+  resume(): void;
   /** Ends the delivery. Safe to repeat. */
   close(): Promise<void>;
 }
@@ -15,7 +18,7 @@ export interface RunQueue {
   offer(stream: StreamRef, term: number): Promise<void>;
   /**
    * Delivers runs to this pod. `take` resolves once the pod owns the run or knows that no pod needs to; where it rejects,
-   * the run is delivered again, to this pod or another one.
+   * the run is delivered again, to this pod or another one: within a second where it rejects with `pod_busy`.
    */
   consume(take: (stream: StreamRef) => Promise<void>): RunConsumer;
 }

@@ -49,6 +49,15 @@ export type RunNote =
   | { readonly type: 'call'; readonly call: CallRecord }
   | { readonly type: 'pause'; readonly pause: PauseRecord };
 
+/** The tokens of models that the steps among these notes took. */
+export function tokensOf(notes: readonly RunNote[]): number {
+  return notes.reduce(
+    (sum, note) =>
+      note.type === 'step' ? sum + (note.step.inputTokens ?? 0) + (note.step.outputTokens ?? 0) : sum,
+    0,
+  );
+}
+
 export interface RunWrite {
   readonly term: number;
   /**
@@ -84,7 +93,10 @@ export interface RunTerm {
  * is the table of `domain/runs/transition.ts`. All calls throw `unavailable`.
  */
 export interface Runs {
-  /** Begins a turn, unless it exists already or another one runs in its conversation. */
+  /**
+   * Begins a turn, unless it exists already, another one runs in its conversation, or a quota of its person is used up.
+   * Quotas apply to turns of people: a delegate's run is counted and never refused, a turn without a person is neither.
+   */
   begin(run: NewRun): Promise<BeginResult>;
   /** The run and the clock; no run when there is none, or its retention ended. */
   read(stream: StreamRef): Promise<{ readonly run: Run | undefined; readonly now: number }>;

@@ -108,6 +108,21 @@ export function messagesKey(conversation: ConversationRef): string {
   return ownedBy(conversation, 'messages', `/${encode(conversation.conversationId)}`);
 }
 
+/** Hash: the bytes that each run and conversation of an owner stores, with their `total` and the number of `conversations`. */
+export function usageKey(owner: Owner): string {
+  return ownedBy(owner, 'usage');
+}
+
+/** Sorted set: the entries of an owner's usage by the time (ms) at which they expire. */
+export function usageEndsKey(owner: Owner): string {
+  return ownedBy(owner, 'usage-ends');
+}
+
+/** Set: the keys of an owner's turns that run. */
+export function turnsKey(owner: Owner): string {
+  return ownedBy(owner, 'turns');
+}
+
 /** String: the value that holds a name within a tenant. */
 export function claimKey({ family, tenant, name }: ClaimName): string {
   return `${ROOT}:{${tagOf(bucketOfName(tenant, name))}}:claim:${family}:${encode(tenant)}/${encode(name)}`;

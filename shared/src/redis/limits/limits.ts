@@ -27,14 +27,14 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
   const credits = new Map<string, Credit>();
   const refills = new Map<string, Promise<Grant>>();
 
-  function spendCredit(key: string): boolean {
+  function spendCredit(key: string, points: number): boolean {
     const credit = credits.get(key);
     if (credit === undefined) return false;
-    if (credit.points === 0 || performance.now() >= credit.until) {
+    if (credit.points < points || performance.now() >= credit.until) {
       credits.delete(key);
       return false;
     }
-    credit.points -= 1;
+    credit.points -= points;
     return true;
   }
 
@@ -51,12 +51,13 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     return { granted, leftMs };
   }
 
-  /** Takes a batch: its first point is the caller's, the others are kept for the next calls. */
-  function refill(key: string, rate: Rate, batch: number): Promise<Grant> {
+  /** Takes a batch: its first points are the caller's, the others are kept for the next calls. */
+  function refill(key: string, rate: Rate, points: number, batch: number): Promise<Grant> {
     const refilling = draw(key, rate, batch)
       .then((grant) => {
         const { granted, leftMs } = grant;
-        if (granted > 1) keepCredit(key, { points: granted - 1, until: performance.now() + leftMs });
+        if (granted > points)
+          keepCredit(key, { points: granted - points, until: performance.now() + leftMs });
         return grant;
       })
       .finally(() => refills.delete(key));
@@ -65,14 +66,14 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
   }
 
   return {
-    async take(limit, subject, rate) {
+    async take(limit, subject, rate, points = 1) {
       const key = limitKey(limit, subject);
-      const batch = Math.floor(rate.points / BATCHES_PER_BUDGET);
-      if (batch <= 1) return verdictOf(await draw(key, rate, 1));
+      const batch = rate.batch ?? Math.floor(rate.points / BATCHES_PER_BUDGET);
+      if (batch <= points) return verdictOf(await draw(key, rate, points));
       for (;;) {
-        if (spendCredit(key)) return ALLOWED;
+        if (spendCredit(key, points)) return ALLOWED;
         const underWay = refills.get(key);
-        if (underWay === undefined) return verdictOf(await refill(key, rate, batch));
+        if (underWay === undefined) return verdictOf(await refill(key, rate, points, batch));
         const grant = await underWay;
         if (grant.granted === 0) return verdictOf(grant);
       }

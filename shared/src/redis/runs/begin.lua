@@ -1,4 +1,4 @@
--- requires: client/clock, feed/append
+-- requires: client/clock, feed/append, runs/usage
 -- Begins a turn, unless it is known already or another one runs in its conversation.
 --
 -- runLife: how long a run may last with its retention, in ms; conversationLife: how long a conversation stays meanwhile
@@ -6,14 +6,18 @@
 -- field: the turn's field in the index of running turns. asked: digest of the request, nonce: of this call; both may be ''
 -- traceparent: the parent of the turn's spans, or ''. title: the title of a conversation that has none, or ''
 -- wholeInput: the input where nothing is known of the conversation
+-- metered: '1' where the turn counts against the quotas of its person, else ''. turnsMax, tokensMax, conversationsMax,
+-- storedMax: these quotas; a delegate's run is counted and never refused. detachedOwner: the owner of detached runs
+-- usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
 -- Returns {1, term, writer's sequence number} when begun, also by an earlier sending of this call;
 --         {0, stream request} when another turn runs;
 --         {2, conversation} when an earlier call asked for the same, or this call did and the turn was taken over or ended;
---         {3} when an earlier call asked for something else.
-local run, feed, conversation, running, messages, conversations = unpack(KEYS)
+--         {3} when an earlier call asked for something else;
+--         {4, quota, ms until something of it becomes free} when a quota is used up.
+local run, feed, conversation, running, messages, conversations, usage, usageEnds, turns, tokens = unpack(KEYS)
 local streamRequestId, owner, agent, conversationId, input, eventName, eventJson, channel, wakeJson, runLife,
   conversationLife, gone, parent, delegateRequest, support, field, delivery, asked, nonce, wholeInput, traceparent,
-  title = unpack(ARGV)
+  title, metered, turnsMax, tokensMax, conversationsMax, storedMax, detachedOwner = unpack(ARGV)
 
 local knownOwner, term, writerSeq, status, begunBy, askedBefore, knownConversation = unpack(redis.call('HMGET', run,
   'owner', 'term', 'writerSeq', 'status', 'begunBy', 'asked', 'conversationId'))
@@ -29,6 +33,37 @@ if other and other ~= gone then return { 0, other } end
 local now, microseconds = readClock()
 local events = { eventName, eventJson }
 if redis.call('EXISTS', messages) == 0 then input = wholeInput end
+local conversationEntry = 'conversation ' .. conversationId
+
+-- Turns that are gone, or detached since they were counted, do not run.
+local function countTurns()
+  for _, key in ipairs(redis.call('SMEMBERS', turns)) do
+    local turnStatus, turnOwner = unpack(redis.call('HMGET', key, 'status', 'owner'))
+    if turnStatus ~= 'running' or turnOwner == detachedOwner then redis.call('SREM', turns, key) end
+  end
+  return redis.call('SCARD', turns)
+end
+
+local function untilFirstEnd()
+  local _, first = unpack(redis.call('ZRANGE', usageEnds, 0, 0, 'WITHSCORES'))
+  return first and first - now or 0
+end
+
+local function findReachedQuota()
+  if redis.call('SCARD', turns) >= tonumber(turnsMax) and countTurns() >= tonumber(turnsMax) then return 'turns', 0 end
+  if tonumber(redis.call('GET', tokens) or 0) >= tonumber(tokensMax) then return 'tokens', redis.call('PTTL', tokens) end
+  removeExpired(usage, usageEnds, now)
+  local stored, count = unpack(redis.call('HMGET', usage, 'total', 'conversations'))
+  if tonumber(count or 0) >= tonumber(conversationsMax) and not redis.call('ZSCORE', usageEnds, conversationEntry) then
+    return 'conversations', untilFirstEnd()
+  end
+  if tonumber(stored or 0) + #input > tonumber(storedMax) then return 'storage', untilFirstEnd() end
+end
+
+if metered ~= '' and parent == '' then
+  local quota, retryIn = findReachedQuota()
+  if quota then return { 4, quota, retryIn } end
+end
 redis.call('HSET', run, 'status', 'running', 'owner', owner, 'term', 1, 'writerSeq', 1, 'bytes', countBytes(events, 1),
   'agent', agent, 'conversationId', conversationId, 'startedAt', now, 'input', input, 'support', support,
   'delivery', delivery, 'owner:1', string.format('%.0f %s', now, owner))
@@ -36,6 +71,16 @@ if traceparent ~= '' then redis.call('HSET', run, 'traceparent', traceparent) en
 if parent ~= '' then redis.call('HSET', run, 'parent', parent) end
 if asked ~= '' then redis.call('HSET', run, 'asked', asked, 'begunBy', nonce) end
 if delegateRequest ~= '' then redis.call('HSET', run, 'delegateRequest', delegateRequest) end
+if metered ~= '' then
+  redis.call('HSET', run, 'metered', metered, 'recordBytes', #input)
+  setStored(usage, usageEnds, 'run ' .. streamRequestId, #input + #eventJson, now, runLife)
+  if parent == '' then
+    redis.call('SADD', turns, run)
+    keepAtLeast(turns, runLife)
+    local known = redis.call('HGET', conversation, 'messageBytes') or 0
+    setStored(usage, usageEnds, conversationEntry, known, now, conversationLife)
+  end
+end
 redis.call('PEXPIRE', run, runLife)
 redis.call('HSET', running, field, owner)
 redis.call('HSET', conversation, 'running', streamRequestId, 'agent', agent, 'updatedAt', now)

@@ -1,5 +1,7 @@
-import { type ConnectionOptions, type Job, type Queue, Worker } from 'bullmq';
+import { type ConnectionOptions, DelayedError, type Job, type Queue, Worker } from 'bullmq';
 import { z } from 'zod';
+import { isParleyError } from '../../domain/errors.ts';
+import type { StreamRef } from '../../domain/ids.ts';
 import type { RedisLocation } from '../../ports/redis-location.ts';
 import type { RunConsumer, RunQueue } from '../../ports/runs/run-queue.ts';
 import { type Commands, connectWorker } from '../client/connect.ts';
@@ -53,7 +55,7 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
     consume(take) {
       const connection = connectWorker(location);
       connection.on('error', () => undefined);
-      const worker = new Worker(RUNS_QUEUE, ({ data }: Job) => take(Stream.parse(data)), {
+      const worker = new Worker(RUNS_QUEUE, processJob(take), {
         connection: connection as unknown as ConnectionOptions,
         prefix: timerPrefix(QUEUE_INDEX),
         concurrency: AT_ONCE,
@@ -70,6 +72,9 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
         connection.disconnect();
       };
       const consumer: RunConsumer = {
+        // Deliveries that are under way end on their own.
+        pause: () => void worker.pause(true).catch((error: unknown) => onError?.(error)),
+        resume: () => worker.resume(),
         close() {
           closing ??= close().finally(() => consumers.delete(consumer));
           return closing;
@@ -82,5 +87,18 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
       await Promise.allSettled([...consumers].map((consumer) => consumer.close()));
       await queue?.close();
     },
+  };
+}
+
+/** Takes the run of a job. The job of a pod that is full goes back to the queue; any other failure removes it. */
+function processJob(take: (stream: StreamRef) => Promise<void>) {
+  return async (job: Job, token?: string): Promise<void> => {
+    try {
+      await take(Stream.parse(job.data));
+    } catch (error) {
+      if (!isParleyError(error, 'pod_busy')) throw error;
+      await job.moveToDelayed(Date.now() + RETRY_MS, token);
+      throw new DelayedError();
+    }
   };
 }

@@ -6,6 +6,7 @@ import {
   parseStreamPath,
   type StreamRef,
 } from '../../domain/ids.ts';
+import type { ChatQuota } from '../../domain/runs/commands.ts';
 import {
   DETACHED,
   ParentCall,
@@ -15,9 +16,16 @@ import {
   UNOWNED,
 } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
-import type { BackendSettings } from '../../ports/backend.ts';
+import type { BackendSettings, ChatQuotas } from '../../ports/backend.ts';
 import { resumeTask } from '../../ports/runs/resume-task.ts';
-import type { BeginResult, NewRun, Runs, RunWrite, WriteResult } from '../../ports/runs/runs.ts';
+import {
+  type BeginResult,
+  type NewRun,
+  type Runs,
+  type RunWrite,
+  tokensOf,
+  type WriteResult,
+} from '../../ports/runs/runs.ts';
 import type { Commands } from '../client/connect.ts';
 import {
   channelName,
@@ -25,9 +33,13 @@ import {
   conversationsKey,
   elicitationKey,
   feedKey,
+  limitKey,
   messagesKey,
   runKey,
   runningKey,
+  turnsKey,
+  usageEndsKey,
+  usageKey,
 } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
@@ -36,6 +48,7 @@ import { memberOf } from '../outbox/member.ts';
 import { fieldOf, runOf } from './run-codec.ts';
 
 const SCAN_COUNT = 500;
+const A_DAY_MS = 86_400_000;
 const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'takeoverCount'] as const;
 
 export interface RedisRunsDeps {
@@ -63,6 +76,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         runningKey(bucketOf(run)),
         messagesKey(run),
         conversationsKey(run),
+        ...usageKeys(run),
       ],
       [
         run.streamRequestId,
@@ -86,11 +100,11 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         JSON.stringify([...(run.before ?? []), ...run.input]),
         run.traceparent ?? '',
         run.title ?? '',
+        ...quotaArgs(run, settings.chatQuotas),
       ],
     )) as [number, ...unknown[]];
-    if (reply[0] === 1) return { type: 'begun', term: Number(reply[1]), writerSeq: Number(reply[2]) };
-    if (reply[0] === 2) return { type: 'known', conversationId: String(reply[1]) };
-    if (reply[0] === 3) return { type: 'mismatch' };
+    const settled = parseBegin(reply);
+    if (settled !== undefined) return settled;
     const streamRequestId = String(reply[1]);
     const key = runKey({ ...streamOf(run), streamRequestId });
     const [owner, term] = await orUnavailable(() => redis.hmget(key, 'owner', 'term'), onError);
@@ -110,6 +124,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         conversationKey(run),
         messagesKey(run),
         runningKey(bucketOf(run)),
+        ...usageKeys(run),
         ...questions.map(elicitationKey),
         ...delegates.map((streamRequestId) => runKey({ ...run, streamRequestId })),
       ],
@@ -133,6 +148,8 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         questions.length,
         given.number ?? '',
         detach === undefined ? '' : resumeMember(run),
+        tokensOf(notes),
+        A_DAY_MS,
         ...notes.flatMap(fieldOf),
         ...events.flatMap(eventArgs),
         ...messages.map((message) => JSON.stringify(message)),
@@ -197,13 +214,43 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     },
     stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
     async takeOver(stream, term, owner) {
-      const keys = [runKey(stream), runningKey(bucketOf(stream))];
+      const keys = [runKey(stream), runningKey(bucketOf(stream)), turnsKey(stream)];
       const reply = Number(
-        await takeOverScript(keys, [term, owner, formatStreamPath(stream), UNOWNED, DETACHED]),
+        await takeOverScript(keys, [term, owner, formatStreamPath(stream), lifeMs, UNOWNED, DETACHED]),
       );
       return reply === 0 ? undefined : reply;
     },
   };
+}
+
+/** The arguments of begin.lua that are about quotas. */
+function quotaArgs({ support }: NewRun, quotas: ChatQuotas): (string | number)[] {
+  const { turnsMax, tokensMax, conversationsMax, storedBytesMax } = quotas;
+  const metered = support.unattended === true ? '' : 1;
+  return [metered, turnsMax, tokensMax, conversationsMax, storedBytesMax, DETACHED];
+}
+
+/** The reply of begin.lua; nothing where another turn runs in the conversation. */
+function parseBegin([code, ...rest]: readonly [number, ...unknown[]]): BeginResult | undefined {
+  switch (code) {
+    case 1:
+      return { type: 'begun', term: Number(rest[0]), writerSeq: Number(rest[1]) };
+    case 2:
+      return { type: 'known', conversationId: String(rest[0]) };
+    case 3:
+      return { type: 'mismatch' };
+    case 4: {
+      const retryInMs = Math.max(0, Number(rest[1]));
+      return { type: 'over-quota', of: 'user', quota: rest[0] as ChatQuota, retryInMs };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The keys of what the chats of a run's person use, in the order of the scripts. */
+function usageKeys(run: StreamRef): string[] {
+  return [usageKey(run), usageEndsKey(run), turnsKey(run), limitKey('tokens', run)];
 }
 
 /** The outbox member that resumes a run, without the term under which the script detaches it. */

@@ -1,11 +1,12 @@
 -- requires: client/clock
 -- Gives a running turn to another owner, if `seenTerm` is its current term. A repeated call of the new owner gets its term.
--- running: the index of running turns; field: the turn's field in it. ARGV beyond the named ones: owners that are no pods.
+-- running: the index of running turns; field: the turn's field in it. turns: set of the keys of the person's running turns,
+-- kept for `runLife` ms. ARGV beyond the named ones: owners that are no pods.
 -- Returns the new term; 0 when the turn does not run under the seen term.
-local run, running = KEYS[1], KEYS[2]
-local seenTerm, newOwner, field = tonumber(ARGV[1]), ARGV[2], ARGV[3]
-local firstNoPod = 4
-local status, term, owner = unpack(redis.call('HMGET', run, 'status', 'term', 'owner'))
+local run, running, turns = KEYS[1], KEYS[2], KEYS[3]
+local seenTerm, newOwner, field, runLife = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
+local firstNoPod = 5
+local status, term, owner, metered, parent = unpack(redis.call('HMGET', run, 'status', 'term', 'owner', 'metered', 'parent'))
 if status ~= 'running' then return 0 end
 term = tonumber(term)
 if term == seenTerm + 1 and owner == newOwner then return term end
@@ -19,4 +20,9 @@ redis.call('HSET', run, 'term', term + 1, 'owner', newOwner,
   'owner:' .. term + 1, string.format('%.0f %s', readClock(), newOwner))
 redis.call('HDEL', run, 'writes')
 redis.call('HSET', running, field, newOwner)
+-- A detached turn was not counted among those that run.
+if metered and not parent then
+  redis.call('SADD', turns, run)
+  redis.call('PEXPIRE', turns, runLife)
+end
 return term + 1

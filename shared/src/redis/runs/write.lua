@@ -1,4 +1,4 @@
--- requires: client/clock, feed/append
+-- requires: client/clock, feed/append, runs/usage
 -- One write of a run's owner: stores notes, appends events to the feed, ends or detaches the run, wakes readers last.
 --
 -- firstSeq: sequence number of the first event. bytesMax: bytes that a feed may hold. runLife: how long a run may last
@@ -6,15 +6,17 @@
 -- endStatus: status to end the run with, or ''. field: the run's field in the index of running turns
 -- detachedOwner: the owner that marks detached runs, to detach this one, or ''. writeNumber: number of the write within its
 -- term, or ''. resumeTask: outbox member that resumes the run, without the term, or ''
+-- tokensUsed: tokens of the steps among the notes, counted in `tokens` for `tokensWindow` ms from the first of them on
+-- usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns
 -- KEYS beyond the named ones: rows of the questions, then runs, that the run is to wait for when it is detached.
 -- ARGV beyond the named ones: field and value of each note, name and JSON of each event, the messages.
 -- Returns 'written', 'stopping', 'fenced', 'behind', 'full', 'wait-ended' or 'gone'.
-local run, feed, conversation, messages, running = unpack(KEYS, 1, 5)
-local firstWait = 6
+local run, feed, conversation, messages, running, usage, usageEnds, turns, tokens = unpack(KEYS, 1, 9)
+local firstWait = 10
 local streamRequestId, term, firstSeq, channel, wakeJson, bytesMax, runLife, endStatus, retention, conversationLife,
-  messagesMax, noteCount, eventCount, messageCount, field, detachedOwner, questionCount, writeNumber, resumeTask =
-  unpack(ARGV, 1, 19)
-local firstNote = 20
+  messagesMax, noteCount, eventCount, messageCount, field, detachedOwner, questionCount, writeNumber, resumeTask,
+  tokensUsed, tokensWindow = unpack(ARGV, 1, 21)
+local firstNote = 22
 firstSeq, noteCount, eventCount, messageCount, questionCount = tonumber(firstSeq), tonumber(noteCount),
   tonumber(eventCount), tonumber(messageCount), tonumber(questionCount)
 local firstEvent = firstNote + 2 * noteCount
@@ -22,8 +24,10 @@ local firstMessage = firstEvent + 2 * eventCount
 local firstRun = firstWait + questionCount
 local ends, detaches = endStatus ~= '', detachedOwner ~= ''
 
-local status, currentTerm, writerSeq, storedBytes, stop, wasDetached, lastWrite, parent, traceparent = unpack(redis.call('HMGET', run,
-  'status', 'term', 'writerSeq', 'bytes', 'stop', 'detached', 'writes', 'parent', 'traceparent'))
+local status, currentTerm, writerSeq, storedBytes, stop, wasDetached, lastWrite, parent, metered, recordBytes,
+  conversationId, traceparent =
+  unpack(redis.call('HMGET', run, 'status', 'term', 'writerSeq', 'bytes', 'stop', 'detached', 'writes', 'parent', 'metered',
+  'recordBytes', 'conversationId', 'traceparent'))
 if not status then return 'gone' end
 writerSeq = tonumber(writerSeq)
 if currentTerm ~= term then return 'fenced' end
@@ -57,6 +61,19 @@ if bytes > tonumber(bytesMax) and not ends and not detaches then return 'full' e
 local now, microseconds = readClock()
 local fields = {}
 for index = firstNote, firstEvent - 1 do fields[#fields + 1] = ARGV[index] end
+if metered and noteCount > 0 then
+  local bytes = tonumber(recordBytes)
+  for index = firstNote, firstEvent - 1, 2 do
+    bytes = bytes + #ARGV[index + 1] - redis.call('HSTRLEN', run, ARGV[index])
+  end
+  recordBytes = bytes
+  fields[#fields + 1], fields[#fields + 2] = 'recordBytes', bytes
+  -- The same write sent again counts once.
+  if tonumber(tokensUsed) > 0 and lastWrite ~= writeNumber
+    and redis.call('INCRBY', tokens, tokensUsed) == tonumber(tokensUsed) then
+    redis.call('PEXPIRE', tokens, tokensWindow)
+  end
+end
 if writeNumber ~= '' and noteCount + eventCount > 0 then
   fields[#fields + 1], fields[#fields + 2] = 'writes', writeNumber
 end
@@ -86,11 +103,21 @@ if ends then
   redis.call('PEXPIRE', run, retention)
   redis.call('PEXPIRE', feed, retention)
   if redis.call('HGET', conversation, 'running') == streamRequestId then redis.call('HDEL', conversation, 'running') end
-  for index = firstMessage, firstMessage + messageCount - 1 do redis.call('RPUSH', messages, ARGV[index]) end
-  redis.call('LTRIM', messages, -tonumber(messagesMax), -1)
+  local messageBytes = redis.call('EXISTS', messages) == 1 and redis.call('HGET', conversation, 'messageBytes') or 0
+  for index = firstMessage, firstMessage + messageCount - 1 do
+    redis.call('RPUSH', messages, ARGV[index])
+    messageBytes = messageBytes + #ARGV[index]
+  end
+  for _ = 1, redis.call('LLEN', messages) - messagesMax do
+    messageBytes = messageBytes - #redis.call('LPOP', messages)
+  end
   redis.call('PEXPIRE', messages, conversationLife)
+  messageBytes = math.max(0, messageBytes)
   redis.call('HSET', conversation, 'last', streamRequestId, 'lastDetached', wasDetached or '0',
-    'lastTraceparent', traceparent or '', 'updatedAt', now)
+    'lastTraceparent', traceparent or '', 'updatedAt', now, 'messageBytes', messageBytes)
+  if metered and not parent then
+    setStored(usage, usageEnds, 'conversation ' .. conversationId, messageBytes, now, conversationLife)
+  end
   -- Nobody continues the conversation of a delegate.
   redis.call('PEXPIRE', conversation, parent and retention or conversationLife)
 else
@@ -111,6 +138,11 @@ if detaches then
     end
     redis.call('HSET', KEYS[index], 'resumes', lines)
   end
+end
+if metered and (ends or detaches) then
+  redis.call('SREM', turns, run)
+  setStored(usage, usageEnds, 'run ' .. streamRequestId, recordBytes + bytes, now,
+    ends and retention or runLife)
 end
 if position then publishWake(position, now, wakeJson, channel) end
 return stop and not ends and 'stopping' or 'written'

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import { UNOWNED } from '@parley/shared/domain/runs/run';
 import type { RunConsumer } from '@parley/shared/ports/runs/run-queue';
@@ -44,6 +45,30 @@ export function runQueueContract(contract: Contract): void {
       await waitUntil(() => of(handed, before).length + of(handed, after).length === 2, { what: 'both' });
       expect(of(handed, before)).toEqual([{ ...before }]);
       expect(of(handed, after)).toEqual([{ ...after }]);
+    });
+
+    it('goes to another pod while one is paused, and to that one again once it resumes', async () => {
+      const { backend, second } = contract.pods;
+      const taken: StreamRef[] = [];
+      let isFull = true;
+      const paused = backend.runQueue.consume(async (stream) => {
+        // A delivery may be under way when the pod is paused.
+        if (isFull) throw new ParleyError('pod_busy', 'This pod is full.');
+        taken.push(stream);
+      });
+      consumers.push(paused);
+      paused.pause();
+      const [first, next] = [newStream(), newStream()];
+      const handed: StreamRef[] = [];
+      const other = second.runQueue.consume(async (stream) => void handed.push(stream));
+      await backend.runQueue.offer(first, 1);
+      await waitUntil(() => of(handed, first).length === 1, { what: 'the other pod to take it' });
+      await other.close();
+      isFull = false;
+      paused.resume();
+      await backend.runQueue.offer(next, 1);
+      await waitUntil(() => of(taken, next).length === 1, { what: 'the resumed pod to take the next' });
+      expect(of(taken, first)).toEqual([]);
     });
 
     it('is queued once however often it is offered under one term, and again under the next term', async () => {

@@ -100,6 +100,9 @@ function inputErrors(route: Route): string[] {
   const errors = ['invalid_request'];
   if (route.body !== undefined) errors.push('too_large');
   if (route.path.includes(':')) errors.push('not_found');
+  const { proof } = route;
+  if (route.method === 'GET' && proof.by === 'bearer' && proof.callers.includes('user'))
+    errors.push('read_quota');
   return errors;
 }
 

@@ -1,6 +1,6 @@
 import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ChatResponseInput } from '@parley/shared/domain/elicitations/response-input';
-import { ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
 import { parseFeedPosition } from '@parley/shared/domain/events';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -110,6 +110,8 @@ function chatRoute(deps: TurnDeps): Route {
         'expired',
         'turn_running',
         'idempotency_mismatch',
+        ...QUOTA_CODES,
+        'pod_busy',
       ],
     },
     async handle(call) {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
+import { QUOTA_CODES } from '@parley/shared/domain/errors';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { type CallLimits, inStreamPlace } from '../../http/limits.ts';
@@ -72,7 +73,7 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
             '`model` names the agent. Questions come as JSON envelopes in `delta.content`, each with the nonce of `x-parley-nonce`.',
           headers: TURN_KEY_DOCS,
           replies: { 200: { description: 'Server-sent events', events: true } },
-          errors: ['turn_running', 'idempotency_mismatch'],
+          errors: ['turn_running', 'idempotency_mismatch', ...QUOTA_CODES, 'pod_busy'],
         },
         handle: (call) => (call.body.stream === true ? chunksReply(deps, call) : wholeReply(deps, call)),
         refuse: openAiRefusal,

@@ -1,0 +1,31 @@
+-- Piece: what the chats of one person use, counted in the step that writes.
+-- usage (hash): the bytes of each entry, their `total`, and the number of `conversations`. ends (zset): the entries by the
+-- time (ms) at which they expire. Entries: 'run <stream request>', 'conversation <id>'.
+
+local function isConversation(entry) return string.sub(entry, 1, 13) == 'conversation ' end
+
+-- Makes a key stay for at least `life` ms.
+local function keepAtLeast(key, life)
+  if redis.call('PTTL', key) < tonumber(life) then redis.call('PEXPIRE', key, life) end
+end
+
+-- Removes entries that have expired.
+local function removeExpired(usage, ends, now)
+  for _, entry in ipairs(redis.call('ZRANGE', ends, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000)) do
+    redis.call('HINCRBY', usage, 'total', 0 - (redis.call('HGET', usage, entry) or 0))
+    local wasCounted = redis.call('HDEL', usage, entry) == 1
+    redis.call('ZREM', ends, entry)
+    if wasCounted and isConversation(entry) then redis.call('HINCRBY', usage, 'conversations', -1) end
+  end
+end
+
+-- Sets the bytes of an entry that expires in `life` ms.
+local function setStored(usage, ends, entry, bytes, now, life)
+  local before = redis.call('HGET', usage, entry) or 0
+  redis.call('HINCRBY', usage, 'total', bytes - before)
+  local isNew = redis.call('HSET', usage, entry, bytes) == 1
+  if isNew and isConversation(entry) then redis.call('HINCRBY', usage, 'conversations', 1) end
+  redis.call('ZADD', ends, now + life, entry)
+  keepAtLeast(usage, life)
+  keepAtLeast(ends, life)
+end

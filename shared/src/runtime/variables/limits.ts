@@ -1,0 +1,105 @@
+import { integer } from './schemas.ts';
+
+/** The variables that bound what callers may use: part of `Variables`. */
+export const LIMIT_VARIABLES = {
+  PARLEY_LIMIT_USER_WRITES: integer(300, 1, 1e9, 'Writes of one user in 10 s.'),
+  PARLEY_LIMIT_USER_STREAMS: integer(20, 1, 1e6, 'Open event streams of one user.'),
+  PARLEY_LIMIT_USER_READS: integer(
+    1_000,
+    1,
+    1e9,
+    'Reads of one user in 10 s, opened event streams included.',
+  ),
+  PARLEY_LIMIT_TENANT_READS: integer(100_000, 1, 1e9, 'Reads of all users of one tenant in 10 s.'),
+  PARLEY_LIMIT_POD_TURNS: integer(
+    1_000,
+    1,
+    1e6,
+    'Turns that run on one pod at once. A full pod answers 503 and takes no turns over.',
+  ),
+  PARLEY_LIMIT_POD_TENANT_TURNS: integer(
+    1_000,
+    1,
+    1e6,
+    'Turns of one tenant that one pod begins at once, so that no tenant fills every pod.',
+  ),
+  PARLEY_LIMIT_TENANT_TURNS: integer(
+    1_000_000,
+    1,
+    1e12,
+    'Turns that one tenant begins in a day, new conversations among them.',
+  ),
+  PARLEY_LIMIT_TENANT_TOKENS: integer(
+    1_000_000_000,
+    1,
+    1e15,
+    'Tokens of models that the turns of one tenant may take in a day.',
+  ),
+  PARLEY_LIMIT_TENANT_STORED_BYTES: integer(
+    10_737_418_240,
+    10_000,
+    1e15,
+    'Bytes of messages, steps and tool calls that the chats of one tenant store in a day.',
+  ),
+  PARLEY_LIMIT_USER_TURNS: integer(
+    20,
+    1,
+    1e6,
+    'Turns of one user that run at once. A turn that is detached does not count.',
+  ),
+  PARLEY_LIMIT_USER_TOKENS: integer(
+    5_000_000,
+    1,
+    1e12,
+    "Tokens of models that one user's turns may take in a day. A turn that runs is not cut; the next one is refused.",
+  ),
+  PARLEY_LIMIT_USER_CONVERSATIONS: integer(1_000, 1, 1e6, 'Stored conversations of one user.'),
+  PARLEY_LIMIT_USER_STORED_BYTES: integer(
+    33_554_432,
+    10_000,
+    1e12,
+    "Bytes that one user's chats store: histories, and records and feeds of turns. A turn that runs is not cut; the next one is refused.",
+  ),
+  PARLEY_LIMIT_USER_OPEN: integer(1_000, 1, 1e6, 'Open elicitations of one user.'),
+  PARLEY_LIMIT_USER_HISTORY: integer(1_000, 1, 1e6, 'Ended elicitations listed for one user.'),
+  PARLEY_LIMIT_ELICITATION_ANSWERS: integer(300, 1, 1e9, 'Answers to one elicitation in 10 s.'),
+  PARLEY_LIMIT_CONNECT_FORMS: integer(
+    600,
+    1,
+    1e6,
+    'Forms sent from one address on the connect pages in 10 min. An office may share one address.',
+  ),
+  PARLEY_LIMIT_CONNECT_FAILURES: integer(
+    30,
+    1,
+    1e6,
+    'Failed sign-ins, links of other people and refused keys from one address on the connect pages in 10 min.',
+  ),
+  PARLEY_LIMIT_SERVICE_CALLS: integer(50_000, 1, 1e9, 'Calls with one service key in 10 s.'),
+  PARLEY_LIMIT_BODY_BYTES: integer(262_144, 1_024, 67_108_864, 'Size of a request body.'),
+  PARLEY_LIMIT_MESSAGE_CHARACTERS: integer(10_000, 1, 1e6, 'Length of a message.'),
+  PARLEY_LIMIT_SCHEMA_BYTES: integer(32_768, 256, 1e7, 'Size of a form schema.'),
+  PARLEY_LIMIT_SCHEMA_PROPERTIES: integer(50, 1, 1_000, 'Fields of a form schema.'),
+  PARLEY_LIMIT_FEED_EVENTS: integer(
+    10_000,
+    100,
+    1e7,
+    'Approximate number of events kept of one stream request.',
+  ),
+  PARLEY_LIMIT_TURN_BYTES: integer(4_194_304, 10_000, 1e9, 'Bytes of events that one turn may append.'),
+  PARLEY_LIMIT_HISTORY_MESSAGES: integer(200, 2, 100_000, 'Messages that a conversation remembers.'),
+  PARLEY_LIMIT_METRIC_TENANTS: integer(
+    100,
+    0,
+    10_000,
+    'Tenants that have metrics of their own in one process; later ones are counted as `other`.',
+  ),
+  PARLEY_LIMIT_LOCAL_TIMERS: integer(
+    200_000,
+    0,
+    1e7,
+    'Deadlines for which one pod keeps a local timer. The queue handles the others.',
+  ),
+
+  // The OpenTelemetry SDK reads these and all its other variables by itself. Listed is what decides whether it starts.
+};

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+
+// Schemas for single variables: they parse a text to a typed value. `about` is the description.
+
+export const text = (about: string) => z.string().optional().describe(about);
+export const list = (about: string) =>
+  z
+    .string()
+    .default('')
+    .transform((value) =>
+      value
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    )
+    .describe(about);
+export const integer = (fallback: number, min: number, max: number, about: string) =>
+  z
+    .string()
+    .default(String(fallback))
+    .transform((value, issues) => {
+      const number = Number(value);
+      if (/^[0-9]+$/.test(value) && number >= min && number <= max) return number;
+      issues.addIssue({ code: 'custom', message: `must be a whole number from ${min} to ${max}` });
+      return z.NEVER;
+    })
+    .describe(`${about} Default ${fallback}.`);
+export const flag = (about: string) =>
+  z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((value) => value === 'true')
+    .describe(about);
+export const nodes = (about: string) =>
+  list(about).transform((parts, issues) =>
+    parts.map((part) => {
+      const match = /^(.+):([0-9]{1,5})$/.exec(part);
+      if (match?.[1] !== undefined) return { host: match[1], port: Number(match[2]) };
+      issues.addIssue({ code: 'custom', message: 'must be host:port, comma separated' });
+      return z.NEVER;
+    }),
+  );
