@@ -73,12 +73,12 @@ async function sleep(deps: EngineDeps, input: WaitInput, seen: WaitingRow): Prom
   const checks: Checks = {
     reads: new SleeperReads(),
     deadline,
-    recheck: startedAt + deps.settings.recheckMs,
+    nextAt: Math.min(deadline, startedAt + deps.settings.recheckMs),
     giveUpAt,
   };
   try {
     for (;;) {
-      const reason = await wakeSignal.wait(Math.min(until, checks.deadline, checks.recheck));
+      const reason = await wakeSignal.wait(Math.min(until, checks.nextAt));
       if (reason === 'notified') checks.reads.notified();
       const ended = wake && readWake(wake, seen, input.id);
       if (ended !== undefined) return resumed(deps, ended, 'push');
@@ -97,16 +97,15 @@ async function sleep(deps: EngineDeps, input: WaitInput, seen: WaitingRow): Prom
 /** The checks of a waiter. Times are on performance.now(). */
 interface Checks {
   readonly reads: SleeperReads;
-  /** When the row is to be expired. */
+  /** From then on each check tries to expire the row. */
   deadline: number;
-  /** When the row is read next. */
-  recheck: number;
+  nextAt: number;
   /** The last check, if Redis is still away then. */
   readonly giveUpAt: number;
 }
 
 /**
- * Expires the row if it is due, reads it, and sets the times of the next check. Returns the ended row, or `open`, or
+ * Expires the row if it is due, reads it, and sets the time of the next check. Returns the ended row, or `open`, or
  * `away` when Redis cannot be reached.
  */
 async function recheck(
@@ -119,20 +118,25 @@ async function recheck(
   const result = isDue ? await ifAvailable(() => expire(deps, input.id)) : undefined;
   const read = await checks.reads.read(() => readFor(deps, input.caller, input.id));
   const checkedAt = performance.now();
-  if (isDue) {
-    const retryInMs = result?.type === 'early' ? result.remainingMs : checks.reads.pauseMs(EXPIRE_RETRY_MS);
-    checks.deadline = checkedAt + retryInMs;
-  }
-  checks.recheck = checkedAt + checks.reads.pauseMs(deps.settings.recheckMs);
-  if (read === undefined) {
-    checks.recheck = Math.min(checks.recheck, checks.giveUpAt);
-    return 'away';
-  }
+  if (result?.type === 'early') checks.deadline = checkedAt + result.remainingMs;
+  checks.nextAt = nextCheckAt(deps, checks, checkedAt, read === undefined);
+  if (read === undefined) return 'away';
   if (isTerminal(read.row.status)) return read;
   seen.status = read.row.status;
   seen.revision = read.row.revision;
   seen.now = read.now;
   return 'open';
+}
+
+function nextCheckAt(
+  { settings }: EngineDeps,
+  { reads, deadline, giveUpAt }: Checks,
+  now: number,
+  isAway: boolean,
+): number {
+  const isDue = now >= deadline;
+  const at = now + reads.pauseMs(isDue ? EXPIRE_RETRY_MS : settings.recheckMs);
+  return Math.min(at, isDue ? at : deadline, isAway ? giveUpAt : at);
 }
 
 function stillAway(): ParleyError {

@@ -3,17 +3,18 @@ import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { BusSignal, Topic } from '@parley/shared/ports/elicitations/event-bus';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { engineOn } from '../../contract/support/engines.ts';
-import { readAll } from '../../contract/support/observe.ts';
+import { callOutcome, readAll } from '../../contract/support/observe.ts';
 import { answerQuestion, askQuestion, newStream, serviceOf } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 
 const RECHECK_MS = 1_000;
+const GRACE_MS = 2_000;
 const OUTAGE_MS = 120_000;
 // A quarter of a second, doubled up to eight seconds: six reads in the first 16 s, then one in eight seconds or less.
 const READS_MAX = 45;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -49,7 +50,7 @@ function openPod() {
     feed: { read: whileHere((...args: Parameters<typeof feed.read>) => feed.read(...args)) },
     wakes: bus,
     inboxWakes: bus,
-    settings: { recheckMs: RECHECK_MS },
+    settings: { recheckMs: RECHECK_MS, graceMs: GRACE_MS },
   });
   return {
     engine,
@@ -109,5 +110,39 @@ describe.each(Object.entries(SLEEPERS))('during an outage, a %s', (_name, sleep)
     store.isAway = false;
     await vi.advanceTimersByTimeAsync(1_000);
     expect(hasEnd()).toBe(true);
+  });
+});
+
+describe('a waiter whose deadline passes during an outage', () => {
+  const TIMEOUT_MS = 60_000;
+
+  async function waitIntoOutage() {
+    const pod = openPod();
+    const stream = newStream();
+    const { row } = await askQuestion(pod.engine, stream, { timeoutSeconds: TIMEOUT_MS / 1_000 });
+    const waiting = callOutcome(pod.engine.wait({ caller: serviceOf(stream), id: row.id }));
+    const onEnd = vi.fn();
+    void waiting.then(onEnd);
+    await vi.advanceTimersByTimeAsync(10);
+    pod.store.isAway = true;
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS - 20);
+    expect(onEnd).not.toHaveBeenCalled();
+    return { ...pod, waiting, onEnd };
+  }
+
+  it('gets an error when the grace is over', async () => {
+    const { waiting, onEnd } = await waitIntoOutage();
+    await vi.advanceTimersByTimeAsync(GRACE_MS + 20);
+    expect(onEnd).toHaveBeenCalled();
+    expect(await waiting).toMatchObject({ refusal: { code: 'unavailable' } });
+  });
+
+  it('gets the end when the store is back within the grace', async () => {
+    const { waiting, onEnd, store } = await waitIntoOutage();
+    await vi.advanceTimersByTimeAsync(GRACE_MS / 2);
+    store.isAway = false;
+    await vi.advanceTimersByTimeAsync(GRACE_MS / 2 + 20);
+    expect(onEnd).toHaveBeenCalled();
+    expect(await waiting).toMatchObject({ value: { row: { status: 'expired' } } });
   });
 });
