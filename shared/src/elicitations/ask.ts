@@ -87,15 +87,17 @@ function streamOf({ streamRequestId }: Minted): { streamRequestId: string } {
 }
 
 async function claimKey(deps: EngineDeps, request: AskRequest, key: string, minted: Minted): Promise<Minted> {
-  const digest = digestOf(request.input);
+  const sent = digestOf(request.input);
+  const digest = olderDigestOf(request.input);
   const held = await deps.claims.claim(
     { family: 'idempotency', tenant: request.tenant, name: key },
-    JSON.stringify({ digest, ...minted }),
+    JSON.stringify({ digest, sent, ...minted }),
     // A run may come back to its question as long as that may stay open.
     deps.settings.retentionMs + (request.keyDecides === true ? TIMEOUT_SECONDS_MAX * 1000 : 0),
   );
-  const claim = JSON.parse(held) as Minted & { digest: string };
-  if (claim.digest !== digest && request.keyDecides !== true) {
+  const claim = JSON.parse(held) as Minted & { digest: string; sent?: string };
+  const isSame = claim.sent === undefined ? claim.digest === digest : claim.sent === sent;
+  if (!isSame && request.keyDecides !== true) {
     throw new ParleyError(
       'idempotency_mismatch',
       'This Idempotency-Key was used with another body; use a new key.',
@@ -125,6 +127,12 @@ function arm(deps: EngineDeps, row: Row, now: number): void {
   }
 }
 
+/** What builds before this one compare: it covers the default that they had. */
+function olderDigestOf(input: AskInput): string {
+  return digestOf({ ...input, timeoutSeconds: input.timeoutSeconds ?? 600 });
+}
+
+/** Covers what the caller sent and no default, so that a retry reaches the same digest on a build with other defaults. */
 function digestOf(input: AskInput): string {
   return createHash('sha256').update(JSON.stringify(input, sortedKeys)).digest('base64url');
 }

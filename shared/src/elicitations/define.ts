@@ -1,4 +1,4 @@
-import type { AskInput } from '../domain/elicitations/ask-input.ts';
+import { type AskInput, TIMEOUT_SECONDS_DEFAULT } from '../domain/elicitations/ask-input.ts';
 import type { Context } from '../domain/elicitations/elicitation.ts';
 import type { Definition } from '../domain/elicitations/row.ts';
 import { ParleyError } from '../domain/errors.ts';
@@ -47,7 +47,7 @@ export function define(
     ...(input.sensitive === true && { sensitive: true as const }),
     ...(input.webhookUrl !== undefined && { webhookUrl: input.webhookUrl }),
     context,
-    timeoutSeconds: input.timeoutSeconds,
+    timeoutSeconds: input.timeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT,
   };
 }
 

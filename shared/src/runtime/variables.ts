@@ -60,7 +60,7 @@ export const Variables = z.object({
     1,
     1,
     64,
-    'Number of BullMQ queues for deadlines; several for a Cluster. The same on every pod and worker.',
+    'Number of BullMQ queues for deadlines; several for a Cluster. Workers also find the timers of pods with another number.',
   ),
 
   PARLEY_JWT_SECRET: text('Secret of HS256 user tokens; at least 32 characters in production.'),

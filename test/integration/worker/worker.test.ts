@@ -110,13 +110,34 @@ it('completes a job whose question has ended or is gone', async () => {
   expect(await asked.endings()).toBe(1);
 });
 
-it('fails a job with an unknown name, and continues', async () => {
+it('keeps a job with an unknown name for a worker that knows it, and continues', async () => {
   const { queue } = await openQueueLook();
-  await openWorker();
-  await queue.add('unheard-of', {}, { jobId: 'strange', attempts: 5 });
-  await waitUntil(async () => (await queue.getJob('strange'))?.failedReason, { what: 'the job to fail' });
+  const older = await openWorker({ unknownRetryMs: 300 });
+  await queue.add('of-a-newer-build', {}, { jobId: 'newer', attempts: 1 });
+  await waitUntil(() => older.faults.some((fault) => String(fault).includes('of-a-newer-build')), {
+    what: 'the worker to find it',
+  });
   const asker = await openPod({ timers: 'queue' });
   await allExpire([await question(asker, { timeoutSeconds: 1 })]);
+  expect(await (await queue.getJob('newer'))?.isFailed()).toBe(false);
+  await older.close();
+  const ran: string[] = [];
+  const run = async ({ id }: { readonly id: string }) => {
+    ran.push(id);
+    return undefined;
+  };
+  await openWorker({ processors: { 'of-a-newer-build': run } as never });
+  await waitUntil(() => ran.includes('newer'), { what: 'the worker that knows it' });
+});
+
+it('drops overdue rounds of a schedule that it does not know, which would pile up', async () => {
+  const { queue } = await openQueueLook();
+  const older = await openWorker({ unknownRetryMs: 300 });
+  await queue.upsertJobScheduler('of-a-newer-build', { every: 500 }, { name: 'of-a-newer-build' });
+  await waitUntil(() => older.faults.length > 8, { what: 'several rounds' });
+  const counts = await queue.getJobCounts();
+  expect((counts.delayed ?? 0) + (counts.waiting ?? 0)).toBeLessThan(6);
+  expect(counts.failed).toBe(0);
 });
 
 it('a lost or abandoned job is replaced by the sweep', async () => {
@@ -160,6 +181,14 @@ it('fires fifty deadlines over several queues, each once', async () => {
   const asked = await Promise.all(Array.from({ length: 50 }, () => question(asker, { timeoutSeconds: 1 })));
   await allExpire(asked);
   expect(workers.flatMap(({ faults }) => faults)).toEqual([]);
+});
+
+it('fires deadlines of pods with more timer queues than it has, also of queues that come later', async () => {
+  const worker = await openWorker({ timerQueues: 1, searchEveryMs: 200 });
+  const asker = await openPod({ timers: 'queue', timerQueues: 4 });
+  const asked = await Promise.all(Array.from({ length: 20 }, () => question(asker, { timeoutSeconds: 1 })));
+  await allExpire(asked);
+  expect(worker.faults).toEqual([]);
 });
 
 it('closes while Redis is away', async () => {

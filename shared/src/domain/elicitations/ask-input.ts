@@ -6,6 +6,7 @@ import { COMPLETIONS, MODES } from './status.ts';
 
 /** Limits of an ask. The length of the message is limited by configuration (`PARLEY_LIMIT_MESSAGE_CHARACTERS`). */
 export const TIMEOUT_SECONDS_MAX = 604_800;
+export const TIMEOUT_SECONDS_DEFAULT = 600;
 const TITLE_CHARACTERS_MAX = 200;
 const DESCRIPTION_CHARACTERS_MAX = 10_000;
 
@@ -25,7 +26,7 @@ export const CallerId = checked((text) =>
 
 export const UserId = checked(faultOfUserId).describe('1 to 255 characters');
 
-/** The body with which a service asks a person a question. */
+/** The body with which a service asks a person a question, as it was sent: defaults are applied later (`define`). */
 export const AskInput = z
   .strictObject({
     userId: UserId,
@@ -57,7 +58,12 @@ export const AskInput = z
       .describe(
         'https URL that gets a signed POST when the elicitation ends (docs/webhooks.md). No reply shows it.',
       ),
-    timeoutSeconds: z.int().min(1).max(TIMEOUT_SECONDS_MAX).default(600),
+    timeoutSeconds: z
+      .int()
+      .min(1)
+      .max(TIMEOUT_SECONDS_MAX)
+      .optional()
+      .meta({ default: TIMEOUT_SECONDS_DEFAULT }),
   })
   .meta({ id: 'AskInput' });
 export type AskInput = z.infer<typeof AskInput>;

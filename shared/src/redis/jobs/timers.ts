@@ -9,6 +9,9 @@ export const EXPIRY_QUEUE = 'expiry';
 export const MAINTENANCE_QUEUE = 'maintenance';
 export const EXPIRE_JOB = 'expire' satisfies JobName;
 
+/** The greatest number of timer queues that can be configured. */
+export const TIMER_QUEUES_MAX = 64;
+
 /** Key prefix of the `index`-th of the timer queues; each has a hash tag of its own, as BullMQ needs on a Cluster. */
 export function timerPrefix(index: number): string {
   return `parley:{timers-${index}}`;
@@ -55,6 +58,12 @@ export function createQueueTimers(connection: Commands, queues: number): QueueTi
       await Promise.all([...producers.values()].map((queue) => queue.close()));
     },
   };
+}
+
+/** True when the `index`-th timer queue has jobs, delayed or due. */
+export async function hasTimers(redis: Commands, index: number): Promise<boolean> {
+  const root = `${timerPrefix(index)}:${EXPIRY_QUEUE}`;
+  return (await redis.exists(`${root}:delayed`, `${root}:wait`, `${root}:active`)) > 0;
 }
 
 /** Opens a queue by name on the `index`-th timer prefix. The connection must be ready. */

@@ -1,12 +1,12 @@
 import { type ConnectionOptions, DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq';
-import { type JobName, MAINTENANCE_JOBS, type Processors } from '../../ports/jobs.ts';
+import { type Again, type JobName, MAINTENANCE_JOBS, type Processors } from '../../ports/jobs.ts';
 import type { RedisLocation } from '../../ports/redis-location.ts';
 import { connectWorker } from '../client/connect.ts';
-import { EXPIRY_QUEUE, MAINTENANCE_QUEUE, timerPrefix } from './timers.ts';
+import { EXPIRY_QUEUE, hasTimers, MAINTENANCE_QUEUE, TIMER_QUEUES_MAX, timerPrefix } from './timers.ts';
 
 export interface WorkersOptions {
   readonly location: RedisLocation;
-  /** How many queues the deadlines are spread over; the same number as those who schedule. */
+  /** How many queues the deadlines are spread over. Queues beyond these are worked on once they have jobs. */
   readonly timerQueues: number;
   readonly processors: Processors;
   /** Expiries that one queue runs at a time. */
@@ -16,6 +16,10 @@ export interface WorkersOptions {
   /** How long a job may go without a heartbeat before another worker takes it, and how often that is checked; ms. */
   readonly lockMs?: number;
   readonly stalledCheckMs?: number;
+  /** How often queues beyond `timerQueues` are searched for jobs, in ms. */
+  readonly searchEveryMs?: number;
+  /** After which time a job of an unknown name is tried again, in ms. */
+  readonly unknownRetryMs?: number;
 }
 
 export interface Workers {
@@ -32,6 +36,11 @@ const STALLS_MAX = 3;
 // BullMQ would sit out 15 s after a lost connection, however soon it is back.
 const RETRY_MS = 500;
 // Maintenance waits for no other maintenance: a long audit must not keep the canary from its beat.
+const SEARCH_EVERY_MS = 30_000;
+const UNKNOWN_RETRY_MS = 30_000;
+const ROUND_RETRY_MS = 1_000;
+// Longer than an upgrade takes. What still has no worker then belongs to a job that no longer exists.
+const UNKNOWN_KEPT_MS = 7 * 24 * 3_600_000;
 const MAINTENANCE_CONCURRENCY = 2 * MAINTENANCE_JOBS.length;
 
 /**
@@ -43,7 +52,7 @@ export function startWorkers(options: WorkersOptions): Workers {
   const connection = connectWorker(location);
   connection.on('error', () => undefined);
   const stopping = new AbortController();
-  const run = createRunner(options.processors, stopping.signal);
+  const run = createRunner(options, stopping.signal);
 
   function start(queue: string, index: number, jobsAtATime: number): Worker {
     const worker = new Worker(queue, run, {
@@ -67,9 +76,27 @@ export function startWorkers(options: WorkersOptions): Workers {
     start(MAINTENANCE_QUEUE, 0, MAINTENANCE_CONCURRENCY),
   ];
   let closing: Promise<void> | undefined;
+  const further = new Set(
+    Array.from({ length: TIMER_QUEUES_MAX - timerQueues }, (_, at) => timerQueues + at),
+  );
+
+  /** Other processes may have had more queues, or have more by now. */
+  async function startFurther(): Promise<void> {
+    if (connection.status !== 'ready') return;
+    for (const index of further) {
+      if (!(await hasTimers(connection, index)) || stopping.signal.aborted) continue;
+      // Another search may have started it meanwhile.
+      if (further.delete(index)) workers.push(start(EXPIRY_QUEUE, index, concurrency));
+    }
+  }
+
+  const search = () => void startFurther().catch((error: unknown) => onError(error));
+  connection.once('ready', search);
+  const searching = setInterval(search, options.searchEveryMs ?? SEARCH_EVERY_MS).unref();
 
   async function close(withinMs: number): Promise<void> {
     stopping.abort();
+    clearInterval(searching);
     // Closing gracefully never ends while Redis is away, and then there is nothing to hand back either.
     const force = connection.status !== 'ready';
     await atMost(withinMs, Promise.all(workers.map((worker) => worker.close(force))));
@@ -87,15 +114,30 @@ export function startWorkers(options: WorkersOptions): Workers {
   };
 }
 
-function createRunner(processors: Processors, signal: AbortSignal) {
+function createRunner(
+  { processors, onError, unknownRetryMs = UNKNOWN_RETRY_MS }: WorkersOptions,
+  signal: AbortSignal,
+) {
   return async (job: Job, token?: string): Promise<void> => {
-    if (!isJobName(processors, job.name)) throw new UnrecoverableError(`There is no job named ${job.name}.`);
-    const again = await processors[job.name]({ id: job.id ?? '', signal });
+    const again = isJobName(processors, job.name)
+      ? await processors[job.name]({ id: job.id ?? '', signal })
+      : whenKnown(job);
     if (again === undefined) return;
     // On this process' clock, which is the one it fires by: an absolute time of Redis would make a fast clock spin.
     await job.moveToDelayed(Date.now() + again.retryInMs, token);
     throw new DelayedError();
   };
+
+  /** A job of a newer or an older build waits for a worker that knows it. */
+  function whenKnown({ name, timestamp, opts, repeatJobKey }: Job): Again | undefined {
+    const message = `There is no job named ${name}.`;
+    const overdueMs = Date.now() - timestamp - (opts.delay ?? 0);
+    if (overdueMs > UNKNOWN_KEPT_MS) throw new UnrecoverableError(message);
+    onError(new Error(`${message} It is kept for a worker that knows it.`));
+    // The rounds of a schedule that nobody knows any more would pile up.
+    if (repeatJobKey !== undefined && overdueMs > unknownRetryMs) return undefined;
+    return { retryInMs: repeatJobKey === undefined ? unknownRetryMs : ROUND_RETRY_MS };
+  }
 }
 
 function isJobName(processors: Processors, name: string): name is JobName {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { AskResult } from '@parley/shared/elicitations/ask';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -45,6 +47,46 @@ export function repeatingContract(contract: Contract): void {
       const reversed = Object.fromEntries(Object.entries(turned).reverse()) as typeof turned;
       const again = await second.ask({ tenant: owner.tenant, input: reversed, idempotencyKey: 'key' });
       expect(again.row.id).toBe(asked.row.id);
+    });
+
+    it('is distinguished from another body by what was sent, whatever the defaults of a build are', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { timeoutSeconds: _, ...withoutTimeout } = inputFor(owner);
+      const ask = (engine: Engine, input: AskInput) =>
+        engine.ask({ tenant: owner.tenant, input, idempotencyKey: 'key' });
+      const { row } = await ask(first, withoutTimeout);
+      expect(row.definition.timeoutSeconds).toBe(600);
+      expect((await ask(second, withoutTimeout)).row.id).toBe(row.id);
+      const spelledOut = ask(second, { ...withoutTimeout, timeoutSeconds: 600 });
+      expect((await expectRefusal(spelledOut)).code).toBe('idempotency_mismatch');
+    });
+
+    it('is recognised when a build before this one took the first', async () => {
+      const { first, pods } = contract;
+      const owner = newOwner();
+      const { timeoutSeconds: _, ...withoutTimeout } = inputFor(owner);
+      const asked = await askQuestion(first, owner);
+      const { id, definition } = asked.row;
+      const sorted = (_key: string, value: unknown): unknown =>
+        value === null || typeof value !== 'object' || Array.isArray(value)
+          ? value
+          : Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+      // As those builds wrote it: over the parsed body, in which the default stands.
+      const digest = createHash('sha256')
+        .update(JSON.stringify({ ...withoutTimeout, timeoutSeconds: 600 }, sorted))
+        .digest('base64url');
+      const claim = JSON.stringify({ digest, id, streamRequestId: definition.streamRequestId });
+      await pods.backend.claims.claim(
+        { family: 'idempotency', tenant: owner.tenant, name: 'key' },
+        claim,
+        60_000,
+      );
+      const ask = (input: AskInput) => first.ask({ tenant: owner.tenant, input, idempotencyKey: 'key' });
+      expect((await ask(withoutTimeout)).row.id).toBe(id);
+      expect((await expectRefusal(ask({ ...withoutTimeout, timeoutSeconds: 601 }))).code).toBe(
+        'idempotency_mismatch',
+      );
     });
 
     it('with another body is a mismatch, and creates no question', async () => {
