@@ -101,6 +101,27 @@ await describeInChromium('the inbox', (chromium) => {
       await namesAre(tab, names);
     }));
 
+  it('is never covered by the buttons of a card below it', () =>
+    withPerson(async (ada) => {
+      const { elicitationId: id } = await ada.ask(colour('Paint the door'));
+      const tab = await ada.open();
+      await namesAre(tab, ['Paint the door']);
+      // A page that puts the inbox over a long card, whose buttons stick to the edge of the window.
+      const covering = await tab.evaluate(async (elicitationId) => {
+        const inbox = document.querySelector('elicitation-inbox');
+        const card = document.createElement('elicitation-card');
+        Object.assign(card, { server: inbox?.server, elicitationId });
+        card.style.cssText = 'position: absolute; inset: auto 0 0 0';
+        document.body.prepend(card);
+        if (inbox) inbox.style.cssText = 'position: fixed; inset: auto 0 0 0; height: 20rem';
+        const drawn = () => new Promise(requestAnimationFrame);
+        while (card.dataset.state !== 'pending') await drawn();
+        const { x, y } = card.shadowRoot?.querySelector('.actions')?.getBoundingClientRect() ?? new DOMRect();
+        return document.elementFromPoint(x + 5, y + 5)?.localName;
+      }, id);
+      expect(covering).toBe('elicitation-inbox');
+    }));
+
   it('agrees in two tabs: a question that is answered in one disappears from the other, after a note', () =>
     withPerson(async (ada) => {
       const asked = await ada.ask(colour('Paint the door', { conversationId: 'chat-1' }));

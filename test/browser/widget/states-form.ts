@@ -71,7 +71,8 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await part(page, 'primary').click({ force: true });
       await looksSound(page);
       send();
-      await cardIn(page, 'accepted');
+      // What was answered stays, with the names of fields and choices.
+      await reads(await cardIn(page, 'accepted'), /Name: Grace\s+Seats: 1\s+Class: Second/u);
       await looksSound(page);
       const content = { name: 'Grace', seats: 1, class: '2' };
       expect(await outcome).toMatchObject({ status: 'accepted', content });
@@ -80,7 +81,42 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
         { elicitationId: id, status: 'accepted', here: true },
       ]);
       await page.reload();
-      await cardIn(page, 'accepted');
+      await reads(await cardIn(page, 'accepted'), 'Name: Grace');
+    }));
+
+  it('asks a single yes or no with a button for each, and can still be set aside', () =>
+    withPerson(async (ada) => {
+      const properties = { go: { type: 'boolean', title: 'Shall I go on?' } };
+      const asking = { title: 'Go on', message: 'All tests passed.' };
+      const requestedSchema = { type: 'object', properties, required: ['go'] };
+      const asked = await Promise.all([0, 1, 2].map(() => ada.ask({ ...asking, requestedSchema })));
+      const page = await ada.open();
+      for (const [at, name] of ['Yes', 'No', 'Not now'].entries()) {
+        await page.evaluate((elicitationId) => show({ elicitationId }), asked[at]?.id);
+        const card = await cardIn(page, 'pending');
+        await reads(card, 'Shall I go on?');
+        expect(await card.getByRole('button').allInnerTexts()).toEqual(['Yes', 'No', 'Not now']);
+        expect(await card.getByRole('radio').count()).toBe(0);
+        await looksSound(page);
+        await button(page, name).click();
+        await cardIn(page, name === 'Not now' ? 'cancelled' : 'accepted');
+      }
+      expect(await Promise.all(asked.map(({ outcome }) => outcome))).toMatchObject([
+        { status: 'accepted', content: { go: true } },
+        { status: 'accepted', content: { go: false } },
+        { status: 'cancelled' },
+      ]);
+    }));
+
+  it('never repeats a sensitive answer', () =>
+    withPerson(async (ada) => {
+      const { id } = await ada.ask({ ...TRIP_QUESTION, sensitive: true });
+      const page = await ada.open({ ids: [id] });
+      await cardIn(page, 'pending');
+      await page.getByLabel('Name').fill('Grace');
+      await page.getByRole('radio', { name: 'First' }).check();
+      await button(page, 'Send').click();
+      expect(await (await cardIn(page, 'accepted')).innerText()).not.toContain('Grace');
     }));
 
   it('can be declined and cancelled', () =>
@@ -192,6 +228,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       const card = await cardIn(there, 'elsewhere');
       await cardIn(here, 'accepted');
       expect(await card.innerText()).toContain(ended('accepted', false));
+      await reads(card, 'Class: First');
       expect(await there.locator('elicitation-card').getAttribute('data-status')).toBe('accepted');
       await reads(spoken(there), ended('accepted', false));
       expect(await there.evaluate(() => settled.map(({ here }) => here))).toEqual([false]);

@@ -115,7 +115,9 @@ export function hostileInput(site: () => Site, withPerson: WithPerson): void {
         expect(shown).toBeLessThan(all ?? 0);
         for (const name of ['Send', 'Decline', 'Not now']) {
           const box = await button(page, name).first().boundingBox();
-          expect(box && box.y + box.height).toBeLessThanOrEqual(800);
+          // On a phone they would cover the fields.
+          if (width === NARROW) expect(box?.y).toBeGreaterThan(800);
+          else expect(box && box.y + box.height).toBeLessThanOrEqual(800);
         }
       }
       await page.getByLabel('Field 49').fill('the last one');

@@ -29,7 +29,6 @@ const FIELDS = fieldsOf({
     number: { type: 'number', minimum: 1, maximum: 5 },
     text: { type: 'string', maxLength: 1 },
     multi: { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, minItems: 1 },
-    email: { type: 'string', format: 'email' },
   },
 });
 const ENDS = ['accepted', 'declined', 'cancelled', 'expired', 'withdrawn'] as const;

@@ -2,13 +2,24 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { icon } from './icons.ts';
 import type { QuestionProps } from './props.ts';
 
-/** The buttons of a form question. */
+/** The buttons of a form question. A single yes or no has one for each, and none to decline: that would be a second no. */
 export function formActions(props: QuestionProps): TemplateResult {
-  const { state, strings, actions, isUnsent } = props;
+  const { state, strings, actions, isUnsent, isYesNo } = props;
   const isSending = state === 'sending';
   return html`
     <div class="actions near" part="actions">
-      ${button('primary', actions.submit, isUnsent ? strings.tryAgain : isSending ? html`${icon('turn')}${strings.sending}` : strings.send, isSending)}
+      ${
+        isYesNo
+          ? [true, false].map((isYes) =>
+              button('primary', () => actions.choose(isYes), isYes ? strings.yes : strings.no, isSending),
+            )
+          : button(
+              'primary',
+              actions.submit,
+              isUnsent ? strings.tryAgain : isSending ? strings.sending : strings.send,
+              isSending,
+            )
+      }
       ${leaveButtons(props, strings.notNow)}
     </div>
   `;
@@ -34,10 +45,10 @@ export function urlActions(props: QuestionProps, href: string | undefined): Temp
   `;
 }
 
-function leaveButtons({ state, strings, actions }: QuestionProps, cancel: string): TemplateResult {
+function leaveButtons({ state, strings, actions, isYesNo }: QuestionProps, cancel: string): TemplateResult {
   const isSending = state === 'sending';
   return html`
-    ${button('decline', actions.decline, strings.decline, isSending)}
+    ${isYesNo ? nothing : button('decline', actions.decline, strings.decline, isSending)}
     ${button('cancel', actions.cancel, cancel, isSending)}
   `;
 }

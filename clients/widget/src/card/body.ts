@@ -1,7 +1,10 @@
+import { own } from '@parley/shared/domain/plain-record';
 import { readable } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { inspectUrl } from '../address.ts';
 import type { Elicitation } from '../elicitation.ts';
+import { plainText } from '../form/control-frame.ts';
+import { describeValue, fieldsOf } from '../form/fields.ts';
 import type { Strings } from '../strings/strings.ts';
 import { formActions, urlActions } from './actions.ts';
 import { headView } from './head.ts';
@@ -20,7 +23,7 @@ export function cardView(props: CardProps): TemplateResult {
     <div class="card" part="card" role="group" aria-labelledby="title" aria-describedby=${view ? 'message description' : nothing} aria-busy=${state === 'loading'}>
       ${headView(props, endOf(view, state, strings))}
       ${view ? messageView(view) : nothing}
-      ${view && !isOver(state) ? askView({ ...props, view }) : nothing}
+      ${view ? (isOver(state) ? answerView(view, strings) : askView({ ...props, view })) : nothing}
     </div>
   `;
 }
@@ -41,6 +44,17 @@ function messageView({ message, description }: Elicitation): TemplateResult {
     <div id="message" class="words ${isLong ? 'long' : ''}" part="message" dir="auto" tabindex=${isLong ? 0 : nothing} role=${isLong ? 'group' : nothing} aria-labelledby=${isLong ? 'title' : nothing}>${readable(message)}</div>
     ${description ? html`<div id="description" class="words quiet" dir="auto">${readable(description)}</div>` : nothing}
   `;
+}
+
+/** What was answered, unless the answer is sensitive. */
+function answerView({ content, requestedSchema, sensitive }: Elicitation, strings: Strings) {
+  if (!content || sensitive) return nothing;
+  return fieldsOf(requestedSchema).map((field) => {
+    const value = own(content, field.name);
+    return value === undefined
+      ? nothing
+      : html`<p class="words" part="answer">${plainText(field.label)}: ${plainText(describeValue(field, value, strings))}</p>`;
+  });
 }
 
 function askView(props: QuestionProps): TemplateResult {

@@ -140,6 +140,7 @@ export class ElicitationCard extends LitElement {
       refusal,
       strayErrors: this.#strayErrors,
       fields: this.#form.render(state === 'sending', strings),
+      isYesNo: this.#form.isYesNo,
       actions: this.#actions,
       isChecking: this.#isChecking,
       isUnsent,
@@ -203,6 +204,10 @@ export class ElicitationCard extends LitElement {
   readonly #actions: CardActions = {
     open: (event) => this.#open(event),
     submit: () => this.#submit(),
+    choose: (isYes) => {
+      this.#form.choose(isYes);
+      this.#submit();
+    },
     decline: () => this.#model.send({ action: 'decline' }),
     cancel: () => this.#model.send({ action: 'cancel' }),
     check: () => void this.#check(),

@@ -47,7 +47,7 @@ function firstText(...texts: readonly unknown[]): string | undefined {
   return typeof text === 'string' ? readableLine(text) : undefined;
 }
 
-const ENDS: { readonly [status: string]: IconName } = { accepted: 'done', expired: 'clock' };
+const ENDS: { readonly [status: string]: IconName } = { accepted: 'done', expired: 'alert' };
 
 function badgeOf({ view, state }: CardProps): IconName {
   if (state === 'loading') return 'turn';

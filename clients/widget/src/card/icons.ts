@@ -7,7 +7,6 @@ const PATHS = {
   page: 'M10 5H5v14h14v-5M14 4h6v6M20 4l-9 9',
   done: 'M5 12l5 5 9-9',
   no: 'M6 12h12',
-  clock: 'M12 4a8 8 0 1 0 0 16a8 8 0 0 0 0-16M12 8v5l3 1',
   alert: 'M12 4L3 19h18zM12 10v4M12 17v0',
   turn: 'M20 12a8 8 0 1 1-8-8',
 } as const;

@@ -94,13 +94,16 @@ export class CardModel {
   /** Takes a view of the question, from any source. */
   update(next: Elicitation): void {
     const before = this.view?.status;
-    this.view = newer(this.view, next);
+    // Streams carry no answers.
+    const content = next.content ?? this.view?.content;
+    this.view = { ...newer(this.view, next), ...(content && { content }) };
     this.#isGone = false;
     if (this.view.status !== before) this.refusal = undefined;
     if (this.#isSettled) {
       this.#answer = undefined;
       this.isUnsent = false;
       this.stop();
+      if (this.view.status !== before && this.view.mode === 'form' && !content) void this.read();
     } else this.wasOpen = true;
     this.#onChange();
   }

@@ -9,6 +9,8 @@ export interface CardActions {
   /** The link was pressed. The browser opens it unless the event is cancelled. */
   open(event: MouseEvent): void;
   submit(): void;
+  /** Answers the form's only field, a yes or no. */
+  choose(isYes: boolean): void;
   decline(): void;
   cancel(): void;
   check(): void;
@@ -29,6 +31,8 @@ export interface CardProps {
   /** Errors of the server that belong to no field. */
   readonly strayErrors: readonly string[];
   readonly fields: TemplateResult;
+  /** The form is a single yes or no. */
+  readonly isYesNo: boolean;
   readonly actions: CardActions;
   readonly isChecking: boolean;
   /** An answer is waiting for the connection. */

@@ -1,4 +1,4 @@
-import { css } from 'lit';
+import { css } from '../css.ts';
 
 /**
  * All of the card but its fields, which `form-styles.ts` draws. Pages set the `--parley-*` properties; what they leave
@@ -17,6 +17,8 @@ export const cardStyles = css`
     --radius: var(--parley-radius, 14px);
     --space: var(--parley-space, 1rem);
     display: block;
+    /* Its buttons stick above its fields, and never above the page. */
+    isolation: isolate;
     max-inline-size: 42rem;
     font-family: var(--parley-font, inherit);
     line-height: 1.5;
@@ -180,8 +182,9 @@ export const cardStyles = css`
     padding-block: 0.25rem;
     background: var(--surface);
   }
-  @media (min-height: 32rem) {
-    /* In a card taller than the window one can leave at any time. The shadow is a fade of what scrolls below. */
+  @media (min-width: 40rem) and (min-height: 32rem) {
+    /* In a card taller than the window one can leave at any time. The shadow is a fade of what scrolls below. On a phone
+       there is no room for both a field and the buttons. */
     .near {
       position: sticky;
       z-index: 1;

@@ -2,7 +2,7 @@ import { readableLine } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Control, frame, plainText } from './control-frame.ts';
 import { current } from './control-value.ts';
-import type { Draft, MultiSelect, Select, YesNo } from './fields.ts';
+import { type Draft, isChoiceOfTwo, type MultiSelect, type Select, type YesNo } from './fields.ts';
 
 /** More choices than this are shown as a drop-down list. */
 const RADIOS_MAX = 7;
@@ -10,7 +10,7 @@ const RADIOS_MAX = 7;
 /** A checkbox. A required field without a default gets a yes and a no instead: an untouched checkbox is no answer. */
 export function yesNoControl(control: Control<YesNo>): TemplateResult {
   const { field, id, draft, strings, change } = control;
-  if (field.required && field.initial === undefined) {
+  if (isChoiceOfTwo(field)) {
     return radios(control, [
       [true, strings.yes],
       [false, strings.no],

@@ -32,12 +32,6 @@ export function readDrafts(fields: readonly Field[], drafts: ReadonlyMap<string,
   return faults.size > 0 ? { ok: false, faults } : { ok: true, content: Object.fromEntries(content) };
 }
 
-/** The fault of one field; undefined when it is valid. */
-export function faultOfDraft(field: Field, draft: Draft): FieldFault | undefined {
-  const reading = readDrafts([field], new Map([[field.name, draft]]));
-  return reading.ok ? undefined : reading.faults.get(field.name);
-}
-
 /** The value of a draft, valid or not; undefined for an empty control. A text that cannot be parsed is returned as it is. */
 export function valueFrom(field: Field, draft: Draft): unknown {
   // An unchanged default is answered exactly, even if its control cannot show it completely.

@@ -1,6 +1,7 @@
 import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
 import type { FormField, FormOption } from '@parley/shared/domain/forms/value';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
+import type { Strings } from '../strings/type.ts';
 import { localOf } from './local-time.ts';
 
 /**
@@ -55,6 +56,11 @@ export interface MultiSelect extends Common {
 }
 /** One control of a form. */
 export type Field = TextLike | NumberLike | YesNo | Select | MultiSelect;
+
+/** A yes or no that the person has to choose: an untouched checkbox would be no answer. */
+export function isChoiceOfTwo({ kind, required, initial }: Field): boolean {
+  return kind === 'boolean' && required && initial === undefined;
+}
 
 /**
  * The fields of a `requestedSchema`, in its order. Accepts any value; an unreadable field is omitted, so that the person
@@ -132,4 +138,18 @@ function isTexts(value: unknown): boolean {
 
 function isOptions(value: unknown): boolean {
   return Array.isArray(value) && value.every((one) => isRecord(one) && isTexts([one.const, one.title]));
+}
+
+/** An answered value as the person chose it. */
+export function describeValue(
+  field: Field,
+  value: unknown,
+  { yes, no }: Pick<Strings, 'yes' | 'no'>,
+): string {
+  if (typeof value === 'boolean') return value ? yes : no;
+  const choices = 'choices' in field ? field.choices : [];
+  return [value]
+    .flat()
+    .map((one) => choices.find((choice) => choice.value === one)?.label ?? String(one))
+    .join(', ');
 }

@@ -1,4 +1,4 @@
-import { css } from 'lit';
+import { css } from '../css.ts';
 
 /** Styles of the fields, in the colours and sizes of the card. */
 export const formStyles = css`

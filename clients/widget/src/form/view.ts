@@ -3,8 +3,8 @@ import { html, nothing, type ReactiveControllerHost, type TemplateResult } from 
 import type { Strings } from '../strings/strings.ts';
 import { plainText } from './control-frame.ts';
 import { renderControl } from './controls.ts';
-import { type FieldFault, faultOfDraft, readDrafts } from './drafts.ts';
-import { type Draft, type Field, fieldsOf, type TextLike } from './fields.ts';
+import { type FieldFault, readDrafts } from './drafts.ts';
+import { type Draft, type Field, fieldsOf, isChoiceOfTwo, type TextLike } from './fields.ts';
 
 /** What the form belongs to. */
 export interface FormPurpose {
@@ -71,6 +71,16 @@ export class FormView {
     this.#host.requestUpdate();
   }
 
+  /** Whether the only field is a yes or no to choose: the card's buttons answer it. */
+  get isYesNo(): boolean {
+    return this.#fields.length === 1 && this.#fields.every(isChoiceOfTwo);
+  }
+
+  /** Answers the only field. */
+  choose(isYes: boolean): void {
+    for (const field of this.#fields) this.#change(field, isYes);
+  }
+
   /** Whether clearing the form would lose values. */
   get isDirty(): boolean {
     return this.#drafts.size > 0 || this.#fields.some((field) => this.#isHalfTyped(field));
@@ -115,15 +125,18 @@ export class FormView {
         return typeof text === 'string' && text ? html`<p class=${name}>${plainText(text)}</p>` : nothing;
       })}
       ${this.#fields.map((field, at) =>
-        renderControl({
-          field,
-          id: idAt(at),
-          draft: this.#draftOf(field),
-          error: this.#errorOf(field, strings),
-          strings,
-          isSensitive: this.#isSensitive,
-          change: (draft) => this.#change(field, draft),
-        }),
+        // The card's buttons answer a single yes or no.
+        this.isYesNo
+          ? html`<p class="words">${plainText(field.label)}</p>`
+          : renderControl({
+              field,
+              id: idAt(at),
+              draft: this.#draftOf(field),
+              error: this.#errorOf(field, strings),
+              strings,
+              isSensitive: this.#isSensitive,
+              change: (draft) => this.#change(field, draft),
+            }),
       )}
       <button class="said" tabindex="-1" aria-hidden="true"></button>
     </form>`;
@@ -157,10 +170,7 @@ export class FormView {
     if (this.#isLocked) return;
     this.#events.onChange?.();
     this.#drafts.set(field.name, draft);
-    if (this.#faults.delete(field.name)) {
-      const fault = faultOfDraft(field, draft);
-      if (fault !== undefined) this.#faults.set(field.name, fault);
-    }
+    this.#faults.delete(field.name);
   }
 
   /** To the browser a half-typed date has no value; it would be sent as no answer without an error. */

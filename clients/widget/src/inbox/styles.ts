@@ -1,4 +1,4 @@
-import { css } from 'lit';
+import { css } from '../css.ts';
 
 /** Styles of the inbox. It uses the card's colours: the same `--parley-*` properties, light and dark. */
 export const inboxStyles = css`

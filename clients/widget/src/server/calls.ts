@@ -71,7 +71,7 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
   return {
     read: (elicitationId, signal) =>
       attempt(async () =>
-        withoutContent(await readElicitation(transport, elicitationId, { signal, triesMax: 1 })),
+        elicitationIn(await readElicitation(transport, elicitationId, { signal, triesMax: 1 })),
       ),
     listOpen: (cursor, signal) =>
       attempt(async () => {
@@ -82,7 +82,7 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
     // No signal: an answer is sent even when the page is left or the server object is closed.
     answer: (elicitationId, answer) =>
       attempt(async () =>
-        withoutContent(
+        elicitationIn(
           await sendAnswer(transport, elicitationId, answer as CoreAnswer, {
             triesMax: ANSWER_TRIES,
             giveUpMs: Number.POSITIVE_INFINITY,
@@ -112,11 +112,11 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
   };
 }
 
-/** The elicitation of a reply without its answer, which no page needs again. */
-function withoutContent(reply: unknown): Elicitation {
+/** The elicitation of a reply, without an answer that is sensitive. */
+function elicitationIn(reply: unknown): Elicitation {
   if (!isElicitation(reply)) throw new Error('The reply does not come from Parley.');
-  const { content: _content, ...rest } = reply;
-  return rest;
+  const { content, ...rest } = reply;
+  return { ...rest, ...(content && !rest.sensitive && { content }) };
 }
 
 async function tokenFrom(getToken: CallsOptions['getToken']): Promise<string> {

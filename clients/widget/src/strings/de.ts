@@ -202,10 +202,6 @@ function hint(field: Field): string | undefined {
       return range(field.minimum, field.maximum, String);
     case 'multi':
       return range(field.minItems || undefined, field.maxItems, choices);
-    case 'email':
-      return 'Zum Beispiel ada@example.com';
-    case 'uri':
-      return 'Zum Beispiel https://example.com/';
     case 'text':
       return range(field.minLength || undefined, field.maxLength, characters);
     default:
