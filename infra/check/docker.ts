@@ -109,15 +109,16 @@ function composeProblems(root: string): readonly string[] {
       .map((source) => `${source} is mounted and does not exist`),
     ...services.flatMap(([name, { environment = {} }]) =>
       Object.entries(environment)
-        .filter(([key, value]) => secretName.test(key) && !markedDefault.test(value))
-        .map(([key]) => `${name}: ${key} is neither a variable nor marked development-only`),
+        .filter(([key, value]) => secretName.test(key) && !withoutDefault.test(value))
+        .map(([key]) => `${name}: ${key} has a value that everybody can read here`),
     ),
   ];
 }
 
-const secretName = /PASSWORD|SECRET|API_KEYS|VAULT_KEYS|TOKEN/;
-/** A variable whose default, if any, is marked, so that it is not mistaken for a real secret. */
-const markedDefault = /^\$\{\w+:?-([\w.-]+:)?(development-only[\w-]*)?\}$/;
+/** Variables with a secret, but not those with the path of one. */
+const secretName = /(?:PASSWORD|SECRET|API_KEYS|VAULT_KEYS|TOKEN)(?!.*_FILE$)/;
+/** A variable without a default, or one that infra/secrets/make.sh makes. */
+const withoutDefault = /^\$\{\w+:?-(?:make)?\}$/;
 
 /** DCLint's own declaration of this type does not resolve. */
 type LintResult = { readonly messages: readonly { readonly rule: string; readonly message: string }[] };

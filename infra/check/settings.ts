@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { EnvError, readEnv } from '@parley/shared/runtime/env';
-import { Variables } from '@parley/shared/runtime/variables';
+import { FILE_VARIABLES, Variables } from '@parley/shared/runtime/variables';
 import type { IDeployment } from 'kubernetes-models/apps/v1/Deployment';
 import { readServices } from './docker.ts';
 import { ofKind, readManifests, readVariables } from './manifests.ts';
@@ -20,9 +21,12 @@ function composeProblems(root: string): readonly string[] {
   const services = Object.entries(readServices(root)).filter(([, { build }]) => build !== undefined);
   if (services.length === 0) return ['docker-compose.yml builds no service'];
   return services.flatMap(([name, { environment = {} }]) => {
-    const defaults = Object.entries(environment).map(
-      ([key, value]) => [key, value.replace(/\$\{\w+:?-([^}]*)\}/g, '$1')] as const,
-    );
+    const defaults = Object.entries(environment).map(([key, value]) => {
+      const secret = FILE_VARIABLES.find((name) => key === `${name}_FILE`);
+      return secret === undefined
+        ? ([key, value.replace(/\$\{\w+:?-([^}]*)\}/g, '$1')] as const)
+        : ([secret, secretFor(secret)] as const);
+    });
     return settingsProblems(name, Object.fromEntries(defaults));
   });
 }
@@ -60,9 +64,9 @@ function settingsProblems(service: string, settings: Settings): readonly string[
   }
 }
 
-/** A value that is long enough to stand in for the secret of that name. */
+/** A random value for the secret of that name. */
 function secretFor(name: string): string {
-  const key = Buffer.from(`${'x'.repeat(31)}y`).toString('base64');
+  const key = randomBytes(32).toString('base64');
   if (name === 'PARLEY_VAULT_KEYS') return `default:${key}`;
-  return name === 'PARLEY_WEBHOOK_SECRETS' ? `default:whsec_${key}` : `default:${'x'.repeat(48)}`;
+  return name === 'PARLEY_WEBHOOK_SECRETS' ? `default:whsec_${key}` : `default:${key}`;
 }

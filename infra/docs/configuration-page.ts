@@ -1,4 +1,4 @@
-import { Variables } from '@parley/shared/runtime/variables';
+import { FILE_VARIABLES, Variables } from '@parley/shared/runtime/variables';
 import { z } from 'zod';
 
 /** docs/configuration.md, written from the one schema of all variables. */
@@ -19,6 +19,8 @@ export function configurationPage(): string {
     '',
     'Every environment variable, written from the schema that checks them (`npm run docs`). A wrong one stops the start with all',
     'faults listed; an empty one counts as unset.',
+    '',
+    `A secret may be in a file: \`<NAME>_FILE\` is its path, for ${FILE_VARIABLES.map((name) => `\`${name}\``).join(', ')}.`,
     '',
     '| variable | what it does |',
     '|---|---|',

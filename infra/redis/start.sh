@@ -3,6 +3,7 @@
 # repository holds no password and every user in it is off, so nothing works until someone sets one.
 #
 #   PARLEY_REDIS_PASSWORD            the user `parley`: the api and the worker (required)
+#   PARLEY_REDIS_PASSWORD_FILE       or the path of a file with it
 #   PARLEY_REDIS_NEXT_PASSWORD       a second one for the same user, while you change from one to the other
 #   PARLEY_REDIS_OPERATOR_PASSWORD   the user `operator`: reads, diagnoses, takes backups
 #   PARLEY_REDIS_REPLICA_PASSWORD    the user `replica`: replication
@@ -18,6 +19,9 @@ here=$(cd "$(dirname "$0")" && pwd)
 run_dir=${PARLEY_REDIS_RUN_DIR:-/run/redis}
 users=$run_dir/users.acl
 
+if [ -n "${PARLEY_REDIS_PASSWORD_FILE:-}" ]; then
+  PARLEY_REDIS_PASSWORD=$(cat "$PARLEY_REDIS_PASSWORD_FILE")
+fi
 if [ "${#PARLEY_REDIS_PASSWORD}" -lt 16 ]; then
   echo 'PARLEY_REDIS_PASSWORD must have at least 16 characters' >&2
   exit 1

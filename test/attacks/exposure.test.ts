@@ -56,6 +56,14 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
+describe('metrics', () => {
+  it('listen on loopback only, unless the environment says otherwise', async () => {
+    expect((await fetch(metricsUrl)).status).toBe(200);
+    // Another address of this machine: a server that listens on all addresses would reply there.
+    await expect(fetch(metricsUrl.replace('127.0.0.1', '127.0.0.2'))).rejects.toThrow();
+  });
+});
+
 describe('S22 Redis', () => {
   it('a pod does all its work with the permissions of users.acl', async () => {
     const userId = 'ada';

@@ -62,8 +62,8 @@ export const otherDefects: Readonly<Record<string, readonly Planted[]>> = {
     ['root', [compose, 'user: "999:999"', 'user: "0:0"'], /runs as root/],
     [
       'a secret that looks real',
-      [compose, 'development-only-redis-password', 'hunter2hunter2hunter2'],
-      /development-only/,
+      [compose, 'PARLEY_REDIS_PASSWORD:-make', 'PARLEY_REDIS_PASSWORD:-hunter2hunter2hunter2'],
+      /everybody can read/,
     ],
     [
       'a file that is not there',

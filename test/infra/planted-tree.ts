@@ -16,7 +16,7 @@ export type Edit = readonly [file: string, from: string, to: string];
 export type Planted = readonly [title: string, edit: Edit, complaint: RegExp];
 
 const PARTS = [
-  ...['Dockerfile', 'kubernetes', 'proxy', 'redis', 'telemetry'].map((part) => `infra/${part}`),
+  ...['Dockerfile', 'kubernetes', 'proxy', 'redis', 'secrets', 'telemetry'].map((part) => `infra/${part}`),
   'docs/operations.md',
   'docker-compose.yml',
   '.dockerignore',

@@ -21,7 +21,8 @@ async function main(): Promise<void> {
   });
   const pod = wirePod(env, telemetry);
   const warnings = warningsOf(env, 'api');
-  if (warnings.length > 0) pod.log.warn({ warnings }, 'good for development; production would refuse it');
+  if (warnings.length > 0)
+    pod.log.warn({ warnings }, 'these settings are for development or deserve attention');
   const server = await listenOn('PORT', env, pod.app);
   const metricsServer =
     env.PARLEY_METRICS_PORT === 0 ? undefined : await listenOn('PARLEY_METRICS_PORT', env, metricsOnly(pod));
@@ -40,7 +41,8 @@ async function main(): Promise<void> {
 }
 
 async function listenOn(variable: 'PORT' | 'PARLEY_METRICS_PORT', env: Env, app: RequestListener) {
-  return listen(app, env[variable], env.PARLEY_HOST).catch((error: NodeJS.ErrnoException) => {
+  const host = variable === 'PORT' ? env.PARLEY_HOST : env.PARLEY_METRICS_HOST;
+  return listen(app, env[variable], host).catch((error: NodeJS.ErrnoException) => {
     throw listenFault(variable, env, error);
   });
 }

@@ -1,4 +1,4 @@
-import { EnvError, listenFault, readEnv, redisLocation } from '@parley/shared/runtime/env';
+import { EnvError, listenFault, readEnv, redisLocation, warningsOf } from '@parley/shared/runtime/env';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
@@ -20,10 +20,13 @@ async function main(): Promise<void> {
     exports: telemetryExports(env),
   });
   const worker = wireWorker(env, location, telemetry);
+  const warnings = warningsOf(env, 'worker');
+  if (warnings.length > 0)
+    worker.log.warn({ warnings }, 'these settings are for development or deserve attention');
   const ops =
     env.PARLEY_METRICS_PORT === 0
       ? undefined
-      : await listenOps(worker.ops, env.PARLEY_METRICS_PORT, env.PARLEY_HOST).catch(
+      : await listenOps(worker.ops, env.PARLEY_METRICS_PORT, env.PARLEY_METRICS_HOST).catch(
           (error: NodeJS.ErrnoException) => {
             throw listenFault('PARLEY_METRICS_PORT', env, error);
           },

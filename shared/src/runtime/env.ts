@@ -3,6 +3,9 @@ import type { EngineSettings } from '../elicitations/deps.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { parseVaultKeys } from '../vault/key-ring.ts';
+import { cautionsOf } from './checks/cautions.ts';
+import { withSecretFiles } from './checks/secret-files.ts';
+import { faultsOfSecrets } from './checks/secrets.ts';
 import { faultsOfConnect } from './connect-env.ts';
 import { parseServiceKeys } from './service-keys.ts';
 import { type Env, Variables } from './variables.ts';
@@ -27,7 +30,8 @@ export function listenFault(
   env: Env,
   error: NodeJS.ErrnoException,
 ): Error {
-  const where = `port ${env[variable]} of ${env.PARLEY_HOST}`;
+  const host = variable === 'PORT' ? env.PARLEY_HOST : env.PARLEY_METRICS_HOST;
+  const where = `port ${env[variable]} of ${host}`;
   if (error.code === 'EADDRINUSE') {
     return new EnvError([
       `${variable}: ${where} is in use; each process on a machine needs a port of its own`,
@@ -45,14 +49,16 @@ export function readEnv(
   service: 'api' | 'worker',
   source: Readonly<Record<string, string | undefined>> = process.env,
 ): Env {
+  const read = withSecretFiles(source);
   const given = Object.fromEntries(
-    Object.entries(source).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(read.source).filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = Variables.safeParse(given);
   if (!parsed.success) {
     throw new EnvError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
   }
   const faults = [
+    ...read.faults,
     ...faultsOfRedis(parsed.data),
     ...faultsOfTokens(parsed.data),
     ...faultsOfVault(parsed.data),
@@ -126,13 +132,22 @@ export function wholeEnvironment(): Readonly<Record<string, string | undefined>>
   return process.env;
 }
 
-/** Settings that development accepts and production would refuse. */
+/** What to warn about at start: what production would refuse, and what deserves attention everywhere. */
 export function warningsOf(env: Env, service: 'api' | 'worker'): string[] {
-  return env.NODE_ENV === 'production' ? [] : faultsOfProduction(env, service);
+  const vault = env.PARLEY_VAULT_REDIS_URL === undefined ? undefined : vaultLocation(env);
+  return [
+    ...(env.NODE_ENV === 'production' ? [] : faultsOfProduction(env, service)),
+    ...cautionsOf(env, { [redisVariable(env)]: redisLocation(env), PARLEY_VAULT_REDIS_URL: vault }),
+  ];
+}
+
+function redisVariable(env: Env): string {
+  if (env.PARLEY_REDIS_CLUSTER.length > 0) return 'PARLEY_REDIS_CLUSTER';
+  return env.PARLEY_REDIS_SENTINELS.length > 0 ? 'PARLEY_REDIS_SENTINELS' : 'REDIS_URL';
 }
 
 function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
-  const faults: string[] = [];
+  const faults = faultsOfSecrets(env);
   const { PARLEY_JWT_SECRET: secret, PARLEY_JWT_JWKS_URL: jwks } = env;
   if (service === 'api' && secret === undefined && jwks === undefined && env.PARLEY_API_KEYS.length === 0) {
     faults.push(

@@ -12,6 +12,12 @@ export const Variables = z.object({
   PORT: integer(3000, 0, 65_535, 'Port of the API; 0 selects a free one.'),
   PARLEY_HOST: z.string().default('0.0.0.0').describe('Address to listen on.'),
   PARLEY_METRICS_PORT: integer(9464, 0, 65_535, "Port of /metrics (and of the worker's health); 0 for none."),
+  PARLEY_METRICS_HOST: z
+    .string()
+    .default('127.0.0.1')
+    .describe(
+      "Address on which /metrics (and the worker's health) listens. Loopback by default; the images set `0.0.0.0`, because a scraper is outside of their container.",
+    ),
   PARLEY_POD: z
     .string()
     .max(64)
@@ -224,3 +230,14 @@ export const Variables = z.object({
   OTEL_SERVICE_NAME: text('Service name in telemetry. Default `parley-api` or `parley-worker`.'),
 });
 export type Env = z.infer<typeof Variables>;
+
+/** Secrets that may be in a file instead: `<NAME>_FILE` is its path. */
+export const FILE_VARIABLES = [
+  'PARLEY_REDIS_PASSWORD',
+  'PARLEY_REDIS_SENTINELS_PASSWORD',
+  'PARLEY_JWT_SECRET',
+  'PARLEY_API_KEYS',
+  'PARLEY_WEBHOOK_SECRETS',
+  'PARLEY_VAULT_KEYS',
+  'PARLEY_CONNECT_OIDC_CLIENT_SECRET',
+] as const satisfies readonly (keyof Env)[];

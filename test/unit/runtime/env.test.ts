@@ -1,5 +1,9 @@
-import { EnvError, readEnv } from '@parley/shared/runtime/env';
-import { expect, it } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EnvError, readEnv, warningsOf } from '@parley/shared/runtime/env';
+import { afterAll, describe, expect, it } from 'vitest';
 
 const KEY = 'a-secret-of-a-service-0123456789';
 const PRODUCTION = {
@@ -64,3 +68,124 @@ function thrownBy(run: () => unknown): unknown {
   }
   return undefined;
 }
+
+describe('a secret that everybody knows or that is easy to guess', () => {
+  const KNOWN = [
+    ['a development secret', 'development-only-jwt-secret-of-32-bytes-or-more', 'published default'],
+    ['a placeholder', 'CHANGEME-CHANGEME-CHANGEME-0123456789', 'placeholder'],
+    ['the secret of a well-known page', 'a-string-secret-at-least-256-bits-long', 'published default'],
+    ['one letter', 'x'.repeat(48), 'few different characters'],
+    ['a word again and again', 'password'.repeat(6), 'repeats'],
+  ] as const;
+
+  it.each(KNOWN)('%s does not start in production as the secret of tokens', (_what, secret, reason) => {
+    const { faults } = thrownBy(() =>
+      readEnv('api', { ...PRODUCTION, PARLEY_JWT_SECRET: secret }),
+    ) as EnvError;
+    expect(faults).toEqual([expect.stringMatching(`^PARLEY_JWT_SECRET: .*${reason}`)]);
+    expect(faults.join()).not.toContain(secret);
+    expect(warningsOf(readEnv('api', { PARLEY_JWT_SECRET: secret }), 'api').join()).toContain(reason);
+  });
+
+  it.each(KNOWN)('%s does not start in production as a service key', (_what, secret, reason) => {
+    const keys = `acme:${KEY},globex/billing/ask:${secret}`;
+    const { faults } = thrownBy(() => readEnv('api', { ...PRODUCTION, PARLEY_API_KEYS: keys })) as EnvError;
+    expect(faults).toEqual([expect.stringMatching(`^PARLEY_API_KEYS: .*${reason}`)]);
+    expect(faults.join()).not.toContain(secret);
+  });
+
+  it('blanks do not start in production', () => {
+    const { faults } = thrownBy(() =>
+      readEnv('api', { ...PRODUCTION, PARLEY_JWT_SECRET: ' '.repeat(40) }),
+    ) as EnvError;
+    expect(faults).toEqual([expect.stringMatching(/^PARLEY_JWT_SECRET: .*blanks/)]);
+  });
+
+  it('the password of the compose file does not start in production', () => {
+    const source = { ...PRODUCTION, PARLEY_REDIS_PASSWORD: 'development-only-redis-password' };
+    const { faults } = thrownBy(() => readEnv('worker', source)) as EnvError;
+    expect(faults).toEqual([expect.stringMatching(/^PARLEY_REDIS_PASSWORD: .*published default/)]);
+  });
+
+  it('one secret for users and for a service does not start in production', () => {
+    const { faults } = thrownBy(() => readEnv('api', { ...PRODUCTION, PARLEY_JWT_SECRET: KEY })) as EnvError;
+    expect(faults).toEqual([expect.stringMatching(/^PARLEY_API_KEYS: .*PARLEY_JWT_SECRET/)]);
+  });
+
+  it('random secrets start', () => {
+    for (let round = 0; round < 200; round += 1) {
+      const [hex, base64] = [randomBytes(16).toString('hex'), randomBytes(18).toString('base64')];
+      const source = { ...PRODUCTION, PARLEY_JWT_SECRET: hex, PARLEY_API_KEYS: `acme:${base64}` };
+      expect(() => readEnv('api', source)).not.toThrow();
+    }
+  });
+});
+
+describe('a warning at start, also in production', () => {
+  const warned = (source: Record<string, string>) =>
+    warningsOf(readEnv('api', { ...PRODUCTION, ...source }), 'api').map((text) => text.replace(/;.*/, ''));
+
+  it.each([
+    [
+      'redis://redis:6379',
+      [
+        'REDIS_URL: Redis is on another machine and is reached without TLS',
+        'REDIS_URL: Redis is on another machine and asks for no password',
+      ],
+    ],
+    ['redis://:a-password@redis:6379', ['REDIS_URL: Redis is on another machine and is reached without TLS']],
+    ['rediss://redis:6379', ['REDIS_URL: Redis is on another machine and asks for no password']],
+    ['rediss://parley:a-password@redis:6379', []],
+    ['redis://127.0.0.1:6379', []],
+    ['redis://[::1]:6379', []],
+    ['redis://localhost:6379', []],
+  ])('%s', (url, warnings) => {
+    expect(warned({ REDIS_URL: url })).toEqual(warnings);
+  });
+
+  it('names nodes of a Cluster and a Redis for credentials, too', () => {
+    const safe = { PARLEY_REDIS_TLS: 'true', PARLEY_REDIS_PASSWORD: 'a-password-for-redis' };
+    expect(warned({ PARLEY_REDIS_CLUSTER: '127.0.0.1:7000,10.0.0.1:7000' })).toHaveLength(2);
+    expect(warned({ PARLEY_REDIS_CLUSTER: '10.0.0.1:7000', ...safe })).toEqual([]);
+    expect(warned({ ...safe, REDIS_URL: 'rediss://redis', PARLEY_VAULT_REDIS_URL: 'redis://vault' })).toEqual(
+      [
+        expect.stringMatching(/^PARLEY_VAULT_REDIS_URL: .* without TLS/),
+        expect.stringMatching(/^PARLEY_VAULT_REDIS_URL: .* no password/),
+      ],
+    );
+  });
+
+  it('names a service key that has expired, but starts with it', () => {
+    const keys = `acme/billing/ask/2026-01-01:${KEY}`;
+    expect(warned({ REDIS_URL: 'redis://localhost', PARLEY_API_KEYS: keys })).toEqual([
+      'PARLEY_API_KEYS: the key billing of acme has expired',
+    ]);
+  });
+});
+
+describe('a secret in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-env-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const file = (name: string, text: string) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+
+  it('is read from the path in the variable that ends with _FILE, without the line break at its end', () => {
+    const env = readEnv('api', {
+      PARLEY_JWT_SECRET_FILE: file('jwt', `${KEY}\n`),
+      PARLEY_API_KEYS_FILE: file('none', ''),
+    });
+    expect(env).toMatchObject({ PARLEY_JWT_SECRET: KEY, PARLEY_API_KEYS: [] });
+  });
+
+  it('is refused beside the variable itself, and when the file cannot be read', () => {
+    const both = { PARLEY_JWT_SECRET: KEY, PARLEY_JWT_SECRET_FILE: file('jwt', KEY) };
+    const missing = { PARLEY_API_KEYS_FILE: join(folder, 'missing') };
+    const { faults } = thrownBy(() => readEnv('api', { ...both, ...missing })) as EnvError;
+    expect(faults).toEqual([
+      expect.stringMatching(/^PARLEY_JWT_SECRET_FILE: set either/),
+      expect.stringMatching(/^PARLEY_API_KEYS_FILE: .*ENOENT/),
+    ]);
+  });
+});

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Writes the secrets of docker-compose.yml into its volumes. For each secret the environment says what to do:
+#
+#   make         keep the stored one; make a random one if there is none
+#   (nothing)    store an empty one, which turns it off
+#   any other    store this one
+#
+#   PARLEY_JWT_SECRET, PARLEY_API_KEYS, PARLEY_REDIS_PASSWORD, PARLEY_GRAFANA_PASSWORD
+#   PARLEY_SECRETS_DIR   the volumes `api`, `redis` and `grafana`; default /secrets
+set -eu
+umask 022
+
+dir=${PARLEY_SECRETS_DIR:-/secrets}
+
+random() {
+  od -An -v -N32 -tx1 /dev/urandom | tr -d ' \n'
+}
+
+# store <file> <what to do> <prefix of a made secret>
+store() {
+  if [ "$2" = make ]; then
+    [ ! -s "$1" ] || return 0
+    printf '%s%s' "$3" "$(random)" >"$1.next"
+  else
+    printf '%s' "$2" >"$1.next"
+  fi
+  mv "$1.next" "$1"
+}
+
+store "$dir/api/jwt-secret" "$PARLEY_JWT_SECRET" ''
+store "$dir/api/api-keys" "$PARLEY_API_KEYS" 'default:'
+store "$dir/redis/password" "$PARLEY_REDIS_PASSWORD" ''
+store "$dir/grafana/password" "$PARLEY_GRAFANA_PASSWORD" ''

@@ -1,0 +1,43 @@
+import type { RedisLocation } from '../../ports/redis-location.ts';
+import { parseServiceKeys } from '../service-keys.ts';
+import type { Env } from '../variables.ts';
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/;
+
+/** Where Redis is reached, by the variable that says so. */
+export type RedisPlaces = Readonly<Record<string, RedisLocation | undefined>>;
+
+/** Settings that start everywhere but deserve attention, a sentence each. Never repeats a secret. */
+export function cautionsOf(env: Env, places: RedisPlaces): string[] {
+  const expired = parseServiceKeys(env.PARLEY_API_KEYS).keys.filter(
+    ({ expiresAtMs }) => expiresAtMs !== undefined && expiresAtMs <= Date.now(),
+  );
+  return [
+    ...Object.entries(places).flatMap(([variable, place]) =>
+      place === undefined ? [] : cautionsOfRedis(variable, place),
+    ),
+    ...expired.map(
+      ({ name, tenant }) => `PARLEY_API_KEYS: the key ${name} of ${tenant} has expired; remove or replace it`,
+    ),
+  ];
+}
+
+function cautionsOfRedis(variable: string, place: RedisLocation): string[] {
+  const url = place.url === undefined ? undefined : new URL(place.url);
+  const hosts = url === undefined ? (place.nodes ?? []).map(({ host }) => host) : [url.hostname];
+  if (hosts.every((host) => LOOPBACK.test(host))) return [];
+  const isEncrypted = place.tls === true || url?.protocol === 'rediss:';
+  const hasPassword = place.password !== undefined || (url !== undefined && url.password !== '');
+  return [
+    ...(isEncrypted
+      ? []
+      : [
+          `${variable}: Redis is on another machine and is reached without TLS; the network can read all data`,
+        ]),
+    ...(hasPassword
+      ? []
+      : [
+          `${variable}: Redis is on another machine and asks for no password; whoever reaches it has all data`,
+        ]),
+  ];
+}
