@@ -1,11 +1,14 @@
 import { createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
 import { DefaultChatTransport, type UIMessage } from 'ai';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { PlainChat } from '../../unit/sdk/plain-chat.ts';
 import { person, questionsIn } from './client.ts';
+import { componentInDocs, openReactPages, type ReactPages } from './react-pages.ts';
 import { type ChatSite, openChatSite } from './transport-site.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -16,8 +19,16 @@ let chats: ChatSite;
 /** Number of model requests, by the text of the person. */
 const attempts = new Map<string, number>();
 
+/** How many replies to pages the model has begun. */
+let replies = 0;
+const replyOf = (reply: number) => `first-${reply} ${`next-${reply} `.repeat(2 * WORDS)}last-${reply}`;
+
 /** Asks for a seat; else repeats one word, another word for each request: as with real models, no two replies are equal. */
 function line({ userText, results }: Turn): ScriptedReply {
+  if (userText === 'Hello') {
+    replies += 1;
+    return { text: replyOf(replies) };
+  }
   if (userText.startsWith('seat')) {
     const ask = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
     return results.length > 0 ? { text: 'Seated.' } : { text: 'One moment. ', calls: [ask] };
@@ -225,6 +236,51 @@ describe('a turn that is detached while it asks', () => {
       await chat.untilSettled();
       expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', 'One moment. Seated.', []]);
       expect([chat.messages.length, questionsIn(chat.messages.at(-1)).length]).toEqual([2, 1]);
+    },
+  );
+});
+
+await describeInChromium('a React page', (chromium) => {
+  let pages: ReactPages;
+  beforeAll(async () => {
+    pages = await openReactPages({ chromium, apiUrl: chats.balancer.url });
+  });
+  afterAll(() => pages?.stop());
+
+  const untilShown = (page: Page, text: string) =>
+    waitUntil(async () => (await page.textContent('#root'))?.includes(text), {
+      what: `"${text}" on the page`,
+    });
+
+  /** Waits until the page shows the beginning of a reply that is not the one of before. */
+  async function untilReply(page: Page, after: number): Promise<number> {
+    await waitUntil(
+      async () => (await page.textContent('#root'))?.includes(`next-${replies}`) && replies > after,
+      {
+        what: 'the next reply',
+      },
+    );
+    return replies;
+  }
+
+  it.each(['createChatTransport', 'DefaultChatTransport'] as const)(
+    'with the component of the docs for %s shows each word once, through a kill, a drain and a reload',
+    async (transport) => {
+      const { authorization } = await person();
+      const page = await pages.open(componentInDocs(transport), authorization.slice('Bearer '.length));
+      const before = replies;
+      await page.getByText('Ask').click();
+      const first = await untilReply(page, before);
+      const replaced = [chats.replace(Number(chats.balancer.lastPod()), 'SIGKILL')];
+      const second = await untilReply(page, first);
+      replaced.push(chats.replace(Number(chats.balancer.lastPod()), 'SIGTERM'));
+      await Promise.all(replaced);
+      await page.reload();
+      await untilShown(page, `last-${replies}`);
+      expect(replies).toBeGreaterThanOrEqual(second);
+      expect(await page.textContent('#root p:last-of-type')).toBe(replyOf(replies));
+      // As often as any state of the page showed it, before the reload and after it.
+      expect(await pages.firstWordsMax(page)).toBe(1);
     },
   );
 });

@@ -49,8 +49,9 @@ export interface ParleyChatTransport<Message extends UIMessage = UIMessage> exte
    * chat.
    *
    * @example
-   * const chat = useChat({ transport });
-   * useEffect(() => transport.attach(chat), [chat.id]);
+   * const [chat] = useState(() => new Chat({ id, transport }));
+   * const { messages } = useChat({ chat });
+   * useEffect(() => transport.attach(chat), [chat]);
    */
   attach(chat: AttachableChat): () => void;
   /**
