@@ -7,9 +7,9 @@ import { backendSettings } from './env.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import type { Env } from './variables.ts';
-import { webhookSecretsOf } from './webhook-env.ts';
-import { createWebhookObserver } from './webhook-observer.ts';
-import { createWebhookSender } from './webhook-sender.ts';
+import { webhookSecretsOf } from './webhooks/env.ts';
+import { createWebhookObserver } from './webhooks/observer.ts';
+import { createWebhookSender } from './webhooks/sender.ts';
 
 export interface ProcessDispatchDeps {
   readonly env: Env;

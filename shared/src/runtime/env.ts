@@ -9,7 +9,7 @@ import { faultsOfSecrets } from './checks/secrets.ts';
 import { faultsOfConnect } from './connect-env.ts';
 import { parseServiceKeys } from './service-keys.ts';
 import { type Env, Variables } from './variables.ts';
-import { faultsOfWebhooks, webhookRules } from './webhook-env.ts';
+import { faultsOfWebhooks, webhookRules } from './webhooks/env.ts';
 
 export type { Env } from './variables.ts';
 

@@ -5,7 +5,7 @@ import type { Resolver } from '@parley/shared/runtime/guarded-fetch';
 import { createLog } from '@parley/shared/runtime/log';
 import { createMetrics } from '@parley/shared/runtime/metrics';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
-import { createWebhookObserver } from '@parley/shared/runtime/webhook-observer';
+import { createWebhookObserver } from '@parley/shared/runtime/webhooks/observer';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { answerQuestion } from '../../contract/support/questions.ts';
 import { canary, findCanary } from '../../harness/canary.ts';

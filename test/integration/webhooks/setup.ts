@@ -11,7 +11,7 @@ import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/out
 import type { WebhookAttempt } from '@parley/shared/ports/delivery/webhook-observer';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import { connectCommands } from '@parley/shared/redis/client/connect';
-import { createWebhookSender, type WebhookSenderOptions } from '@parley/shared/runtime/webhook-sender';
+import { createWebhookSender, type WebhookSenderOptions } from '@parley/shared/runtime/webhooks/sender';
 import OpenAI from 'openai';
 import { onTestFinished } from 'vitest';
 import { engineOn } from '../../contract/support/engines.ts';

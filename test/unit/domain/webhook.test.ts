@@ -17,8 +17,8 @@ import {
   webhookIdOf,
 } from '@parley/shared/domain/webhooks/webhook';
 import { EnvError, engineSettings, readEnv } from '@parley/shared/runtime/env';
-import { webhookRules, webhookSecretsOf } from '@parley/shared/runtime/webhook-env';
-import { signatureOf } from '@parley/shared/runtime/webhook-signature';
+import { webhookRules, webhookSecretsOf } from '@parley/shared/runtime/webhooks/env';
+import { signatureOf } from '@parley/shared/runtime/webhooks/signature';
 import fc from 'fast-check';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';

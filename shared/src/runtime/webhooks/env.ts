@@ -1,6 +1,6 @@
-import type { WebhookRules } from '../domain/webhooks/rules.ts';
-import { mayBeCalled } from './guarded-fetch.ts';
-import type { Env } from './variables.ts';
+import type { WebhookRules } from '../../domain/webhooks/rules.ts';
+import { mayBeCalled } from '../guarded-fetch.ts';
+import type { Env } from '../variables.ts';
 
 const ENTRY =
   /^([A-Za-z0-9._-]{1,128}):whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;

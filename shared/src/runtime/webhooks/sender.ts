@@ -1,7 +1,7 @@
-import type { GuardedReply } from '../ports/delivery/guarded-fetch.ts';
-import type { SendWebhook, WebhookReply, WebhookRequest } from '../ports/delivery/webhook-sender.ts';
-import { createGuardedFetch, GuardedFetchError, type GuardOptions } from './guarded-fetch.ts';
-import { signatureOf } from './webhook-signature.ts';
+import type { GuardedReply } from '../../ports/delivery/guarded-fetch.ts';
+import type { SendWebhook, WebhookReply, WebhookRequest } from '../../ports/delivery/webhook-sender.ts';
+import { createGuardedFetch, GuardedFetchError, type GuardOptions } from '../guarded-fetch.ts';
+import { signatureOf } from './signature.ts';
 
 // For a delivery, including name resolution. Well below the lease of the outbox.
 const WEBHOOK_TIMEOUT_MS = 15_000;

@@ -1,6 +1,6 @@
-import type { WebhookObserver, WebhookOutcome } from '../ports/delivery/webhook-observer.ts';
-import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import type { WebhookObserver, WebhookOutcome } from '../../ports/delivery/webhook-observer.ts';
+import type { Log } from '../log.ts';
+import type { Metrics } from '../metrics.ts';
 
 export interface WebhookObserverDeps {
   readonly log: Log;
