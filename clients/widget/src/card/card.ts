@@ -158,13 +158,8 @@ export class ElicitationCard extends LitElement {
     if (view === undefined) delete this.dataset.status;
     else this.dataset.status = view.status;
     this.#inView.watch(this.renderRoot.querySelector('a') ?? undefined);
-    if (
-      view !== undefined &&
-      lastView?.elicitationId === view.elicitationId &&
-      lastView.status !== view.status
-    ) {
-      dispatch(this, 'change', view);
-    }
+    const isSame = lastView?.elicitationId === view?.elicitationId;
+    if (view && isSame && lastView?.status !== view.status) dispatch(this, 'change', view);
     if (state !== before) this.#onState(state, before);
     this.#updateCountdown();
     // The focused element may be gone. The focus then stays in the card, but never moves into it by itself.
@@ -204,18 +199,16 @@ export class ElicitationCard extends LitElement {
   readonly #actions: CardActions = {
     open: (event) => this.#open(event),
     submit: () => this.#submit(),
-    choose: (isYes) => {
-      this.#form.choose(isYes);
-      this.#submit();
-    },
+    choose: (isYes) => this.#submit(isYes),
     decline: () => this.#model.send({ action: 'decline' }),
     cancel: () => this.#model.send({ action: 'cancel' }),
     check: () => void this.#check(),
     copy: (href) => void this.#copy(href),
   };
 
-  #submit(): void {
+  #submit(isYes?: boolean): void {
     if (this.#model.state === 'sending') return;
+    if (isYes !== undefined) this.#form.choose(isYes);
     if (this.#model.isUnsent && this.#model.resend()) return;
     const result = this.#form.submit();
     if (result.ok) this.#model.send({ action: 'accept', content: result.content });

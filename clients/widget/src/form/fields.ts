@@ -1,7 +1,6 @@
 import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
 import type { FormField, FormOption } from '@parley/shared/domain/forms/value';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
-import type { Strings } from '../strings/type.ts';
 import { localOf } from './local-time.ts';
 
 /**
@@ -144,7 +143,7 @@ function isOptions(value: unknown): boolean {
 export function describeValue(
   field: Field,
   value: unknown,
-  { yes, no }: Pick<Strings, 'yes' | 'no'>,
+  { yes, no }: { readonly yes: string; readonly no: string },
 ): string {
   if (typeof value === 'boolean') return value ? yes : no;
   const choices = 'choices' in field ? field.choices : [];
