@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTokenVerifier } from '../../services/api/src/http/token.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes/processes.ts';
-import { forgedTokens } from '../harness/tokens.ts';
+import { forgedTokens, userToken } from '../harness/tokens.ts';
 import { call, expectProblem } from './support/call.ts';
 
 const ISSUER = 'https://issuer.example/';
@@ -185,3 +186,40 @@ function handMade(claims: Claims, header: object, secret = 'a-secret'): string {
   const input = `${part({ alg: 'RS256', typ: 'JWT', ...header })}.${part(payload)}`;
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
+
+describe('the e-mail address as user id', () => {
+  beforeAll(() => {
+    issuer.mode = 'up';
+  });
+
+  const EMAIL = 'ada@example.com';
+  const byJwks = () =>
+    createTokenVerifier({
+      jwksUrl: issuer.url,
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      tenants: ['acme'],
+      userClaim: 'email',
+    });
+  const secret = 'a-secret-of-at-least-thirty-two-characters';
+  const bySecret = () => createTokenVerifier({ secret, tenants: [], userClaim: 'email' });
+
+  it.each([
+    ['no word about it', {}],
+    ['an unverified one', { email_verified: false }],
+    ['the text "true"', { email_verified: 'true' }],
+    ['the number 1', { email_verified: 1 }],
+  ])('is refused with %s in the token', async (_what, claims) => {
+    const all = { email: EMAIL, ...claims };
+    await expect(byJwks()?.(await rs256(all))).rejects.toMatchObject({ code: 'unauthenticated' });
+    const token = await userToken({ secret, userId: 'ada', claims: all });
+    await expect(bySecret()?.(token)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it('is accepted once the issuer has verified it', async () => {
+    const all = { email: EMAIL, email_verified: true };
+    expect(await byJwks()?.(await rs256(all))).toMatchObject({ userId: EMAIL, tenant: 'acme' });
+    const token = await userToken({ secret, userId: 'ada', claims: all });
+    expect(await bySecret()?.(token)).toMatchObject({ userId: EMAIL });
+  });
+});

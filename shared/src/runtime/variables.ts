@@ -76,7 +76,11 @@ export const Variables = z.object({
   PARLEY_JWT_TENANTS: list(
     'Tenants for which the issuer of the JWKS may issue tokens, comma separated. Default `default`.',
   ),
-  PARLEY_JWT_USER_CLAIM: z.string().min(1).default('sub').describe('Claim that names the user.'),
+  PARLEY_JWT_USER_CLAIM: z
+    .string()
+    .min(1)
+    .default('sub')
+    .describe('Claim that names the user. With `email`, tokens need `email_verified: true`.'),
   PARLEY_API_KEYS: list(
     'Service keys, comma separated: `tenant:secret`, or `tenant/name/scopes/expiry:secret` with some of the scopes `ask`, `read`, `chat`, `admin` joined by `+` and the first day (UTC) on which the key is refused, such as `acme/billing/ask+read/2027-01-31:secret`. Expiry, scopes and name may be omitted, in this order. Default scopes: `ask+read+chat`. Secrets have at least 8 characters, 24 in production.',
   ),

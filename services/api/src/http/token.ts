@@ -96,10 +96,19 @@ function userOf(
 ): VerifiedUser {
   if (protectedHeader.typ !== undefined && !TYPES.has(protectedHeader.typ.toUpperCase()))
     throw unauthenticated();
+  if (isUnverified(userClaim, payload)) throw unauthenticated();
   const userId = payload[userClaim];
   const tenant = tenantOf(tenantClaim(payload));
   if (typeof userId !== 'string' || tenant === undefined || !TENANT.test(tenant)) throw unauthenticated();
   return { tenant, userId, expiresAtMs: expiryOf(payload) };
+}
+
+/**
+ * True when the claim that names the user is an e-mail address that the issuer has not verified. Where people may write
+ * any address into their profile, such a claim would let them act as anybody.
+ */
+export function isUnverified(userClaim: string, claims: Readonly<Record<string, unknown>>): boolean {
+  return userClaim === 'email' && claims.email_verified !== true;
 }
 
 function tenantClaim(payload: JWTPayload): string | undefined {

@@ -11,6 +11,7 @@ import {
   randomState,
 } from 'openid-client';
 import { z } from 'zod';
+import { isUnverified } from '../../../http/token.ts';
 import type { ConnectorKeep } from '../connectors/connector.ts';
 import { faultOf } from '../connectors/oauth2-errors.ts';
 import { createServerSource } from '../connectors/oauth2-server.ts';
@@ -118,8 +119,7 @@ function personOf({ userClaim, tenants }: OidcOptions, claims: IdTokenClaims): S
   const userId = claims[userClaim];
   if (typeof userId !== 'string' || userId === '' || faultOfUserId(userId) !== undefined)
     return failed('the sign-in does not say who that is to us: PARLEY_CONNECT_USER_CLAIM is not there');
-  // Where people may write any address into their profile, one that nobody verified would be anybody's.
-  if (userClaim === 'email' && claims.email_verified !== true)
+  if (isUnverified(userClaim, claims))
     return failed('the sign-in does not say that it verified the email address');
   const tenant = tenants.length === 1 ? tenants[0] : tenants.find((one) => one === claims.tenant);
   if (tenant === undefined) return failed('the sign-in names no tenant of ours');
