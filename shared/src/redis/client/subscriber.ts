@@ -95,7 +95,6 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
     hasLost = true;
     acknowledged.clear();
     pending.clear();
-    resyncs.clear();
     probeSentAt = undefined;
     reopening = setTimeout(connect, reconnectPauseMs(attempt));
   }
@@ -136,12 +135,16 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
       if (channel === options.probeChannel && hasLost) healthySince = performance.now();
       if (!interrupted.has(channel)) notify(channel, { type: 'resync' });
     }
-    resyncs.add(batch.filter((channel) => interrupted.delete(channel)));
+    resyncs.add(batch.filter((channel) => interrupted.delete(channel) && hasListeners(channel)));
     return true;
   }
 
   function healthy(): boolean {
     return connection?.status === 'ready' && acknowledged.has(options.probeChannel);
+  }
+
+  function hasListeners(channel: string): boolean {
+    return (listeners.get(channel)?.size ?? 0) > 0;
   }
 
   function notify(channel: string, signal: ChannelSignal): void {
@@ -176,7 +179,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
   function dropIdle(): void {
     // A channel whose acknowledgement is outstanding is left for the next round.
     const settled = [...idle].filter((channel) => !pending.has(channel));
-    const unwanted = settled.filter((channel) => listeners.get(channel)?.size === 0);
+    const unwanted = settled.filter((channel) => !hasListeners(channel));
     for (const channel of settled) idle.delete(channel);
     for (const channel of unwanted) {
       listeners.delete(channel);
@@ -220,7 +223,7 @@ export function createSubscriber(options: SubscriberOptions): Subscriber {
       closed = true;
       for (const interval of intervals) clearInterval(interval);
       clearTimeout(reopening);
-      resyncs.clear();
+      resyncs.close();
       connection?.disconnect(false);
     },
   };

@@ -174,28 +174,50 @@ export function busContract(contract: Contract): void {
 
     if (contract.hasLine) it('says resync again whenever events may have been missed', saysResyncAgain);
 
-    if (contract.hasLine) it('spreads the resyncs of many topics after a lost connection', spreadsResyncs);
+    if (contract.hasLine) {
+      it('spreads the resyncs of many topics after a lost connection', spreadsResyncs);
+      it('sends resync to every topic although the connection is lost repeatedly', resyncsBetweenCuts);
+    }
 
-    async function spreadsResyncs(): Promise<void> {
-      const topics = Array.from({ length: 700 }, () => newStream());
-      const resyncs = new Map<Topic, number>();
-      let inThisTurn = 0;
-      let mostInOneTurn = 0;
+    /** Subscribes to many topics, and counts the resyncs of each and the most in one turn of the event loop. */
+    async function subscribeMany(count: number) {
+      const topics = Array.from({ length: count }, () => newStream());
+      const counts = { resyncs: new Map<Topic, number>(), inThisTurn: 0, mostInOneTurn: 0 };
       const subscriptions = topics.map((topic) =>
         buses.second.subscribe(topic, ({ type }) => {
-          if (type === 'resync') resyncs.set(topic, (resyncs.get(topic) ?? 0) + 1);
-          if (inThisTurn === 0) setImmediate(() => (inThisTurn = 0));
-          inThisTurn += 1;
-          mostInOneTurn = Math.max(mostInOneTurn, inThisTurn);
+          if (type === 'resync') counts.resyncs.set(topic, (counts.resyncs.get(topic) ?? 0) + 1);
+          if (counts.inThisTurn === 0) setImmediate(() => Object.assign(counts, { inThisTurn: 0 }));
+          counts.inThisTurn += 1;
+          counts.mostInOneTurn = Math.max(counts.mostInOneTurn, counts.inThisTurn);
         }),
       );
-      const all = (times: number) => topics.every((topic) => resyncs.get(topic) === times);
+      const all = (times: number) => topics.every((topic) => (counts.resyncs.get(topic) ?? 0) >= times);
       await waitUntil(() => all(1), { what: 'every topic to be subscribed' });
-      mostInOneTurn = 0;
+      const close = () => {
+        for (const subscription of subscriptions) subscription.unsubscribe();
+      };
+      return { counts, all, close };
+    }
+
+    async function spreadsResyncs(): Promise<void> {
+      const { counts, all, close } = await subscribeMany(700);
+      counts.mostInOneTurn = 0;
       buses.cut();
       await waitUntil(() => all(2), { what: 'every topic to be resynced' });
-      expect(mostInOneTurn).toBeLessThan(topics.length / 10);
-      for (const subscription of subscriptions) subscription.unsubscribe();
+      expect(counts.mostInOneTurn).toBeLessThan(70);
+      close();
+    }
+
+    async function resyncsBetweenCuts(): Promise<void> {
+      const { counts, all, close } = await subscribeMany(200);
+      const total = () => [...counts.resyncs.values()].reduce((sum, times) => sum + times, 0);
+      for (let round = 0; round < 30 && !all(2); round += 1) {
+        const before = total();
+        buses.cut();
+        await waitUntil(() => total() > before, { what: 'a resync', everyMs: 1 });
+      }
+      expect(all(2)).toBe(true);
+      close();
     }
 
     async function saysResyncAgain(): Promise<void> {
