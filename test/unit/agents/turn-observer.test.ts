@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
@@ -6,10 +5,11 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import { answerQuestion } from '../../contract/support/questions.ts';
 import { canary } from '../../harness/canary.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { podOn, readEvents, saying, talk } from '../../integration/turns/setup.ts';
-import { smallBackend, startWatchedPod } from '../runtime/watched-pod.ts';
+import { elicit, listOpen, podOn, readEvents, saying, talk } from '../../integration/turns/setup.ts';
+import { smallBackend, startWatchedPod, type WatchedPod } from '../runtime/watched-pod.ts';
 
 const PRIVATE = canary('said in a turn');
 let model: ScriptedModel;
@@ -97,34 +97,45 @@ it('a turn continues the trace of its request; its end links to the preceding tu
   await watched.stop();
 });
 
-it('a turn that another pod continues stays in its trace', async () => {
-  const watched = await startWatchedPod(smallBackend());
-  const backend = smallBackend();
-  let calls = 0;
-  const slow: Tool = {
-    ...look,
-    async call({ signal }) {
-      calls += 1;
-      if (calls === 1) await once(signal, 'abort');
-      signal.throwIfAborted();
-      return { type: 'returned', output: '' };
-    },
-  };
-  const options = { agents: { helper: { tools: [slow] } }, observer: watched.turnObserver };
-  const first = podOn(backend, model, options);
-  await first.turns.begin(saying(talk(), 'hello'));
-  await waitUntil(() => calls === 1, { what: 'the call' });
-  const second = podOn(backend, model, options);
-  await first.turns.close();
-  await waitUntil(() => watched.spans('invoke_agent helper').length === 2, {
-    what: 'both parts of the turn',
+it('a turn that another pod continues stays in its trace, with its question and the wait for it', async () => {
+  const asking = await startScriptedModel({
+    script: [
+      ({ results }) =>
+        results.length === 0
+          ? { calls: [{ name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } }] }
+          : { text: 'Booked.' },
+    ],
   });
-  const begin = watched.spans('turn.begin')[0]?.spanContext().spanId;
-  const parts = watched.spans('invoke_agent helper');
+  const backend = smallBackend();
+  const [first, second] = [await startWatchedPod(backend), await startWatchedPod(backend)];
+  const pod = ({ engine, turnObserver: observer }: WatchedPod) =>
+    podOn(backend, asking, { engine, observer, agents: { helper: { tools: [elicit] } } });
+  const conversation = talk();
+  const beginner = pod(first);
+  await beginner.turns.begin(saying(conversation, 'hello'));
+  const open = async () => (await listOpen(second.engine, conversation))[0]?.id ?? '';
+  await waitUntil(async () => (await open()) !== '', { what: 'the question' });
+  const successor = pod(second);
+  await beginner.turns.close();
+  await answerQuestion(second.engine, conversation, await open(), 'accept', { answer: '12A' });
+  await waitUntil(() => second.spans('invoke_agent helper').length === 1, { what: 'the end of the turn' });
+
+  const begin = first.spans('turn.begin')[0]?.spanContext();
+  const requested = first.spans('elicitation.requested')[0];
+  const parts = [...first.spans('invoke_agent helper'), ...second.spans('invoke_agent helper')];
   expect(parts.map(({ attributes }) => attributes['parley.outcome'])).toEqual(['handed_over', 'finished']);
-  for (const span of [...parts, ...watched.spans('chat')]) expect(span.parentSpanContext?.spanId).toBe(begin);
-  await second.turns.close();
-  await watched.stop();
+  const below = [
+    ...parts,
+    ...first.spans('chat'),
+    ...second.spans('chat'),
+    ...second.spans('execute_tool elicit'),
+  ];
+  for (const span of [...below, requested]) expect(span?.parentSpanContext?.spanId).toBe(begin?.spanId);
+  const [wait] = second.spans('elicitation.wait');
+  expect(wait?.parentSpanContext?.spanId).toBe(requested?.spanContext().spanId);
+  expect(wait?.spanContext().traceId).toBe(begin?.traceId);
+  await successor.turns.close();
+  await Promise.all([first.stop(), second.stop(), asking.stop()]);
 });
 
 it('reports a failing model by the name of the fault only', async () => {

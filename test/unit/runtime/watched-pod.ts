@@ -47,7 +47,7 @@ export async function startWatchedPod(backend: Backend, { traced = true } = {}):
     { write: (line) => lines.push(line) },
   );
   const tracer = traced ? provider.getTracer('test') : telemetry.tracer;
-  const observer = createObserver({ log, tracer, metrics });
+  const observer = createObserver({ log, tracer, metrics, context: () => context.active() });
   const scrapes = createServer(telemetry.metricsHandler);
   const url = await serve(scrapes);
   return {
