@@ -47,13 +47,13 @@ export const ENGLISH: Strings = {
     })[warning],
   addressRefused,
   lookFirst: 'Please check the address first.',
-  nothingOpened: 'If nothing opens, copy the link into your browser.',
+  nothingOpened: 'If nothing opens, copy the link.',
 
   loading: 'Loading …',
   waitingThere: 'Waiting for you in the other window',
   waitingThereHint: 'This goes on by itself when you are done there.',
   ended,
-  gone: 'This question is not here any more.',
+  gone: 'This question is gone.',
   offline: 'No connection. Your answer stays here until it is back.',
 
   requiredMark: 'required',
