@@ -1,6 +1,6 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { Status } from '@parley/shared/domain/elicitations/status';
-import { type InboxItem, inboxItemOf, type StreamItem, streamItemOf } from './events.ts';
+import { createInboxReader, type InboxItem, type StreamItem, streamItemOf } from './events.ts';
 import { type FollowEventsOptions, followEvents } from './follow.ts';
 import { createRandomId } from './random-id.ts';
 import { type ElicitationPage, parseElicitation, parsePage } from './replies.ts';
@@ -101,7 +101,9 @@ export async function* followInbox(
   transport: Transport,
   options: FollowEventsOptions,
 ): AsyncGenerator<InboxItem, void> {
+  const read = createInboxReader();
   for await (const event of followEvents(transport, { path: '/v1/inbox/events' }, options)) {
-    yield inboxItemOf(event);
+    const item = read(event);
+    if (item !== undefined) yield item;
   }
 }

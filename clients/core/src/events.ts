@@ -41,10 +41,21 @@ export function streamItemOf(event: SseEvent): StreamItem {
   return event.event === 'stream-reset' ? { type: 'stream-reset' } : itemOf(event);
 }
 
-export function inboxItemOf(event: SseEvent): InboxItem {
-  if (event.event !== 'inbox-snapshot') return itemOf(event);
-  const { elicitations } = (parseData(event.data) ?? {}) as { elicitations?: unknown };
-  return Array.isArray(elicitations) ? { type: event.event, elicitations } : itemOf(event);
+/**
+ * Reads the events of an inbox, over all connections of one reader. A snapshot comes in parts; it becomes one item when
+ * its last part is here. Returns nothing for the parts before.
+ */
+export function createInboxReader(): (event: SseEvent) => InboxItem | undefined {
+  let parts: Elicitation[] = [];
+  return (event) => {
+    if (event.event !== 'inbox-snapshot') return itemOf(event);
+    const data = (parseData(event.data) ?? {}) as { elicitations?: unknown; part?: unknown; more?: unknown };
+    if (!Array.isArray(data.elicitations)) return itemOf(event);
+    // A connection may have ended within a snapshot.
+    if (data.part === undefined || data.part === 0) parts = [];
+    parts.push(...data.elicitations);
+    return data.more === true ? undefined : { type: event.event, elicitations: parts };
+  };
 }
 
 function itemOf({ event, id, data }: SseEvent): ElicitationChange | OtherEvent {

@@ -61,7 +61,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskRes
       deps.observer.tooManyOpen();
       throw new ParleyError(
         'rate_limited',
-        'This user has too many open questions; settle or withdraw some.',
+        'This user has too many or too large open questions; settle or withdraw some.',
         {
           retryAfterSeconds: 10,
         },

@@ -9,7 +9,14 @@ import { WakeSignal } from './wake-signal.ts';
 
 /** One item for a reader of an inbox. */
 export type InboxItem =
-  | { readonly type: 'snapshot'; readonly elicitations: readonly Elicitation[] }
+  /** A part of a snapshot, the first one numbered 0. The parts of one snapshot follow each other. */
+  | {
+      readonly type: 'snapshot';
+      readonly part: number;
+      /** True when another part follows. */
+      readonly more: boolean;
+      readonly elicitations: readonly Elicitation[];
+    }
   | {
       readonly type: 'change';
       readonly event: ElicitationEventName;
@@ -21,18 +28,30 @@ export interface InboxInput {
   readonly signal?: AbortSignal;
 }
 
+/** The elicitations that a reader knows as open: the last revision that it got, by id. */
+type KnownRevisions = Map<string, number>;
+
+interface InboxReading {
+  readonly rows: readonly Row[];
+  readonly now: number;
+}
+
+// Rows of one page. The backend bounds its bytes, too.
 const PAGE = 200;
+// Rows that are read by their ids at once.
+const ROWS_AT_ONCE = 20;
 
 /**
  * Follows the open elicitations of one person: first a snapshot, newest first, then every change, on any pod. A new
- * snapshot follows when the store has lost an elicitation that the reader knows as open.
+ * snapshot follows when the store has lost an elicitation that the reader knows as open. A page is read when the reader
+ * has taken the one before, so that a slow reader holds one page in memory.
  */
 export async function* watchInbox(
   deps: EngineDeps,
   { owner, signal }: InboxInput,
 ): AsyncGenerator<InboxItem, void> {
+  const { recheckMs } = deps.settings;
   const wakeSignal = new WakeSignal(signal);
-  const reads = new SleeperReads();
   const touched = new Set<string>();
   let stale = false;
   const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (signal) => {
@@ -40,32 +59,37 @@ export async function* watchInbox(
     else stale = true;
     wakeSignal.notify();
   });
-  /** The elicitations that the reader knows as open: the last revision that it got, by id. */
-  let known: Map<string, number> | undefined;
+  const reads = new SleeperReads();
+
+  async function sleep(): Promise<'notified' | 'time'> {
+    const reason = await wakeSignal.wait(performance.now() + reads.pauseMs(recheckMs));
+    if (reason === 'notified') reads.notified();
+    return reason;
+  }
+
+  /** Reads again and again until Redis is available. */
+  async function read<T>(run: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const result = await reads.read(run);
+      if (result !== undefined) return result;
+      await sleep();
+    }
+  }
+
+  const inbox = createInboxReader(deps.elicitations, owner, read);
+  let isIntact = false;
   try {
     for (;;) {
-      const ids = known === undefined || stale ? undefined : [...touched];
-      stale = false;
+      const ids = [...touched];
+      const items: AsyncGenerator<InboxItem, boolean> = !isIntact
+        ? inbox.snapshot()
+        : stale
+          ? inbox.recheck()
+          : inbox.readChanged(ids);
       touched.clear();
-      const read = await reads.read(() => readInbox(deps, owner, known, ids));
-      if (read === undefined) {
-        stale = true;
-      } else if (known === undefined) {
-        known = new Map(read.rows.map((row) => [row.id, row.revision]));
-        yield {
-          type: 'snapshot',
-          elicitations: read.rows.map((row) => wire(row, read.now)),
-        };
-      } else {
-        yield* changes(known, read);
-        if (read.missing.some((id) => known?.has(id))) {
-          known = undefined;
-          continue;
-        }
-      }
-      const reason = await wakeSignal.wait(performance.now() + reads.pauseMs(deps.settings.recheckMs));
-      if (reason === 'time') stale = true;
-      else reads.notified();
+      stale = false;
+      isIntact = yield* items;
+      if (isIntact && !stale && touched.size === 0) stale = (await sleep()) === 'time';
     }
   } finally {
     subscription.unsubscribe();
@@ -73,62 +97,79 @@ export async function* watchInbox(
   }
 }
 
-interface InboxReading {
-  readonly rows: readonly Row[];
-  /** Ids that were read and have no row. */
-  readonly missing: readonly string[];
-  readonly now: number;
+/** What a reader of an inbox gets. Each method returns false when the store has lost what the reader knows as open. */
+interface InboxReader {
+  /** All open elicitations, page by page. */
+  snapshot(): AsyncGenerator<InboxItem, boolean>;
+  /** The changes of these elicitations. */
+  readChanged(ids: Iterable<string>): AsyncGenerator<InboxItem, boolean>;
+  /** The changes of all elicitations that are open, or that the reader knows as open. */
+  recheck(): AsyncGenerator<InboxItem, boolean>;
 }
 
-/** The rows with these ids; without `ids` all open rows and all rows that the reader knows. */
-async function readInbox(
-  deps: EngineDeps,
+function createInboxReader(
+  elicitations: EngineDeps['elicitations'],
   owner: Owner,
-  known: ReadonlyMap<string, number> | undefined,
-  ids: readonly string[] | undefined,
-): Promise<InboxReading> {
-  if (ids !== undefined) return readRows(deps, ids);
-  const open = await readOpen(deps, owner);
-  const seen = new Set(open.rows.map((row) => row.id));
-  const ended = await readRows(
-    deps,
-    [...(known?.keys() ?? [])].filter((id) => !seen.has(id)),
-  );
-  return { ...ended, rows: [...open.rows, ...ended.rows], now: open.now };
-}
+  read: <T>(run: () => Promise<T>) => Promise<T>,
+): InboxReader {
+  const known: KnownRevisions = new Map();
 
-async function readRows(deps: EngineDeps, ids: readonly string[]): Promise<InboxReading> {
-  if (ids.length === 0) return { rows: [], missing: [], now: 0 };
-  const { rows, now } = await deps.elicitations.readMany(ids);
+  async function* openPages() {
+    let cursor: string | undefined;
+    do {
+      const request = {
+        owner,
+        statuses: OPEN_STATUSES,
+        limit: PAGE,
+        ...(cursor !== undefined && { cursor }),
+      };
+      const page = await read(() => elicitations.page(request));
+      cursor = page.nextCursor;
+      yield page;
+    } while (cursor !== undefined);
+  }
+
+  async function* readChanged(ids: Iterable<string>): AsyncGenerator<InboxItem, boolean> {
+    const rest = [...ids];
+    while (rest.length > 0) {
+      const batch = rest.splice(0, ROWS_AT_ONCE);
+      const { rows, now } = await read(() => elicitations.readMany(batch));
+      yield* changes(known, { rows: rows.filter((row) => row !== undefined), now });
+      if (batch.some((id, at) => rows[at] === undefined && known.has(id))) return false;
+    }
+    return true;
+  }
+
   return {
-    rows: rows.filter((row) => row !== undefined),
-    missing: ids.filter((_, index) => rows[index] === undefined),
-    now,
+    async *snapshot() {
+      known.clear();
+      let part = 0;
+      for await (const { rows, now, nextCursor } of openPages()) {
+        for (const row of rows) known.set(row.id, row.revision);
+        const parts = { type: 'snapshot', part, more: nextCursor !== undefined } as const;
+        yield { ...parts, elicitations: rows.map((row) => wire(row, now)) };
+        part += 1;
+      }
+      return true;
+    },
+    readChanged,
+    async *recheck() {
+      const unseen = new Set(known.keys());
+      for await (const page of openPages()) {
+        for (const row of page.rows) unseen.delete(row.id);
+        yield* changes(known, page);
+      }
+      return yield* readChanged(unseen);
+    },
   };
 }
 
-async function readOpen(deps: EngineDeps, owner: Owner): Promise<Pick<InboxReading, 'rows' | 'now'>> {
-  const rows: Row[] = [];
-  let cursor: string | undefined;
-  for (;;) {
-    const page = await deps.elicitations.page({
-      owner,
-      statuses: OPEN_STATUSES,
-      limit: PAGE,
-      ...(cursor !== undefined && { cursor }),
-    });
-    rows.push(...page.rows);
-    if (page.nextCursor === undefined) return { rows, now: page.now };
-    cursor = page.nextCursor;
-  }
-}
-
 /**
- * Yields each row that differs from what the reader got, oldest first, and updates `known`. A revision below the known
+ * Yields each row that differs from what the reader got, the oldest of a page first, and updates `known`. A revision below the known
  * one differs, too: Redis may have lost the last commits, and the end of a question may have a revision that was sent
  * before. A terminal row is left out only where the reader does not know the elicitation as open.
  */
-function* changes(known: Map<string, number>, { rows, now }: InboxReading): Generator<InboxItem> {
+function* changes(known: KnownRevisions, { rows, now }: InboxReading): Generator<InboxItem> {
   for (const row of [...rows].sort((a, b) => a.createdAt - b.createdAt)) {
     const sent = known.get(row.id);
     if (isTerminal(row.status)) {

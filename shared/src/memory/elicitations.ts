@@ -102,6 +102,8 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       if (existing !== undefined) return { outcome: 'exists', row: existing, now };
       const open = ownedRows(definition, now).filter((row) => !isTerminal(row.status));
       if (open.length >= settings.openPerUserMax) return undefined;
+      const openBytes = [...open.map((row) => row.definition), definition].map(jsonBytes);
+      if (openBytes.reduce((sum, bytes) => sum + bytes) > settings.openBytesPerUserMax) return undefined;
       const timeoutMs = definition.timeoutSeconds * 1000;
       const row: Row = {
         id,
@@ -174,7 +176,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
     async page(request) {
       const now = Date.now();
       const sorted = ownedRows(request.owner, now).filter(matching(request)).sort(newestFirst);
-      const page = sorted.slice(0, request.limit);
+      const page = firstOf(sorted, request.limit, settings.pageBytesMax);
       const last = page.at(-1);
       if (last === undefined || sorted.length === page.length) return { rows: page, now };
       return { rows: page, now, nextCursor: cursorOf(last) };
@@ -213,6 +215,22 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       rows.set(id, { ...held, onEnd: [...others, task] });
     },
   };
+}
+
+/** The first rows up to the limits of a page; the first one in any case. */
+function firstOf(rows: readonly Row[], limit: number, bytesMax: number): Row[] {
+  const page: Row[] = [];
+  let bytes = 0;
+  for (const row of rows.slice(0, limit)) {
+    bytes += jsonBytes(row.definition) + (row.settlement === undefined ? 0 : jsonBytes(row.settlement));
+    if (page.length > 0 && bytes > bytesMax) break;
+    page.push(row);
+  }
+  return page;
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 function isDue(row: Row, now: number): boolean {

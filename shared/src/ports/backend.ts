@@ -40,6 +40,10 @@ export interface BackendSettings {
   /** How long a webhook that could not be delivered is listed, in ms. */
   readonly deadLetterMs: number;
   readonly openPerUserMax: number;
+  /** Bytes of the definitions of one user's open elicitations. */
+  readonly openBytesPerUserMax: number;
+  /** Bytes of the rows of one page of a list. One row may exceed it. */
+  readonly pageBytesMax: number;
   readonly historyPerUserMax: number;
   readonly feedEventsMax: number;
   /** Limit of the bytes of events of one turn. */

@@ -212,6 +212,8 @@ export function backendSettings(env: Env): BackendSettings {
     retentionMs: env.PARLEY_RETENTION_SECONDS * 1000,
     deadLetterMs: env.PARLEY_DEAD_LETTER_SECONDS * 1000,
     openPerUserMax: env.PARLEY_LIMIT_USER_OPEN,
+    openBytesPerUserMax: env.PARLEY_LIMIT_USER_OPEN_BYTES,
+    pageBytesMax: env.PARLEY_LIMIT_PAGE_BYTES,
     historyPerUserMax: env.PARLEY_LIMIT_USER_HISTORY,
     feedEventsMax: env.PARLEY_LIMIT_FEED_EVENTS,
     turnBytesMax: env.PARLEY_LIMIT_TURN_BYTES,

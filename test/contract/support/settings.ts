@@ -5,6 +5,8 @@ export const ROOMY: BackendSettings = {
   retentionMs: 60_000,
   deadLetterMs: 120_000,
   openPerUserMax: 1_000,
+  openBytesPerUserMax: 1e9,
+  pageBytesMax: 1e9,
   historyPerUserMax: 1_000,
   feedEventsMax: 10_000,
   turnBytesMax: 1_000_000,

@@ -109,7 +109,14 @@ export async function startHub(): Promise<Hub> {
 
   function stream(res: ServerResponse): void {
     res.writeHead(200, { 'content-type': 'text/event-stream' });
-    res.write(`retry: 1000\n\nevent: inbox-snapshot\ndata: ${JSON.stringify({ elicitations: open() })}\n\n`);
+    // Parts of one question each, as the server sends them where questions are large.
+    const parts = open().map((elicitation) => [elicitation]);
+    if (parts.length === 0) parts.push([]);
+    const snapshot = parts.map((elicitations, part) => {
+      const data = { elicitations, part, more: part < parts.length - 1 };
+      return `event: inbox-snapshot\ndata: ${JSON.stringify(data)}\n\n`;
+    });
+    res.write(`retry: 1000\n\n${snapshot.join('')}`);
     streams.add(res);
     res.on('close', () => streams.delete(res));
   }

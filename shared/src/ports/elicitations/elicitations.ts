@@ -49,7 +49,7 @@ export interface ElicitationPage {
 export interface Elicitations {
   /**
    * Creates the row unless `id` exists, and sets its createdAt and expiresAt. Undefined when the owner has too many
-   * open elicitations. Notes the tasks in the outbox if this call created the row.
+   * open elicitations, or they are too large together. Notes the tasks in the outbox if this call created the row.
    */
   create(
     id: string,
@@ -67,7 +67,8 @@ export interface Elicitations {
    */
   commit(row: Row, step: Step, notes?: CommitNotes): Promise<CommitResult>;
   /**
-   * An owner's elicitations, newest first. Ended ones are listed within their retention and the bound of the history.
+   * An owner's elicitations, newest first. Ended ones are listed within their retention and the bound of the history. A
+   * page may have fewer rows than `limit` although a next one follows: its bytes are bounded, too.
    */
   page(request: PageRequest): Promise<ElicitationPage>;
   /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first, without the first `skip`. */

@@ -72,6 +72,10 @@ function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undef
     case 'history':
       return retentionMs;
     case 'claim':
+    case 'inbox-bytes':
+    case 'usage':
+    case 'usage-ends':
+    case 'turns':
       return retentionMs + LONGEST_TIMEOUT_MS;
     case 'limit':
       return LIMIT_MS;

@@ -55,7 +55,12 @@ export function ownedBy(owner: Owner, family: string, rest = ''): string {
 export function elicitationKey(id: string): string {
   const bucket = bucketOfElicitationId(id);
   if (bucket === undefined) throw new RangeError('Not an elicitation id.');
-  return `${ROOT}:{${tagOf(bucket)}}:elicitation:${id}`;
+  return `${elicitationKeyPrefix(bucket)}${id}`;
+}
+
+/** What comes before the id in the keys of a bucket's rows. */
+export function elicitationKeyPrefix(bucket: number): string {
+  return `${ROOT}:{${tagOf(bucket)}}:elicitation:`;
 }
 
 /** Stream: the feed of one stream request. */
@@ -165,6 +170,7 @@ export function commitNames(elicitationId: string, stream: StreamRef, kinds: Ite
     `${root}inbox:${owner}`,
     `${root}history:${owner}`,
     `${root}deadlines`,
+    `${root}inbox-bytes:${owner}`,
   ];
   for (const kind of kinds) keys.push(`${root}outbox:${kind}`);
   return { keys, streamChannel: `${root}stream:${turn}`, inboxChannel: `${root}inbox:${owner}` };

@@ -18,7 +18,7 @@ export interface CommitCall {
 
 type CommitSettings = Pick<
   BackendSettings,
-  'retentionMs' | 'feedEventsMax' | 'openPerUserMax' | 'historyPerUserMax'
+  'retentionMs' | 'feedEventsMax' | 'openPerUserMax' | 'openBytesPerUserMax' | 'historyPerUserMax'
 >;
 
 /** The call that creates an elicitation. */
@@ -49,6 +49,8 @@ export function createCall(
       definition.timeoutSeconds * 1000,
       JSON.stringify(definition),
       settings.openPerUserMax,
+      settings.openBytesPerUserMax,
+      definition.conversationId,
       ...tasks.map(memberOf),
     ],
   };
@@ -84,6 +86,8 @@ export function commitCall(
       JSON.stringify(settlement ?? {}),
       settings.historyPerUserMax,
       Math.max(settings.retentionMs, keepEndedMs),
+      '',
+      '',
       ...tasks.map(memberOf),
     ],
   };

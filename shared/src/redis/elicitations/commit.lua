@@ -4,19 +4,20 @@
 -- compares, stamps the time and appends.
 --
 -- guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored by a creation
--- creation: timeout in ms, definition JSON, most open elicitations per owner
+-- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation
 -- settling: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms
+-- inboxBytes: counter of the bytes of the owner's open definitions
 -- KEYS and ARGV beyond the named ones: outboxes (zsets), and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
 -- Returns {1, now, position, noted lines of `resumes`} when committed; {0, now, row fields...} when the revision is another
--- one or the guard does not hold; {-1, now} when the owner has too many open elicitations.
-local row, feed, inbox, history, deadlines = unpack(KEYS, 1, 5)
-local firstOutbox = 6
+-- one or the guard does not hold; {-1, now} when the owner has too many open elicitations, or too large ones.
+local row, feed, inbox, history, deadlines, inboxBytes = unpack(KEYS, 1, 6)
+local firstOutbox = 7
 local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, inboxChannel, retention,
   feedEventsMax = unpack(ARGV, 1, 12)
-local timeout, definition, openMax = unpack(ARGV, 13, 15)
+local timeout, definition, openMax, openBytesMax, conversationId = unpack(ARGV, 13, 17)
 local settlement, endedMax, keptMs = unpack(ARGV, 13, 15)
-local firstTask = 16
+local firstTask = 18
 
 local now, microseconds = readClock()
 revision = tonumber(revision)
@@ -34,21 +35,39 @@ end
 
 if (tonumber(currentRevision) or 0) ~= revision then return refuse() end
 
+-- Counts the open definitions anew: a commit of an earlier version, or a repair of the inbox, did not count.
+local function recountInbox()
+  local prefix = string.sub(row, 1, #row - #id)
+  local bytes = 0
+  for _, openId in ipairs(redis.call('ZRANGE', inbox, 0, -1)) do
+    bytes = bytes + redis.call('HSTRLEN', prefix .. openId, 'definition')
+  end
+  redis.call('SET', inboxBytes, bytes)
+  return bytes
+end
+
 local feedTtl = tonumber(retention)
 if creates then
   if redis.call('ZCARD', inbox) >= tonumber(openMax) then return { -1, now } end
+  local spaceLeft = openBytesMax - #definition
+  if tonumber(redis.call('GET', inboxBytes) or 0) > spaceLeft and recountInbox() > spaceLeft then return { -1, now } end
   expiresAt = now + tonumber(timeout)
   feedTtl = feedTtl + tonumber(timeout)
   redis.call('HSET', row, 'status', status, 'revision', 1, 'createdAt', now, 'expiresAt', expiresAt,
-    'definition', definition)
+    'definition', definition, 'conversationId', conversationId)
   redis.call('ZADD', inbox, now, id)
+  redis.call('INCRBY', inboxBytes, #definition)
+  if redis.call('PTTL', inboxBytes) < feedTtl then redis.call('PEXPIRE', inboxBytes, feedTtl) end
   redis.call('ZADD', deadlines, expiresAt, id)
 else
   local isDue = now >= tonumber(expiresAt)
   if isDue ~= (guard == 'due') then return refuse() end
   if ends then
     redis.call('HSET', row, 'status', status, 'revision', revision + 1, 'settlement', settlement, 'settledAt', now)
-    redis.call('ZREM', inbox, id)
+    if redis.call('ZREM', inbox, id) == 1 then
+      local bytes = redis.call('DECRBY', inboxBytes, redis.call('HSTRLEN', row, 'definition'))
+      if bytes <= 0 then redis.call('DEL', inboxBytes) end
+    end
     redis.call('ZREM', deadlines, id)
     redis.call('ZADD', history, createdAt, id)
     redis.call('ZREMRANGEBYRANK', history, 0, -1 - tonumber(endedMax))

@@ -33,6 +33,7 @@ const TOO_MANY_OPEN = -1;
 export function createRedisElicitations({ redis, settings, onError }: RedisElicitationsDeps): Elicitations {
   const commitScript = loadScript(redis, 'elicitations/commit', onError);
   const readScript = loadScript(redis, 'client/read-hash', onError);
+  const pageScript = loadScript(redis, 'elicitations/page', onError);
   const keepScript = loadScript(redis, 'elicitations/keep', onError);
   // Called for each of 64 buckets every few seconds: its caller reports an outage once.
   const dueScript = loadScript(redis, 'elicitations/due');
@@ -105,7 +106,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     read,
     readMany,
     commit,
-    page: (request) => readPage({ redis, readMany, onError }, request),
+    page: (request) => readPage(pageScript, settings.pageBytesMax, request),
     async due(bucket, limit, skip = 0) {
       return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit, skip])) as string[];
     },

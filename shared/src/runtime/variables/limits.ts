@@ -61,6 +61,18 @@ export const LIMIT_VARIABLES = {
     "Bytes that one user's chats store: histories, and records and feeds of turns. A turn that runs is not cut; the next one is refused.",
   ),
   PARLEY_LIMIT_USER_OPEN: integer(1_000, 1, 1e6, 'Open elicitations of one user.'),
+  PARLEY_LIMIT_USER_OPEN_BYTES: integer(
+    67_108_864,
+    100_000,
+    1e12,
+    'Bytes of the open elicitations of one user.',
+  ),
+  PARLEY_LIMIT_PAGE_BYTES: integer(
+    1_048_576,
+    1_000,
+    1e9,
+    'Bytes of the elicitations in one page of a list, and in one event of an inbox snapshot. A larger elicitation has a page of its own.',
+  ),
   PARLEY_LIMIT_USER_HISTORY: integer(1_000, 1, 1e6, 'Ended elicitations listed for one user.'),
   PARLEY_LIMIT_ELICITATION_ANSWERS: integer(300, 1, 1e9, 'Answers to one elicitation in 10 s.'),
   PARLEY_LIMIT_CONNECT_FORMS: integer(

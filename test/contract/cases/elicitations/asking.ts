@@ -127,6 +127,28 @@ export function askingContract(contract: Contract): void {
     });
   });
 
+  describe('the open questions of a person', () => {
+    it('are bounded in bytes, over two pods, until one of them ends', async () => {
+      const pods = await contract.openWith({ openBytesPerUserMax: 20_000 });
+      const engines = [engineOn(pods.backend), engineOn(pods.second)];
+      const owner = newOwner();
+      const ask = (at: number) =>
+        callOutcome(askQuestion(engines[at % 2] ?? contract.first, owner, { message: 'x'.repeat(5_000) }));
+      const ends = await Promise.all(Array.from({ length: 8 }, (_, at) => ask(at)));
+      const asked = ends.flatMap((end) => ('value' in end ? [end.value.row] : []));
+      expect(asked).toHaveLength(3);
+      for (const end of ends) {
+        if ('refusal' in end)
+          expect(end.refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 10 });
+      }
+      const [engine = contract.first] = engines;
+      await askQuestion(engine, { ...owner, userId: 'somebody else' }, { message: 'x'.repeat(5_000) });
+      await answerQuestion(engine, owner, asked[0]?.id ?? '', 'decline');
+      expect(await ask(1)).toHaveProperty('value');
+      expect(await ask(0)).toHaveProperty('refusal');
+    });
+  });
+
   describe('the timers of a question', () => {
     it('are armed for its deadline, armed again by a repeated ask, and disarmed when it ends', async () => {
       const calls: unknown[][] = [];

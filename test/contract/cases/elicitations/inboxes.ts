@@ -1,10 +1,11 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
+import type { Backend } from '@parley/shared/ports/backend';
 import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
-import { deafEngineOn } from '../../support/engines.ts';
+import { deafEngineOn, engineOn } from '../../support/engines.ts';
 import { type Reader, readAll } from '../../support/observe.ts';
 import {
   answerQuestion,
@@ -116,12 +117,68 @@ export function inboxContract(contract: Contract): void {
       ]);
     });
 
-    it.each([100, 200, 201])('of %i questions is delivered completely', async (count) => {
+    it.each([
+      [100, ['snapshot of 100']],
+      [200, ['snapshot of 200']],
+      [201, ['snapshot of 200', 'snapshot of 1']],
+    ])('of %i questions is delivered completely', async (count, parts) => {
       const { first, second } = contract;
       const owner = newOwner();
       await Promise.all(Array.from({ length: count }, () => askQuestion(first, owner)));
-      const [snapshot] = await follow(second, owner).first(1);
-      expect(snapshot && brief(snapshot)).toBe(`snapshot of ${count}`);
+      expect((await follow(second, owner).first(parts.length)).map(brief)).toEqual(parts);
+    });
+
+    it('of large questions comes in parts of bounded size, each read when its reader has taken the one before', async () => {
+      const { backend, second } = await contract.openWith({ pageBytesMax: 10_000 });
+      const engine = engineOn(backend);
+      const owner = newOwner();
+      const ask = () => askQuestion(engine, owner, { message: 'x'.repeat(3_000) });
+      const rows = [];
+      for (let count = 0; count < 7; count += 1) rows.push((await ask()).row);
+      // Oldest first, as lists order them.
+      rows.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+      const asked = rows.map(({ id }) => id);
+      let pages = 0;
+      const counting: Backend = {
+        ...second,
+        elicitations: {
+          ...second.elicitations,
+          page(request) {
+            pages += 1;
+            return second.elicitations.page(request);
+          },
+        },
+      };
+      const stop = new AbortController();
+      stops.push(stop);
+      const reader = engineOn(counting).watchInbox({ owner, signal: stop.signal });
+      const next = async () => (await reader.next()).value as InboxItem;
+      const [part] = [await next()];
+      expect(pages).toBe(1);
+      expect(part).toMatchObject({ type: 'snapshot', part: 0, more: true });
+      // Meanwhile one that the reader has ends, one that it has not ends, and one is new.
+      await answerQuestion(engine, owner, asked[6] ?? '', 'decline');
+      await answerQuestion(engine, owner, asked[0] ?? '', 'decline');
+      const { row: late } = await ask();
+      const parts = [part];
+      while (parts.at(-1)?.type === 'snapshot' && (parts.at(-1) as { more: boolean }).more)
+        parts.push(await next());
+      const listed = parts.flatMap((item) => {
+        if (item?.type !== 'snapshot') throw new Error('A change came within the snapshot.');
+        expect(JSON.stringify(item).length).toBeLessThan(12_000);
+        return item.elicitations.map(({ elicitationId }) => elicitationId);
+      });
+      expect(parts.map((item) => item?.type === 'snapshot' && item.part)).toEqual(parts.map((_, at) => at));
+      expect(listed).toEqual(asked.slice(1).reverse());
+      const changes = [await next(), await next()];
+      expect(
+        changes.map((item) => item.type === 'change' && [item.elicitation.elicitationId, item.event]),
+      ).toEqual(
+        expect.arrayContaining([
+          [asked[6], 'elicitation-resolved'],
+          [late.id, 'elicitation-request'],
+        ]),
+      );
     });
 
     it('is released when its reader disconnects', async () => {

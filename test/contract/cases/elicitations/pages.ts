@@ -46,6 +46,35 @@ export function pageContract(contract: Contract): void {
       expect(page.now).toBeLessThan(before + 600_000);
     });
 
+    it('has pages of bounded size; one question that is larger has a page of its own', async () => {
+      const { backend, second } = await contract.openWith({ pageBytesMax: 8_000 });
+      const engine = engineOn(backend);
+      const owner = newOwner();
+      const sizes = [3_000, 3_000, 3_000, 9_900, 100, 100, 100, 3_000, 3_000];
+      const asked: Row[] = [];
+      for (const size of sizes) {
+        const { row } = await askQuestion(engine, owner, { message: 'x'.repeat(size) });
+        asked.push(row);
+        if (size === 100) await answerQuestion(engine, owner, row.id, 'decline');
+      }
+      const sizesOf: number[] = [];
+      const rows: Row[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await second.elicitations.page({
+          owner,
+          limit: 100,
+          ...(cursor !== undefined && { cursor }),
+        });
+        sizesOf.push(JSON.stringify(page.rows.map(({ definition }) => definition)).length);
+        rows.push(...page.rows);
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+      expect(idsOf(rows)).toEqual(idsOf(inOrder(asked)));
+      expect(sizesOf.length).toBeGreaterThanOrEqual(4);
+      expect(sizesOf.filter((size) => size > 8_500)).toHaveLength(1);
+    });
+
     it('shows the newest first, and only the requested status', async () => {
       const { first, second } = contract;
       const owner = newOwner();

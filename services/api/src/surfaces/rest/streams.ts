@@ -72,7 +72,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
         summary: 'Follow what waits for you',
         example: { reply: INBOX_EXAMPLE },
         description:
-          'An inbox-snapshot first, then elicitation-request, elicitation-updated and elicitation-resolved.',
+          'First an inbox-snapshot, in parts: `part` counts them from 0, and the last one has `more: false`. Then elicitation-request, elicitation-updated and elicitation-resolved.',
         replies: { 200: Events },
       },
       async handle({ caller, signal }) {
@@ -110,7 +110,10 @@ function questionEvent(item: WatchItem): SseFrameEvent | undefined {
 
 function inboxEvent(item: InboxItem): SseFrameEvent {
   return item.type === 'snapshot'
-    ? { event: 'inbox-snapshot', data: { elicitations: item.elicitations } }
+    ? {
+        event: 'inbox-snapshot',
+        data: { elicitations: item.elicitations, part: item.part, more: item.more },
+      }
     : { event: item.event, data: item.elicitation };
 }
 

@@ -1,0 +1,86 @@
+-- requires: client/clock
+-- One page of an owner's elicitations, newest first, ties by id: merges the sets in KEYS, filters, and reads the rows.
+--
+-- rowPrefix: key of a row without its id. limit: rows of the page. bytesMax: their bytes together; one row may exceed it.
+-- examinedMax: elicitations that this call examines. cursorAt, cursorId: the place to continue after, or ''.
+-- conversationId: keeps only the rows of this conversation, or ''. ARGV beyond the named ones: the statuses to keep.
+-- Returns {now, '' or the cursor of the next page, rows...}; a row is {id, fields...}.
+local rowPrefix, limit, bytesMax, examinedMax, cursorAt, cursorId, conversationId = unpack(ARGV, 1, 7)
+local firstStatus = 8
+local CHUNK = 100
+limit, bytesMax, examinedMax, cursorAt = tonumber(limit), tonumber(bytesMax), tonumber(examinedMax), tonumber(cursorAt)
+
+local keptStatuses = {}
+for index = firstStatus, #ARGV do keptStatuses[ARGV[index]] = true end
+
+-- The places of one set after the cursor; each call of the returned function moves to the next one.
+local function placesOf(key)
+  local offset, chunk, index = 0, {}, 1
+  local function nextPlace()
+    if index > #chunk then
+      if offset > 0 and #chunk < 2 * CHUNK then return nil end
+      chunk = redis.call('ZRANGE', key, cursorAt or '+inf', '-inf', 'BYSCORE', 'REV', 'LIMIT', offset, CHUNK, 'WITHSCORES')
+      offset, index = offset + CHUNK, 1
+      if #chunk == 0 then return nil end
+    end
+    local id, at = chunk[index], tonumber(chunk[index + 1])
+    index = index + 2
+    -- Places of the cursor's own time may lie before it.
+    if cursorAt and at == cursorAt and id >= cursorId then return nextPlace() end
+    return { id = id, at = at }
+  end
+  return nextPlace
+end
+
+local function isNewer(a, b)
+  if a.at ~= b.at then return a.at > b.at end
+  return a.id > b.id
+end
+
+local function isKept(key)
+  local status, conversation = unpack(redis.call('HMGET', key, 'status', 'conversationId'))
+  if not status or not keptStatuses[status] then return false end
+  if conversationId == '' then return true end
+  -- Rows of earlier versions have it in their definition only.
+  if not conversation then conversation = cjson.decode(redis.call('HGET', key, 'definition')).conversationId end
+  return conversation == conversationId
+end
+
+local sets, heads = {}, {}
+for index, key in ipairs(KEYS) do
+  sets[index] = placesOf(key)
+  heads[index] = sets[index]()
+end
+
+-- The newest place of all sets. It leaves every set that has it: an interrupted repair may have listed it in both.
+local function takeNewest()
+  local newest
+  for index = 1, #KEYS do
+    if heads[index] and (not newest or isNewer(heads[index], newest)) then newest = heads[index] end
+  end
+  for index = 1, #KEYS do
+    if newest and heads[index] and heads[index].id == newest.id then heads[index] = sets[index]() end
+  end
+  return newest
+end
+
+local function cursorOf(place) return string.format('%.0f.%s', place.at, place.id) end
+
+local rows, bytes, examined, lastRow = {}, 0, 0, nil
+local place = takeNewest()
+while place do
+  local key = rowPrefix .. place.id
+  if isKept(key) then
+    if #rows == limit then return { (readClock()), cursorOf(lastRow), unpack(rows) } end
+    bytes = bytes + redis.call('HSTRLEN', key, 'definition') + redis.call('HSTRLEN', key, 'settlement')
+    if #rows > 0 and bytes > bytesMax then return { (readClock()), cursorOf(lastRow), unpack(rows) } end
+    local row = redis.call('HGETALL', key)
+    table.insert(row, 1, place.id)
+    rows[#rows + 1] = row
+    lastRow = place
+  end
+  examined = examined + 1
+  if examined == examinedMax then return { (readClock()), cursorOf(place), unpack(rows) } end
+  place = takeNewest()
+end
+return { (readClock()), '', unpack(rows) }

@@ -1,0 +1,44 @@
+import { createMemoryLimits } from '@parley/shared/memory/limits';
+import { describe, expect, it } from 'vitest';
+import { problemOf } from '../../../services/api/src/http/problem.ts';
+import { newOwner } from '../../contract/support/questions.ts';
+import { callLimitsOn } from './call-limits.ts';
+
+/** How a call of this user is refused; nothing where it is admitted. */
+async function refusalOf(call: Promise<void>) {
+  try {
+    await call;
+  } catch (error) {
+    const { status, headers, body } = problemOf(error);
+    return { status, code: body.code, retryAfter: headers['retry-after'] };
+  }
+  return undefined;
+}
+
+const REFUSED = { status: 429, code: 'read_quota', retryAfter: expect.stringMatching(/^[1-9]\d*$/) };
+
+describe('the reads of a user', () => {
+  it('have a budget of their own', async () => {
+    const refused: string[] = [];
+    const settings = { userReads: 3 };
+    const limits = callLimitsOn(createMemoryLimits(), settings, {
+      onRefused: (limit) => refused.push(limit),
+    });
+    const user = { kind: 'user', ...newOwner() } as const;
+    const read = () => refusalOf(limits.call(user, false));
+    expect([await read(), await read(), await read()]).toEqual([undefined, undefined, undefined]);
+    expect(await read()).toEqual(REFUSED);
+    expect(refused).toEqual(['user-reads']);
+    expect(await refusalOf(limits.call(user, true))).toBeUndefined();
+    expect(await refusalOf(limits.call({ ...user, userId: 'other' }, false))).toBeUndefined();
+  });
+
+  it('count for their tenant, too', async () => {
+    const limits = callLimitsOn(createMemoryLimits(), { tenantReads: 2 });
+    const user = { kind: 'user', ...newOwner() } as const;
+    const read = (userId: string) => refusalOf(limits.call({ ...user, userId }, false));
+    expect([await read('ada'), await read('bob')]).toEqual([undefined, undefined]);
+    expect(await read('cleo')).toEqual(REFUSED);
+    expect(await refusalOf(limits.call({ ...user, tenant: `${user.tenant}-other` }, false))).toBeUndefined();
+  });
+});

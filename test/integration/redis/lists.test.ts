@@ -1,0 +1,88 @@
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Backend } from '@parley/shared/ports/backend';
+import { createRedisBackend } from '@parley/shared/redis/backend';
+import { inboxKey } from '@parley/shared/redis/client/keys';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engineOn } from '../../contract/support/engines.ts';
+import { answerQuestion, askQuestion, newOwner } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+const QUESTIONS = 300;
+
+let server: RedisServer;
+let redis: Redis;
+let backend: Backend;
+let engine: Engine;
+beforeAll(async () => {
+  server = await startRedis();
+  redis = new Redis(server.url);
+  const settings = { ...ROOMY, openBytesPerUserMax: 2_000 };
+  backend = createRedisBackend({ location: { kind: 'single', url: server.url }, settings, timerQueues: 1 });
+  await waitUntil(async () => (await backend.health()).subscription, { what: 'the backend' });
+  engine = engineOn(backend);
+});
+afterAll(async () => {
+  await backend.close();
+  redis.disconnect();
+  await server.stop();
+});
+
+/** Scripts that Redis has run, without those that run within them. */
+async function countScripts(): Promise<number> {
+  const [, calls] = /cmdstat_evalsha:calls=(\d+)/.exec(await redis.info('commandstats')) ?? [];
+  return Number(calls ?? 0);
+}
+
+describe('on Redis, a list', () => {
+  it('is one script, however many rows its filter leaves out', async () => {
+    const pods = createRedisBackend({
+      location: { kind: 'single', url: server.url },
+      settings: ROOMY,
+      timerQueues: 1,
+    });
+    try {
+      await waitUntil(async () => (await pods.health()).subscription, { what: 'the backend' });
+      const roomy = engineOn(pods);
+      const owner = newOwner();
+      for (let from = 0; from < QUESTIONS; from += 50)
+        await Promise.all(
+          Array.from({ length: 50 }, (_, at) =>
+            askQuestion(roomy, owner, { conversationId: from + at === 7 ? 'seven' : 'others' }),
+          ),
+        );
+      const before = await countScripts();
+      const none = await roomy.list({ owner, statuses: ['pending'], conversationId: 'nope', limit: 50 });
+      expect([none.rows, none.nextCursor]).toEqual([[], undefined]);
+      const one = await roomy.list({ owner, conversationId: 'seven', limit: 50 });
+      expect([one.rows.length, one.nextCursor]).toEqual([1, undefined]);
+      expect((await countScripts()) - before).toBe(2);
+    } finally {
+      await pods.close();
+    }
+  });
+
+  it('finds rows of earlier versions by their conversation', async () => {
+    const owner = newOwner();
+    const { row } = await askQuestion(engine, owner, { conversationId: 'old' });
+    const [key] = await redis.keys(`*elicitation:${row.id}`);
+    await redis.hdel(key ?? '', 'conversationId');
+    expect((await engine.list({ owner, conversationId: 'old', limit: 5 })).rows).toHaveLength(1);
+  });
+});
+
+describe('on Redis, the bytes of open questions', () => {
+  it('are counted anew before a question is refused, because an earlier version did not count', async () => {
+    const owner = newOwner();
+    const { row } = await askQuestion(engine, owner);
+    const key = inboxKey(owner).replace(':inbox:', ':inbox-bytes:');
+    expect(Number(await redis.get(key))).toBeGreaterThan(100);
+    await redis.set(key, 1_000_000, 'KEEPTTL');
+    await askQuestion(engine, owner);
+    expect(Number(await redis.get(key))).toBeLessThan(2_000);
+    expect(await redis.pttl(key)).toBeGreaterThan(0);
+    await answerQuestion(engine, owner, row.id, 'decline');
+  });
+});
