@@ -56,6 +56,8 @@ export async function* followEvents(
       try {
         for await (const event of readEventStream(response, reading)) {
           resetBackoff(event);
+          // The token has expired. The connection ends next, and the following request has a new one.
+          if (event.event === 'stream-closed') continue;
           lastEventId = event.id ?? lastEventId;
           yield event;
         }

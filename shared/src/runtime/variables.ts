@@ -76,6 +76,12 @@ export const Variables = z.object({
   PARLEY_JWT_TENANTS: list(
     'Tenants for which the issuer of the JWKS may issue tokens, comma separated. Default `default`.',
   ),
+  PARLEY_JWT_MAX_AGE_SECONDS: integer(
+    86_400,
+    60,
+    31_536_000,
+    'How long after its `iat` a user token without `exp` is accepted. Streams end with their token; those of a token with neither claim last this long.',
+  ),
   PARLEY_JWT_USER_CLAIM: z
     .string()
     .min(1)

@@ -7,7 +7,7 @@ import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { PlainChat } from '../../unit/sdk/plain-chat.ts';
-import { person, questionsIn } from './client.ts';
+import { expiringToken, person, questionsIn } from './client.ts';
 import { componentInDocs, openReactPages, type ReactPages } from './react-pages.ts';
 import { type ChatSite, openChatSite } from './transport-site.ts';
 
@@ -238,6 +238,49 @@ describe('a turn that is detached while it asks', () => {
       expect([chat.messages.length, questionsIn(chat.messages.at(-1)).length]).toEqual([2, 1]);
     },
   );
+});
+
+describe('a stream whose token expires while the turn waits', () => {
+  it('continues with the next token in our client, without a visible effect', async () => {
+    const { userId, authorization } = await person();
+    const lasting = authorization.slice('Bearer '.length);
+    let tokens = 0;
+    const token = () => {
+      tokens += 1;
+      return tokens === 1 ? expiringToken(userId) : lasting;
+    };
+    const transport = createChatTransport({ baseUrl: chats.balancer.url, token });
+    const chat = new PlainChat({ id: 'c1', transport });
+    void chat.sendMessage({ text: 'seat' });
+    await waitUntil(() => tokens > 1 && questionsIn(chat.messages.at(-1))[0], { what: 'question and token' });
+    const id = questionsIn(chat.messages.at(-1))[0]?.elicitationId ?? '';
+    const client = createClient({ baseUrl: chats.balancer.url, token: lasting });
+    await client.answer(id, { action: 'accept', content: { answer: '12A' } });
+    await chat.untilSettled();
+    expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', 'One moment. Seated.', []]);
+    expect(chat.messages.at(-1)?.parts.map(({ type }) => type)).not.toContain('data-stream-closed');
+  });
+
+  it('ends with the error `token_expired` in the OpenAI format, which cannot resume', async () => {
+    const { userId } = await person();
+    const { body } = await fetch(`${chats.balancer.url}/run/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${await expiringToken(userId)}`,
+        'content-type': 'application/json',
+        'x-supports-elicitation': 'true',
+      },
+      body: JSON.stringify({ model: 'helper', stream: true, messages: [{ role: 'user', content: 'seat' }] }),
+    });
+    let text = '';
+    const reading = async () => {
+      for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
+    };
+    await expect(reading()).rejects.toThrow();
+    expect(text).toMatch(
+      /data: {"error":{[^\n]*"code":"token_expired"}}\n\ndata: \[DONE\]\n\nretry: \d+\n\n$/,
+    );
+  });
 });
 
 await describeInChromium('a React page', (chromium) => {

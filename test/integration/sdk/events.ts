@@ -6,7 +6,7 @@ import { type ChaosProxy, createChaosProxy } from '../../harness/chaos/proxy.ts'
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { colourQuestion, newUser, recordingFetch, serviceAt, userAt, type World } from './setup.ts';
+import { colourQuestion, newUser, recordingFetch, serviceAt, tokenOf, userAt, type World } from './setup.ts';
 
 /** Streams and inboxes. */
 export function eventSuite(world: () => World): void {
@@ -88,6 +88,27 @@ export function eventSuite(world: () => World): void {
       const again = follow({ lastEventId });
       await again.until(1);
       expect(again.items[0]).toMatchObject({ type: second?.type, id: expect.stringMatching(/-2\d{6}$/) });
+    });
+
+    it('end with a reason when their token expires, and continue with the next token', async () => {
+      const { userId, streamRequestId, ask } = newStream();
+      await ask();
+      // A token is accepted for half a minute after its `exp`.
+      const expiring = () => tokenOf(userId, -28);
+      let tokens = 0;
+      const token = () => {
+        tokens += 1;
+        return tokens === 1 ? expiring() : tokenOf(userId);
+      };
+      const { items, until } = collect((options) =>
+        userAt(lineUrl(), userId, { token }).events(streamRequestId, options),
+      );
+      const text = await textOf(`${lineUrl()}/v1/streams/${streamRequestId}/events`, await expiring());
+      expect(text).toMatch(/\n\nevent: stream-closed\ndata: {"reason":"token_expired"}\n\nretry: \d+\n\n$/);
+      await waitUntil(() => tokens > 1, { what: 'the second token' });
+      await ask();
+      await until(2);
+      expect(items.map(numberOf)).toEqual([1, 2]);
     });
 
     it('continue when the connection is lost without an error', async () => {
@@ -254,4 +275,16 @@ export function eventSuite(world: () => World): void {
       });
     });
   });
+}
+
+/** The text of a stream until its connection ends, in whichever way. */
+async function textOf(url: string, token: string): Promise<string> {
+  const { body } = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  let text = '';
+  try {
+    for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
+  } catch {
+    // The connection is destroyed, since a clean end would read as the end of the stream.
+  }
+  return text;
 }

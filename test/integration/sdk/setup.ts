@@ -74,8 +74,9 @@ export function newUser(): string {
   return `user-${randomUUID()}`;
 }
 
-export function tokenOf(userId: string): Promise<string> {
-  return userToken({ secret: JWT_SECRET, userId, tenant: TENANT });
+export function tokenOf(userId: string, expiresInSeconds?: number): Promise<string> {
+  const lasting = expiresInSeconds === undefined ? {} : { expiresInSeconds };
+  return userToken({ secret: JWT_SECRET, userId, tenant: TENANT, ...lasting });
 }
 
 type More = Partial<ClientOptions>;

@@ -23,7 +23,8 @@ it('a stream does not retain the events that it has sent', async () => {
   }
   const draining = new AbortController();
   const server = createServer((_req, res) => {
-    void sendEvents(res, events(), { heartbeatMs: 60_000, slowReaderMs: 60_000, draining: draining.signal });
+    const options = { heartbeatMs: 60_000, slowReaderMs: 60_000, draining: draining.signal };
+    void sendEvents(res, { events: events() }, options);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

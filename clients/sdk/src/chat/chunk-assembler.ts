@@ -23,6 +23,8 @@ export interface ChunkAssembler {
 
 const DONE = '[DONE]';
 const RESET = 'data-stream-reset';
+/** The token has expired. The connection ends next, and the following request has a new one. */
+const CLOSED = 'data-stream-closed';
 
 /**
  * Makes one valid stream of chunks from connections that may break anywhere. An event of the feed may be several chunks,
@@ -77,6 +79,7 @@ export function createChunkAssembler(): ChunkAssembler {
         return items;
       }
       const chunk = parseChunk(data);
+      if (chunk.type === CLOSED) return [];
       if (chunk.type === RESET) {
         buffer = [];
         lastEventId = id;

@@ -6,8 +6,15 @@ import type { ServiceKey } from '@parley/shared/runtime/service-keys';
 import { LRUCache } from 'lru-cache';
 import { type TokenVerifier, unauthenticated } from './token.ts';
 
+/** A caller whose token was verified. */
+export interface VerifiedCaller {
+  readonly caller: Caller;
+  /** When the token is no longer accepted, on this pod's clock; Infinity for a service key without expiry. */
+  readonly expiresAtMs: number;
+}
+
 /** Identifies the caller by the bearer token alone. Throws `unauthenticated`. */
-export type Authenticate = (req: IncomingMessage) => Promise<Caller>;
+export type Authenticate = (req: IncomingMessage) => Promise<VerifiedCaller>;
 
 export interface AuthOptions {
   readonly serviceKeys: readonly ServiceKey[];
@@ -31,7 +38,7 @@ export function createAuthenticate({ serviceKeys, verify }: AuthOptions): Authen
       return { hash, expiresAtMs, caller: { kind: 'service', tenant, keyId, scopes } as const };
     },
   );
-  const verified = new LRUCache<string, Caller>({ max: CACHED_TOKENS_MAX, ttl: CACHED_MS_MAX });
+  const verified = new LRUCache<string, VerifiedCaller>({ max: CACHED_TOKENS_MAX, ttl: CACHED_MS_MAX });
 
   return async (req) => {
     const token = bearerToken(req);
@@ -39,7 +46,7 @@ export function createAuthenticate({ serviceKeys, verify }: AuthOptions): Authen
     const service = services.filter((candidate) => timingSafeEqual(candidate.hash, hash)).at(0);
     if (service !== undefined) {
       if (Date.now() >= service.expiresAtMs) throw unauthenticated();
-      return service.caller;
+      return service;
     }
     const key = hash.toString('base64');
     const known = verified.get(key);
@@ -47,7 +54,7 @@ export function createAuthenticate({ serviceKeys, verify }: AuthOptions): Authen
     if (verify === undefined) throw unauthenticated();
     const { tenant, userId, expiresAtMs } = await verify(token);
     if (faultOfUserId(userId) !== undefined) throw unauthenticated();
-    const caller: Caller = { kind: 'user', tenant, userId };
+    const caller: VerifiedCaller = { caller: { kind: 'user', tenant, userId }, expiresAtMs };
     const ttl = Math.min(CACHED_MS_MAX, expiresAtMs - Date.now());
     if (ttl > 0) verified.set(key, caller, { ttl });
     return caller;

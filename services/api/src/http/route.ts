@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Scope } from '@parley/shared/domain/service-key';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { z } from 'zod';
-import type { SseSource } from './sse.ts';
+import type { EventsReply } from './sse.ts';
 
 /** The head of a request. */
 export interface RequestHead {
@@ -81,7 +81,7 @@ export type Reply =
   /** Text with all of its headers but the length. */
   | { readonly type: 'text'; readonly status: number; readonly body: string; readonly headers: ReplyHeaders }
   /** Server-sent events. */
-  | { readonly type: 'events'; readonly events: SseSource; readonly headers?: ReplyHeaders }
+  | ({ readonly type: 'events' } & EventsReply)
   /** Text in pieces, each sent as it comes. A source that throws or returns `cut` destroys the connection. */
   | {
       readonly type: 'pieces';

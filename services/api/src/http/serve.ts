@@ -39,9 +39,9 @@ export function createServe(deps: ServeDeps): Serve {
     const startedAt = performance.now();
     const life = createLife(res, deps.sse.draining);
     const head = headOf(req, res);
-    const at: { head: RequestHead; caller?: unknown } = { head };
+    const at: Proven = { head };
     try {
-      if (route.proof.by !== 'signature') at.caller = await proveByHead(deps, route, req, head);
+      if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, head));
       const admitted = admit(deps, route, at.caller);
       // A malformed request is refused without waiting for its budget.
       admitted.catch(() => undefined);
@@ -65,7 +65,7 @@ export function createServe(deps: ServeDeps): Serve {
       // A caller over its budget gets that error, whatever else is wrong with its call.
       handled.catch(() => undefined);
       await admitted;
-      await send(deps, req, res, await handled);
+      await send(deps, req, res, await handled, at);
     } catch (error) {
       await fail(deps, route, req, res, at, error);
     } finally {
@@ -77,18 +77,26 @@ export function createServe(deps: ServeDeps): Serve {
   };
 }
 
+/** What is known of a request's caller. */
+interface Proven {
+  readonly head: RequestHead;
+  caller?: unknown;
+  /** When the proof expires, on this pod's clock. */
+  expiresAtMs?: number;
+}
+
 /** The caller by what the head of the request holds. Throws `unauthenticated` and `forbidden`. */
 async function proveByHead(
   { authenticate }: ServeDeps,
   { proof }: Route,
   req: IncomingMessage,
   head: RequestHead,
-): Promise<unknown> {
-  if (proof.by === 'session') return proof.read(head);
-  if (proof.by !== 'bearer') return undefined;
-  const caller = await authenticate(req);
+): Promise<Omit<Proven, 'head'>> {
+  if (proof.by === 'session') return { caller: proof.read(head) };
+  if (proof.by !== 'bearer') return {};
+  const { caller, expiresAtMs } = await authenticate(req);
   admitCaller(caller, proof.callers);
-  return caller;
+  return { caller, expiresAtMs };
 }
 
 /** The caller by the signature over the body; returns the body. Throws `not_found`, `too_large`, `unauthenticated`. */
@@ -97,7 +105,7 @@ async function proveByBody(
   { proof, body: reader }: Route,
   params: PathParams,
   req: IncomingMessage,
-  at: { readonly head: RequestHead; caller?: unknown },
+  at: Proven,
 ): Promise<unknown> {
   const verify = proof.by === 'signature' ? proof.verifierOf(params) : undefined;
   if (verify === undefined) throw new ParleyError('not_found', 'Nobody signs calls to this address.');
@@ -158,7 +166,13 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-async function send(deps: ServeDeps, req: IncomingMessage, res: ServerResponse, reply: Reply): Promise<void> {
+async function send(
+  deps: ServeDeps,
+  req: IncomingMessage,
+  res: ServerResponse,
+  reply: Reply,
+  { expiresAtMs }: Proven,
+): Promise<void> {
   switch (reply.type) {
     case 'json':
       return sendJson(res, reply.status, reply.body, reply.headers);
@@ -167,12 +181,12 @@ async function send(deps: ServeDeps, req: IncomingMessage, res: ServerResponse, 
     case 'text':
       return sendText(res, reply.status, reply.body, reply.headers);
     case 'pieces':
-      return sendPieces(res, reply.pieces, deps.sse, reply.headers);
+      return sendPieces(res, reply.pieces, { ...deps.sse, expiresAtMs }, reply.headers);
     case 'events': {
       const resumed = req.headers['last-event-id'] !== undefined;
       deps.onStream(1, resumed);
       try {
-        await sendEvents(res, reply.events, deps.sse, reply.headers);
+        await sendEvents(res, reply, { ...deps.sse, expiresAtMs });
       } finally {
         deps.onStream(-1, resumed);
       }
@@ -185,7 +199,7 @@ async function fail(
   route: Route,
   req: IncomingMessage,
   res: ServerResponse,
-  at: { readonly head: RequestHead; readonly caller?: unknown },
+  at: Proven,
   error: unknown,
 ): Promise<void> {
   if (res.closed) return;
@@ -193,7 +207,7 @@ async function fail(
   if (res.headersSent) return void res.destroy();
   const reply = route.refuse?.(error, at);
   if (reply === undefined) sendProblem(res, error);
-  else await send(deps, req, res, reply);
+  else await send(deps, req, res, reply, at);
 }
 
 /** Throws `forbidden` for a caller whom the route does not list. */

@@ -30,19 +30,31 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 const RETRY_MS = 1_000;
-// A source that cuts its reader has the rest at hand.
-const RETRY_AFTER_CUT_MS = 10;
+// Of readers for which any pod has the rest at hand.
+const RETRY_AT_ONCE_MS = 10;
+
+/** Tells a reader why its stream breaks off: `token_expired`. It returns with a new token. */
+export const STREAM_CLOSED = { reason: 'token_expired' } as const;
+
+/** A reply of server-sent events. */
+export interface EventsReply {
+  readonly events: SseSource;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent before the connection is destroyed because the token expired; the event `stream-closed` when absent. */
+  readonly onExpiry?: readonly (SseFrameEvent | Frame)[];
+}
+
+const ON_EXPIRY: readonly SseFrameEvent[] = [{ event: 'stream-closed', data: STREAM_CLOSED }];
 
 /**
- * Writes events until they end, the reader disconnects or the pod drains. Sends the first bytes at once, and heartbeats
+ * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at once, and heartbeats
  * in between. The reply ends only where the events end; in any other case the connection is destroyed, so that the
  * reader reconnects for the rest. WHATWG HTML, section server-sent events.
  */
 export async function sendEvents(
   res: ServerResponse,
-  events: SseSource,
+  { events, headers, onExpiry = ON_EXPIRY }: EventsReply,
   options: SseOptions,
-  headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   res.writeHead(200, { ...HEADERS, ...headers });
   res.write(`retry: ${RETRY_MS}\n\n`);
@@ -55,8 +67,9 @@ export async function sendEvents(
     ended = await writeAll(res, events, frameText, options);
   } finally {
     clearInterval(heartbeat);
+    if (ended === 'expired') for (const event of onExpiry) res.write(frameText(event));
     if (ended === 'end') res.end();
-    else cut(res, ended === 'cut' ? RETRY_AFTER_CUT_MS : RETRY_MS, options.slowReaderMs);
+    else cut(res, ended === 'interrupted' ? RETRY_MS : RETRY_AT_ONCE_MS, options.slowReaderMs);
   }
 }
 

@@ -5,29 +5,34 @@ export interface StreamOptions {
   readonly slowReaderMs: number;
   /** Aborted when the pod drains: the reader must reconnect, to another pod. */
   readonly draining: AbortSignal;
+  /** When the reader's token expires, on this pod's clock. */
+  readonly expiresAtMs?: number | undefined;
 }
 
-/**
- * How a stream ended: the source came to its end; the source returned `cut`, so that its reader reconnects; or the reader
- * disconnected or is too slow, or the pod drains.
- */
-export type StreamEnd = 'end' | 'cut' | 'interrupted';
+// The longest delay of a timer in Node: 24 days.
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
- * Writes what a source yields until it ends, the reader disconnects or the pod drains. Holds the source back while the
+ * How a stream ended: the source came to its end; the source returned `cut`, so that its reader reconnects; the reader's
+ * token expired; or the reader disconnected or is too slow, or the pod drains.
+ */
+export type StreamEnd = 'end' | 'cut' | 'expired' | 'interrupted';
+
+/**
+ * Writes what a source yields until it ends, the reader disconnects, its token expires or the pod drains. Holds the source back while the
  * reader is slow.
  */
 export async function writeAll<Item>(
   res: ServerResponse,
   source: AsyncIterator<Item, unknown>,
   textOf: (item: Item) => string,
-  { slowReaderMs, draining }: StreamOptions,
+  { slowReaderMs, draining, expiresAtMs }: StreamOptions,
 ): Promise<StreamEnd> {
-  const interruption = createInterruption(res, draining);
+  const interruption = createInterruption(res, draining, expiresAtMs);
   try {
     for (;;) {
       const next = await interruption.orNext(source);
-      if (next === undefined) return 'interrupted';
+      if (next === undefined) return interruption.isExpired ? 'expired' : 'interrupted';
       if (next.done === true) return next.value === 'cut' ? 'cut' : 'end';
       if (!res.write(textOf(next.value)) && !(await drained(res, slowReaderMs))) return 'interrupted';
     }
@@ -39,7 +44,8 @@ export async function writeAll<Item>(
 }
 
 interface Interruption {
-  /** The next item of the source, or nothing once the reader disconnected or the pod drains. */
+  readonly isExpired: boolean;
+  /** The next item of the source, or nothing once the stream was interrupted. */
   orNext<Item>(source: AsyncIterator<Item, unknown>): Promise<IteratorResult<Item, unknown> | undefined>;
   dispose(): void;
 }
@@ -48,16 +54,29 @@ interface Interruption {
  * What ends a stream from outside. Creates one promise per item instead of racing with two that last as long as the
  * stream: those would retain every item they were raced with.
  */
-function createInterruption(res: ServerResponse, draining: AbortSignal): Interruption {
+function createInterruption(
+  res: ServerResponse,
+  draining: AbortSignal,
+  expiresAtMs = Number.POSITIVE_INFINITY,
+): Interruption {
+  let isExpired = false;
   let interrupted = draining.aborted || res.closed;
   let notify = (): void => undefined;
   const interrupt = () => {
     interrupted = true;
     notify();
   };
+  const expire = () => {
+    isExpired = true;
+    interrupt();
+  };
+  const expiry = setTimeout(expire, Math.min(Math.max(0, expiresAtMs - Date.now()), TIMER_MS_MAX)).unref();
   res.once('close', interrupt);
   draining.addEventListener('abort', interrupt);
   return {
+    get isExpired() {
+      return isExpired;
+    },
     orNext: (source) =>
       new Promise((resolve, reject) => {
         notify = () => resolve(undefined);
@@ -66,6 +85,7 @@ function createInterruption(res: ServerResponse, draining: AbortSignal): Interru
       }),
     dispose() {
       notify = () => undefined;
+      clearTimeout(expiry);
       res.off('close', interrupt);
       draining.removeEventListener('abort', interrupt);
     },

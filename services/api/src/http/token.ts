@@ -4,6 +4,7 @@ import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyResult, jwtV
 export interface VerifiedUser {
   readonly tenant: string;
   readonly userId: string;
+  /** When the token is no longer accepted, on this pod's clock. */
   readonly expiresAtMs: number;
 }
 
@@ -18,10 +19,12 @@ export interface TokenOptions {
   /** Tenants that the issuer of the JWKS speaks for. */
   readonly tenants: readonly string[];
   readonly userClaim: string;
+  /** How long after its `iat` a token without `exp` is accepted; one day when absent. */
+  readonly maxAgeSeconds?: number;
 }
 
 const CLOCK_TOLERANCE_SECONDS = 30;
-const CACHED_WITHOUT_EXPIRY_MS = 60_000;
+const MAX_AGE_SECONDS = 86_400;
 // Never a mix: with a public key among the accepted ones, HS256 would let its text sign tokens.
 const PUBLIC_KEY_ALGORITHMS = [
   'RS256',
@@ -53,14 +56,14 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier | unde
       const verified = await verified401(() =>
         jwtVerify(token, keys, { ...bound, algorithms: PUBLIC_KEY_ALGORITHMS }),
       );
-      return userOf(verified, options.userClaim, (claim) => tenantAmong(tenants, claim));
+      return userOf(verified, options, (claim) => tenantAmong(tenants, claim));
     };
   }
   if (secret === undefined) return undefined;
   const key = new TextEncoder().encode(secret);
   return async (token) => {
     const verified = await verified401(() => jwtVerify(token, key, { ...bound, algorithms: ['HS256'] }));
-    return userOf(verified, options.userClaim, (claim) => claim ?? 'default');
+    return userOf(verified, options, (claim) => claim ?? 'default');
   };
 }
 
@@ -91,7 +94,7 @@ function isKeyOutage(error: unknown): boolean {
 
 function userOf(
   { payload, protectedHeader }: JWTVerifyResult,
-  userClaim: string,
+  { userClaim, maxAgeSeconds = MAX_AGE_SECONDS }: TokenOptions,
   tenantOf: (claim: string | undefined) => string | undefined,
 ): VerifiedUser {
   if (protectedHeader.typ !== undefined && !TYPES.has(protectedHeader.typ.toUpperCase()))
@@ -100,7 +103,9 @@ function userOf(
   const userId = payload[userClaim];
   const tenant = tenantOf(tenantClaim(payload));
   if (typeof userId !== 'string' || tenant === undefined || !TENANT.test(tenant)) throw unauthenticated();
-  return { tenant, userId, expiresAtMs: expiryOf(payload) };
+  const expiresAtMs = expiryOf(payload, maxAgeSeconds);
+  if (expiresAtMs <= Date.now()) throw unauthenticated();
+  return { tenant, userId, expiresAtMs };
 }
 
 /**
@@ -124,8 +129,11 @@ function tenantAmong(tenants: readonly string[], claim: string | undefined): str
   return tenants.length === 1 ? tenants[0] : undefined;
 }
 
-function expiryOf(payload: JWTPayload): number {
-  return payload.exp === undefined ? Date.now() + CACHED_WITHOUT_EXPIRY_MS : payload.exp * 1000;
+/** A token with neither `exp` nor `iat` has no age: each of its streams lasts that long, and it stays valid. */
+function expiryOf({ exp, iat }: JWTPayload, maxAgeSeconds: number): number {
+  if (exp !== undefined) return (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
+  const from = typeof iat === 'number' ? iat * 1000 : Date.now();
+  return from + maxAgeSeconds * 1000;
 }
 
 /** One answer for every way a token can be wrong. */

@@ -188,6 +188,7 @@ function createAuthentication(env: Env): Authenticate {
     verify: createTokenVerifier({
       tenants: env.PARLEY_JWT_TENANTS,
       userClaim: env.PARLEY_JWT_USER_CLAIM,
+      maxAgeSeconds: env.PARLEY_JWT_MAX_AGE_SECONDS,
       ...(env.PARLEY_JWT_SECRET !== undefined && { secret: env.PARLEY_JWT_SECRET }),
       ...(env.PARLEY_JWT_JWKS_URL !== undefined && { jwksUrl: env.PARLEY_JWT_JWKS_URL }),
       ...(env.PARLEY_JWT_ISSUER !== undefined && { issuer: env.PARLEY_JWT_ISSUER }),

@@ -1,7 +1,7 @@
 import { type FeedPosition, formatFeedPosition } from '@parley/shared/domain/events';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
 import type { UIMessageChunk } from 'ai';
-import { DONE, type Frame, framesOf } from '../../http/sse.ts';
+import { DONE, type Frame, framesOf, STREAM_CLOSED } from '../../http/sse.ts';
 import { type Encoded, type Encoder, silent } from '../../turns/encoder.ts';
 import type { FollowedEvent } from '../../turns/follow.ts';
 import { jsonLine } from '../../turns/plain.ts';
@@ -14,6 +14,11 @@ export const AI_SDK_HEADERS = {
 } as const;
 
 type Placed = Exclude<FollowedEvent, { type: 'stale' | 'lost' }>;
+
+/** Tells the reader why its stream breaks off: its token has expired, and it must return with a new one. */
+export const AI_SDK_ON_EXPIRY: readonly Frame[] = [
+  { text: jsonLine({ type: 'data-stream-closed', data: { v: 1, ...STREAM_CLOSED }, transient: true }) },
+];
 
 const RESET = { type: 'data-stream-reset', data: { v: 1 }, transient: true };
 

@@ -34,7 +34,7 @@ import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
 import { answerIn, ChatInput } from './chat-input.ts';
 import { conversationRoutes } from './conversations.ts';
-import { AI_SDK_HEADERS, createAiSdkEncoder } from './encoder.ts';
+import { AI_SDK_HEADERS, AI_SDK_ON_EXPIRY, createAiSdkEncoder } from './encoder.ts';
 import { ANSWER_EXAMPLE, CHAT_EXAMPLE } from './examples.ts';
 import { timelineRoute } from './timeline.ts';
 
@@ -146,6 +146,7 @@ function chatEvents(
     return {
       type: 'events',
       headers: { ...AI_SDK_HEADERS, ...turnHeaders(run) },
+      onExpiry: AI_SDK_ON_EXPIRY,
       events: encodeTurn(events, createAiSdkEncoder(), place),
     };
   });
@@ -193,6 +194,7 @@ function resumeRoute(deps: TurnDeps): Route {
         return {
           type: 'events',
           headers: { ...AI_SDK_HEADERS, ...turnHeaders(conversation) },
+          onExpiry: AI_SDK_ON_EXPIRY,
           events: encodeTurn(events, createAiSdkEncoder(after), place),
         };
       });

@@ -1,5 +1,5 @@
 import { endsTurn, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import { DONE, type Frame, framesOf } from '../../http/sse.ts';
+import { DONE, type Frame, framesOf, STREAM_CLOSED } from '../../http/sse.ts';
 import { completionId, OPENAI_FINISH, openAiUsage } from '../../turns/completion.ts';
 import { type Encoded, type Encoder, silent } from '../../turns/encoder.ts';
 import type { FollowedEvent } from '../../turns/follow.ts';
@@ -29,6 +29,17 @@ export interface OpenAiOptions {
    */
   readonly steps: 'live' | 'buffered';
 }
+
+/** The last chunks for a reader whose token has expired: this format cannot resume. */
+export const OPENAI_ON_EXPIRY: readonly Frame[] = [
+  jsonLine(
+    openAiError(
+      STREAM_CLOSED.reason,
+      'Your token has expired. The answer goes on; the conversation will hold it.',
+    ),
+  ),
+  DONE,
+].map((text) => ({ text }));
 
 type OpenAiFinished = Extract<TurnEvent, { type: 'turn-finished' }>;
 type Line = ChatCompletionChunk | OpenAiError;

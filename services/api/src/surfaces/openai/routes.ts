@@ -29,7 +29,7 @@ import { readReplayFacts } from '../../turns/replay.ts';
 import { startTurn } from '../../turns/start.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
-import { createOpenAiEncoder, type OpenAiOptions } from './encoder.ts';
+import { createOpenAiEncoder, OPENAI_ON_EXPIRY, type OpenAiOptions } from './encoder.ts';
 import { COMPLETION_EXAMPLE, MODELS_EXAMPLE } from './examples.ts';
 import { openAiRefusal } from './refusal.ts';
 
@@ -149,6 +149,7 @@ function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
       type: 'events',
       headers: { ...turnHeaders(run), ...(nonce !== undefined && { [NONCE_HEADER]: nonce }) },
       events: encodeTurn(events, encoder, place),
+      onExpiry: OPENAI_ON_EXPIRY,
     };
   });
 }
