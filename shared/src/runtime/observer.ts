@@ -204,7 +204,7 @@ function fieldsOf(
     toolName: context.toolName,
     credentialType: context.credentialType,
     surface,
-    outcome: isTerminal(status) ? OUTCOMES[status].log : undefined,
+    outcome: isTerminal(status) ? status : undefined,
     reason: settlement?.reason,
     settledBy: settlement?.key,
     durationMs: settledAt === undefined ? undefined : settledAt - createdAt,

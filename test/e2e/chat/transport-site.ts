@@ -21,8 +21,8 @@ export interface ChatSite {
   readonly balancer: RoundRobin;
   /** The pods by their index behind the balancer. */
   readonly pods: readonly SitePod[];
-  /** Ends the pod at a place, and starts another there once it is gone. */
-  replace(at: number, how: 'SIGTERM' | 'SIGKILL'): Promise<void>;
+  /** Ends the pod at a place, and starts another there once it is gone: of this build, or of another tree. */
+  replace(at: number, how: 'SIGTERM' | 'SIGKILL', root?: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -31,10 +31,13 @@ export interface ChatSiteOptions {
   /** Pause before each piece of the model's reply, ms. */
   readonly delayMs: number;
   readonly env?: Record<string, string>;
+  /** The tree of the first pods, as in StartOptions. A worker of each build runs all the time. */
+  readonly root?: string;
 }
 
 /** Opens a site whose agent replies by the script. */
-export async function openChatSite({ script, delayMs, env: more }: ChatSiteOptions): Promise<ChatSite> {
+export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> {
+  const { script, delayMs, env: more, root } = options;
   const folder = mkdtempSync(join(tmpdir(), 'parley-chats-'));
   const [site, model] = await Promise.all([openSite(), startScriptedModel({ script, delayMs })]);
   const config = join(folder, 'agents.yaml');
@@ -57,7 +60,9 @@ defaultAgent: helper
     ...more,
   };
   await site.worker(env);
-  const pods = await Promise.all(Array.from({ length: PODS }, () => site.pod(env)));
+  if (root !== undefined) await site.worker(env, { root });
+  const podOf = (tree: string | undefined) => site.pod(env, tree === undefined ? {} : { root: tree });
+  const pods = await Promise.all(Array.from({ length: PODS }, () => podOf(root)));
   const targets = () => pods.map(({ url }, at) => ({ name: `${at}`, url }));
   const balancer = await createRoundRobin({ targets: targets(), healthIntervalMs: 100 });
   return {
@@ -66,10 +71,10 @@ defaultAgent: helper
     env,
     balancer,
     pods,
-    async replace(at, how) {
+    async replace(at, how, tree) {
       pods[at]?.kill(how);
       await pods[at]?.exited;
-      pods[at] = await site.pod(env);
+      pods[at] = await podOf(tree);
       await balancer.setTargets(targets());
     },
     async stop() {

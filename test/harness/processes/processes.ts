@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type ManagedProcess, type ProcessOptions, startProcess } from './start-process.ts';
 
 export { type ManagedProcess, type ProcessOptions, startProcess } from './start-process.ts';
@@ -5,7 +6,10 @@ export { type ManagedProcess, type ProcessOptions, startProcess } from './start-
 /** What a pod or worker may be given besides its environment. */
 export type StartOptions = Partial<
   Pick<ProcessOptions, 'name' | 'nodeArgs' | 'wrap' | 'readyTimeoutMs' | 'runs'>
->;
+> & {
+  /** The tree to run, relative to the repository's root; by default the repository itself. */
+  readonly root?: string;
+};
 
 /** A running api. */
 export type Pod = ManagedProcess & { port: number; url: string };
@@ -37,6 +41,6 @@ export function startWorker(
   });
 }
 
-function entryOf(service: 'api' | 'worker', { runs }: StartOptions): string {
-  return runs === 'build' ? `services/${service}/dist/main.js` : `services/${service}/src/main.ts`;
+function entryOf(service: 'api' | 'worker', { runs, root = '.' }: StartOptions): string {
+  return join(root, `services/${service}`, runs === 'build' ? 'dist/main.js' : 'src/main.ts');
 }

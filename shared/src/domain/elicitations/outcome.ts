@@ -44,3 +44,12 @@ export const OUTCOMES: Readonly<Record<TerminalStatus, OutcomeTexts>> = {
     log: 'withdrawn',
   },
 };
+
+const UNKNOWN_OUTCOME =
+  'The question has ended in a way that this version does not know. This is neither consent nor refusal.';
+
+/** What the model reads about an ended question, also when a newer build ended it. */
+export function modelTextOf(status: TerminalStatus): string {
+  const known: Readonly<Partial<Record<string, OutcomeTexts>>> = OUTCOMES;
+  return known[status]?.model ?? UNKNOWN_OUTCOME;
+}

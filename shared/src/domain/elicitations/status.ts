@@ -30,7 +30,7 @@ export type Mode = (typeof MODES)[number];
 export const COMPLETIONS = ['server', 'client'] as const;
 export type Completion = (typeof COMPLETIONS)[number];
 
-/** True for a status that never changes again. */
+/** True for a status that never changes again. A status that this build does not know is one: a newer build ended the row. */
 export function isTerminal(status: Status): status is TerminalStatus {
   return status !== 'pending' && status !== 'opened';
 }

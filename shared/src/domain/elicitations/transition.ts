@@ -111,6 +111,16 @@ export const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
   },
 };
 
+/** A newer build has ended the elicitation in a way that this one does not know. */
+const UNKNOWN_ENDING: StatusCells = {
+  accept: conflict,
+  decline: conflict,
+  cancel: conflict,
+  complete: conflict,
+  expire: unchanged,
+  withdraw: conflict,
+};
+
 /**
  * Decides what a command does to an elicitation; pure. `now` is the Redis clock in ms, read together with the row. An
  * open row past its deadline is first expired.
@@ -125,7 +135,8 @@ export function transition(row: Row, command: Command, now: number): Decision {
   if (!isTerminal(row.status) && now >= row.expiresAt && command.type !== 'expire') {
     return { type: 'expire-first', step: expiry(row) };
   }
-  const cells = TRANSITIONS[row.status];
+  const known: Readonly<Partial<Record<string, StatusCells>>> = TRANSITIONS;
+  const cells = known[row.status] ?? UNKNOWN_ENDING;
   switch (command.type) {
     case 'complete':
       return cells.complete(row, command, now);

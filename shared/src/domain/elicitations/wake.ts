@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Settlement } from './settlement.ts';
-import { STATUSES } from './status.ts';
+import type { Status } from './status.ts';
 
 const CommitMark = z.object({
   /** `<epoch>-<seq>` of the last feed entry that the commit appended. */
@@ -17,7 +17,8 @@ const CommitMark = z.object({
 export const ElicitationWake = CommitMark.extend({
   elicitationId: z.string(),
   revision: z.int(),
-  status: z.enum(STATUSES),
+  /** Also one that only a newer build knows. */
+  status: z.string().transform((status) => status as Status),
   /** With it a waiter can continue without reading the row. Absent when it was larger than `WAKE_BYTES_MAX`. */
   settlement: Settlement.optional(),
 });

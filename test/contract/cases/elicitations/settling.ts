@@ -1,5 +1,5 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { isTerminal, type Status } from '@parley/shared/domain/elicitations/status';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { describe, expect, it } from 'vitest';
@@ -110,6 +110,30 @@ function checkMove(before: Row, after: Row, event: unknown): void {
 
 /** The whole transition table, through the engine and across two pods. */
 export function settlingContract(contract: Contract): void {
+  it('an ending that only a newer build knows is passed on, wakes waiters, and is refused to be changed', async () => {
+    const { first, second, pods } = contract;
+    const stream = newStream();
+    const { row } = await askQuestion(first, stream);
+    const caller = serviceOf(stream);
+    const waited = first.wait({ caller, id: row.id, timeoutMs: 20_000 });
+    const status = 'approved' as Status;
+    const event = { type: 'elicitation-resolved', elicitationId: row.id, revision: 2, status } as const;
+    const commit = () =>
+      pods.second.elicitations.commit(row, { status, settlement: {}, event, guard: 'open' });
+    expect((await commit()).committed).toBe(true);
+    expect((await waited).row.status).toBe(status);
+    expect((await second.read(caller, row.id)).row).toMatchObject({ status, settledAt: expect.any(Number) });
+    for (const command of ['accept', 'decline', 'withdraw'] as const) {
+      expect(await callOutcome(send(second, stream, row.id, 'form', command)), command).toMatchObject({
+        refusal: { code: 'already_settled' },
+      });
+    }
+    expect(await second.expire(row.id)).toEqual({ type: 'ended' });
+    expect((await second.list({ owner: stream, limit: 10 })).rows.map((each) => each.status)).toEqual([
+      status,
+    ]);
+  });
+
   describe('commands by the table', () => {
     for (const kind of KINDS) {
       const froms = new Set(CELLS.filter((cell) => cell.kind === kind).map(({ from }) => from));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import { OUTCOMES } from '@parley/shared/domain/elicitations/outcome';
+import { modelTextOf } from '@parley/shared/domain/elicitations/outcome';
 import { isTerminal, type TerminalStatus } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { PauseRecord, RunRef } from '@parley/shared/domain/runs/run';
@@ -133,7 +133,7 @@ function outcomeOf({ row }: Seen): AskOutcome {
     status: row.status,
     ...(row.settlement?.content !== undefined && { content: row.settlement.content }),
     ...(isUndelivered && onUnavailable !== undefined && { fallback: onUnavailable.content }),
-    text: OUTCOMES[row.status].model,
+    text: modelTextOf(row.status),
   };
 }
 
