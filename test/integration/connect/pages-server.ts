@@ -3,6 +3,7 @@ import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { createRouter, type Router } from '../../../services/api/src/http/router.ts';
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
+import { accountRoutes } from '../../../services/api/src/surfaces/connect/accounts.ts';
 import { type ConnectDeps, connectRoutes } from '../../../services/api/src/surfaces/connect/routes.ts';
 
 export interface PagesOptions {
@@ -29,5 +30,5 @@ export function createPages(
     onFault,
     onStream: () => undefined,
   });
-  return createRouter({ surfaces: [connectRoutes(deps)], serve, corsOrigins: [] });
+  return createRouter({ surfaces: [connectRoutes(deps), accountRoutes(deps)], serve, corsOrigins: [] });
 }

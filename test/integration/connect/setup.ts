@@ -22,7 +22,7 @@ import type { Identity } from '../../../services/api/src/surfaces/connect/identi
 import { createOidcIdentity } from '../../../services/api/src/surfaces/connect/identity/oidc.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import type { ConnectDeps } from '../../../services/api/src/surfaces/connect/routes.ts';
-import type { ConnectTargets } from '../../../services/api/src/surfaces/connect/targets.ts';
+import type { ConnectTargets, CredentialTarget } from '../../../services/api/src/surfaces/connect/targets.ts';
 import { engineOn } from '../../contract/support/engines.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { canary } from '../../harness/canary.ts';
@@ -216,11 +216,13 @@ function targetsOf(
     },
   };
   const connectors: Readonly<Record<string, Connector>> = { issues: wrap(counting), ...services(publicUrl) };
+  const find = (toolId: string): CredentialTarget | undefined => {
+    const connector = Object.hasOwn(connectors, toolId) ? connectors[toolId] : undefined;
+    return connector && { kind: 'credential', toolId, service: `Service ${toolId}`, connector };
+  };
   return {
-    find(toolId) {
-      const connector = Object.hasOwn(connectors, toolId) ? connectors[toolId] : undefined;
-      return connector && { kind: 'credential', toolId, service: `Service ${toolId}`, connector };
-    },
+    find,
+    credentials: () => Object.keys(connectors).flatMap((toolId) => find(toolId) ?? []),
     connector: (id) => Object.values(connectors).find((one) => one.id === id),
   };
 }

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { docsRoutes } from '../../../services/api/src/http/docs/routes.ts';
 import type { Reply, Route } from '../../../services/api/src/http/route.ts';
 import { aiSdkRoutes } from '../../../services/api/src/surfaces/ai-sdk/routes.ts';
+import { accountRoutes } from '../../../services/api/src/surfaces/connect/accounts.ts';
 import { openAiRoutes } from '../../../services/api/src/surfaces/openai/routes.ts';
 import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
 
@@ -11,6 +12,7 @@ const routes = [
   restRoutes(UNUSED),
   aiSdkRoutes({ engine: UNUSED, limits: UNUSED, turns: {} as never }),
   openAiRoutes(UNUSED),
+  accountRoutes(UNUSED),
 ].flatMap((surface) => surface.routes);
 const documented = routes.flatMap((one) => (one.docs === undefined ? [] : [{ ...one, docs: one.docs }]));
 
@@ -46,9 +48,9 @@ it('the page lists every call once in its group, with a request and a reply', as
   expect(body.match(/<h3>/g)).toHaveLength(documented.length);
   expect(body.match(/<h4>Request<\/h4>/g)).toHaveLength(documented.length);
   const groups = [...body.matchAll(/<h2 id="group-(\w+)">/g)].map(([, group]) => group);
-  expect(groups).toEqual(['questions', 'streams', 'webhooks', 'chats']);
+  expect(groups).toEqual(['questions', 'streams', 'webhooks', 'chats', 'accounts']);
   expect(body).toContain('curl -X POST &quot;$PARLEY/v1/elicitations&quot;');
-  expect(body).not.toMatch(/:(id|conversationId|streamRequestId|deliveryId)\b/);
+  expect(body).not.toMatch(/:(id|conversationId|streamRequestId|deliveryId|toolId)\b/);
 });
 
 it('OpenAPI has the groups as tags, and the examples', async () => {

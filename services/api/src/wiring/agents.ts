@@ -28,7 +28,7 @@ export interface AgentsParts extends PodParts {
 export interface WiredAgents {
   readonly turns: Turns;
   /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
-  readonly connect?: { readonly pages: Surface; readonly hasConnectPage: HasConnectPage };
+  readonly connect?: { readonly surfaces: readonly Surface[]; readonly hasConnectPage: HasConnectPage };
   /** Ends this pod's turns and closes the connections to the tools' servers. */
   readonly close: () => Promise<void>;
 }
@@ -84,7 +84,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   return {
     turns,
     ...(connect !== undefined && {
-      connect: { pages: connect.pages, hasConnectPage: connect.hasPage },
+      connect: { surfaces: connect.surfaces, hasConnectPage: connect.hasPage },
     }),
     async close() {
       await turns.close();

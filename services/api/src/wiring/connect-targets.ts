@@ -12,7 +12,7 @@ import type { Connector } from '../surfaces/connect/connectors/connector.ts';
 import { createNangoConnector } from '../surfaces/connect/connectors/nango.ts';
 import { createOAuth2Connector } from '../surfaces/connect/connectors/oauth2.ts';
 import { createSecretConnector, SECRET_CONNECTOR_ID } from '../surfaces/connect/connectors/secret.ts';
-import type { ConnectTargets } from '../surfaces/connect/targets.ts';
+import type { ConnectTargets, CredentialTarget } from '../surfaces/connect/targets.ts';
 
 export interface ConnectorSettings {
   /** Origin of the hosted pages, to which providers redirect people. */
@@ -28,16 +28,17 @@ export function createConnectTargets(
   const { mcpServers } = loaded.config;
   const connectors = createConnectors(loaded, settings);
   const secret = { kind: 'secret', toolId: SECRET_TOOL_ID, connector: createSecretConnector() } as const;
+  const findCredential = (toolId: string): CredentialTarget | undefined => {
+    const server = mcpServers[toolId];
+    if (server === undefined || server.transport !== 'http' || server.connector === undefined)
+      return undefined;
+    const connector = connectors.get(server.connector);
+    return connector && { kind: 'credential', toolId, service: server.title, connector };
+  };
   return {
     connector: (id) => (id === SECRET_CONNECTOR_ID ? secret.connector : connectors.get(id)),
-    find(toolId) {
-      if (toolId === SECRET_TOOL_ID) return secret;
-      const server = mcpServers[toolId];
-      if (server === undefined || server.transport !== 'http' || server.connector === undefined)
-        return undefined;
-      const connector = connectors.get(server.connector);
-      return connector && { kind: 'credential', toolId, service: server.title, connector };
-    },
+    credentials: () => Object.keys(mcpServers).flatMap((toolId) => findCredential(toolId) ?? []),
+    find: (toolId) => (toolId === SECRET_TOOL_ID ? secret : findCredential(toolId)),
   };
 }
 

@@ -8,6 +8,7 @@ import type { LoadedAgentsConfig } from '../agents/config/load.ts';
 import type { Credentials } from '../agents/tools/credentials.ts';
 import type { Secrets } from '../agents/tools/secrets.ts';
 import type { Surface } from '../http/route.ts';
+import { accountRoutes } from '../surfaces/connect/accounts.ts';
 import { createCredentials } from '../surfaces/connect/credentials.ts';
 import type { ConnectEvent } from '../surfaces/connect/events.ts';
 import { completeOpen } from '../surfaces/connect/flows/complete-open.ts';
@@ -17,7 +18,7 @@ import { createBoundIdentity } from '../surfaces/connect/identity/bound.ts';
 import type { Identity } from '../surfaces/connect/identity/identity.ts';
 import { createOidcIdentity } from '../surfaces/connect/identity/oidc.ts';
 import { createTypedIdentity } from '../surfaces/connect/identity/typed.ts';
-import { connectRoutes } from '../surfaces/connect/routes.ts';
+import { type ConnectDeps, connectRoutes } from '../surfaces/connect/routes.ts';
 import { createSecrets } from '../surfaces/connect/secrets.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createConnectTargets } from './connect-targets.ts';
@@ -31,7 +32,7 @@ export interface ConnectParts extends PodParts {
 export interface WiredConnect {
   readonly credentials: Credentials;
   readonly secrets: Secrets;
-  readonly pages: Surface;
+  readonly surfaces: readonly Surface[];
   readonly hasPage: HasConnectPage;
   readonly close: () => Promise<void>;
 }
@@ -77,6 +78,23 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   function onFault(error: unknown): void {
     log.warn({ err: error }, 'an interrupted connect flow could not be ended; the next sweep retries');
   }
+  const pages: ConnectDeps = {
+    publicUrl,
+    engine,
+    elicitations: backend.elicitations,
+    store: backend.connect,
+    limits: backend.limits,
+    vault,
+    keys,
+    identity,
+    targets,
+    callLimits: parts.limits,
+    notifyOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
+    proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
+    failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
+    postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
+    onEvent,
+  };
   return {
     credentials: createCredentials({
       vault,
@@ -95,23 +113,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       vault,
       takenMs: SECRET_MS,
     }),
-    pages: connectRoutes({
-      publicUrl,
-      engine,
-      elicitations: backend.elicitations,
-      store: backend.connect,
-      limits: backend.limits,
-      vault,
-      keys,
-      identity,
-      targets,
-      callLimits: parts.limits,
-      notifyOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
-      proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
-      failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
-      postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
-      onEvent,
-    }),
+    surfaces: [connectRoutes(pages), accountRoutes(pages)],
     hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',
     close: stopSweeping,
   };

@@ -233,7 +233,7 @@ function createSurfaces({ env, backend, engine, limits, draining, agents }: AppP
     restRoutes({ engine, limits, webhooks, hasConnectPage }),
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
-    ...(pages === undefined ? [] : [pages.pages]),
+    ...(pages === undefined ? [] : pages.surfaces),
   ];
 }
 

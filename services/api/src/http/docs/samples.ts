@@ -36,6 +36,7 @@ export const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
   id: SAMPLE_ELICITATION.elicitationId,
   streamRequestId: SAMPLE_ELICITATION.streamRequestId,
   conversationId: SAMPLE_ELICITATION.conversationId,
+  toolId: 'tracker',
   deliveryId: `msg_${SAMPLE_ELICITATION.elicitationId}`,
 };
 

@@ -8,6 +8,14 @@ export type ConnectEvent =
   /** A credential became usable; `kept` when the question had ended by then. */
   | ({ readonly type: 'completed'; readonly elicitationId: string; readonly kept: boolean } & CredentialRef)
   | { readonly type: 'declined'; readonly elicitationId: string; readonly tenant: string }
+  /** A person disconnected an account; `revoked` is what the provider did. */
+  | {
+      readonly type: 'disconnected';
+      readonly toolId: string;
+      readonly connectorId: string;
+      readonly tenant: string;
+      readonly revoked: 'revoked' | 'unsupported' | 'unavailable';
+    }
   | {
       readonly type: 'failed';
       /** `sign_in`: the sign-in itself; `dropped`: the question was refused before its credential came. */

@@ -23,6 +23,8 @@ export type ConnectTarget = CredentialTarget | SecretTarget;
 
 /** The connectable services of the deployment; the pages take all facts about them from here, none from a URL. */
 export interface ConnectTargets {
+  /** Every service that can be connected, in the order of the configuration. */
+  credentials(): readonly CredentialTarget[];
   /** By the `context.toolId` of a question. */
   find(toolId: string): ConnectTarget | undefined;
   /** By its id, whatever uses it: for webhooks and for what is left to be revoked. */

@@ -21,7 +21,7 @@ export interface ConnectDeps {
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly store: ConnectStore;
   readonly limits: Limits;
-  readonly vault: Pick<Vault, 'read' | 'stage' | 'staged' | 'promote' | 'drop'>;
+  readonly vault: Pick<Vault, 'read' | 'stage' | 'staged' | 'promote' | 'drop' | 'remove'>;
   readonly keys: KeyRing;
   readonly identity: Identity;
   readonly targets: ConnectTargets;
