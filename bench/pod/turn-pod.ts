@@ -50,6 +50,7 @@ export async function openTurnPod(redisUrl: string, { wordMs, instead }: TurnPod
     onFault: (error) => console.error(error),
     agents: {
       list: () => [{ id: 'helper', title: 'Helper' }],
+      admit: (_caller, id = '') => id,
       find: () => ({ id: 'helper', title: 'Helper' }),
       open: async () => ({
         model: createMockModel(wordMs),

@@ -40,9 +40,13 @@ const HEADERS = {
 /** Serves the pages, and passes their calls on to Parley, as a deployer's own web server does. */
 export async function startPageServer(options: PageOptions): Promise<PageServer> {
   const files = new Set(readdirSync(FOLDER));
+  let port = 0;
   const server = createServer((req, res) => {
+    // Under another name the reader would be a page of somebody else, which could take a token.
+    if (!hostsAt(port).includes(req.headers.host ?? '')) return void res.writeHead(421, HEADERS).end();
     const url = new URL(req.url ?? '/', 'http://page');
-    if (/^\/(?:run|v1)\//.test(url.pathname)) return passOn(req, res, options.apiUrl);
+    if (/^\/(?:run|v1)\//.test(url.pathname))
+      return passOn(req, res, `${options.apiUrl}${url.pathname}${url.search}`);
     if (url.pathname === '/session') return void sendSession(res, url.searchParams.get('person'), options);
     if (url.pathname === '/bare' && !url.searchParams.has('id')) return void askFirst(res, url, options);
     const name = NAMES[url.pathname] ?? url.pathname.slice(1);
@@ -52,7 +56,7 @@ export async function startPageServer(options: PageOptions): Promise<PageServer>
     if (text !== undefined) return send(res, extname(name), text);
     res.writeHead(404, HEADERS).end();
   });
-  const port = await listenOnFreePort(server);
+  port = await listenOnFreePort(server);
   return {
     url: `http://127.0.0.1:${port}`,
     async close() {
@@ -61,6 +65,11 @@ export async function startPageServer(options: PageOptions): Promise<PageServer>
       await closed;
     },
   };
+}
+
+/** The names of this server: it listens on loopback only. */
+function hostsAt(port: number): readonly string[] {
+  return [`127.0.0.1:${port}`, `localhost:${port}`];
 }
 
 const NAMES: Readonly<Record<string, string>> = { '/': 'index.html', '/bare': 'bare.html' };
@@ -91,8 +100,9 @@ function personOf(asked: string | null, { people }: PageOptions): string | undef
   return asked === null ? people[0] : people.find((name) => name === asked);
 }
 
-function passOn(req: IncomingMessage, res: ServerResponse, apiUrl: string): void {
-  const onward = request(new URL(req.url ?? '/', apiUrl), {
+/** Passes a request on to `target`, which is always Parley's: a request may name any server in its first line. */
+function passOn(req: IncomingMessage, res: ServerResponse, target: string): void {
+  const onward = request(target, {
     method: req.method ?? 'GET',
     headers: req.headers,
   });

@@ -8,7 +8,8 @@ export const BUCKET_COUNT = 64;
 const RANDOM_BYTES = 16;
 const ELICITATION_ID = /^el_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
 const MINTED_PREFIXES = ['el_', 'sr_'];
-const CALLER_ID = /^[A-Za-z0-9._-]{1,128}$/;
+/** An id that may be looked up. `.` and `..` are none: they would vanish from a path. */
+export const REFERENCE_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
 /** The person a question is for. */
 export interface Owner {
@@ -78,14 +79,14 @@ export function isMintedStream(streamRequestId: string): boolean {
   return streamRequestId.startsWith('sr_');
 }
 
-/** True for an id that a caller may choose: `[A-Za-z0-9._-]{1,128}` without a prefix that Parley mints. */
+/** True for an id that a caller may choose: `[A-Za-z0-9._-]{1,128}` but `.` and `..`, without a prefix that Parley mints. */
 export function isCallerId(id: string): boolean {
   return isReferenceId(id) && !MINTED_PREFIXES.some((prefix) => id.startsWith(prefix));
 }
 
 /** True for an id that may be looked up: chosen by a caller or minted by Parley. */
 export function isReferenceId(id: string): boolean {
-  return CALLER_ID.test(id);
+  return REFERENCE_ID.test(id);
 }
 
 function randomPart(): string {

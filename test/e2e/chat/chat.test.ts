@@ -13,6 +13,7 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { openSite, type Site, type SitePod } from '../../faults/site.ts';
+import { userToken } from '../../harness/tokens.ts';
 import {
   type Asked,
   createChatClient,
@@ -74,6 +75,10 @@ beforeAll(async () => {
 agents:
   helper: { title: Helper, model: scripted, instructions: Be brief., elicit: true, tools: [{ server: echo }] }
   hasty: { title: Hasty, model: scripted, instructions: Be quick., limits: { turnTimeoutSeconds: 1 } }
+  lead: { title: Lead, model: scripted, instructions: Lead., delegates: [{ agent: inner, description: Helps. }] }
+  inner: { title: Inner, model: scripted, instructions: Help. }
+  reports: { title: Reports, model: scripted, instructions: Report., access: { callers: [service], keys: [chief] } }
+  vip: { title: Vip, model: scripted, instructions: Serve., access: { tenants: [default], users: [a-very-important-person] } }
 defaultAgent: helper
 mcpServers:
   echo:
@@ -184,6 +189,7 @@ describe('the OpenAI routes', () => {
     expect(models.data).toMatchObject([
       { id: 'helper', object: 'model', owned_by: 'parley', name: 'Helper' },
       { id: 'hasty', object: 'model', owned_by: 'parley', name: 'Hasty' },
+      { id: 'lead', object: 'model', owned_by: 'parley', name: 'Lead' },
     ]);
   });
 
@@ -286,11 +292,40 @@ describe('a chat over three pods', () => {
     );
   });
 
+  it('limits agents to their callers, and shows an agent to nobody else', async () => {
+    const anyone = (await person()).authorization;
+    const important = `Bearer ${await userToken({ secret: SECRET, userId: 'a-very-important-person' })}`;
+    const elsewhere = `Bearer ${await userToken({ secret: SECRET, userId: 'a-very-important-person', tenant: 'other' })}`;
+    const open = ['helper', 'hasty', 'lead'];
+    const begun = async (authorization: string, agent: string) => {
+      const body = { id: agent, agent, stream: false, messages: [{ role: 'user', content: 'hello' }] };
+      const reply = await post(0, '/run/api/chat', authorization, body);
+      const { detail = '' } = (await reply.json()) as { detail?: string };
+      return reply.status === 200 ? true : `${reply.status} ${detail.replace(agent, '?')}`;
+    };
+    const unknown = await begun(anyone, 'nobody');
+    for (const [authorization, agents] of [
+      [anyone, open],
+      [important, [...open, 'vip']],
+      [elsewhere, open],
+      [`Bearer ${SERVICE_KEY}`, open],
+      [`Bearer ${ADMIN_KEY}`, [...open, 'reports']],
+    ] as const) {
+      const listed = await fetch(`${urlOf(0)}/run/v1/models`, { headers: { authorization } });
+      const { data } = (await listed.json()) as { data: { id: string }[] };
+      expect(data.map(({ id }) => id)).toEqual(agents);
+      for (const agent of ['lead', 'inner', 'reports', 'vip']) {
+        expect(await begun(authorization, agent)).toBe(agents.includes(agent) || unknown);
+      }
+    }
+  });
+
   it('begins no turn for a service key without the scope for chats', async () => {
     const body = { id: 'c1', messages: [{ role: 'user', content: 'hello' }] };
     for (const path of ['/run/api/chat', '/run/v1/chat/completions']) {
       const reply = await post(0, path, `Bearer ${ASK_KEY}`, { ...body, model: 'helper' });
-      expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([403, 'forbidden']);
+      expect(reply.status).toBe(403);
+      expect(await reply.text()).toContain('with the scope chat');
     }
   });
 

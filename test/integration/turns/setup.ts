@@ -51,6 +51,7 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
     holdMs: 300_000,
     agents: {
       list: () => Object.keys(agents).map((id) => ({ id, title: `The ${id}` })),
+      admit: (_caller, id = Object.keys(agents)[0] ?? '') => id,
       find: (id = Object.keys(agents)[0] ?? '') => ({ id, title: `The ${id}` }),
       async open(id) {
         if (agents[id]?.isBroken === true) throw new Error(`The agent ${id} cannot be opened.`);

@@ -1,4 +1,10 @@
-import { type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, ParleyError } from '@parley/shared/domain/errors';
 import { problemOf } from './problem.ts';
@@ -16,6 +22,7 @@ const MALFORMED: MalformedRefusal = {
   detail: 'This is not a well formed HTTP/1.1 request.',
 };
 const HOSTLESS: MalformedRefusal = { ...MALFORMED, detail: 'Name the host in a Host header.' };
+const TWO_HOSTS: MalformedRefusal = { ...MALFORMED, detail: 'Send one Host header.' };
 const UNMET: MalformedRefusal = {
   status: 417,
   code: 'invalid_request',
@@ -49,7 +56,10 @@ export function serveWellFormed(server: Server, handler: RequestListener): void 
   const replies = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (req, res) => {
     replies.set(req.socket, res);
-    if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(res, HOSTLESS);
+    const hosts = countHosts(req);
+    // With two, a proxy and Parley could each serve another host (RFC 9112, section 3.2).
+    if (hosts > 1) refuse(res, TWO_HOSTS);
+    else if (hosts === 0 && req.httpVersion === '1.1') refuse(res, HOSTLESS);
     else handler(req, res);
   });
   server.on('checkExpectation', (_req, res) => refuse(res, UNMET));
@@ -58,6 +68,15 @@ export function serveWellFormed(server: Server, handler: RequestListener): void 
     if (!socket.writable || isAnswering(replies.get(socket))) return void socket.destroy();
     socket.end(textOf(REFUSALS.get(error.code) ?? MALFORMED), () => socket.destroy());
   });
+}
+
+function countHosts({ rawHeaders }: IncomingMessage): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
+  return count;
 }
 
 function refuse(res: ServerResponse, refusal: MalformedRefusal): void {

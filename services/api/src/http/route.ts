@@ -155,7 +155,8 @@ export interface Surface {
   };
   /**
    * A path under which everything is this surface's: what it does not serve gets `missing`, and no other origin may
-   * call anything. Paths are matched as sent, without decoding, and parameters are ids of `[A-Za-z0-9._-]{1,128}`.
+   * call anything. Paths are matched as sent, without decoding, and parameters are ids of `[A-Za-z0-9._-]{1,128}`
+   * but `.` and `..`.
    */
   readonly below?: { readonly path: string; readonly missing: (head: RequestHead) => Reply };
 }

@@ -9,7 +9,7 @@ import type { Serve } from './serve.ts';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 /** What a parameter below an enclosed path may be: an id that needs no encoding, so that nothing can hide in it. */
-const ID = /^[A-Za-z0-9._-]{1,128}$/;
+const ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
 
 export interface RouterDeps {
   readonly surfaces: readonly Surface[];

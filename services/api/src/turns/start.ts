@@ -37,7 +37,10 @@ export interface StartedTurn {
  * Begins the turn that a request asks for. Throws `invalid_request`, `idempotency_mismatch`, `turn_running`,
  * `rate_limited` and `unavailable`.
  */
-export async function startTurn(turns: Pick<Turns, 'begin'>, request: StartRequest): Promise<StartedTurn> {
+export async function startTurn(
+  turns: Pick<Turns, 'begin' | 'admitToAgent'>,
+  request: StartRequest,
+): Promise<StartedTurn> {
   const { caller, support, delivery } = request;
   if (request.draining) throw podDraining();
   const conversation = readTurnMessages(request.messages);
@@ -46,7 +49,7 @@ export async function startTurn(turns: Pick<Turns, 'begin'>, request: StartReque
   const conversationId = request.conversationId ?? `conv_${randomUUID()}`;
   const run = await turns.begin({
     conversation: { ...principalOf(caller), conversationId },
-    ...(request.agent !== undefined && { agent: request.agent }),
+    agent: turns.admitToAgent(caller, request.agent),
     ...conversation,
     support,
     delivery,

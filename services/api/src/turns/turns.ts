@@ -48,8 +48,10 @@ export interface Turns {
    * and continues if the request has a key.
    */
   begin(request: TurnRequest): Promise<BegunTurn>;
-  /** The agents that a turn may name. */
-  listAgents(): readonly { readonly id: string; readonly title: string }[];
+  /** The agents with which the caller may begin turns. */
+  listAgents: Agents['list'];
+  /** The agent of a turn that the caller begins, by its id or the default. Throws `invalid_request`. */
+  admitToAgent: Agents['admit'];
   /** A conversation as its person sees it. Throws `not_found` and `unavailable`. */
   history(conversation: ConversationRef): Promise<ConversationHistory>;
   /** The conversations of a person, the one with the latest turn first. Throws `unavailable`. */
@@ -100,6 +102,7 @@ export function createTurns(deps: TurnsDeps): Turns {
         : { ...run, isRepeat: false };
     },
     listAgents: deps.agents.list,
+    admitToAgent: deps.agents.admit,
     history: (conversation) => readHistory(deps, conversation),
     listConversations: deps.conversations.list,
     resumable: (conversation, after) =>

@@ -10,7 +10,6 @@ import type { Secrets } from '../agents/tools/secrets.ts';
 import type { Surface } from '../http/route.ts';
 import { accountRoutes } from '../surfaces/connect/accounts.ts';
 import { createCredentials } from '../surfaces/connect/credentials.ts';
-import type { ConnectEvent } from '../surfaces/connect/events.ts';
 import { completeOpen } from '../surfaces/connect/flows/complete-open.ts';
 import { SECRET_MS } from '../surfaces/connect/flows/ending.ts';
 import { sweepFlows } from '../surfaces/connect/flows/sweep.ts';
@@ -21,6 +20,7 @@ import { createTypedIdentity } from '../surfaces/connect/identity/typed.ts';
 import { type ConnectDeps, connectRoutes } from '../surfaces/connect/routes.ts';
 import { createSecrets } from '../surfaces/connect/secrets.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
+import { createConnectLog } from './connect-log.ts';
 import { createConnectTargets } from './connect-targets.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
@@ -52,10 +52,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const keys = createKeys(env, log);
   const vault = createVault({ store: backend.vault, keys });
   const targets = createConnectTargets(loaded, { publicUrl, allowLoopbackHttp: isDevelopment(env) });
-  const onEvent = (event: ConnectEvent, requestId?: string) => {
-    if (event.type === 'mismatch') metrics.identityMismatch.add(1);
-    log.info({ ...event, requestId }, 'connect page');
-  };
+  const onEvent = createConnectLog({ log, metrics });
   const fresh = createRefresher({
     vault,
     leases: backend.vault,

@@ -21,8 +21,8 @@ function checked(faultOf: (text: string) => string | undefined) {
 export const CallerId = checked((text) =>
   isCallerId(text)
     ? undefined
-    : 'must be 1 to 128 of A-Z a-z 0-9 . _ - and must not begin with el_ or sr_ (Parley mints those)',
-).describe('1 to 128 of `A-Z a-z 0-9 . _ -`; may not begin with `el_` or `sr_`.');
+    : 'must be 1 to 128 of A-Z a-z 0-9 . _ - (and not . or ..) and must not begin with el_ or sr_ (Parley mints those)',
+).describe('1 to 128 of `A-Z a-z 0-9 . _ -`, but not `.` or `..`; may not begin with `el_` or `sr_`.');
 
 export const UserId = checked(faultOfUserId).describe('1 to 255 characters');
 

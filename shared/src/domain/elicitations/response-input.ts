@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import { REFERENCE_ID } from '../ids.ts';
 import { ACTIONS } from './status.ts';
 
-const Reference = z.string().regex(/^[A-Za-z0-9._-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 . _ -');
+const Reference = z.string().regex(REFERENCE_ID, 'must be 1 to 128 of A-Z a-z 0-9 . _ -, and not . or ..');
 
 /** A person's answer. `content` is allowed only with `accept` in form mode. */
 export const ResponseInput = z

@@ -36,6 +36,8 @@ describe('the example', () => {
       instructions: 'Answer from the documentation and name the page.',
       tools: [{ server: 'documentation' }],
       delegates: [],
+      // A delegate, so nobody outside addresses it.
+      access: { callers: [] },
       elicit: false,
       limits: {
         steps: 20,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AgentAccess } from './access.ts';
 import { count, Id, prose, title, token } from './words.ts';
 
 const ToolSource = z.strictObject({
@@ -42,5 +43,6 @@ export const Agent = z.strictObject({
     .boolean()
     .default(false)
     .describe('`true`: the agent may ask the person questions, with the built-in tool `elicit`.'),
+  access: AgentAccess.optional(),
   limits: AgentLimits,
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { AgentAccess } from './access.ts';
 import { Agent as AgentEntry } from './agents.ts';
 import { Connector as ConnectorEntry } from './connectors.ts';
 import { McpServer as McpServerEntry } from './mcp-servers.ts';
@@ -24,7 +25,7 @@ interface Named {
   readonly id: string;
 }
 export type Model = z.infer<typeof ModelEntry> & Named;
-export type Agent = z.infer<typeof AgentEntry> & Named;
+export type Agent = z.infer<typeof AgentEntry> & Named & { readonly access: AgentAccess };
 export type McpServer = z.infer<typeof McpServerEntry> & Named;
 export type HttpMcpServer = Extract<McpServer, { transport: 'http' }>;
 export type StdioMcpServer = Extract<McpServer, { transport: 'stdio' }>;

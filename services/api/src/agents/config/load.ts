@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { AgentAccess } from './access.ts';
 import { checkAgents } from './check.ts';
 import { type Environment, secretsOf } from './environment.ts';
 import { AgentsConfigError, type ConfigFault, type Finding, lineOf } from './fault.ts';
@@ -7,6 +8,8 @@ import { holdsSecret } from './literal-secret.ts';
 import { findUnused } from './references.ts';
 import { readYaml, type YamlText } from './yaml.ts';
 
+const EVERYBODY: AgentAccess = { callers: ['user', 'service'] };
+const AGENTS_ONLY: AgentAccess = { callers: [] };
 const FILE_BYTES_MAX = 1_048_576;
 
 /** A configuration, and separately the secrets that it names. */
@@ -71,10 +74,18 @@ function findLiteralSecrets({ texts }: YamlText): Finding[] {
 }
 
 function buildConfig(file: AgentsFile): AgentsConfig {
+  const defaultAgent = file.defaultAgent ?? Object.keys(file.agents)[0] ?? '';
+  const delegates = new Set(
+    Object.values(file.agents).flatMap((agent) => agent.delegates.map(({ agent: id }) => id)),
+  );
+  const accessOf = (id: string) => (delegates.has(id) && id !== defaultAgent ? AGENTS_ONLY : EVERYBODY);
+  const agents = Object.entries(file.agents).map(
+    ([id, agent]) => [id, { ...agent, access: agent.access ?? accessOf(id) }] as const,
+  );
   return {
-    defaultAgent: file.defaultAgent ?? Object.keys(file.agents)[0] ?? '',
+    defaultAgent,
     models: withIds(file.models),
-    agents: withIds(file.agents),
+    agents: withIds(Object.fromEntries(agents)),
     mcpServers: withIds(file.mcpServers),
     connectors: withIds(file.connectors),
   };

@@ -81,12 +81,19 @@ function headerOf(connector: AgentsFile['connectors'][string]): string {
   return (connector.type === 'nango' ? connector.apiKeyHeader : undefined) ?? 'Authorization';
 }
 
-/** Faults of a file without agents, or with several and no default. */
+/** Faults of a file without agents, with several and no default, or with a default that nobody may address. */
 export function faultsOfDefault(file: AgentsFile, ids: Ids): Finding[] {
   if (ids.agents.length === 0) return [{ path: ['agents'], message: 'is required; it defines no agent' }];
-  return file.defaultAgent === undefined && ids.agents.length > 1
-    ? [{ path: ['defaultAgent'], message: 'is required where there are several agents' }]
-    : [];
+  if (file.defaultAgent === undefined && ids.agents.length > 1)
+    return [{ path: ['defaultAgent'], message: 'is required where there are several agents' }];
+  return Object.entries(file.agents)
+    .filter(
+      ([id, { access }]) => access?.callers?.length === 0 && id === (file.defaultAgent ?? ids.agents[0]),
+    )
+    .map(([id]) => ({
+      path: ['agents', id, 'access', 'callers'],
+      message: 'is empty, but this is the default agent',
+    }));
 }
 
 /** Entries that nothing refers to: probably a mistake, but not a fault. */

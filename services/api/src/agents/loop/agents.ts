@@ -3,7 +3,9 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
+import type { Caller } from '@parley/shared/elicitations/caller';
 import type { LanguageModel } from 'ai';
+import { admits } from '../config/access.ts';
 import type { Agent, Model } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -23,9 +25,14 @@ export interface OpenAgent {
 
 /** The agents of a configuration. */
 export interface Agents {
-  /** All agents, in the order of the configuration. */
-  list(): readonly { readonly id: string; readonly title: string }[];
-  /** The agent of that id, or the default one. Throws `invalid_request` when there is none. */
+  /** The agents with which the caller may begin turns, in the order of the configuration. */
+  list(caller: Caller): readonly { readonly id: string; readonly title: string }[];
+  /**
+   * The id of the agent that a caller names, or of the default one. Throws `invalid_request` when there is none or the
+   * caller may not begin turns with it, without a difference.
+   */
+  admit(caller: Caller, id: string | undefined): string;
+  /** The agent of that id, or the default one, whoever the caller was. Throws `invalid_request` when there is none. */
   find(id: string | undefined): { readonly id: string; readonly title: string };
   /** The agent's model and its tools for that person. */
   open(id: string, principal: Owner, signal: AbortSignal): Promise<OpenAgent>;
@@ -47,11 +54,18 @@ export function createAgents({ loaded, toolsOf }: AgentsDeps): Agents {
   );
 
   return {
-    list: () => Object.entries(config.agents).map(([id, { title }]) => ({ id, title })),
+    list: (caller) =>
+      Object.values(config.agents)
+        .filter(({ access }) => admits(access, caller))
+        .map(({ id, title }) => ({ id, title })),
+    admit(caller, id = config.defaultAgent) {
+      const agent = config.agents[id];
+      if (agent === undefined || !admits(agent.access, caller)) throw noAgent(id);
+      return id;
+    },
     find(id = config.defaultAgent) {
       const title = config.agents[id]?.title;
-      if (title === undefined)
-        throw new ParleyError('invalid_request', `There is no agent named ${JSON.stringify(id)}.`);
+      if (title === undefined) throw noAgent(id);
       return { id, title };
     },
     async open(id, { tenant, userId }) {
@@ -66,6 +80,10 @@ export function createAgents({ loaded, toolsOf }: AgentsDeps): Agents {
       };
     },
   };
+}
+
+function noAgent(id: string): ParleyError {
+  return new ParleyError('invalid_request', `There is no agent named ${JSON.stringify(id)}.`);
 }
 
 function limitsOf({ limits }: Agent): RunLimits {

@@ -113,10 +113,10 @@ function modelsRoute({ turns }: OpenAiDeps): Route {
       example: MODELS_EXAMPLE,
       replies: { 200: { description: 'The agents of the configuration', schema: Models } },
     },
-    async handle({ admitted }) {
+    async handle({ caller, admitted }) {
       await admitted;
       const data = turns
-        .listAgents()
+        .listAgents(caller)
         .map(
           ({ id, title }) => ({ id, object: 'model', created: 0, owned_by: 'parley', name: title }) as const,
         );
