@@ -2,6 +2,7 @@ import { OPEN_STATUSES } from '../domain/elicitations/status.ts';
 import { isParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { PauseRecord, Run, RunRef } from '../domain/runs/run.ts';
+import type { Seen } from '../elicitations/caller.ts';
 import type { Engine } from '../elicitations/engine.ts';
 
 const PAGE = 200;
@@ -20,7 +21,8 @@ export async function withdrawOfTurn(
   do {
     const page = await engine.list({ ...request, ...(cursor !== undefined && { cursor }) });
     const ofTurn = page.rows.filter(({ definition }) => definition.streamRequestId === streamRequestId);
-    await Promise.all(ofTurn.map(({ id }) => withdraw(engine, tenant, id)));
+    // The page has the rows: each withdrawal is one commit.
+    await Promise.all(ofTurn.map((row) => withdraw(engine, tenant, row.id, { row, now: page.now })));
     cursor = page.nextCursor;
   } while (cursor !== undefined);
 }
@@ -38,9 +40,11 @@ export async function withdraw(
   engine: Pick<Engine, 'withdraw'>,
   tenant: StreamRef['tenant'],
   id: string,
+  seen?: Seen,
 ): Promise<void> {
   try {
-    await engine.withdraw({ caller: { kind: 'service', tenant }, id, reason: REASON });
+    const caller = { kind: 'service', tenant } as const;
+    await engine.withdraw({ caller, id, reason: REASON, ...(seen !== undefined && { seen }) });
   } catch (error) {
     if (!isParleyError(error) || error.code === 'unavailable') throw error;
   }

@@ -2,6 +2,7 @@ import type { Row } from '@parley/shared/domain/elicitations/row';
 import type { Status } from '@parley/shared/domain/elicitations/status';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { PageRequest } from '@parley/shared/ports/elicitations/elicitations';
+import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
@@ -44,6 +45,34 @@ export function pageContract(contract: Contract): void {
       expect(page).toEqual({ rows: [], now: page.now });
       expect(page.now).toBeGreaterThanOrEqual(before);
       expect(page.now).toBeLessThan(before + 600_000);
+    });
+
+    it('of the open questions of a turn is withdrawn by the page: each page is one call, and each question one commit', async () => {
+      const { first, second, pods } = contract;
+      const stream = { ...newOwner(), streamRequestId: 'turn-1' };
+      const ask = (streamRequestId: string, conversationId: string) =>
+        askQuestion(first, { ...stream, streamRequestId }, { conversationId });
+      const asked = await Promise.all(Array.from({ length: 230 }, () => ask('turn-1', 'talk')));
+      const others = [await ask('turn-2', 'talk'), await ask('turn-3', 'other')];
+      const calls = { page: 0, read: 0, commit: 0 };
+      const { elicitations } = pods.second;
+      const engine = engineOn(pods.second, {
+        elicitations: {
+          ...elicitations,
+          page: (request) => count('page', () => elicitations.page(request)),
+          read: (id) => count('read', () => elicitations.read(id)),
+          commit: (...args) => count('commit', () => elicitations.commit(...args)),
+        },
+      });
+      function count<T>(name: keyof typeof calls, call: () => T): T {
+        calls[name] += 1;
+        return call();
+      }
+      await withdrawOfTurn(engine, { ...stream, conversationId: 'talk' });
+      expect(calls).toEqual({ page: 2, read: 0, commit: 230 });
+      const open = await walk(second, { owner: stream, statuses: ['pending'], limit: 50 });
+      expect(idsOf(open).sort()).toEqual(others.map(({ row }) => row.id).sort());
+      expect(asked).toHaveLength(230);
     });
 
     it('has pages of bounded size; one question that is larger has a page of its own', async () => {
