@@ -37,9 +37,20 @@ export async function readRefusal(
   const known = CODES.find((code) => code === problem?.code);
   return new ParleyClientError(
     TRANSIENT_STATUSES.includes(status) ? 'unavailable' : (known ?? codeOfStatus(status)),
-    problem?.detail ?? `The server answered with status ${status}.`,
+    messageOf(problem) ?? `The server answered with status ${status}.`,
     { status, problem, retryAfterSeconds: parseRetryAfter(response.headers.get('retry-after')) },
   );
+}
+
+/** The most fields that a message names; the problem document has all. */
+const FIELDS_NAMED_MAX = 3;
+
+/** The server's description, with the fields that are at fault. */
+function messageOf({ detail, errors }: Problem = {}): string | undefined {
+  if (detail === undefined || !Array.isArray(errors) || errors.length === 0) return detail;
+  const faults = errors.slice(0, FIELDS_NAMED_MAX).map(({ path, message }) => `${path}: ${message}`);
+  const others = errors.length - faults.length;
+  return `${detail} ${faults.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
 }
 
 export function isProblemType(contentType: string): boolean {

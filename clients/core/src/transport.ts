@@ -61,18 +61,23 @@ export interface TransportOptions {
 }
 
 const UNAUTHENTICATED = 401;
+/** How long a call is retried while the server has never replied. */
+const FIRST_CONTACT_MS = 1_500;
 /** Browsers limit the requests that outlive their pages to 64 KiB in all. */
 const KEEPALIVE_BYTES_MAX = 32 * 1024;
 
 export function createTransport(options: TransportOptions): Transport {
   const { root, token, retry, renewsToken = false, acceptsProblem = isProblemType, onReply } = options;
 
+  // Before the first reply a failed connection most likely means a wrong address, not an outage.
+  let hasReached = false;
+
   async function send(call: HttpCall, signal: AbortSignal): Promise<Response> {
     const headers = headersOf(call, typeof token === 'string' ? token : await token());
     const body = call.body === undefined ? undefined : JSON.stringify(call.body);
     // Called as a plain function: the fetch of a browser may not be called as a method of another object.
     const { fetch = globalThis.fetch } = options;
-    return reach(() =>
+    return reach(root, () =>
       fetch(`${root}${call.path}${queryOf(call)}`, {
         method: call.method,
         headers,
@@ -86,9 +91,10 @@ export function createTransport(options: TransportOptions): Transport {
 
   async function open(call: HttpCall, signal: AbortSignal): Promise<Response> {
     let response = await send(call, signal);
+    hasReached = true;
     if (renewsToken && response.status === UNAUTHENTICATED) response = await send(call, signal);
     if (response.ok) return response;
-    throw await reach(() => readRefusal(response, acceptsProblem));
+    throw await reach(root, () => readRefusal(response, acceptsProblem));
   }
 
   function attempt(call: HttpCall, timeoutMs: number): Promise<unknown> {
@@ -96,7 +102,7 @@ export function createTransport(options: TransportOptions): Transport {
       const sentAt = performance.now();
       const response = await open(call, signal);
       const roundTripMs = performance.now() - sentAt;
-      const reply = parseReply(await reach(() => response.text()), response.status);
+      const reply = parseReply(await reach(root, () => response.text()), response.status);
       onReply?.(reply, roundTripMs);
       return reply;
     });
@@ -105,7 +111,8 @@ export function createTransport(options: TransportOptions): Transport {
   async function request(call: HttpCall, limits: RequestOptions = {}): Promise<unknown> {
     const { giveUpMs = retry.giveUpMs, triesMax = Number.POSITIVE_INFINITY } = limits;
     const { isRetryable = isTransient, retrySignal = call.signal, checkReply, onFailure } = limits;
-    const giveUpAt = performance.now() + giveUpMs;
+    const startedAt = performance.now();
+    const giveUpAt = startedAt + giveUpMs;
     const backoff = createBackoff(retry);
     for (let tries = 1; ; tries += 1) {
       try {
@@ -117,7 +124,8 @@ export function createTransport(options: TransportOptions): Transport {
         if (!isParleyClientError(error) || !isRetryable(error)) throw error;
         onFailure?.(error);
         const delayMs = backoff.nextDelayMs(error.retryAfterSeconds);
-        if (tries >= triesMax || performance.now() + delayMs >= giveUpAt) throw error;
+        const lastAt = hasReached ? giveUpAt : Math.min(giveUpAt, startedAt + FIRST_CONTACT_MS);
+        if (tries >= triesMax || performance.now() + delayMs >= lastAt) throw error;
         await sleep(delayMs, retrySignal);
       }
     }
@@ -180,11 +188,12 @@ function isSmall(body = ''): boolean {
 }
 
 /** A failed connection is an outage: the client cannot know whether the server did the work. */
-async function reach<T>(use: () => Promise<T>): Promise<T> {
+async function reach<T>(root: string, use: () => Promise<T>): Promise<T> {
   try {
     return await use();
   } catch (error) {
-    throw new ParleyClientError('unavailable', 'The connection to the server failed.', { cause: error });
+    const place = root === '' ? '' : ` at ${root}`;
+    throw new ParleyClientError('unavailable', `Parley cannot be reached${place}.`, { cause: error });
   }
 }
 

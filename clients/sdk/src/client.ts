@@ -22,7 +22,8 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import type { FormContent } from '@parley/shared/domain/forms/answer';
 import { createList, type ElicitationList, type ListFilter } from './list.ts';
 import { type Outcome, waitForOutcome } from './outcome.ts';
-import type { AnswerTo, Question } from './question.ts';
+import type { AnswerTo, Exact, Question } from './question.ts';
+import { formOf, isStandardForm, parseAnswer } from './standard-form.ts';
 
 export interface ClientOptions {
   /** URL of Parley, with its path if it has one. In a browser it may be relative to the page. */
@@ -82,8 +83,14 @@ export interface ParleyClient {
    *   },
    * });
    * if (outcome.status === 'accepted') paint(outcome.content.colour); // 'red' | 'blue'
+   *
+   * The same with zod: `requestedSchema: z.object({ colour: z.enum(['red', 'blue']) })`. Its transformations and
+   * refinements apply to the answer; an answer that it refuses rejects with `invalid_answer`.
    */
-  ask<const Asks extends Question>(question: Asks, options?: AskOptions): Promise<Outcome<AnswerTo<Asks>>>;
+  ask<const Asks extends Question>(
+    question: Asks & Exact<Asks>,
+    options?: AskOptions,
+  ): Promise<Outcome<AnswerTo<Asks>>>;
   /**
    * Asks, and returns as soon as the question exists. For services.
    *
@@ -93,7 +100,7 @@ export interface ParleyClient {
    * await outcome;
    */
   start<const Asks extends Question>(
-    question: Asks,
+    question: Asks & Exact<Asks>,
     options?: AskOptions,
   ): Promise<AskedElicitation<AnswerTo<Asks>>>;
   /**
@@ -163,12 +170,17 @@ export function createClient(options: ClientOptions): ParleyClient {
     question,
     { idempotencyKey = createRandomId(), signal } = {},
   ) => {
+    const { requestedSchema } = question as Question;
+    const standard = requestedSchema && isStandardForm(requestedSchema) ? requestedSchema : undefined;
+    const body = standard === undefined ? question : { ...question, requestedSchema: formOf(standard) };
     const headers = { 'idempotency-key': idempotencyKey };
-    const call = { method: 'POST', path: ELICITATIONS_PATH, body: question, headers, signal } as const;
+    const call = { method: 'POST', path: ELICITATIONS_PATH, body, headers, signal } as const;
     const elicitation = parseElicitation(await transport.request(call));
-    const outcome = waitForOutcome(transport, elicitation, signal) as Promise<
-      Outcome<AnswerTo<typeof question>>
-    >;
+    const outcome = waitForOutcome(transport, elicitation, signal).then(async (ended) =>
+      standard === undefined || ended.status !== 'accepted'
+        ? ended
+        : { ...ended, content: await parseAnswer(standard, ended.content) },
+    ) as Promise<Outcome<AnswerTo<typeof question>>>;
     // A caller that never awaits the outcome must not see an unhandled rejection.
     outcome.catch(() => undefined);
     return { elicitation, outcome };

@@ -1,5 +1,6 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import type { Completion } from '@parley/shared/domain/elicitations/status';
+import type { StandardForm } from './standard-form.ts';
 import type { ContentOf, FormSchemaInput } from './typed-form.ts';
 
 /** The fields of every question. */
@@ -25,7 +26,10 @@ export interface QuestionBase {
 /** Asks for the fields of a form. */
 export interface FormQuestion extends QuestionBase {
   readonly mode: 'form';
-  readonly requestedSchema: FormSchemaInput;
+  /** JSON Schema, or a schema object that can describe itself as such: of zod 4.2, for example. */
+  readonly requestedSchema: FormSchemaInput | StandardForm;
+  readonly url?: never;
+  readonly completion?: never;
   /** The asker's default for a client that cannot show the question. It is never an answer. */
   readonly onUnavailable?: {
     readonly content: Readonly<Record<string, string | number | boolean | readonly string[]>>;
@@ -38,11 +42,29 @@ export interface UrlQuestion extends QuestionBase {
   readonly url: string;
   /** `client`: accepting settles it. `server`: it waits for `complete`. @default 'client' */
   readonly completion?: Completion;
+  readonly requestedSchema?: never;
+  readonly onUnavailable?: never;
 }
 
 export type Question = FormQuestion | UrlQuestion;
 
+type KeyOfQuestion = keyof FormQuestion | keyof UrlQuestion;
+
+/** A question without keys and keywords that the server would refuse. */
+export type Exact<Asked> = { readonly [Key in Exclude<keyof Asked, KeyOfQuestion>]: never } & (Asked extends {
+  readonly requestedSchema: { readonly properties: infer Fields };
+}
+  ? { readonly requestedSchema: { readonly properties: { readonly [Name in keyof Fields]: NoPattern } } }
+  : unknown);
+
+/** Parley refuses patterns: a server must not run foreign regular expressions. */
+interface NoPattern {
+  readonly pattern?: never;
+}
+
 /** The content of an accepted answer to this question; a url question has none. */
 export type AnswerTo<Asked> = Asked extends { readonly mode: 'form'; readonly requestedSchema: infer Schema }
-  ? ContentOf<Schema>
+  ? Schema extends StandardForm<infer Output>
+    ? Output
+    : ContentOf<Schema>
   : undefined;

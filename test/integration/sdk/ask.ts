@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { freePort } from '../../harness/free-port.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   colourQuestion,
@@ -41,6 +43,47 @@ export function askSuite(world: () => World): void {
       await userAt(url(), elicitation.userId).answer(elicitation.elicitationId, { action });
       expect(await outcome).toMatchObject({ status });
       expect(await outcome).not.toHaveProperty('content');
+    });
+
+    it('takes a schema object, and returns the answer as it reads it', async () => {
+      const userId = newUser();
+      const asking = service().ask({
+        userId,
+        mode: 'form',
+        message: 'Who comes?',
+        requestedSchema: z.object({
+          name: z.string().max(40).trim(),
+          mail: z.email().optional(),
+          guests: z.int().min(0).max(9).default(1),
+        }),
+      });
+      const user = userAt(url(), userId);
+      const open = await waitUntil(async () => (await user.list().page()).elicitations[0], {
+        what: 'the question',
+      });
+      await user.answer(open.elicitationId, { action: 'accept', content: { name: ' Ada ' } });
+      expect(await asking).toMatchObject({ status: 'accepted', content: { name: 'Ada', guests: 1 } });
+    });
+
+    it('names the fields of a question that is refused', async () => {
+      const requestedSchema = {
+        type: 'object',
+        properties: { a: { type: 'string', minLength: -1 } },
+      } as const;
+      const refused = service().ask({ ...colourQuestion({}), requestedSchema });
+      expect((await failureOf(refused)).message).toMatch(/requestedSchema\.properties\.a\.minLength: /u);
+    });
+
+    it('says that nothing is reached at an address, without a long wait', async () => {
+      const port = await freePort();
+      const asking = serviceAt(`http://127.0.0.1:${port}`).ask(colourQuestion({}));
+      const startedAt = performance.now();
+      expect(await failureOf(asking)).toMatchObject({
+        code: 'unavailable',
+        message: `Parley cannot be reached at http://127.0.0.1:${port}.`,
+      });
+      // Far from the 30 s for which an outage is retried.
+      expect(performance.now() - startedAt).toBeLessThan(10_000);
     });
 
     it('returns expired when nobody answers', async () => {

@@ -1,5 +1,6 @@
 import type { ContentOf, FormContent, FormSchemaInput, Outcome, ParleyClient } from '@parley/sdk';
 import { describe, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
 
 // These are proven by the type check: none of them runs a client.
 declare const client: ParleyClient;
@@ -100,5 +101,38 @@ describe('types of an answer', () => {
     // @ts-expect-error a decline has no content
     const declined = () => client.answer('el_1', { action: 'decline', content: {} });
     expectTypeOf([nested, noUrl, declined]).toBeArray();
+  });
+});
+
+describe('types of a question', () => {
+  const base = { userId: 'ada', message: 'Who?' } as const;
+
+  it('take a schema object and give its output type', () => {
+    const ask = () =>
+      client.ask({
+        ...base,
+        mode: 'form',
+        requestedSchema: z.object({ age: z.int().min(0), pet: z.enum(['cat', 'dog']).default('cat') }),
+      });
+    type Accepted = AcceptedOf<Awaited<ReturnType<typeof ask>>>;
+    expectTypeOf<ContentIn<Accepted>>().toEqualTypeOf<{ age: number; pet: 'cat' | 'dog' }>();
+  });
+
+  it('refuse what the server refuses', () => {
+    const requestedSchema = { type: 'object', properties: { name: { type: 'string' } } } as const;
+    void (() => [
+      // @ts-expect-error a form has no url
+      client.ask({ ...base, mode: 'form', requestedSchema, url: 'https://example.com' }),
+      // @ts-expect-error a page has no form
+      client.ask({ ...base, mode: 'url', url: 'https://example.com', requestedSchema }),
+      // @ts-expect-error an unknown key
+      client.ask({ ...base, mode: 'form', requestedSchema, timeout: 5 }),
+      client.ask({
+        ...base,
+        mode: 'form',
+        // @ts-expect-error a pattern
+        requestedSchema: { type: 'object', properties: { name: { type: 'string', pattern: '^a' } } },
+      }),
+    ]);
   });
 });
