@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseDocument } from 'yaml';
 
+/** The agents of agents.yaml. */
+const AGENTS = ['support', 'releases'];
+
 export interface Addresses {
   /** Base URL of the model's endpoint, and what it calls the model. */
   readonly modelUrl: string;
@@ -10,17 +13,22 @@ export interface Addresses {
   /** The MCP endpoint of the tracker, and the issuer of its tokens. */
   readonly trackerUrl: string;
   readonly issuer: string;
+  /** How long a person has to answer an agent; that of agents.yaml when absent. */
+  readonly deadlineSeconds?: number | undefined;
 }
 
 /** Writes agents.yaml with these addresses to a temporary file; `remove` takes it away again. */
 export function writeConfiguration(addresses: Addresses): { readonly path: string; remove(): void } {
-  const { modelUrl, model, trackerUrl, issuer } = addresses;
+  const { modelUrl, model, trackerUrl, issuer, deadlineSeconds } = addresses;
   const file = parseDocument(readFileSync(new URL('./agents.yaml', import.meta.url), 'utf8'));
   file.setIn(['models', 'assistant', 'baseUrl'], modelUrl);
   file.setIn(['models', 'assistant', 'model'], model);
   file.setIn(['mcpServers', 'tracker', 'url'], trackerUrl);
   file.setIn(['connectors', 'tracker-account', 'issuer'], issuer);
   file.setIn(['connectors', 'tracker-account', 'resource'], trackerUrl);
+  for (const agent of deadlineSeconds === undefined ? [] : AGENTS) {
+    file.setIn(['agents', agent, 'limits', 'questionTimeoutSeconds'], deadlineSeconds);
+  }
   const folder = mkdtempSync(join(tmpdir(), 'parley-demo-'));
   const path = join(folder, 'agents.yaml');
   writeFileSync(path, file.toString());

@@ -1,3 +1,4 @@
+import './quiet.ts';
 import { playStory } from './auto.ts';
 import { narrate } from './narrator.ts';
 import type { ModelEndpoint } from './neighbours.ts';
@@ -16,7 +17,13 @@ async function main(): Promise<void> {
   const model = modelFrom(process.env);
   if (auto && model !== undefined)
     throw new Error('--auto plays a fixed story that only the scripted model knows: unset DEMO_MODEL_URL.');
-  const starting = startWorld({ print, publicHost: PUBLIC_HOST, ...(model !== undefined && { model }) });
+  const deadlineSeconds = deadlineFrom(process.env);
+  const starting = startWorld({
+    print,
+    publicHost: PUBLIC_HOST,
+    deadlineSeconds,
+    ...(model !== undefined && { model }),
+  });
   const close = closing(starting);
   const world = await starting;
   printAddresses(world);
@@ -44,6 +51,15 @@ function modelFrom(env: Readonly<Record<string, string | undefined>>): ModelEndp
   return { url, model, apiKey: apiKey || 'none' };
 }
 
+/** DEMO_DEADLINE_SECONDS says how long a person has to answer an agent, so that an expiry can be watched. */
+function deadlineFrom(env: Readonly<Record<string, string | undefined>>): number | undefined {
+  const text = env.DEMO_DEADLINE_SECONDS;
+  if (!text) return undefined;
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 1) return seconds;
+  throw new Error('DEMO_DEADLINE_SECONDS must be a whole number of seconds.');
+}
+
 function printAddresses({ page, service, neighbours, tenant }: World): void {
   const { model, scripted, accounts, tracker } = neighbours;
   print(`
@@ -52,7 +68,8 @@ Bare page:     ${page.url}/bare (one question, in fifteen lines of HTML)
 Accounts:      ${accounts.issuer} (a stand-in: sign in as alice or bob, without a password)
 Issue tracker: ${tracker.url} (a stand-in: an MCP server that demands each person's token)
 Model:         ${model.url} ${scripted === undefined ? `(${model.model})` : '(scripted: its lines are fixed; DEMO_MODEL_URL and DEMO_MODEL name a real one)'}
-Agents:        infra/demo/agents.yaml`);
+Agents:        infra/demo/agents.yaml
+Deadline:      ten minutes for each question; DEMO_DEADLINE_SECONDS=30 shortens it`);
   if (service.redisUrl === undefined) return;
   print(`
 Watch it in Redis from another terminal:

@@ -77,8 +77,8 @@ const NAMES: Readonly<Record<string, string>> = { '/': 'index.html', '/bare': 'b
 /** The demo's stand-in for a session of the company's application: the caller's claim of who they are is believed. */
 async function sendSession(res: ServerResponse, asked: string | null, options: PageOptions): Promise<void> {
   const person = personOf(asked, options);
-  if (person === undefined) return void res.writeHead(404, HEADERS).end();
   const { people, tokenOf, model } = options;
+  if (person === undefined) return send(res, '.json', JSON.stringify({ asked, people }), 404);
   const other = people.find((name) => name !== person);
   const session = { person, other, token: await tokenOf(person), model };
   send(res, '.json', JSON.stringify(session));
@@ -87,7 +87,7 @@ async function sendSession(res: ServerResponse, asked: string | null, options: P
 /** The bare page shows the question that its address names; one without a name gets a question of its own. */
 async function askFirst(res: ServerResponse, url: URL, options: PageOptions): Promise<void> {
   const person = personOf(url.searchParams.get('person'), options);
-  if (person === undefined) return void res.writeHead(404, HEADERS).end();
+  if (person === undefined) return void res.writeHead(303, { ...HEADERS, location: `/${url.search}` }).end();
   try {
     url.searchParams.set('id', await options.ask(person));
     res.writeHead(303, { ...HEADERS, location: `/bare${url.search}` }).end();
@@ -119,11 +119,11 @@ function passOn(req: IncomingMessage, res: ServerResponse, target: string): void
   req.pipe(onward);
 }
 
-function send(res: ServerResponse, type: string, text: string): void {
+function send(res: ServerResponse, type: string, text: string, status = 200): void {
   const contentType = `${TYPES[type] ?? 'application/json'}; charset=utf-8`;
   const policy = policyFor(type === '.html' ? text : '');
   res
-    .writeHead(200, { ...HEADERS, 'content-type': contentType, 'content-security-policy': policy })
+    .writeHead(status, { ...HEADERS, 'content-type': contentType, 'content-security-policy': policy })
     .end(text);
 }
 

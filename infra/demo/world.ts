@@ -23,13 +23,21 @@ export interface WorldOptions {
   readonly model?: ModelEndpoint;
   readonly publicHost?: string;
   readonly pick?: 'round-robin' | 'random';
+  /** How long a person has to answer an agent. */
+  readonly deadlineSeconds?: number | undefined;
   readonly print: (text: string) => void;
 }
 
 const DAY_SECONDS = 86_400;
 
 /** Starts a company with a chat page, sign-in and tracker, and Parley among them. */
-export async function startWorld({ model, publicHost, pick, print }: WorldOptions): Promise<World> {
+export async function startWorld({
+  model,
+  publicHost,
+  pick,
+  deadlineSeconds,
+  print,
+}: WorldOptions): Promise<World> {
   const secret = randomBytes(32).toString('base64url');
   const serviceKey = randomBytes(32).toString('base64url');
   // Credentials are sealed with keys of this start: credentials of an earlier start in the same Redis are unreadable.
@@ -54,6 +62,7 @@ export async function startWorld({ model, publicHost, pick, print }: WorldOption
           model: neighbours.model.model,
           trackerUrl: neighbours.tracker.url,
           issuer: neighbours.accounts.issuer,
+          deadlineSeconds,
         });
         parts.push({ close: configuration.remove });
         return {

@@ -1,4 +1,10 @@
-import { createTransport, openResponse, RETRY_DEFAULTS, readEventStream } from '/parley-core.js';
+import {
+  createTransport,
+  isParleyClientError,
+  openResponse,
+  RETRY_DEFAULTS,
+  readEventStream,
+} from '/parley-core.js';
 
 /** Three heartbeats of Parley's streams, which come every 15 s. */
 const IDLE_TIMEOUT_MS = 45_000;
@@ -50,13 +56,38 @@ export function createApi({ token, onPod }) {
       return stopped;
     },
 
-    /** The fetch of the cards. Only answers are noted. */
+    /** The messages of a chat as Parley keeps them, and whether a turn runs. Undefined for a new chat. */
+    async history(chatId) {
+      const call = { method: 'GET', path: `/run/api/chat/${chatId}/messages` };
+      try {
+        return await transportFor({ what: 'read', chatId: undefined }).attempt(call, IDLE_TIMEOUT_MS);
+      } catch (error) {
+        if (isParleyClientError(error, 'not_found')) return undefined;
+        throw error;
+      }
+    },
+
+    /** The person's chats, the one with the latest message first. */
+    async list() {
+      const call = { method: 'GET', path: '/run/api/chats' };
+      return (await transportFor({ what: 'listed', chatId: undefined }).attempt(call, IDLE_TIMEOUT_MS))
+        .conversations;
+    },
+
+    /** The fetch of the cards. Only what the person did is noted. */
     widgetFetch(input, init) {
       const [, elicitationId] = /\/elicitations\/([^/]+)\/response$/.exec(String(input)) ?? [];
       if (elicitationId === undefined) return fetch(input, init);
-      return fetchNoted({ what: 'answered', elicitationId }, input, init);
+      return fetchNoted({ what: deedOf(JSON.parse(init.body)), elicitationId }, input, init);
     },
   };
+}
+
+const DEEDS = { decline: 'declined', cancel: 'set aside' };
+
+/** Agreeing to open a page is no answer yet. */
+function deedOf({ action, content }) {
+  return DEEDS[action] ?? (content === undefined ? 'agreed' : 'answered');
 }
 
 /** The events of a response. `id` is that of the last event that had one. Ends the connection when the loop ends. */

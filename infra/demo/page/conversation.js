@@ -1,8 +1,8 @@
-import { messageOf } from './message.js';
+import { messageFrom, messageOf } from './message.js';
 import { createTurn } from './turn.js';
 
 /**
- * One conversation. It survives a reload: sessionStorage keeps its messages. A message of the person stays there with its
+ * One conversation. It survives a reload: Parley keeps its messages, and sessionStorage what this tab adds to them. A message of the person stays there with its
  * idempotency key until its reply is complete, so that after a reload it can be sent again, or its turn be stopped.
  */
 export function createConversation({ api, chatId, storeKey, onChange }) {
@@ -19,12 +19,24 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     onChange();
   }
 
+  /** Takes over what was said elsewhere: in another tab, or on another device. */
+  async function readHistory() {
+    const history = await api.history(chatId).catch(() => undefined);
+    if (history === undefined || isRunning()) return;
+    const saidByPerson = (all) => all.filter(({ role }) => role === 'user').length;
+    if (saidByPerson(history.messages) <= saidByPerson(messages)) return;
+    messages.splice(0, messages.length, ...history.messages.map(messageFrom));
+    save();
+    onChange();
+  }
+
   /** Reads a waiting turn again, after a question that it may have waited for was answered. */
   async function resume() {
     if (last()?.state === 'waiting') await run(last());
   }
 
   return {
+    chatId,
     messages,
     isRunning,
     save,
@@ -41,10 +53,12 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     async restore() {
       const newest = last();
       if (isRunning() || newest?.state === 'unreached') return run(newest);
+      await readHistory();
+      if (last() !== newest && isRunning()) return;
       const events = await api.resume(chatId).catch(() => undefined);
       if (events === undefined) return;
       // The person has sent a message in the meantime, and its turn is read already.
-      if (last() !== newest) return close(events);
+      if (isRunning()) return close(events);
       const message = { ...messageOf('assistant'), phase: 'begun' };
       messages.push(message);
       await run(message, events);

@@ -3,6 +3,7 @@ import { createElicitationServer } from '/elicitation-server.js';
 import '/elicitation-inbox.js';
 import { createAnnouncer } from './announce.js';
 import { createApi } from './api.js';
+import { setUpChatList } from './chat-list.js';
 import { createChats } from './chats.js';
 import { createComposer } from './composer.js';
 import { element } from './element.js';
@@ -11,7 +12,7 @@ import { setUpInbox } from './inbox.js';
 import { createView } from './view.js';
 
 const at = (id) => document.getElementById(id);
-const session = await (await fetch(`/session${location.search}`)).json();
+const session = await readSession();
 
 const api = createApi({ token: session.token, onPod: (call) => chats.notePod(call) });
 const server = createElicitationServer({ getToken: () => session.token, fetch: api.widgetFetch });
@@ -57,5 +58,19 @@ at('history').addEventListener('elicitation-settled', async ({ target }) => {
   await target.updateComplete;
   if (target.matches(':focus-within')) composer.focus();
 });
+setUpChatList({ place: at('chats'), api, current: () => chats.current.chatId });
 chats.open();
 composer.enable();
+
+/** The person of this page. An unknown one is told who can use it, and nothing else of the page starts. */
+async function readSession() {
+  const response = await fetch(`/session${location.search}`);
+  const session = await response.json();
+  if (response.ok) return session;
+  const links = session.people.map((name) => element('a', { href: `/?person=${name}` }, `Be ${name}`));
+  at('intro').replaceChildren(
+    element('p', { className: 'greeting' }, `There is nobody named ${session.asked} here`),
+    element('p', {}, ...links.flatMap((link) => [link, ' '])),
+  );
+  throw new Error('No such person.');
+}

@@ -95,3 +95,18 @@ function put(message, part) {
   if (at === -1) message.parts.push(part);
   else message.parts[at] = part;
 }
+
+/** A message of Parley's history as the page stores and shows it. */
+export function messageFrom({ id, role, parts }) {
+  const message = { ...messageOf(role), id, state: 'finished' };
+  for (const [at, part] of parts.entries()) {
+    if (part.type === 'text') put(message, { type: 'text', id: `${at}`, text: part.text });
+    if (part.type === 'dynamic-tool') put(message, toolFrom(part));
+  }
+  return message;
+}
+
+function toolFrom({ toolCallId, toolName, state, input, output, errorText }) {
+  const shown = { 'output-available': 'done', 'output-error': 'failed' }[state] ?? 'unfinished';
+  return { type: 'tool', id: toolCallId, name: toolName, input, state: shown, output: output ?? errorText };
+}

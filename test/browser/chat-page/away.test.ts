@@ -2,7 +2,7 @@ import { expect, it, test, vi } from 'vitest';
 import { keptIn, say, textsOf } from '../../e2e/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type Move, nothingRuns, refuse, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
+import { type Move, nothingRuns, refuse, reply, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
 import { completeTurn, forEachTest, repliedIn, type ScriptedPage, textIn, turnOf, waits } from './site.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
@@ -48,6 +48,42 @@ await describeInChromium('the chat page, after an absence', (path) => {
     await sleepOverTheWeekend();
     expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ texts: ['I begin. And end.'] });
     expect(sent().length).toBe(1);
+  });
+
+  it('shows in another browser what was said before, and finds it in the list of chats', async () => {
+    const conversationId = 'chat-of-yesterday';
+    const text = (words: string) => [{ type: 'text', text: words }];
+    const call = { type: 'dynamic-tool', toolCallId: 'c1', toolName: 'find', state: 'output-available' };
+    const messages = [
+      { id: 'msg_0', role: 'user', parts: text('Find it.') },
+      { id: 'msg_1', role: 'assistant', parts: [{ ...call, input: {}, output: 'here' }, ...text('Found.')] },
+      { id: 'msg_2', role: 'user', parts: text('And now?') },
+    ];
+    const latestTurnAt = new Date().toISOString();
+    pages.remembers(
+      reply({ conversationId, messages, isRunning: true }),
+      reply({
+        conversations: [
+          { conversationId, title: 'Find it.', agent: 'helper', latestTurnAt, isRunning: true },
+        ],
+      }),
+    );
+    pages.resumes(completeTurn('three', 'Now it runs.'));
+    await page.getByText('Chats', { exact: true }).click();
+    await page.getByRole('link', { name: 'Find it.' }).click();
+    await page.locator('article.assistant').getByText('Now it runs.').waitFor();
+    const shown = await page.locator('article').evaluateAll((all) => all.map(({ className }) => className));
+    expect(shown).toEqual(['user', 'assistant', 'user', 'assistant']);
+    await page.locator('article.user').getByText('And now?').waitFor();
+    expect(await page.locator('.tool code').innerText()).toBe('find');
+    expect(sent().length).toBe(0);
+  });
+
+  it('says that it knows nobody of a name, and who there is', async () => {
+    await page.goto(new URL('/?person=mallory', page.url()).href);
+    await page.getByText('There is nobody named mallory here').waitFor();
+    await page.getByRole('link', { name: 'Be ada' }).waitFor();
+    expect(await page.locator('#words').isDisabled()).toBe(true);
   });
 
   it('resumes a waiting turn without sending its message', async () => {

@@ -23,6 +23,8 @@ export interface ScriptedPages extends Pick<ChatPages, 'open'> {
   always(move: Move): void;
   /** The reply to a resume request. @default that no turn is running */
   resumes(move: Move): void;
+  /** The replies to a request for a chat's messages, and for the list of chats. @default that nothing is known */
+  remembers(messages: Move, chats: Move): void;
   /** The reply to a stop request. @default that a turn was stopped */
   stopsWith(move: Move): void;
   /** Restores the defaults. */
@@ -97,6 +99,9 @@ async function openScriptedPages(chromium: string): Promise<ScriptedPages> {
     },
     resumes(stream) {
       rest = { ...rest, stream };
+    },
+    remembers(messages, chats) {
+      rest = { ...rest, messages, chats };
     },
     stopsWith(stop) {
       rest = { ...rest, stop };

@@ -18,7 +18,8 @@ export function createPages(provider: Provider, { name, users }: PagesOptions): 
 
   function showLogin(res: ServerResponse, { uid }: Interaction, fault?: string): void {
     const hint = users.map((user) => `<option value="${escapeHtml(user)}">`).join('');
-    const body = `${fault === undefined ? '' : `<p role="alert">${escapeHtml(fault)}</p>`}
+    const names = users.map((user) => `<strong>${escapeHtml(user)}</strong>`).join(' or ');
+    const body = `<p>The people here are ${names}.</p>${fault === undefined ? '' : `<p role="alert">${escapeHtml(fault)}</p>`}
 <form method="post" action="/interaction/${uid}/login" data-form="login">
 <label>User <input name="user" list="users" required autofocus autocomplete="username"></label>
 <datalist id="users">${hint}</datalist> <button>Sign in</button></form>`;

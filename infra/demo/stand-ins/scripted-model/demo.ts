@@ -1,10 +1,10 @@
-import { type PlannedCall, planOf } from './plan.ts';
+import { type PlannedCall, type PlanOptions, planOf } from './plan.ts';
 import type { OfferedTool, Script, ScriptedReply, Turn } from './script.ts';
 import { failureOf, sentenceOf } from './sentences.ts';
 
 export interface DemoScriptOptions {
   /** The arguments for the `elicit` tool, from what the person asked for; see `elicitArguments`. */
-  readonly elicit?: (request: string) => Readonly<Record<string, unknown>>;
+  readonly elicit?: PlanOptions['elicit'];
   /** Recognizes the tools that hand a task to another agent; default by their name. */
   readonly isDelegate?: (tool: OfferedTool) => boolean;
 }
@@ -79,9 +79,19 @@ function isDelegate({ name }: OfferedTool): boolean {
 }
 
 /** What the demo asks its person, by the words of the request: a secret, a confirmation, a form, else a choice. */
-export function elicitArguments(request: string): Readonly<Record<string, unknown>> {
-  if (/\b(?:secret|password|key)\b/i.test(request))
-    return { kind: 'secret', message: 'Which deploy key shall I use?' };
+export function elicitArguments(
+  request: string,
+  tools: readonly OfferedTool[] = [],
+): Readonly<Record<string, unknown>> {
+  if (/\b(?:secret|password|key)\b/i.test(request)) {
+    const taker = tools.find(({ name }) => name.endsWith('create_issue'))?.name;
+    return {
+      kind: 'secret',
+      title: 'Deploy key',
+      message: 'Which deploy key shall I use?',
+      ...(taker !== undefined && { for: taker }),
+    };
+  }
   if (/\bconfirm/i.test(request)) return { kind: 'confirmation', message: 'Shall I go on?' };
   if (/\bform\b/i.test(request))
     return {

@@ -8,7 +8,7 @@ export interface PlannedCall {
 }
 
 export interface PlanOptions {
-  readonly elicit: (request: string) => Readonly<Record<string, unknown>>;
+  readonly elicit: (request: string, tools: readonly OfferedTool[]) => Readonly<Record<string, unknown>>;
   readonly isDelegate: (tool: OfferedTool) => boolean;
 }
 
@@ -50,7 +50,7 @@ function delegation({ clause, reveal, tools }: Clause, { isDelegate }: PlanOptio
 
 function question({ clause, reveal, tools }: Clause, { elicit }: PlanOptions): PlannedCall | undefined {
   if (!/\bask me\b/i.test(clause)) return undefined;
-  return planned('ask you', toolNamed(tools, 'elicit'), () => elicit(reveal(clause)));
+  return planned('ask you', toolNamed(tools, 'elicit'), () => elicit(reveal(clause), tools));
 }
 
 interface TrackerWord {

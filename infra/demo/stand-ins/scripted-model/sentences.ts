@@ -6,6 +6,8 @@ const Issues = z.looseObject({ issues: z.array(Issue) });
 const OneIssue = z.looseObject({ issue: Issue });
 const Answered = z.looseObject({ status: z.literal('accepted'), answer: z.unknown() });
 
+const Referenced = z.looseObject({ status: z.literal('accepted'), reference: z.string() });
+
 type Wording = (payload: unknown) => string | undefined;
 
 /** What is said of a tool's result; a tool of the tracker whose result does not read like one has failed. */
@@ -39,6 +41,7 @@ const WORDINGS: Readonly<Record<string, { readonly did: Wording; readonly failed
 export function sentenceOf(result: ToolResult): string {
   const wording = wordingOf(result);
   const answer = answerIn(result);
+  if (isReference(result)) return 'I have it by a reference only: neither I nor this chat has seen it.';
   if (answer !== undefined) return `You answered: ${answer}.`;
   if (wording === undefined) return `${speakerOf(result.name)} says: ${brief(result.text)}`;
   return wording.did(payloadOf(result.text)) ?? `${wording.failed}. ${explained(result.text)}`;
@@ -64,6 +67,11 @@ function answerIn({ name, text }: ToolResult): string | undefined {
   return Object.entries(answer)
     .map(([name, value]) => `${name} ${String(value)}`)
     .join(', ');
+}
+
+/** A secret that the person entered on a hosted page. */
+function isReference({ name, text }: ToolResult): boolean {
+  return name === 'elicit' && Referenced.safeParse(payloadOf(text)).success;
 }
 
 function wordingOf({ name }: ToolResult) {

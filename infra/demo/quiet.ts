@@ -1,0 +1,10 @@
+/**
+ * Keeps a library's remark about the version of Node out of the demo's output: the stand-in for a sign-in works with every
+ * version that Parley supports. Import it before what imports the library.
+ */
+const warn = console.warn;
+console.warn = (...texts: unknown[]) => {
+  if (!String(texts[0]).includes('oidc-provider WARNING: Unsupported runtime')) warn(...texts);
+};
+
+export {};
