@@ -16,6 +16,9 @@ import {
 } from '../support/world.ts';
 
 const USER_WRITES = 300;
+const USER_READS = 500;
+/** Reads that a pod may take ahead of a user's budget, and leave unused. */
+const READ_BATCH = 10;
 const AT_ONCE = 25;
 const ROUNDS = 2;
 const CHAT = '/run/api/elicitation-responses';
@@ -44,6 +47,9 @@ export function limitAttacks(world: () => World): void {
         PARLEY_LIMIT_USER_WRITES: USER_WRITES,
         PARLEY_LIMIT_ELICITATION_ANSWERS: 300,
         PARLEY_LIMIT_USER_STREAMS: 20,
+        PARLEY_LIMIT_USER_READS: USER_READS,
+        PARLEY_LIMIT_USER_OPEN_BYTES: 67_108_864,
+        PARLEY_LIMIT_USER_STORED_BYTES: 33_554_432,
         PARLEY_LIMIT_USER_OPEN: 1_000,
         PARLEY_LIMIT_SERVICE_CALLS: 50_000,
         PARLEY_LIMIT_BODY_BYTES: 262_144,
@@ -74,6 +80,21 @@ export function limitAttacks(world: () => World): void {
       expect(replies.filter(({ status }) => status === 422)).toHaveLength(USER_WRITES);
       const other = await newPerson();
       expectProblem(await world().answer(other, MISSING_ID, { action: 'decline' }), 404, 'not_found');
+    });
+
+    it('a user may make 500 reads in 10 s over all pods; the next is 429, and writes are not concerned', async () => {
+      let reader = await newPerson();
+      const read = ({ token }: typeof reader, pod: 0 | 1) =>
+        world().call({ path: '/v1/elicitations?conversationId=nope', token, pod });
+      const replies = await firstThatFits(async () => {
+        reader = await newPerson();
+        return within10Seconds(() => flood(USER_READS + 60, (_index, pod) => read(reader, pod)));
+      });
+      for (const reply of refusedIn(replies)) expectProblem(reply, 429, 'read_quota');
+      expect(refusedIn(replies).length).toBeGreaterThanOrEqual(60);
+      expect(refusedIn(replies).length).toBeLessThanOrEqual(60 + 2 * READ_BATCH);
+      expect((await read(await newPerson(), 0)).status).toBe(200);
+      expectProblem(await world().answer(reader, MISSING_ID, { action: 'decline' }), 404, 'not_found');
     });
 
     it('an elicitation accepts a limited number of answer attempts in 10 s over all pods; the next is 429', async () => {

@@ -37,13 +37,18 @@ local function isNewer(a, b)
   return a.id > b.id
 end
 
-local function isKept(key)
-  local status, conversation = unpack(redis.call('HMGET', key, 'status', 'conversationId'))
-  if not status or not keptStatuses[status] then return false end
-  if conversationId == '' then return true end
+local function isInConversation(key)
+  local conversation = redis.call('HGET', key, 'conversationId')
+  if conversation then return conversation == conversationId end
   -- Rows of earlier versions have it in their definition only.
-  if not conversation then conversation = cjson.decode(redis.call('HGET', key, 'definition')).conversationId end
-  return conversation == conversationId
+  local definition = redis.call('HGET', key, 'definition')
+  return definition and cjson.decode(definition).conversationId == conversationId
+end
+
+local function isKept(key)
+  if conversationId ~= '' and not isInConversation(key) then return false end
+  local status = redis.call('HGET', key, 'status')
+  return status and keptStatuses[status]
 end
 
 local sets, heads = {}, {}

@@ -4,12 +4,7 @@ import { integer } from './schemas.ts';
 export const LIMIT_VARIABLES = {
   PARLEY_LIMIT_USER_WRITES: integer(300, 1, 1e9, 'Writes of one user in 10 s.'),
   PARLEY_LIMIT_USER_STREAMS: integer(20, 1, 1e6, 'Open event streams of one user.'),
-  PARLEY_LIMIT_USER_READS: integer(
-    1_000,
-    1,
-    1e9,
-    'Reads of one user in 10 s, opened event streams included.',
-  ),
+  PARLEY_LIMIT_USER_READS: integer(500, 1, 1e9, 'Reads of one user in 10 s, opened event streams included.'),
   PARLEY_LIMIT_TENANT_READS: integer(100_000, 1, 1e9, 'Reads of all users of one tenant in 10 s.'),
   PARLEY_LIMIT_POD_TURNS: integer(
     1_000,
