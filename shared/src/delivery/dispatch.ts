@@ -111,7 +111,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       let { started } = last;
       const faults = [...last.faults];
       while (last.more.length > 0 && signal?.aborted !== true && performance.now() < endsAt) {
-        await Promise.race([...underWay, sleep(PAUSE_MS)]);
+        await sleep(PAUSE_MS);
         const { full } = last;
         // Handlers that occupy all places may go on occupying them: the next round finds what is due.
         if (![...full].some((name) => freePlaces(name) > 0)) break;
