@@ -3,7 +3,8 @@
 --
 -- rowPrefix: key of a row without its id. limit: rows of the page. bytesMax: their bytes together; one row may exceed it.
 -- examinedMax: elicitations that this call examines. cursorAt, cursorId: the place to continue after, or ''.
--- conversationId: keeps only the rows of this conversation, or ''. ARGV beyond the named ones: the statuses to keep.
+-- conversationId: keeps only the rows of this conversation, or ''. ARGV beyond the named ones: the statuses to keep;
+-- with none, all are kept, also those that only a newer version knows.
 -- Returns {now, '' or the cursor of the next page, rows...}; a row is {id, fields...}.
 local rowPrefix, limit, bytesMax, examinedMax, cursorAt, cursorId, conversationId = unpack(ARGV, 1, 7)
 local firstStatus = 8
@@ -48,7 +49,7 @@ end
 local function isKept(key)
   if conversationId ~= '' and not isInConversation(key) then return false end
   local status = redis.call('HGET', key, 'status')
-  return status and keptStatuses[status]
+  return status and (#ARGV < firstStatus or keptStatuses[status])
 end
 
 local sets, heads = {}, {}

@@ -1,5 +1,5 @@
 import type { Row } from '../../domain/elicitations/row.ts';
-import { isTerminal, STATUSES } from '../../domain/elicitations/status.ts';
+import { isTerminal } from '../../domain/elicitations/status.ts';
 import { bucketOf } from '../../domain/ids.ts';
 import type { ElicitationPage, PageRequest } from '../../ports/elicitations/elicitations.ts';
 import { elicitationKeyPrefix, historyKey, inboxKey } from '../client/keys.ts';
@@ -30,11 +30,11 @@ export async function readPage(
 async function readOnce(
   pageScript: Script,
   bytesMax: number,
-  { owner, statuses = STATUSES, conversationId = '', cursor, limit }: PageRequest,
+  { owner, statuses, conversationId = '', cursor, limit }: PageRequest,
 ): Promise<ElicitationPage> {
   const keys = [
-    ...(statuses.some((status) => !isTerminal(status)) ? [inboxKey(owner)] : []),
-    ...(statuses.some(isTerminal) ? [historyKey(owner)] : []),
+    ...(statuses === undefined || !statuses.every(isTerminal) ? [inboxKey(owner)] : []),
+    ...(statuses === undefined || statuses.some(isTerminal) ? [historyKey(owner)] : []),
   ];
   const [now, nextCursor, ...found] = (await pageScript(keys, [
     elicitationKeyPrefix(bucketOf(owner)),
@@ -43,7 +43,7 @@ async function readOnce(
     EXAMINED_MAX,
     ...parseCursor(cursor),
     conversationId,
-    ...statuses,
+    ...(statuses ?? []),
   ])) as [number, string, ...unknown[][]];
   const rows = found
     .map(([id, ...fields]) => rowOf(String(id), fields))
