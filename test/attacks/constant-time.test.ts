@@ -44,7 +44,9 @@ describe('S25 secrets are compared in constant time, and in no other way', () =>
       await expect(authenticate(bearer(guess))).rejects.toMatchObject({ code: 'unauthenticated' });
       expect(compare).toHaveBeenCalledTimes(KEYS.length);
       compare.mockReturnValue(true);
-      await expect(authenticate(bearer(guess))).resolves.toMatchObject({ kind: 'service', tenant: 'acme' });
+      await expect(authenticate(bearer(guess))).resolves.toMatchObject({
+        caller: { kind: 'service', tenant: 'acme' },
+      });
       // The first match does not end the comparing either: the time would tell which key it was.
       expect(compare).toHaveBeenCalledTimes(2 * KEYS.length);
       for (const [one, other] of compare.mock.calls)

@@ -178,12 +178,15 @@ it.each(['refuses', 'is silent'] as const)(
 it('F23 Redis is full: writes get 503 with Retry-After, reads continue, and writes work again once memory is free', async () => {
   const asked = await near.ask();
   await redisCommand(site.redis.url, 'CONFIG', 'SET', 'maxmemory', '1mb');
-  for (const pod of [far, near]) {
-    expect(await pod.tryToAsk()).toMatchObject(UNAVAILABLE);
-    expect(await pod.answer(asked, choose('left'))).toMatchObject(UNAVAILABLE);
-    expect(await pod.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
+  try {
+    for (const pod of [far, near]) {
+      expect(await pod.tryToAsk()).toMatchObject(UNAVAILABLE);
+      expect(await pod.answer(asked, choose('left'))).toMatchObject(UNAVAILABLE);
+      expect(await pod.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
+    }
+  } finally {
+    await redisCommand(site.redis.url, 'CONFIG', 'SET', 'maxmemory', '0');
   }
-  await redisCommand(site.redis.url, 'CONFIG', 'SET', 'maxmemory', '0');
   expect(await near.tryToAsk()).toMatchObject({ status: 201 });
   expect(await far.answer(asked, choose('left'))).toMatchObject({ status: 200 });
   expect(await countEndings(site.redis.url, asked)).toBe(1);

@@ -23,6 +23,12 @@ export async function orUnavailable<T>(
   }
 }
 
+/** True for an `unavailable` of a server that serves reads and refuses writes, for example because its memory is full. */
+export function refusesWritesOnly(error: unknown): boolean {
+  if (!isParleyError(error, 'unavailable') || !isReplyError(error.cause)) return false;
+  return /^(OOM|READONLY|NOREPLICAS|MISCONF)\b/.test(error.cause.message);
+}
+
 function isReplyError(error: unknown): error is Error {
   return error instanceof ReplyError || (error instanceof Error && error.name === 'ReplyError');
 }

@@ -2,7 +2,7 @@ import type { Limits, LimitVerdict, Rate } from '../../ports/limits.ts';
 import type { Commands } from '../client/connect.ts';
 import { limitKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
-import { orUnavailable } from '../client/unavailable.ts';
+import { orUnavailable, refusesWritesOnly } from '../client/unavailable.ts';
 
 // Large budgets are taken from Redis in batches, so that counting a call costs no round trip. A pod holds one batch at a
 // time; the unused rest of it is lost when the window ends. Each pod can lose at most this share of a budget.
@@ -46,9 +46,15 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
   }
 
   async function draw(key: string, rate: Rate, wanted: number): Promise<Grant> {
-    const reply = (await takeScript([key], [rate.points, rate.windowSeconds * 1000, wanted])) as number[];
-    const [granted = 0, leftMs = 0] = reply;
-    return { granted, leftMs };
+    try {
+      const reply = (await takeScript([key], [rate.points, rate.windowSeconds * 1000, wanted])) as number[];
+      const [granted = 0, leftMs = 0] = reply;
+      return { granted, leftMs };
+    } catch (error) {
+      // Reads continue while Redis refuses writes, and what writes is refused by itself.
+      if (refusesWritesOnly(error)) return { granted: wanted, leftMs: 0 };
+      throw error;
+    }
   }
 
   /** Takes a batch: its first points are the caller's, the others are kept for the next calls. */
