@@ -1,3 +1,4 @@
+import { eventNumberOf, parseFeedPosition } from '@parley/shared/domain/events';
 import { createParser } from 'eventsource-parser';
 import type { Owner } from '../harness/history/events.ts';
 import { tokenOf } from './pod-client.ts';
@@ -73,14 +74,15 @@ export function findFaults(events: readonly ReadEvent[], lastEventId?: string): 
     if (name === 'stream-reset') last = undefined;
     else if (id === undefined) faults.push(`${name} without an id`);
     else {
-      if (last !== undefined && id !== successorOf(last)) faults.push(`${id} after ${last}`);
+      if (last !== undefined && !isNext(last, id)) faults.push(`${id} after ${last}`);
       last = id;
     }
   }
   return faults;
 }
 
-function successorOf(id: string): string {
-  const dash = id.lastIndexOf('-');
-  return `${id.slice(0, dash)}-${Number(id.slice(dash + 1)) + 1}`;
+function isNext(before: string, id: string): boolean {
+  const [one, next] = [parseFeedPosition(before), parseFeedPosition(id)];
+  if (one === undefined || next === undefined) return false;
+  return next.epoch === one.epoch && eventNumberOf(next) === eventNumberOf(one) + 1;
 }

@@ -58,7 +58,7 @@ export function parseRunCommand(args: readonly string[]): RunCommand | undefined
     const { userId, rest: run } = first;
     if (fourth?.family === 'messages') return parseWrite(userId, run, given);
     if (fifth?.family === 'messages') return { type: 'begin', userId, run, owner: given[1] ?? '' };
-    if (keys.length !== 2) return undefined;
+    if (keys.length !== 3) return undefined;
     return { type: 'take', userId, run, term: Number(given[0]) + 1, owner: given[1] ?? '' };
   }
   if (third?.family !== 'inbox' || fourth?.family !== 'history') return undefined;
