@@ -322,7 +322,7 @@ await describeInChromium('a React page', (chromium) => {
       await untilShown(page, `last-${replies}`);
       expect(replies).toBeGreaterThanOrEqual(second);
       expect(await page.textContent('#root p:last-of-type')).toBe(replyOf(replies));
-      // As often as any state of the page showed it, before the reload and after it.
+      // The maximum over all states of the page, before the reload and after it.
       expect(await pages.firstWordsMax(page)).toBe(1);
     },
   );

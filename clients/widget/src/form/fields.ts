@@ -18,7 +18,7 @@ export interface Choice {
 }
 
 interface Common {
-  /** The property's name: any text, `__proto__` included. Use it as a key of Maps, never of plain objects. */
+  /** The property's name. It may be `__proto__`. Use it as a key of Maps, never of plain objects. */
   readonly name: string;
   /** The title, or else the name. Plain text. */
   readonly label: string;

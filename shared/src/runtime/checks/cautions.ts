@@ -37,7 +37,7 @@ function cautionsOfRedis(variable: string, place: RedisLocation): string[] {
     ...(hasPassword
       ? []
       : [
-          `${variable}: Redis is on another machine and asks for no password; whoever reaches it has all data`,
+          `${variable}: Redis is on another machine and asks for no password; everyone who can reach it can read and change all data`,
         ]),
   ];
 }

@@ -34,7 +34,7 @@ export function faultsOfSecrets(env: Env): string[] {
   });
   if (keys.some(({ secret }) => secret === jwtSecret)) {
     faults.push(
-      'PARLEY_API_KEYS: a service key is equal to PARLEY_JWT_SECRET; whoever has the key could sign tokens of any user',
+      'PARLEY_API_KEYS: a service key is equal to PARLEY_JWT_SECRET; a holder of the key could sign tokens of every user',
     );
   }
   return [...new Set(faults)];

@@ -32,7 +32,7 @@ export interface Agents {
    * caller may not begin turns with it, without a difference.
    */
   admit(caller: Caller, id: string | undefined): string;
-  /** The agent of that id, or the default one, whoever the caller was. Throws `invalid_request` when there is none. */
+  /** The agent of that id, or the default one, for every caller. Throws `invalid_request` when there is none. */
   find(id: string | undefined): { readonly id: string; readonly title: string };
   /** The agent's model and its tools for that person. */
   open(id: string, principal: Owner, signal: AbortSignal): Promise<OpenAgent>;

@@ -49,7 +49,7 @@ const ElicitInput = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('secret'), ...QUESTION, for: z.string().max(128).optional() }),
 ]);
-/** A question that the person answers in a form: any kind but `secret`. */
+/** A question that the person answers in a form: every kind but `secret`. */
 type ElicitToolInput = Exclude<z.infer<typeof ElicitInput>, { kind: 'secret' }>;
 
 const INPUT_SCHEMA = {

@@ -41,7 +41,7 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   if (keep === undefined) return failed(parts, visit, elicitationId, 'the sign-in was over');
   const result = await identity.finish(`${parts.publicUrl}${visit.head.url}`, keep);
   if (result.type === 'signed-in') return arrive(parts, visit, elicitationId, result.person);
-  // Failures count only here: any site can make a browser request this path, but not with a flow of this browser.
+  // Failures count only here: another site can make a browser request this path, but not with a flow of this browser.
   const tooMany = await counted(parts, visit);
   const shown = failed(parts, visit, elicitationId, result.detail, result.providerError);
   return tooMany === undefined ? shown : page(tooMany);

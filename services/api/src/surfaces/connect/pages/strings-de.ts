@@ -93,7 +93,7 @@ export const GERMAN: PageStrings = {
   },
   declined: {
     title: 'Sie haben abgelehnt',
-    what: 'Es wurde nichts verbunden oder übergeben, und wer gefragt hat, weiß Bescheid.',
+    what: 'Es wurde nichts verbunden oder übergeben. Der Agent oder Dienst, der gefragt hat, ist benachrichtigt.',
     next: 'Sie können dieses Fenster schließen und zum Chat zurückkehren.',
   },
   expired: {

@@ -90,7 +90,7 @@ export const ENGLISH: PageStrings = {
   },
   declined: {
     title: 'You declined',
-    what: 'Nothing was connected or handed over, and whoever asked has been told.',
+    what: 'Nothing was connected or handed over. The agent or service that asked has been notified.',
     next: 'You can close this window and go back to the chat.',
   },
   expired: {
