@@ -35,7 +35,8 @@ export function createAuthenticate({ serviceKeys, verify }: AuthOptions): Authen
     ({ secret, tenant, scopes, name, expiresAtMs = Number.POSITIVE_INFINITY }) => {
       const hash = sha256(secret);
       const keyId = name ?? hash.toString('base64url').slice(0, KEY_ID_LENGTH);
-      return { hash, expiresAtMs, caller: { kind: 'service', tenant, keyId, scopes } as const };
+      const verified: VerifiedCaller = { caller: { kind: 'service', tenant, keyId, scopes }, expiresAtMs };
+      return { hash, verified };
     },
   );
   const verified = new LRUCache<string, VerifiedCaller>({ max: CACHED_TOKENS_MAX, ttl: CACHED_MS_MAX });
@@ -45,8 +46,8 @@ export function createAuthenticate({ serviceKeys, verify }: AuthOptions): Authen
     const hash = sha256(token);
     const service = services.filter((candidate) => timingSafeEqual(candidate.hash, hash)).at(0);
     if (service !== undefined) {
-      if (Date.now() >= service.expiresAtMs) throw unauthenticated();
-      return service;
+      if (Date.now() >= service.verified.expiresAtMs) throw unauthenticated();
+      return service.verified;
     }
     const key = hash.toString('base64');
     const known = verified.get(key);
