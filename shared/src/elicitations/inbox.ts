@@ -1,9 +1,10 @@
 import type { Elicitation } from '../domain/elicitations/elicitation.ts';
 import { type Row, toWire } from '../domain/elicitations/row.ts';
-import { isTerminal, OPEN_STATUSES } from '../domain/elicitations/status.ts';
+import { isTerminal } from '../domain/elicitations/status.ts';
 import type { ElicitationEventName } from '../domain/events.ts';
 import type { Owner } from '../domain/ids.ts';
 import type { EngineDeps } from './deps.ts';
+import { openPages } from './open-pages.ts';
 import { SleeperReads } from './retry-while-unavailable.ts';
 import { WakeSignal } from './wake-signal.ts';
 
@@ -36,8 +37,6 @@ interface InboxReading {
   readonly now: number;
 }
 
-// Rows of one page. The backend bounds its bytes, too.
-const PAGE = 200;
 // Rows that are read by their ids at once.
 const ROWS_AT_ONCE = 20;
 
@@ -114,20 +113,7 @@ function createInboxReader(
 ): InboxReader {
   const known: KnownRevisions = new Map();
 
-  async function* openPages() {
-    let cursor: string | undefined;
-    do {
-      const request = {
-        owner,
-        statuses: OPEN_STATUSES,
-        limit: PAGE,
-        ...(cursor !== undefined && { cursor }),
-      };
-      const page = await read(() => elicitations.page(request));
-      cursor = page.nextCursor;
-      yield page;
-    } while (cursor !== undefined);
-  }
+  const pages = () => openPages((request) => read(() => elicitations.page(request)), { owner });
 
   async function* readChanged(ids: Iterable<string>): AsyncGenerator<InboxItem, boolean> {
     const rest = [...ids];
@@ -144,7 +130,7 @@ function createInboxReader(
     async *snapshot() {
       known.clear();
       let part = 0;
-      for await (const { rows, now, nextCursor } of openPages()) {
+      for await (const { rows, now, nextCursor } of pages()) {
         for (const row of rows) known.set(row.id, row.revision);
         const parts = { type: 'snapshot', part, more: nextCursor !== undefined } as const;
         yield { ...parts, elicitations: rows.map((row) => wire(row, now)) };
@@ -155,7 +141,7 @@ function createInboxReader(
     readChanged,
     async *recheck() {
       const unseen = new Set(known.keys());
-      for await (const page of openPages()) {
+      for await (const page of pages()) {
         for (const row of page.rows) unseen.delete(row.id);
         yield* changes(known, page);
       }
@@ -165,9 +151,9 @@ function createInboxReader(
 }
 
 /**
- * Yields each row that differs from what the reader got, the oldest of a page first, and updates `known`. A revision below the known
- * one differs, too: Redis may have lost the last commits, and the end of a question may have a revision that was sent
- * before. A terminal row is left out only where the reader does not know the elicitation as open.
+ * Yields each row that differs from what the reader got, the oldest of a page first, and updates `known`. A revision
+ * below the known one differs, too: Redis may have lost the last commits, and the end of a question may have a revision
+ * that was sent before. A terminal row is left out only where the reader does not know the elicitation as open.
  */
 function* changes(known: KnownRevisions, { rows, now }: InboxReading): Generator<InboxItem> {
   for (const row of [...rows].sort((a, b) => a.createdAt - b.createdAt)) {

@@ -1,11 +1,10 @@
-import { OPEN_STATUSES } from '../domain/elicitations/status.ts';
 import { isParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { PauseRecord, Run, RunRef } from '../domain/runs/run.ts';
 import type { Seen } from '../elicitations/caller.ts';
 import type { Engine } from '../elicitations/engine.ts';
+import { openPages } from '../elicitations/open-pages.ts';
 
-const PAGE = 200;
 const REASON = 'run_stopped';
 
 /**
@@ -16,15 +15,12 @@ export async function withdrawOfTurn(
   engine: Pick<Engine, 'list' | 'withdraw'>,
   { tenant, userId, conversationId, streamRequestId }: RunRef,
 ): Promise<void> {
-  const request = { owner: { tenant, userId }, conversationId, statuses: OPEN_STATUSES, limit: PAGE };
-  let cursor: string | undefined;
-  do {
-    const page = await engine.list({ ...request, ...(cursor !== undefined && { cursor }) });
-    const ofTurn = page.rows.filter(({ definition }) => definition.streamRequestId === streamRequestId);
+  const pages = openPages((request) => engine.list(request), { owner: { tenant, userId }, conversationId });
+  for await (const { rows, now } of pages) {
+    const ofTurn = rows.filter(({ definition }) => definition.streamRequestId === streamRequestId);
     // The page has the rows: each withdrawal is one commit.
-    await Promise.all(ofTurn.map((row) => withdraw(engine, tenant, row.id, { row, now: page.now })));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+    await Promise.all(ofTurn.map((row) => withdraw(engine, tenant, row.id, { row, now })));
+  }
 }
 
 /** Withdraws the questions that one run waits for by its record, not those of its delegates. Repeatable. Throws `unavailable`. */

@@ -1,8 +1,8 @@
 import type { CredentialRef } from '@parley/shared/domain/credential';
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { OPEN_STATUSES } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import { openPages } from '@parley/shared/elicitations/open-pages';
 import type { Vault } from '@parley/shared/vault/vault';
 import { isOnOurPage } from '../own-pages.ts';
 import { readHeld } from './held.ts';
@@ -16,28 +16,19 @@ export interface CompleteOpenDeps {
 
 /** The surface of answers that the connect pages give. */
 export const CONNECT_SURFACE = 'connect';
-const PAGE = 200;
 
 /**
  * Completes every open question of the owner that asks on our connect page for an account which is usable by now, in
- * whichever conversation. Does nothing while the account is not usable. Throws `unavailable`; repeatable.
+ * every conversation. Does nothing while the account is not usable. Throws `unavailable`; repeatable.
  */
 export async function completeOpen(deps: CompleteOpenDeps, ref: CredentialRef): Promise<void> {
   if ((await readHeld(deps, ref))?.state !== 'usable') return;
   const { tenant, userId, toolId } = ref;
   const isForAccount = (row: Row) =>
     row.definition.context.toolId === toolId && isOnOurPage(deps.publicUrl, row);
-  let cursor: string | undefined;
-  do {
-    const page = await deps.engine.list({
-      owner: { tenant, userId },
-      statuses: OPEN_STATUSES,
-      limit: PAGE,
-      ...(cursor !== undefined && { cursor }),
-    });
-    await Promise.all(page.rows.filter(isForAccount).map(({ id }) => complete(deps, tenant, id)));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
+  const pages = openPages((request) => deps.engine.list(request), { owner: { tenant, userId } });
+  for await (const { rows } of pages)
+    await Promise.all(rows.filter(isForAccount).map(({ id }) => complete(deps, tenant, id)));
 }
 
 /** A question that has ended in the meantime stays as it is. */
