@@ -44,6 +44,11 @@ export function mintElicitationId(owner: Owner): string {
   return `el_${String(bucketOf(owner)).padStart(2, '0')}${randomPart()}`;
 }
 
+/** The id of the message that a turn's reply becomes, in its stream and in the history. */
+export function messageIdOf(streamRequestId: string): string {
+  return `msg_${streamRequestId.slice(3)}`;
+}
+
 /** Mints a stream request id, for an asker that did not choose one. */
 export function mintStreamRequestId(): string {
   return `sr_${randomPart()}`;

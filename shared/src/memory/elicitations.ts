@@ -9,7 +9,9 @@ import type { OutboxTask } from '../ports/delivery/outbox.ts';
 import type { Elicitations, PageRequest } from '../ports/elicitations/elicitations.ts';
 import type { InProcessEventBus } from './event-bus.ts';
 import type { MemoryFeed } from './feed.ts';
+import { jsonBytes } from './json-bytes.ts';
 import type { MemoryOutbox } from './outbox.ts';
+import { ownerKey } from './owner-key.ts';
 
 // The longest delay of a timer in Node.
 const TIMER_MS_MAX = 0x7fffffff;
@@ -229,16 +231,8 @@ function firstOf(rows: readonly Row[], limit: number, bytesMax: number): Row[] {
   return page;
 }
 
-function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}
-
 function isDue(row: Row, now: number): boolean {
   return now >= row.expiresAt;
-}
-
-function ownerKey({ tenant, userId }: Owner): string {
-  return JSON.stringify([tenant, userId]);
 }
 
 function newestFirst(a: Row, b: Row): number {

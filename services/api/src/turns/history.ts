@@ -1,3 +1,4 @@
+import { messageIdOf } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { ConversationRef, Message } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
@@ -47,11 +48,6 @@ export async function readHistory(
     append(shown, input ?? []);
     return { messages: JSON.parse(jsonLine(shown)), isRunning: input !== undefined };
   }
-}
-
-/** The id that a turn's reply has, in its stream and in the history. */
-export function messageIdOf(streamRequestId: string): string {
-  return `msg_${streamRequestId.slice(3)}`;
 }
 
 interface ShownMessage {

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { FeedPosition } from '@parley/shared/domain/events';
-import { keyedStreamRequestId, mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
+import {
+  keyedStreamRequestId,
+  messageIdOf,
+  mintStreamRequestId,
+  type StreamRef,
+} from '@parley/shared/domain/ids';
 import type { ConversationRef, Message, RunRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
@@ -13,7 +18,7 @@ import type { Agents } from '../agents/loop/agents.ts';
 import { fromFirstUser } from '../agents/loop/history.ts';
 import type { TurnObserver } from '../agents/loop/observer.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
-import { type ConversationHistory, messageIdOf, readHistory } from './history.ts';
+import { type ConversationHistory, readHistory } from './history.ts';
 import { textOf } from './messages.ts';
 import { findResumable } from './resumable.ts';
 import { readTimeline, type Timeline } from './timeline.ts';

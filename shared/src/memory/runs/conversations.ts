@@ -4,6 +4,8 @@ import type { BackendSettings } from '../../ports/backend.ts';
 import type { Conversations, LastTurn, ListedConversation } from '../../ports/runs/conversations.ts';
 import type { NewRun } from '../../ports/runs/runs.ts';
 import { createExpiringMap } from '../expiring-map.ts';
+import { jsonBytes } from '../json-bytes.ts';
+import { ownerKey } from '../owner-key.ts';
 
 /** How a turn ended, for its conversation. */
 export interface EndedTurn {
@@ -74,9 +76,7 @@ export function createMemoryConversations(
         );
       return {
         ids: new Set(own.map(({ conversation }) => conversation.conversationId)),
-        bytes: own
-          .flatMap(({ messages }) => messages)
-          .reduce((sum, message) => sum + Buffer.byteLength(JSON.stringify(message)), 0),
+        bytes: own.flatMap(({ messages }) => messages).reduce((sum, message) => sum + jsonBytes(message), 0),
       };
     },
     async list(owner, { limit, cursor }) {
@@ -136,10 +136,6 @@ export function createMemoryConversations(
       conversations.set(conversationKey(run), stored, Date.now() + ttlMs);
     },
   };
-}
-
-function ownerKey({ tenant, userId }: Owner): string {
-  return JSON.stringify([tenant, userId]);
 }
 
 /** Sorts as the list does: by time, then by id. */

@@ -3,6 +3,8 @@ import type { ReachedQuota } from '../../domain/runs/commands.ts';
 import { stateOf } from '../../domain/runs/transition.ts';
 import type { ChatQuotas } from '../../ports/backend.ts';
 import type { NewRun } from '../../ports/runs/runs.ts';
+import { jsonBytes } from '../json-bytes.ts';
+import { ownerKey } from '../owner-key.ts';
 import type { MemoryConversations } from './conversations.ts';
 import { newRecord, type StoredRun } from './record.ts';
 
@@ -65,12 +67,4 @@ export function createMemoryUsage({ quotas, runs, conversations }: MemoryUsageDe
 export function storedBytesOf({ control, record }: Pick<StoredRun, 'control' | 'record'>): number {
   const notes = [...record.steps, ...record.calls, ...record.pauses];
   return notes.reduce((sum, note) => sum + jsonBytes(note), control.bytes + jsonBytes(record.input));
-}
-
-export function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}
-
-function ownerKey({ tenant, userId }: Owner): string {
-  return JSON.stringify([tenant, userId]);
 }

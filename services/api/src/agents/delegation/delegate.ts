@@ -1,4 +1,4 @@
-import { mintStreamRequestId, type Owner, type StreamRef } from '@parley/shared/domain/ids';
+import { messageIdOf, mintStreamRequestId, type Owner, type StreamRef } from '@parley/shared/domain/ids';
 import { type Message, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
@@ -178,7 +178,7 @@ function newRun(
     event: {
       type: 'turn-started',
       conversationId,
-      messageId: `msg_${streamRequestId.slice(3)}`,
+      messageId: messageIdOf(streamRequestId),
       agent: id,
     },
   };
