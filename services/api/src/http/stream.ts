@@ -9,7 +9,7 @@ export interface StreamOptions {
   readonly expiresAtMs?: number | undefined;
 }
 
-// The longest delay of a timer in Node: 24 days.
+// The longest delay of a timer in Node: 24 days. A stream may last longer.
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /**
@@ -19,8 +19,8 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 export type StreamEnd = 'end' | 'cut' | 'expired' | 'interrupted';
 
 /**
- * Writes what a source yields until it ends, the reader disconnects, its token expires or the pod drains. Holds the source back while the
- * reader is slow.
+ * Writes what a source yields until it ends, the reader disconnects, its token expires or the pod drains. Holds the
+ * source back while the reader is slow.
  */
 export async function writeAll<Item>(
   res: ServerResponse,
@@ -66,11 +66,14 @@ function createInterruption(
     interrupted = true;
     notify();
   };
-  const expire = () => {
-    isExpired = true;
-    interrupt();
-  };
-  const expiry = setTimeout(expire, Math.min(Math.max(0, expiresAtMs - Date.now()), TIMER_MS_MAX)).unref();
+  let expiry: NodeJS.Timeout | undefined;
+  function awaitExpiry(): void {
+    const remainingMs = expiresAtMs - Date.now();
+    isExpired = remainingMs <= 0;
+    if (isExpired) interrupt();
+    else expiry = setTimeout(awaitExpiry, Math.min(remainingMs, TIMER_MS_MAX)).unref();
+  }
+  awaitExpiry();
   res.once('close', interrupt);
   draining.addEventListener('abort', interrupt);
   return {
