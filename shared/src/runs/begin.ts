@@ -40,18 +40,21 @@ export async function beginRun(
   throw new ParleyError('turn_running', 'A turn is running in this conversation; wait for it or stop it.');
 }
 
-// What frees itself later than this is better asked again after a day.
+// A client should not wait for longer than a day without asking again.
 const RETRY_SECONDS_MAX = 86_400;
 const TURN_RETRY_SECONDS = 5;
 
 const QUOTA_ERRORS: Readonly<Record<ChatQuota, { readonly code: QuotaCode; readonly message: string }>> = {
   turns: { code: 'turn_quota', message: 'Too many turns run at once; wait until one ends, or stop one.' },
-  tokens: { code: 'token_quota', message: 'The tokens of this day are used up; go on later.' },
+  tokens: { code: 'token_quota', message: 'The tokens of this day are used up; try again later.' },
   conversations: {
     code: 'conversation_quota',
-    message: 'Too many conversations are stored; go on in one of them, or later.',
+    message: 'Too many conversations are stored; continue one of them, or try again later.',
   },
-  storage: { code: 'storage_quota', message: 'The stored chats have reached their size limit; go on later.' },
+  storage: {
+    code: 'storage_quota',
+    message: 'The stored chats have reached their size limit; try again later.',
+  },
 };
 
 function quotaError({ quota, retryInMs }: ReachedQuota): ParleyError {

@@ -60,8 +60,8 @@ export interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
   readonly owner: string;
   /**
    * Begins a run and works on it; or finds the run that an earlier request with the same key began (`known`). Throws
-   * what `beginRun` throws, and `pod_busy` where this pod may not begin more. After `unavailable` a run with a key may have begun, and then continues; one without a key
-   * is ended.
+   * what `beginRun` throws, and `pod_busy` where this pod may not begin more. After `unavailable` a run with a key may
+   * have begun, and then continues; one without a key is ended.
    */
   begin(run: Omit<NewRun, 'owner'>, work: Work): Promise<BeginResult & { type: 'begun' | 'known' }>;
   /**

@@ -47,9 +47,9 @@ export interface EventsReply {
 const ON_EXPIRY: readonly SseFrameEvent[] = [{ event: 'stream-closed', data: STREAM_CLOSED }];
 
 /**
- * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at once, and heartbeats
- * in between. The reply ends only where the events end; in any other case the connection is destroyed, so that the
- * reader reconnects for the rest. WHATWG HTML, section server-sent events.
+ * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at
+ * once, and heartbeats in between. The reply ends only where the events end; in any other case the connection is
+ * destroyed, so that the reader reconnects for the rest. WHATWG HTML, section server-sent events.
  */
 export async function sendEvents(
   res: ServerResponse,

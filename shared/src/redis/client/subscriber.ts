@@ -42,9 +42,9 @@ const DEFAULTS = { pingEveryMs: 2_000, probeEveryMs: 10_000, lingerMs: 2_000 };
 
 /**
  * One connection for all subscriptions of a pod. Every new connection subscribes to all channels in batches, waits for
- * the acknowledgement, and then calls each listener with `resync`: at once for a new channel, spread over seconds for those
- * that were subscribed before. Pings detect a dead connection. A probe that is
- * published and must come back detects a live connection to the wrong server.
+ * the acknowledgement, and then calls each listener with `resync`: at once for a new channel, spread over seconds for
+ * those that were subscribed before. Pings detect a dead connection. A probe that is published and must come back detects
+ * a live connection to the wrong server.
  */
 export function createSubscriber(options: SubscriberOptions): Subscriber {
   const { pingEveryMs, probeEveryMs, lingerMs } = { ...DEFAULTS, ...options };

@@ -33,14 +33,14 @@ const LOCK_MS = 10_000;
 const STALLED_CHECK_MS = 10_000;
 // A job that lost this many workers is given up, and the sweep does its work.
 const STALLS_MAX = 3;
-// BullMQ would sit out 15 s after a lost connection, however soon it is back.
+// BullMQ waits 15 s after a lost connection by default, even when the connection is back sooner.
 const RETRY_MS = 500;
-// Maintenance waits for no other maintenance: a long audit must not keep the canary from its beat.
 const SEARCH_EVERY_MS = 30_000;
 const UNKNOWN_RETRY_MS = 30_000;
 const ROUND_RETRY_MS = 1_000;
 // Longer than an upgrade takes. What still has no worker then belongs to a job that no longer exists.
 const UNKNOWN_KEPT_MS = 7 * 24 * 3_600_000;
+// Each maintenance job has a place, so that a long audit does not delay the canary.
 const MAINTENANCE_CONCURRENCY = 2 * MAINTENANCE_JOBS.length;
 
 /**
@@ -63,7 +63,7 @@ export function startWorkers(options: WorkersOptions): Workers {
       stalledInterval: options.stalledCheckMs ?? STALLED_CHECK_MS,
       maxStalledCount: STALLS_MAX,
       runRetryDelay: RETRY_MS,
-      // Without the version BullMQ would not dare to block for fractions of a second: every timer up to 1 s late.
+      // Without the version BullMQ blocks for whole seconds only, and every timer would be up to 1 s late.
       skipVersionCheck: false,
     });
     worker.on('error', (error) => onError(error));
@@ -134,7 +134,7 @@ function createRunner(
     const overdueMs = Date.now() - timestamp - (opts.delay ?? 0);
     if (overdueMs > UNKNOWN_KEPT_MS) throw new UnrecoverableError(message);
     onError(new Error(`${message} It is kept for a worker that knows it.`));
-    // The rounds of a schedule that nobody knows any more would pile up.
+    // The rounds of a schedule that no worker knows would accumulate.
     if (repeatJobKey !== undefined && overdueMs > unknownRetryMs) return undefined;
     return { retryInMs: repeatJobKey === undefined ? unknownRetryMs : ROUND_RETRY_MS };
   }

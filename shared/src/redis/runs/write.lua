@@ -62,12 +62,11 @@ local now, microseconds = readClock()
 local fields = {}
 for index = firstNote, firstEvent - 1 do fields[#fields + 1] = ARGV[index] end
 if metered and noteCount > 0 then
-  local bytes = tonumber(recordBytes)
+  recordBytes = tonumber(recordBytes)
   for index = firstNote, firstEvent - 1, 2 do
-    bytes = bytes + #ARGV[index + 1] - redis.call('HSTRLEN', run, ARGV[index])
+    recordBytes = recordBytes + #ARGV[index + 1] - redis.call('HSTRLEN', run, ARGV[index])
   end
-  recordBytes = bytes
-  fields[#fields + 1], fields[#fields + 2] = 'recordBytes', bytes
+  fields[#fields + 1], fields[#fields + 2] = 'recordBytes', recordBytes
   -- The same write sent again counts once.
   if tonumber(tokensUsed) > 0 and lastWrite ~= writeNumber
     and redis.call('INCRBY', tokens, tokensUsed) == tonumber(tokensUsed) then

@@ -49,7 +49,7 @@ const CompletionInput = z
   .looseObject({
     model: z.string().min(1).max(128),
     messages: ChatMessages,
-    conversationId: CallerId.optional().describe('Goes on with this conversation; a new one when absent.'),
+    conversationId: CallerId.optional().describe('Continues this conversation; a new one when absent.'),
     stream: z.boolean().nullish(),
     stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
   })
