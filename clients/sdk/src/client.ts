@@ -36,7 +36,10 @@ export interface ClientOptions {
 }
 
 export interface AskOptions extends CallOptions {
-  /** 1 to 255 printable ASCII characters; created when absent. With a key of its own a restarted process may repeat the call. */
+  /**
+   * 1 to 255 printable ASCII characters; created when absent. With a key of its own a restarted process may repeat the
+   * call.
+   */
   readonly idempotencyKey?: string;
 }
 

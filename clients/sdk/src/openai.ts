@@ -5,8 +5,8 @@ export type OpenAiPart = { readonly type: 'text'; readonly text: string } | Elic
 
 /**
  * Reads the chunks that a client of OpenAI gets from `POST /run/v1/chat/completions`. Give it every chunk of one stream in
- * order, from the first. An event is what carries the nonce that the first chunk announces; everything else is text, also text
- * of a model that has the shape of an event.
+ * order, from the first. An event is what carries the nonce that the first chunk announces; everything else is text, also
+ * text of a model that has the shape of an event.
  */
 export function createOpenAiReader(): (chunk: unknown) => readonly OpenAiPart[] {
   let nonce: unknown;

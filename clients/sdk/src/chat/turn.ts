@@ -60,7 +60,10 @@ export async function beginTurn(
   return createTurnStream(deps, source, await connect(deps, source, 'outcome-unknown', signal));
 }
 
-/** Finds the running turn of a chat and reads it from its start; nothing when none is running. Throws as `beginTurn` does. */
+/**
+ * Finds the running turn of a chat and reads it from its start; nothing when none is running. Throws as `beginTurn`
+ * does.
+ */
 export async function findTurn(
   deps: ChatTurnDeps,
   source: Omit<TurnSource, 'message'>,
@@ -166,7 +169,8 @@ async function* readConnection(
   const openedAt = performance.now();
   const handlers = {
     onRetry: budget.setFirstDelayMs,
-    // A delay counts only at the end, where the pod ends the stream itself. The reader of a pod that died finds another at once.
+    // A delay counts only at the end, where the pod ends the stream itself. The reader of a pod that died finds another
+    // pod at once.
     onEvent: () => budget.setFirstDelayMs(transport.retry.firstDelayMs),
   };
   try {

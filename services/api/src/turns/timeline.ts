@@ -1,6 +1,7 @@
 import {
   type ConversationRef,
   DETACHED,
+  type EntryStamp,
   RUN_STATUSES,
   type Run,
   UNOWNED,
@@ -101,8 +102,8 @@ export async function readTimeline(
 
 function runTimeline(run: Run, now: number): RunTimeline {
   const { streamRequestId, agent, status, parent, startedAt, endedAt, times } = run;
-  const podOf = (term: number | undefined) =>
-    podNameOf(times.owners.find((owner) => owner.term === term)?.owner);
+  const podAt = (stamp: EntryStamp | undefined) =>
+    podOf(times.owners.find(({ term }) => term === stamp?.term)?.owner);
   return {
     streamRequestId,
     agent,
@@ -113,7 +114,7 @@ function runTimeline(run: Run, now: number): RunTimeline {
     ...spanOf(startedAt, endedAt),
     owners: times.owners.map(({ term, owner, since }, at) => ({
       state: owner === UNOWNED ? 'queued' : owner === DETACHED ? 'detached' : 'owned',
-      ...pod(podNameOf(owner)),
+      ...podOf(owner),
       term,
       ...spanOf(since, times.owners[at + 1]?.since ?? endedAt),
     })),
@@ -125,7 +126,7 @@ function runTimeline(run: Run, now: number): RunTimeline {
         finishReason,
         ...(inputTokens !== undefined && { inputTokens }),
         ...(outputTokens !== undefined && { outputTokens }),
-        ...pod(podOf(stamp?.term)),
+        ...podAt(stamp),
         ...spanOf(end - modelMs, end),
       };
     }),
@@ -138,7 +139,7 @@ function runTimeline(run: Run, now: number): RunTimeline {
         step,
         state,
         ...(delegate !== undefined && { delegate }),
-        ...pod(podOf(lastWrite?.term)),
+        ...podAt(lastWrite),
         ...spanOf(first?.at ?? startedAt, isOver ? (lastWrite?.at ?? now) : endedAt),
       };
     }),
@@ -162,13 +163,9 @@ function spanOf(start: number, end: number | undefined) {
   };
 }
 
-/** An owner is a pod's name with an id of its start. */
-function podNameOf(owner: string | undefined): string | undefined {
-  if (owner === undefined || owner === UNOWNED || owner === DETACHED) return undefined;
+/** The pod of an owner, which is the pod's name with an id of its start; nothing for an owner that is no pod. */
+function podOf(owner: string | undefined): { readonly pod?: string } {
+  if (owner === undefined || owner === UNOWNED || owner === DETACHED) return {};
   const slash = owner.lastIndexOf('/');
-  return slash < 0 ? owner : owner.slice(0, slash);
-}
-
-function pod(name: string | undefined) {
-  return name === undefined ? {} : { pod: name };
+  return { pod: slash < 0 ? owner : owner.slice(0, slash) };
 }
