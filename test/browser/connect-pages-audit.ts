@@ -24,7 +24,9 @@ function structure(): string[] {
   const { documentElement: root } = document;
   if (root.scrollWidth > root.clientWidth) faults.push(`scrolls sideways: ${root.scrollWidth} px wide`);
   if (getComputedStyle(root).colorScheme !== 'light dark') faults.push('has no style');
-  for (const input of document.querySelectorAll<HTMLInputElement>('input:not([type=hidden])')) {
+  for (const input of document.querySelectorAll<HTMLInputElement>(
+    'input:not([type=hidden]), select, textarea',
+  )) {
     if (!input.labels?.[0]?.textContent?.trim()) faults.push(`${input.name} has no label`);
     const described = input.getAttribute('aria-describedby')?.split(' ') ?? [];
     const missing = described.filter((id) => !document.getElementById(id)?.textContent?.trim());
@@ -34,16 +36,16 @@ function structure(): string[] {
 }
 
 function targets(): string[] {
-  return [...document.querySelectorAll<HTMLElement>('a, button, input:not([type=hidden])')].flatMap(
-    (target) => {
-      const { width, height } = target.getBoundingClientRect();
-      const mute = target.tagName !== 'INPUT' && target.innerText.trim() === '';
-      return [
-        ...(width < 24 || height < 24 ? [`${target.outerHTML} is ${width} × ${height} px`] : []),
-        ...(mute ? [`${target.outerHTML} says nothing`] : []),
-      ];
-    },
-  );
+  return [
+    ...document.querySelectorAll<HTMLElement>('a, button, input:not([type=hidden]), select, textarea'),
+  ].flatMap((target) => {
+    const { width, height } = target.getBoundingClientRect();
+    const mute = ['A', 'BUTTON'].includes(target.tagName) && target.innerText.trim() === '';
+    return [
+      ...(width < 24 || height < 24 ? [`${target.outerHTML} is ${width} × ${height} px`] : []),
+      ...(mute ? [`${target.outerHTML} says nothing`] : []),
+    ];
+  });
 }
 
 // WCAG 2.2, 1.4.3 and 1.4.11.

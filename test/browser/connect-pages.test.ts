@@ -9,7 +9,7 @@ import type { ConnectView } from '../../services/api/src/surfaces/connect/pages/
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { SAMPLES } from '../unit/connect/connect-pages-views.ts';
+import { ANSWER_SAMPLES, SAMPLES } from '../unit/connect/connect-pages-views.ts';
 import { auditPage } from './connect-pages-audit.ts';
 
 // A browser is slow on a busy machine.
@@ -18,6 +18,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 /** Messages received by the opener page so far. */
 declare const messages: { data: unknown; origin: string }[];
 
+const ALL_SAMPLES = { ...SAMPLES, ...ANSWER_SAMPLES };
 const NONCE = 'bm9uY2Utbm9uY2Utbm9uY2U';
 const LISTENER = `<!doctype html><p>listening</p>
 <script>messages = []; addEventListener('message', ({ data, origin }) => messages.push({ data, origin }))</script>`;
@@ -57,7 +58,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     const fields = Object.fromEntries(new URLSearchParams(await textOf(req)));
     calls.push({ method: req.method ?? '', path, headers: req.headers, fields });
     const [, language, sample = ''] = /^\/page\/(\w+)\/([\w-]+)$/u.exec(path) ?? [];
-    const view = views.get(path)?.() ?? SAMPLES[sample];
+    const view = views.get(path)?.() ?? ALL_SAMPLES[sample];
     if (view !== undefined) return send(res, view, language === 'de' ? 'de' : 'en');
     const framed = new URLSearchParams(path.split('?')[1]).get('frame');
     res.writeHead(200, { 'content-type': 'text/html' });
@@ -100,7 +101,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
         let at = '';
         page.on('console', (message) => faults.push(`${at}: ${message.text()}`));
         page.on('pageerror', (error) => faults.push(`${at}: ${error.message}`));
-        for (at of Object.keys(SAMPLES)) {
+        for (at of Object.keys(ALL_SAMPLES)) {
           // A page of status 4xx or 5xx logs one console line; a policy violation logs another.
           await page.goto(`${ours}/page/${language}/${at}`, { waitUntil: 'load' });
           faults.push(...(await auditPage(page)).map((fault) => `${at}: ${fault}`));
@@ -179,6 +180,51 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
       await page.getByRole('button', { name: 'Decline' }).click();
       await waitUntil(() => callsTo(view.decline.action).length > 0, { what: 'the decline' });
       expect(callsTo(view.decline.action)[0]?.fields).toEqual({ csrf: 'decline-token' });
+    }));
+
+  it('takes the secret of an answer link out of the address, and posts it only after a click', () =>
+    withPage({}, async (page) => {
+      const { enter } = SAMPLES['answer-entry'] as Extract<ConnectView, { page: 'answer-entry' }>;
+      const path = '/page/en/answer-entry';
+      await page.goto(`${ours}${path}#a-link-token`);
+      expect(page.url()).toBe(ours + path);
+      expect(await page.getByLabel('Your link').isVisible()).toBe(false);
+      expect(callsTo(enter.action)).toEqual([]);
+      await page.getByRole('button', { name: 'Show the question' }).click();
+      await waitUntil(() => callsTo(enter.action).length > 0, { what: 'the post' });
+      expect(callsTo(enter.action)[0]?.fields).toEqual({ csrf: 'open-token', token: 'a-link-token' });
+      expect(calls.every((call) => !JSON.stringify([call.path, call.headers]).includes('a-link-token'))).toBe(
+        true,
+      );
+    }));
+
+  it('takes a pasted link where scripts are off', () =>
+    withPage({ javaScriptEnabled: false }, async (page) => {
+      await page.goto(`${ours}/page/en/answer-entry#ignored`);
+      expect(await page.getByLabel('Your link').isVisible()).toBe(true);
+    }));
+
+  it('posts every kind of field without script', () =>
+    withPage({ javaScriptEnabled: false }, async (page) => {
+      const { proceed } = ANSWER_SAMPLES['answer-form'] as Extract<ConnectView, { page: 'answer' }>;
+      await page.goto(`${ours}/page/en/answer-form`);
+      await page.getByLabel('Full name').fill('Ada "A" <Lovelace>');
+      await page.getByLabel('Email address').fill('ada@example.com');
+      await page.getByRole('group', { name: 'Travel insurance' }).getByLabel('Yes').check();
+      await page.getByLabel('vegan').check();
+      await page.getByLabel('none').check();
+      await page.getByLabel('country').selectOption('Country number 7');
+      await page.getByRole('button', { name: 'Send answer' }).click();
+      await waitUntil(() => callsTo(proceed.action).length > 0, { what: 'the post' });
+      expect(callsTo(proceed.action)[0]?.fields).toMatchObject({
+        csrf: 'accept-token',
+        'field-0': 'Ada "A" <Lovelace>',
+        'field-1': 'First line\r\nSecond line',
+        'field-2': 'ada@example.com',
+        'field-8': 'true',
+        'field-10': '7',
+        'field-11': '2',
+      });
     }));
 
   it('reloads by itself while it waits', () =>

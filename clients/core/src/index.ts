@@ -19,7 +19,7 @@ export {
   type StreamItem,
 } from './events.ts';
 export { createRandomId } from './random-id.ts';
-export { type ElicitationPage, parseElicitation } from './replies.ts';
+export { type AnswerLink, type ElicitationPage, parseAnswerLink, parseElicitation } from './replies.ts';
 export {
   createBackoff,
   createRetryBudget,

@@ -25,6 +25,20 @@ export function parsePage(reply: unknown): ElicitationPage {
   throw unexpectedReply();
 }
 
+/** A link with which one browser may answer one question. */
+export interface AnswerLink {
+  /** Send it to the person who was asked, and store it nowhere: its part after # is a secret. */
+  readonly url: string;
+  /** ISO 8601. */
+  readonly expiresAt: string;
+}
+
+/** The answer link of a reply. Throws `internal` when it is not one. */
+export function parseAnswerLink(reply: unknown): AnswerLink {
+  if (hasText(reply, 'url') && hasText(reply, 'expiresAt')) return reply as AnswerLink;
+  throw unexpectedReply();
+}
+
 function hasText(value: unknown, key: string): boolean {
   return typeof value === 'object' && value !== null && typeof Reflect.get(value, key) === 'string';
 }

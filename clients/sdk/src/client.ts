@@ -1,5 +1,6 @@
 import {
   type Answer,
+  type AnswerLink,
   type CallOptions,
   createRandomId,
   createTransport,
@@ -9,6 +10,7 @@ import {
   followStream,
   type InboxItem,
   ParleyClientError,
+  parseAnswerLink,
   parseElicitation,
   RETRY_DEFAULTS,
   type RetryOptions,
@@ -41,6 +43,13 @@ export interface AskOptions extends CallOptions {
    * call.
    */
   readonly idempotencyKey?: string;
+}
+
+export interface AnswerLinkOptions extends CallOptions {
+  /** How long the link can be opened, 60 to 86,400; never after the question's deadline. @default 3600 */
+  readonly expiresInSeconds?: number;
+  /** True to make a link for a question with `sensitive: true`. */
+  readonly allowSensitive?: boolean;
 }
 
 export interface InboxOptions {
@@ -131,6 +140,17 @@ export interface ParleyClient {
   /** Withdraws a question; `reason` is a short lower-case word. For services. Errors: `already_settled`, `expired`. */
   withdraw(elicitationId: string, reason?: string, options?: CallOptions): Promise<Elicitation>;
   /**
+   * Makes a link with which one browser answers this question without a token, and revokes the one before. For services
+   * whose key has the scope `link`. Errors: `forbidden`, `invalid_request`, `already_settled`, `expired`.
+   *
+   * @example
+   * const { url } = await client.createAnswerLink(elicitationId, { expiresInSeconds: 900 });
+   * await mail(person, `I have a question for you: ${url}`);
+   */
+  createAnswerLink(elicitationId: string, options?: AnswerLinkOptions): Promise<AnswerLink>;
+  /** Revokes the answer link of a question, also for the browser that has opened it. */
+  revokeAnswerLink(elicitationId: string, options?: CallOptions): Promise<void>;
+  /**
    * Lists elicitations, newest first.
    *
    * @example
@@ -205,6 +225,13 @@ export function createClient(options: ClientOptions): ParleyClient {
     async withdraw(id, reason, { signal } = {}) {
       const call = { method: 'DELETE', path: elicitationPath(id), body: { reason }, signal } as const;
       return parseElicitation(await transport.request(call));
+    },
+    async createAnswerLink(id, { signal, ...body } = {}) {
+      const path = elicitationPath(id, '/answer-link');
+      return parseAnswerLink(await transport.request({ method: 'POST', path, body, signal }));
+    },
+    async revokeAnswerLink(id, { signal } = {}) {
+      await transport.request({ method: 'DELETE', path: elicitationPath(id, '/answer-link'), signal });
     },
     list: (filter = {}) => createList(transport, filter),
     events: (id, options = {}) => followStream(transport, id, options),

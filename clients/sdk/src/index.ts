@@ -1,5 +1,6 @@
 export {
   type Answer,
+  type AnswerLink,
   type CallOptions,
   type ElicitationChange,
   type ElicitationPage,
@@ -23,6 +24,7 @@ export type {
 export type { ErrorCode } from '@parley/shared/domain/errors';
 export type { FormContent } from '@parley/shared/domain/forms/answer';
 export {
+  type AnswerLinkOptions,
   type AskedElicitation,
   type AskOptions,
   type ClientOptions,

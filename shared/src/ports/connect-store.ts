@@ -4,7 +4,16 @@
  * provider reports by webhook. `waiting`: the report for which a browser waits. `binding`: waits until the deployer's
  * backend says whose browser it was. `blocked`: an address with too many failures.
  */
-export type ConnectFamily = 'session' | 'sign-in' | 'flow' | 'report' | 'waiting' | 'binding' | 'blocked';
+export type ConnectFamily =
+  | 'session'
+  | 'sign-in'
+  | 'flow'
+  | 'report'
+  | 'waiting'
+  | 'binding'
+  | 'blocked'
+  | 'answer-link'
+  | 'answer-browser';
 
 /** The name of an entry. `id` may be a bearer secret, so the store keeps only a hash of it. */
 export interface ConnectName {

@@ -88,7 +88,7 @@ export const Variables = z.object({
     .default('sub')
     .describe('Claim that names the user. With `email`, tokens need `email_verified: true`.'),
   PARLEY_API_KEYS: list(
-    'Service keys, comma separated: `tenant:secret`, or `tenant/name/scopes/expiry:secret` with some of the scopes `ask`, `read`, `chat`, `admin` joined by `+` and the first day (UTC) on which the key is refused, such as `acme/billing/ask+read/2027-01-31:secret`. Expiry, scopes and name may be omitted, in this order. Default scopes: `ask+read+chat`. Secrets have at least 8 characters, 24 in production.',
+    'Service keys, comma separated: `tenant:secret`, or `tenant/name/scopes/expiry:secret` with some of the scopes `ask`, `read`, `chat`, `link`, `admin` joined by `+` and the first day (UTC) on which the key is refused, such as `acme/billing/ask+read/2027-01-31:secret`. Expiry, scopes and name may be omitted, in this order. Default scopes: `ask+read+chat`. Secrets have at least 8 characters, 24 in production.',
   ),
   PARLEY_CORS_ORIGINS: list('Origins of pages that may call from a browser, comma separated.'),
 

@@ -27,6 +27,8 @@ export function keyAttacks(world: () => World): void {
       complete: { method: 'POST', path: `/v1/elicitations/${asked.elicitationId}/complete` },
       withdraw: { method: 'DELETE', path: `/v1/elicitations/${asked.elicitationId}` },
       follow: { path: `/v1/streams/${asked.streamRequestId}/events?userId=${owner.userId}` },
+      link: { method: 'POST', path: `/v1/elicitations/${asked.elicitationId}/answer-link` },
+      unlink: { method: 'DELETE', path: `/v1/elicitations/${asked.elicitationId}/answer-link` },
       letters: { path: '/v1/webhooks/dead-letters' },
       redrive: { method: 'POST', path: '/v1/webhooks/dead-letters/msg_el_x/redrive' },
     });
@@ -35,7 +37,14 @@ export function keyAttacks(world: () => World): void {
       ['asker', ['ask', 'read', 'wait', 'complete', 'withdraw', 'redrive']],
       ['reader', ['read', 'list', 'wait', 'follow', 'letters']],
       ['talker', []],
-      ['chief', ['ask', 'read', 'list', 'wait', 'complete', 'withdraw', 'follow', 'letters', 'redrive']],
+      ['linker', ['link', 'unlink']],
+      [
+        'chief',
+        [
+          ...['ask', 'read', 'list', 'wait', 'complete', 'withdraw', 'follow'],
+          ...['link', 'unlink', 'letters', 'redrive'],
+        ],
+      ],
     ] as const)('%s may make only the calls of its scopes', async (name, allowed) => {
       asked = await world().ask(owner);
       for (const [what, request] of Object.entries(calls())) {

@@ -18,6 +18,7 @@ export const SCOPED_KEYS = {
   asker: 'scoped-key-of-the-asker-0123456789',
   reader: 'scoped-key-of-the-reader-0123456789',
   talker: 'scoped-key-of-the-talker-0123456789',
+  linker: 'scoped-key-of-the-linker-0123456789',
   chief: 'scoped-key-of-the-chief-0123456789',
   expired: 'scoped-key-that-has-expired-0123456789',
 } as const;
@@ -25,6 +26,7 @@ const SCOPES_OF: Readonly<Record<keyof typeof SCOPED_KEYS, string>> = {
   asker: 'ask',
   reader: 'read',
   talker: 'chat',
+  linker: 'link',
   chief: 'admin',
   expired: 'ask+read/2026-01-01',
 };
@@ -45,6 +47,7 @@ const POD_ENV = {
     ),
   ].join(','),
   PARLEY_WEBHOOK_SECRETS: `acme:${WEBHOOK_SECRET}`,
+  PARLEY_PUBLIC_URL: 'https://parley.example',
   PARLEY_LOG_LEVEL: 'debug',
   PARLEY_LIMIT_ELICITATION_ANSWERS: String(LIMITS.elicitationAnswers),
   PARLEY_LIMIT_USER_OPEN: String(LIMITS.userOpen),

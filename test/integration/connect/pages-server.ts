@@ -1,9 +1,13 @@
+import type { Engine } from '@parley/shared/elicitations/engine';
 import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { createRouter, type Router } from '../../../services/api/src/http/router.ts';
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { accountRoutes } from '../../../services/api/src/surfaces/connect/accounts.ts';
+import { answerLinkRoutes } from '../../../services/api/src/surfaces/connect/answer/link-routes.ts';
+import { createAnswerLinks } from '../../../services/api/src/surfaces/connect/answer/links.ts';
+import { answerPageRoutes } from '../../../services/api/src/surfaces/connect/answer/page-routes.ts';
 import { type ConnectDeps, connectRoutes } from '../../../services/api/src/surfaces/connect/routes.ts';
 
 export interface PagesOptions {
@@ -13,9 +17,12 @@ export interface PagesOptions {
   readonly onFault?: ServeDeps['onFault'];
 }
 
+/** What the pages need, and the calls for answer links. */
+export type PagesDeps = ConnectDeps & { readonly engine: Pick<Engine, 'read'> };
+
 /** The hosted pages alone, as a pod serves them. */
 export function createPages(
-  deps: ConnectDeps,
+  deps: PagesDeps,
   { serviceKeys, tokenSecret, onFault = () => undefined }: PagesOptions,
 ): Router {
   const serve = createServe({
@@ -30,5 +37,13 @@ export function createPages(
     onFault,
     onStream: () => undefined,
   });
-  return createRouter({ surfaces: [connectRoutes(deps), accountRoutes(deps)], serve, corsOrigins: [] });
+  const { engine, publicUrl, onEvent } = deps;
+  const links = createAnswerLinks(deps.store);
+  const surfaces = [
+    answerLinkRoutes({ engine, pages: { publicUrl, links }, onEvent }),
+    answerPageRoutes({ ...deps, links }),
+    connectRoutes(deps),
+    accountRoutes(deps),
+  ];
+  return createRouter({ surfaces, serve, corsOrigins: [] });
 }

@@ -21,7 +21,6 @@ import { sweepFlows } from '../../../services/api/src/surfaces/connect/flows/swe
 import type { Identity } from '../../../services/api/src/surfaces/connect/identity/identity.ts';
 import { createOidcIdentity } from '../../../services/api/src/surfaces/connect/identity/oidc.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
-import type { ConnectDeps } from '../../../services/api/src/surfaces/connect/routes.ts';
 import type { ConnectTargets, CredentialTarget } from '../../../services/api/src/surfaces/connect/targets.ts';
 import { engineOn } from '../../contract/support/engines.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
@@ -31,7 +30,7 @@ import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { newKeys } from '../../vault/stores.ts';
 import { callLimitsOn } from '../http/call-limits.ts';
-import { createPages } from './pages-server.ts';
+import { createPages, type PagesDeps } from './pages-server.ts';
 
 export const ADA: Owner = { tenant: 'acme', userId: 'ada' };
 export const TOKEN_SECRET = 'a secret of tests, and of nothing else';
@@ -47,7 +46,7 @@ export interface WorldOptions {
   readonly wrap?: (connector: Connector) => Connector;
   /** Other services, by tool id; made once the address of the pages is known. */
   readonly services?: (publicUrl: string) => Readonly<Record<string, Connector>>;
-  readonly deps?: Partial<ConnectDeps>;
+  readonly deps?: Partial<PagesDeps>;
   /** Over the vault of the pages, to make it odd. */
   readonly wrapVault?: (vault: Vault) => Vault;
 }
@@ -57,7 +56,7 @@ interface Pod {
   readonly backend: Backend;
   readonly engine: Engine;
   readonly vault: Vault;
-  readonly deps: ConnectDeps;
+  readonly deps: PagesDeps;
   /** Resolves when all its connections work. */
   healthy(): Promise<unknown>;
 }
@@ -110,7 +109,11 @@ export async function startWorld(options: WorldOptions) {
   const pods = [await openPod(options, shared), await openPod(options, shared)] as const;
   const handlers = pods.map(({ deps }) =>
     createPages(deps, {
-      serviceKeys: ['acme:a-service-key'],
+      serviceKeys: [
+        'acme:a-service-key',
+        'acme/linker/ask+link:a-linking-key',
+        'globex/other/link:another-linking-key',
+      ],
       tokenSecret: TOKEN_SECRET,
       onFault: (error, at) => log.error({ err: error, ...at }, 'fault'),
     }),
@@ -244,7 +247,7 @@ function identityOf(
   });
 }
 
-type Shared = Omit<ConnectDeps, 'engine' | 'elicitations' | 'store' | 'limits' | 'vault' | 'callLimits'> & {
+type Shared = Omit<PagesDeps, 'engine' | 'elicitations' | 'store' | 'limits' | 'vault' | 'callLimits'> & {
   readonly keys: KeyRing;
 };
 

@@ -20,6 +20,25 @@ export function callSuite(world: () => World): void {
   const url = () => world().balancer.url;
   const service = () => serviceAt(url());
 
+  describe('an answer link', () => {
+    it('leads to the page of its question on every pod, until it is revoked', async () => {
+      const { elicitation } = await service().start(colourQuestion({}));
+      const link = await service().createAnswerLink(elicitation.elicitationId, { expiresInSeconds: 60 });
+      const { origin, pathname, hash } = new URL(link.url);
+      expect(origin).toBe('https://parley.example');
+      expect(hash).toMatch(/^#[\w-]{43}$/);
+      expect(Date.parse(link.expiresAt)).toBeLessThanOrEqual(Date.parse(elicitation.expiresAt));
+      for (const pod of world().pods) {
+        const page = await fetch(`${pod.url}${pathname}`);
+        expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('Show the question')]);
+      }
+      await service().revokeAnswerLink(elicitation.elicitationId);
+      await service().withdraw(elicitation.elicitationId);
+      const late = await failureOf(service().createAnswerLink(elicitation.elicitationId));
+      expect(late.code).toBe('already_settled');
+    });
+  });
+
   describe('retries', () => {
     it('send a lost answer again with the same response id', async () => {
       const { elicitation } = await service().start(colourQuestion({}));

@@ -18,7 +18,9 @@ const TENANT = 'acme';
 
 /** The environment of every pod of these tests. */
 export const POD_ENV = {
-  PARLEY_API_KEYS: `${TENANT}:${SERVICE_KEY}`,
+  PARLEY_API_KEYS: `${TENANT}/tests/ask+read+chat+link:${SERVICE_KEY}`,
+  // Links begin with it; the tests open their paths at the balancer.
+  PARLEY_PUBLIC_URL: 'https://parley.example',
   PARLEY_JWT_SECRET: JWT_SECRET,
   PARLEY_LOG_LEVEL: 'warn',
 };

@@ -1,14 +1,42 @@
+import type { Fault } from '@parley/shared/domain/forms/fault';
+import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
+import type { FormField } from '@parley/shared/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { html } from '../../../services/api/src/surfaces/connect/pages/html.ts';
 import { LANGUAGES, languageOf } from '../../../services/api/src/surfaces/connect/pages/language.ts';
 import { stringsOf } from '../../../services/api/src/surfaces/connect/pages/string-table.ts';
 
+const RULES = ['required', 'number', 'integer', 'safe', 'choice', 'nul'] as const;
+const LIMITS = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'] as const;
+const FAULTS: readonly Fault[] = [
+  ...RULES.map((rule) => ({ rule })),
+  ...LIMITS.map((rule) => ({ rule, limit: 3 })),
+  ...TEXT_FORMATS.map((format) => ({ rule: 'format', format }) as const),
+];
+const choices = { type: 'string' as const, enum: ['a', 'b', 'c'] };
+const FIELDS: readonly FormField[] = [
+  { type: 'string', minLength: 2, maxLength: 5 },
+  { type: 'string', maxLength: 1 },
+  { type: 'integer', minimum: 2, maximum: 4 },
+  { type: 'array', items: choices, minItems: 1 },
+  { type: 'array', items: choices, minItems: 2, maxItems: 2 },
+  { type: 'string', format: 'date-time' },
+];
+/** What functions are called with that take no names, by a part of their path. */
+const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
+  '.wait': [1, 7],
+  '.timeLeft': [1_000, 120_000, 7_200_000, 172_800_000],
+  '.hint': FIELDS,
+  '.fault': FAULTS,
+};
+
 /** Every string of a table by its path, with functions given names that can be found again. */
 function flat(value: unknown, path = ''): (readonly [path: string, text: string])[] {
   if (typeof value === 'string') return [[path, value]];
   if (typeof value === 'function') {
-    if (path.includes('.wait')) return [1, 7].map((count) => [`${path}(${count})`, String(value(count))]);
+    const [, given] = Object.entries(ARGUMENTS).find(([name]) => path.includes(name)) ?? [];
+    if (given !== undefined) return given.map((one, at) => [`${path}(${at})`, String(value(one))]);
     return [[`${path}()`, String(value(html`<1>`, html`<2>`))]];
   }
   return Object.entries(value ?? {}).flatMap(([key, part]) => flat(part, `${path}.${key}`));

@@ -1,3 +1,8 @@
+import type { FormField } from '@parley/shared/domain/forms/value';
+import {
+  initialValues,
+  type ShownField,
+} from '../../../services/api/src/surfaces/connect/pages/answer/controls.ts';
 import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
 
 const FAILURES = [
@@ -82,6 +87,9 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
     url: 'https://issues.example.com/authorize?client_id=parley&state=abc&scope=issues%3Aread',
     origin: 'https://issues.example.com',
   },
+  'answer-entry': { page: 'answer-entry', enter: { action: `/auth/answer/${ID}/open`, csrf: 'open-token' } },
+  answered: { page: 'answered' },
+  'answer-spent': { page: 'answer-spent' },
   waiting: { page: 'waiting', again: `/auth/connect/${ID}/wait` },
   done: {
     page: 'done',
@@ -112,3 +120,102 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
   'too-many': { page: 'too-many', retryAfterSeconds: 10 },
   unavailable: { page: 'unavailable', requestId },
 };
+
+type AnswerView = Extract<ConnectView, { page: 'answer' }>;
+
+/** One field of each kind, titled and untitled, required and not. */
+const FIELDS: Readonly<Record<string, FormField>> = {
+  name: {
+    type: 'string',
+    title: 'Full name',
+    description: 'As in your passport.',
+    minLength: 2,
+    maxLength: 80,
+  },
+  story: { type: 'string', maxLength: 2_000, default: 'First line\nSecond line' },
+  mail: { type: 'string', format: 'email', title: 'Email address' },
+  site: { type: 'string', format: 'uri' },
+  day: { type: 'string', format: 'date', default: '2026-03-01' },
+  when: { type: 'string', format: 'date-time' },
+  bags: { type: 'integer', title: 'Bags', minimum: 0, maximum: 3, default: 1 },
+  weight: { type: 'number', minimum: 0.5 },
+  insured: { type: 'boolean', title: 'Travel insurance' },
+  seat: {
+    type: 'string',
+    title: 'Seat',
+    enum: ['window', 'aisle'],
+    enumNames: ['Window seat', 'Aisle seat'],
+  },
+  country: {
+    type: 'string',
+    oneOf: Array.from({ length: 12 }, (_, at) => ({ const: `c${at}`, title: `Country number ${at}` })),
+    default: 'c3',
+  },
+  meals: {
+    type: 'array',
+    title: 'Meals',
+    items: { type: 'string', enum: ['vegan', 'halal', 'none'] },
+    minItems: 1,
+    maxItems: 2,
+  },
+};
+
+const fields: ShownField[] = Object.entries(FIELDS).map(([name, schema], at) => ({
+  at,
+  name,
+  schema,
+  isRequired: at % 2 === 0,
+  values: initialValues(schema),
+}));
+const answerForm: AnswerView = {
+  page: 'answer',
+  asking: { agent: 'Travel assistant', message: 'Which flight suits you?' },
+  title: 'Your trip to Lisbon',
+  description: 'The booking is made as soon as you answer.',
+  fields,
+  leftMs: 3 * 60 * 60_000,
+  proceed: { action: `/auth/answer/${ID}/accept`, csrf: 'accept-token' },
+  decline: { action: `/auth/answer/${ID}/decline`, csrf: 'decline-token' },
+};
+const { title: _title, description: _description, ...plainAnswer } = answerForm;
+
+/** The page of a question: with every kind of field, with faults, short, and with an address. */
+export const ANSWER_SAMPLES: Readonly<Record<string, AnswerView>> = {
+  'answer-form': answerForm,
+  'answer-faulty': {
+    ...answerForm,
+    fields: fields.map((field) => ({
+      ...field,
+      values: field.name === 'day' ? field.values : ['1'],
+      fault: { rule: 'required' },
+    })),
+  },
+  'answer-short': { ...plainAnswer, asking: { message: 'May I book it?' }, fields: fields.slice(8, 9) },
+  'answer-address': { ...plainAnswer, fields: [], origin: 'https://pay.example.com', leftMs: 50_000 },
+};
+
+/** The view with `text` in every place that text from outside can reach. */
+export function filledAnswer(view: AnswerView, text: string): AnswerView {
+  const filled = (schema: FormField): FormField => ({ ...schema, title: text, description: text });
+  const choices = (schema: FormField): FormField => {
+    if (schema.type === 'array') return { ...schema, items: { type: 'string', enum: [text, text, text] } };
+    if ('enum' in schema) return { ...schema, enum: [text, text], enumNames: [text, text] };
+    return 'oneOf' in schema
+      ? { ...schema, oneOf: schema.oneOf.map(() => ({ const: text, title: text })) }
+      : schema;
+  };
+  const isTyped = ({ type, ...schema }: FormField) =>
+    type === 'string' && !('enum' in schema || 'oneOf' in schema);
+  return {
+    ...view,
+    asking: { agent: text, message: text },
+    title: text,
+    description: text,
+    fields: view.fields.map((field) => ({
+      ...field,
+      name: text,
+      schema: choices(filled(field.schema)),
+      values: isTyped(field.schema) ? [text] : field.values,
+    })),
+  };
+}

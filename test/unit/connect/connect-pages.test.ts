@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LANGUAGES, type Language } from '../../../services/api/src/surfaces/connect/pages/language.ts';
 import { type PageOptions, renderPage } from '../../../services/api/src/surfaces/connect/pages/page.ts';
 import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
-import { SAMPLES } from './connect-pages-views.ts';
+import { ANSWER_SAMPLES, filledAnswer, SAMPLES } from './connect-pages-views.ts';
 
 const NONCE = 'bm9uY2Utbm9uY2Utbm9uY2U';
 const OPTIONS: PageOptions = { language: 'en', nonce: NONCE, https: true, keepsOpener: false };
@@ -98,7 +98,7 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
     expect(page.html).not.toMatch(/<(?:img|link|iframe|object|embed|base)\b/u);
     expect(skeletonOf(page.html).join('')).not.toMatch(/\s(?:style|src|on\w+)=/u);
     const addresses = [...page.html.matchAll(/\s(?:href|action)="([^"]*)"/gu)].map(([, address]) => address);
-    const own = name === 'continue' ? /^https:\/\/issues\.example\.com\// : /^\/auth\/connect\//;
+    const own = name === 'continue' ? /^https:\/\/issues\.example\.com\// : /^\/auth\/(?:connect|answer)\//;
     for (const address of addresses) expect(address).toMatch(own);
   });
 
@@ -134,6 +134,46 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
         expect(skeletonOf(filled)).toEqual(calm);
         expect(filled).not.toMatch(INVISIBLE);
         expect(filled.isWellFormed()).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe.each(
+  LANGUAGES.flatMap((language) =>
+    Object.entries(ANSWER_SAMPLES).map(([name, view]) => ({ language, name, view })),
+  ),
+)('in $language, the page of $name', ({ language, view }) => {
+  it('is one document without another script, style or address', () => {
+    const { html } = render(view, language);
+    expect(html.match(/<h1>/gu)).toHaveLength(1);
+    expect(html).not.toMatch(/undefined|\[object|NaN|<script|<(?:img|link|iframe|object|embed|base)\b/u);
+    expect(skeletonOf(html).join('')).not.toMatch(/\s(?:style|src|href|on\w+)=/u);
+    const actions = [...html.matchAll(/\saction="([^"]*)"/gu)].map(([, action]) => action);
+    expect(actions).toEqual([view.proceed.action, view.decline.action]);
+  });
+
+  it('refers only to ids that exist, each once, and names every control', () => {
+    const { html } = render(view, language);
+    const ids = [...html.matchAll(/\sid="([^"]*)"/gu)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, described = ''] of html.matchAll(/aria-describedby="([^"]*)"/gu))
+      for (const id of described.split(' ')) expect(ids).toContain(id);
+    for (const [control] of html.matchAll(
+      /<(?:input(?! type="(?:hidden|radio|checkbox)")|select|textarea)[^>]*>/gu,
+    ))
+      expect(html).toContain(`<label for="${/\sid="([^"]*)"/u.exec(control)?.[1]}">`);
+  });
+
+  it('escapes every text of the question and of the person', () => {
+    const calm = skeletonOf(render(filledAnswer(view, 'calm'), language).html);
+    fc.assert(
+      fc.property(hostile, (text) => {
+        fc.pre(text.trim() !== '' && !text.includes('\n') && !text.includes('\r'));
+        const { html } = render(filledAnswer(view, text), language);
+        expect(skeletonOf(html)).toEqual(calm);
+        expect(html.isWellFormed()).toBe(true);
       }),
       { numRuns: 60 },
     );

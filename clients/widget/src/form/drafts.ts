@@ -1,4 +1,5 @@
 import type { Fault } from '@parley/shared/domain/forms/fault';
+import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
 import type { Draft, Field } from './fields.ts';
 import { offsetTimeOf } from './local-time.ts';
@@ -55,21 +56,8 @@ function readText(
 ): unknown {
   if (text === '') return undefined;
   if (kind === 'date-time') return offsetTimeOf(text) ?? text;
-  if (kind === 'number' || kind === 'integer') return readNumber(kind, text) ?? text;
+  if (kind === 'number' || kind === 'integer') return readTypedNumber(kind, text) ?? text;
   return text;
-}
-
-/** A number in plain or scientific notation; undefined for other notations, such as hexadecimal or grouped digits. */
-function readNumber(kind: 'number' | 'integer', text: string): number | undefined {
-  const plain = text.replace(/^\u2212/, '-');
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain)) return undefined;
-  // Rounding must not turn a fraction into an integer.
-  if (kind === 'integer' && isFraction(plain)) return undefined;
-  return Number(plain);
-}
-
-function isFraction(text: string): boolean {
-  return /^[^e]*\.\d*[1-9]\d*$/i.test(text);
 }
 
 function chosen(choices: readonly { readonly value: string }[], draft: Draft, required: boolean): unknown {
@@ -82,5 +70,5 @@ function chosen(choices: readonly { readonly value: string }[], draft: Draft, re
 function faultOfNumber({ kind }: Field, value: unknown): FieldFault | undefined {
   if (typeof value !== 'string' || (kind !== 'number' && kind !== 'integer')) return undefined;
   if (/^[\s\d.,'+-]*,[\s\d.,']*$/.test(value)) return { rule: 'comma' };
-  return kind === 'integer' && isFraction(value) ? { rule: 'integer' } : undefined;
+  return kind === 'integer' && isTypedFraction(value) ? { rule: 'integer' } : undefined;
 }

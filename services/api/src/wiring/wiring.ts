@@ -34,6 +34,7 @@ import { aiSdkRoutes } from '../surfaces/ai-sdk/routes.ts';
 import { openAiRoutes } from '../surfaces/openai/routes.ts';
 import { restRoutes } from '../surfaces/rest/routes.ts';
 import { type WiredAgents, wireAgents } from './agents.ts';
+import { wireAnswerPages } from './answer-pages.ts';
 import { createApp } from './app.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
@@ -223,7 +224,8 @@ function createPodApp(parts: AppParts): Router {
 }
 
 /** Every surface of the pod, one line each. */
-function createSurfaces({ env, backend, engine, limits, draining, agents }: AppParts): Surface[] {
+function createSurfaces(parts: AppParts): Surface[] {
+  const { env, backend, engine, limits, draining, agents } = parts;
   const turns = agents?.turns;
   const pages = agents?.connect;
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
@@ -233,6 +235,8 @@ function createSurfaces({ env, backend, engine, limits, draining, agents }: AppP
     restRoutes({ engine, limits, webhooks, hasConnectPage }),
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
+    // Before the connect pages, which answer for the rest of /auth.
+    ...wireAnswerPages(parts),
     ...(pages === undefined ? [] : pages.surfaces),
   ];
 }

@@ -8,6 +8,14 @@ export type ConnectEvent =
   /** A credential became usable; `kept` when the question had ended by then. */
   | ({ readonly type: 'completed'; readonly elicitationId: string; readonly kept: boolean } & CredentialRef)
   | { readonly type: 'declined'; readonly elicitationId: string; readonly tenant: string }
+  /** An asker made or revoked an answer link, or a browser opened one. `key` names the asker's service key. */
+  | {
+      readonly type: 'link';
+      readonly change: 'made' | 'revoked' | 'opened';
+      readonly elicitationId: string;
+      readonly tenant: string;
+      readonly key?: string | undefined;
+    }
   /** A person disconnected an account; `revoked` is what the provider did. */
   | {
       readonly type: 'disconnected';

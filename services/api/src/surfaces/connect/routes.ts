@@ -1,40 +1,22 @@
 import { userOf } from '../../http/reply.ts';
-import {
-  bearer,
-  formBody,
-  jsonBody,
-  type RequestHead,
-  type Route,
-  rawBody,
-  route,
-  type Surface,
-} from '../../http/route.ts';
-import type { Browser } from './flows/browser.ts';
+import { bearer, jsonBody, type Route, rawBody, route, type Surface } from '../../http/route.ts';
 import { decline, start, takeSecret } from './handlers/act.ts';
 import { BindingReport, complete } from './handlers/binding.ts';
 import { callback } from './handlers/callback.ts';
+import { missingPage, type PageRoute, pageRoute, withRequestId } from './handlers/page-route.ts';
 import { type ConnectDeps, createParts, type Parts } from './handlers/parts.ts';
-import { errorAnswer, programReply, readVisit, replyOf } from './handlers/reply.ts';
+import { programReply } from './handlers/reply.ts';
 import { showAlias, showConnect } from './handlers/show.ts';
 import { signedIn, signIn, signOut } from './handlers/sign-in.ts';
-import { type PageReply, page, type Visit } from './handlers/visit.ts';
 import { waiting } from './handlers/waiting.ts';
 import { refusalOf, verifierOf, webhook } from './handlers/webhook.ts';
 
 export type { ConnectDeps } from './handlers/parts.ts';
 
-const FORM_BYTES_MAX = 16 * 1024;
 const COMPLETE_BYTES_MAX = 16 * 1024;
 const WEBHOOK_BYTES_MAX = 256 * 1024;
 
-interface PageRoute {
-  readonly method: 'GET' | 'POST';
-  readonly path: string;
-  readonly handle: (parts: Parts, visit: Visit) => Promise<PageReply>;
-  readonly readsOnly?: true;
-}
-
-const PAGES: readonly PageRoute[] = [
+const PAGES: readonly PageRoute<Parts>[] = [
   { method: 'GET', path: '/auth/connect', handle: showAlias, readsOnly: true },
   { method: 'GET', path: '/auth/connect/:id', handle: showConnect, readsOnly: true },
   { method: 'POST', path: '/auth/connect/:id/sign-in', handle: signIn },
@@ -52,26 +34,10 @@ const COMPLETE = { method: 'POST', path: '/auth/complete' } as const;
 /** All of `/auth`: the hosted pages, from the link in a chat to a usable credential, and what reports to them. */
 export function connectRoutes(deps: ConnectDeps): Surface {
   const parts = createParts(deps);
-  const missing = (head: RequestHead) =>
-    replyOf(parts, readVisit(parts, { head, caller: parts.cookie.read(head) }), page({ page: 'not-found' }));
   return {
     routes: [...PAGES.map((one) => pageRoute(parts, one)), webhookRoute(parts), completeRoute(parts)],
-    below: { path: '/auth', missing },
+    below: { path: '/auth', missing: missingPage(parts) },
   };
-}
-
-function pageRoute(parts: Parts, { handle, ...where }: PageRoute): Route {
-  return route<undefined, URLSearchParams | undefined, Browser>({
-    ...where,
-    proof: { by: 'session', read: (head) => parts.cookie.read(head) },
-    ...(where.method === 'POST' && { body: formBody(FORM_BYTES_MAX) }),
-    async handle({ head, caller, params, body }) {
-      const visit = readVisit(parts, { head, caller, params, form: body });
-      return replyOf(parts, visit, await handle(withRequestId(parts, head), visit));
-    },
-    refuse: (error, { head, caller = parts.cookie.read(head) }) =>
-      replyOf(parts, readVisit(parts, { head, caller }), errorAnswer(error, head.requestId)),
-  });
 }
 
 function webhookRoute(parts: Parts): Route {
@@ -99,9 +65,4 @@ function completeRoute(parts: Parts): Route {
       return programReply(await complete(withRequestId(parts, head), userOf(caller), body));
     },
   });
-}
-
-/** The parts for one request: what happens in it is noted under its id. */
-function withRequestId(parts: Parts, { requestId }: RequestHead): Parts {
-  return { ...parts, onEvent: (event) => parts.onEvent(event, requestId) };
 }

@@ -2,12 +2,12 @@ import type { RequestHead } from '../../../http/route.ts';
 import { isOurForm } from '../flows/browser.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
-import type { Parts } from './parts.ts';
+import type { PageParts } from './parts.ts';
 import { single, type Visit } from './visit.ts';
 
 /** The fields of a form that one of our own pages sent, or the page that says why it is not taken. */
 export async function readForm(
-  parts: Parts,
+  parts: Pick<PageParts, 'publicUrl' | 'attempts'>,
   visit: Visit,
   retry: string | undefined,
 ): Promise<{ readonly fields: URLSearchParams } | { readonly view: ConnectView }> {

@@ -39,23 +39,34 @@ export interface ConnectDeps {
   readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
 }
 
-/** What the routes share. */
-export interface Parts extends ConnectDeps {
+/** What any hosted page needs of the deployment. */
+export type PageDeps = Pick<
+  ConnectDeps,
+  'publicUrl' | 'store' | 'limits' | 'notifyOrigins' | 'proxyHops' | 'failuresMax' | 'postsMax' | 'onEvent'
+>;
+
+/** What the routes of hosted pages share. */
+export interface PageParts extends PageDeps {
   readonly https: boolean;
   readonly cookie: BrowserCookie;
-  readonly sessions: Sessions;
-  readonly flows: Flows;
   readonly attempts: Attempts;
 }
 
-export function createParts(deps: ConnectDeps): Parts {
+/** What the routes of the connect page share. */
+export interface Parts extends ConnectDeps, PageParts {
+  readonly sessions: Sessions;
+  readonly flows: Flows;
+}
+
+export function createPageParts<Deps extends PageDeps>(deps: Deps): Deps & PageParts {
   const https = deps.publicUrl.startsWith('https://');
+  return { ...deps, https, cookie: createBrowserCookie({ https }), attempts: createAttempts(deps) };
+}
+
+export function createParts(deps: ConnectDeps): Parts {
   return {
-    ...deps,
-    https,
-    cookie: createBrowserCookie({ https }),
+    ...createPageParts(deps),
     sessions: createSessions(deps.store),
     flows: createFlows({ store: deps.store, keys: deps.keys, mintTaker: randomUUID }),
-    attempts: createAttempts(deps),
   };
 }

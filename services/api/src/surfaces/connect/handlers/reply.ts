@@ -5,7 +5,7 @@ import { addressOf } from '../flows/attempts.ts';
 import type { Browser } from '../flows/browser.ts';
 import { languageOf } from '../pages/language.ts';
 import { renderPage } from '../pages/page.ts';
-import type { Parts } from './parts.ts';
+import type { PageParts } from './parts.ts';
 import { type PageReply, type ProgramAnswer, page, type Visit } from './visit.ts';
 
 const NONCE_BYTES = 16;
@@ -18,7 +18,10 @@ interface PageCall {
 }
 
 /** One request to a hosted page, as its handlers read it. */
-export function readVisit(parts: Parts, { head, caller, params, form }: PageCall): Visit {
+export function readVisit(
+  parts: Pick<PageParts, 'proxyHops'>,
+  { head, caller, params, form }: PageCall,
+): Visit {
   const mark = head.url.indexOf('?');
   return {
     head,
@@ -32,7 +35,7 @@ export function readVisit(parts: Parts, { head, caller, params, form }: PageCall
 }
 
 /** The reply of an answer to a person. A new browser is given its cookie. */
-export function replyOf(parts: Parts, visit: Visit, answer: PageReply): Reply {
+export function replyOf(parts: PageParts, visit: Visit, answer: PageReply): Reply {
   const newId = answer.browserId ?? (visit.browser.isNew ? visit.browser.id : undefined);
   const cookie = newId === undefined ? {} : { 'set-cookie': parts.cookie.header(newId) };
   if (answer.type === 'moved') {

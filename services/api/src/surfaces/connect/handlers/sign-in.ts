@@ -107,7 +107,10 @@ function failed(
 }
 
 /** Counts a failure of this address. Returns the page to show instead once the address has too many. */
-export async function counted({ attempts }: Parts, { address }: Visit): Promise<ConnectView | undefined> {
+export async function counted(
+  { attempts }: Pick<Parts, 'attempts'>,
+  { address }: Visit,
+): Promise<ConnectView | undefined> {
   const seconds = await attempts.failed(address);
   return seconds === undefined ? undefined : { page: 'too-many', retryAfterSeconds: seconds };
 }

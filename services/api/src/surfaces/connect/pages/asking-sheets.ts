@@ -15,13 +15,11 @@ import {
   scopeList,
 } from './parts.ts';
 import type { PageStrings } from './strings.ts';
-import type { Asking, ConnectView } from './view.ts';
+import type { ConnectView } from './view.ts';
+import { askerOf, wordsOf } from './words.ts';
 
 type AskingView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
 
-// Longer words get a place of their own to scroll in, so that the choice below stays in reach; see style.ts.
-const WORDS_SHORT = 400;
-const WORDS_SHORT_LINES = 8;
 const USER_ID_LENGTH_MAX = 255;
 const PROCEED_ID = 'proceed';
 
@@ -126,21 +124,6 @@ ${field.help === undefined ? undefined : html`<p class="help" id="secret-help">$
 
 function personRow(person: string | undefined, { asking }: PageStrings) {
   return person === undefined ? undefined : ([asking.person, name(person)] as const);
-}
-
-/** Who asks, within a sentence and at its start. */
-function askerOf({ agent }: Asking, { asking }: PageStrings): { asker: Html; askerFirst: Html } {
-  if (agent !== undefined) return { asker: name(agent), askerFirst: name(agent) };
-  return { asker: plain(asking.unnamed), askerFirst: plain(asking.unnamedFirst) };
-}
-
-function wordsOf(question: Asking, strings: PageStrings): Html | undefined {
-  const { message } = question;
-  if (message.trim() === '') return undefined;
-  const long = message.length > WORDS_SHORT || message.split('\n').length > WORDS_SHORT_LINES;
-  // What scrolls must be reachable by keyboard, and say what it is.
-  const reach = long ? html` class="long" tabindex="0" role="group" aria-labelledby="words"` : undefined;
-  return html`<figure class="words"><figcaption id="words">${strings.asking.words(askerOf(question, strings).askerFirst)}</figcaption><blockquote dir="auto"${reach}>${message}</blockquote></figure>`;
 }
 
 function laterOf(person: string | undefined, { asking }: PageStrings): Html | undefined {

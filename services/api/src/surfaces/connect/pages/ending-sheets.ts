@@ -1,8 +1,9 @@
 import { type Html, html } from './html.ts';
 import type { Sheet } from './layout.ts';
 import type { Mark } from './marks.ts';
+import type { Notice } from './notice.ts';
 import { actions, buttonForm, buttonLink, code, paragraph, plain } from './parts.ts';
-import type { FailureReason, Notice, PageStrings } from './strings.ts';
+import type { FailureReason, PageStrings } from './strings.ts';
 import type { ConnectView } from './view.ts';
 
 type EndingView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;

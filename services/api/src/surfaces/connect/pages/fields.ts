@@ -1,2 +1,2 @@
 /** Names of the fields that pages post, as `application/x-www-form-urlencoded`. */
-export const FORM_FIELDS = { csrf: 'csrf', secret: 'secret', user: 'user' } as const;
+export const FORM_FIELDS = { csrf: 'csrf', secret: 'secret', user: 'user', token: 'token' } as const;

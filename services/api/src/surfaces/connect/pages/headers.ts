@@ -4,7 +4,7 @@ export interface HeaderFacts {
   readonly language: Language;
   readonly nonce: string;
   readonly https: boolean;
-  /** Whether the page holds our one script. */
+  /** Whether the page holds a script of ours. */
   readonly script: boolean;
   /** Whether the page that opened this one is notified at the end, for which the two must stay connected. */
   readonly keepsOpener: boolean;

@@ -16,6 +16,8 @@ export interface Sheet {
   readonly refresh?: { readonly seconds: number; readonly url: string };
   /** The message to the page that opened this one, and the origins that may receive it. */
   readonly tell?: { readonly elicitationId: string; readonly origins: readonly string[] };
+  /** Our own script of this page, the same text for everyone. */
+  readonly script?: Html;
   readonly retryAfterSeconds?: number;
 }
 
@@ -27,7 +29,7 @@ if (window.opener) for (const origin of origins.split(' ')) window.opener.postMe
 
 /** The whole document. */
 export function documentOf(sheet: Sheet, language: Language, nonce: string): string {
-  const { refresh, tell } = sheet;
+  const { refresh, tell, script } = sheet;
   return html`<!doctype html>
 <html lang="${language}">
 <head>
@@ -42,7 +44,7 @@ ${markOf(sheet.mark)}
 <h1>${sheet.heading ?? sheet.title}</h1>
 ${sheet.body}
 </main>
-${tell === undefined ? undefined : html`<script nonce="${nonce}" data-id="${tell.elicitationId}" data-origins="${tell.origins.join(' ')}">${TELL}</script>\n`}</body>
+${tell === undefined ? undefined : html`<script nonce="${nonce}" data-id="${tell.elicitationId}" data-origins="${tell.origins.join(' ')}">${TELL}</script>\n`}${script === undefined ? undefined : html`<script nonce="${nonce}">${script}</script>\n`}</body>
 </html>
 `.toString();
 }

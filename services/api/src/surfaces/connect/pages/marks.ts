@@ -11,7 +11,8 @@ export type Mark =
   | 'ended'
   | 'time'
   | 'stop'
-  | 'fault';
+  | 'fault'
+  | 'question';
 
 // On a grid of 24, drawn with strokes.
 const SHAPES: Readonly<Record<Mark, Html>> = {
@@ -24,6 +25,7 @@ const SHAPES: Readonly<Record<Mark, Html>> = {
   ended: html`<path d="M6 12h12"/>`,
   time: html`<circle cx="12" cy="12" r="9"/><path d="M12 7v5l3 2"/>`,
   stop: html`<circle cx="12" cy="12" r="9"/><path d="M6 6l12 12"/>`,
+  question: html`<path d="M9 9a3 3 0 1 1 4.5 2.6c-.9.6-1.5 1.2-1.5 2.4M12 17.5v.5"/>`,
   fault: html`<path d="M12 6v7M12 17.5v.5"/>`,
 };
 

@@ -39,7 +39,7 @@ export function renderPage(view: ConnectView, options: PageOptions): HtmlPage {
     nonce: options.nonce,
     https: options.https,
     keepsOpener: options.keepsOpener,
-    script: sheet.tell !== undefined,
+    script: sheet.tell !== undefined || sheet.script !== undefined,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
   return { status: sheet.status, headers, html: documentOf(sheet, options.language, options.nonce) };

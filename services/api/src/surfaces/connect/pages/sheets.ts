@@ -1,3 +1,4 @@
+import { answerEntrySheet, answerSheet } from './answer/sheets.ts';
 import { consentSheet, devSignInSheet, secretSheet, signInSheet } from './asking-sheets.ts';
 import {
   failedSheet,
@@ -23,6 +24,14 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Sheet {
       return consentSheet(view, strings);
     case 'secret':
       return secretSheet(view, strings);
+    case 'answer-entry':
+      return answerEntrySheet(view, strings);
+    case 'answer':
+      return answerSheet(view, strings);
+    case 'answered':
+      return noticeSheet(200, 'good', strings.answer.answered);
+    case 'answer-spent':
+      return noticeSheet(403, 'stop', strings.answer.spent);
     case 'continue':
       return continueSheet(view, strings);
     case 'waiting':

@@ -1,3 +1,4 @@
+import { GERMAN_ANSWER } from './answer/strings-de.ts';
 import { html } from './html.ts';
 import type { PageStrings } from './strings.ts';
 
@@ -67,6 +68,7 @@ export const GERMAN: PageStrings = {
     proceed: 'Verbinden',
     onceProceed: 'Übergeben',
   },
+  answer: GERMAN_ANSWER,
   continue: {
     title: (host) => html`Weiter zu ${host}`,
     lead: 'Sie werden weitergeleitet zu',

@@ -1,3 +1,4 @@
+import { ENGLISH_ANSWER } from './answer/strings-en.ts';
 import { html } from './html.ts';
 import type { PageStrings } from './strings.ts';
 
@@ -66,6 +67,7 @@ export const ENGLISH: PageStrings = {
     proceed: 'Connect',
     onceProceed: 'Hand over',
   },
+  answer: ENGLISH_ANSWER,
   continue: {
     title: (host) => html`On the way to ${host}`,
     lead: 'You are being sent to',

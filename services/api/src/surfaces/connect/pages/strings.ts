@@ -1,4 +1,6 @@
+import type { AnswerStrings } from './answer/strings.ts';
 import type { Html } from './html.ts';
+import type { Notice } from './notice.ts';
 import type { ConnectView } from './view.ts';
 
 /** A sentence as it is, or around names that were made markup already. */
@@ -7,13 +9,6 @@ type Around2 = (first: Html, second: Html) => Html;
 
 export type FailureReason = Extract<ConnectView, { page: 'failed' }>['reason'];
 export type SecretFault = NonNullable<Extract<ConnectView, { page: 'secret' }>['fault']>;
-
-/** A page that says one thing: what happened, and what to do next. */
-export interface Notice {
-  readonly title: string;
-  readonly what: string;
-  readonly next: string;
-}
 
 /** Everything the pages say, in one language; whole sentences, so that every language can order its own. */
 export interface PageStrings {
@@ -77,6 +72,7 @@ export interface PageStrings {
     readonly proceed: string;
     readonly onceProceed: string;
   };
+  readonly answer: AnswerStrings;
   readonly continue: {
     readonly title: Around1;
     readonly lead: string;

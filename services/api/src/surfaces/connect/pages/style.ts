@@ -76,11 +76,19 @@ dd { margin: 0; }
 
 label { display: block; margin-bottom: .25rem; font-weight: 600; }
 .help { margin: 0 0 .5rem; color: var(--quiet); font-size: .9375rem; }
-input:not([type=hidden]) {
+input:not([type=hidden], [type=radio], [type=checkbox]), select, textarea {
   width: 100%; min-height: 2.75rem; margin: 0 0 1rem; padding: .5rem .75rem; font: inherit; color: inherit;
   background: var(--card); border: 1px solid var(--edge); border-radius: 8px;
 }
-input[aria-invalid=true] { border-color: var(--bad); border-width: 2px; }
+:is(input, select, textarea)[aria-invalid=true] { border-color: var(--bad); border-width: 2px; }
+.field { min-width: 0; margin: 0 0 1.25rem; padding: 0; border: 0; }
+.field .quiet { font-weight: 400; }
+.field > :last-child { margin-bottom: 0; }
+legend { padding: 0; margin-bottom: .25rem; font-weight: 600; }
+.choices { display: grid; gap: .25rem; }
+.choice { display: flex; gap: .625rem; align-items: center; min-height: 2.75rem; margin: 0; font-weight: 400; cursor: pointer; }
+.choice input { flex: none; width: 1.5rem; height: 1.5rem; margin: 0; accent-color: var(--accent); }
+.fault { margin: 0 0 .5rem; color: var(--bad); font-weight: 600; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0 1rem; }
 .actions form { display: contents; }
 button, .button {

@@ -1,4 +1,5 @@
 import type { FailureCode } from '../connectors/connector.ts';
+import type { ShownField } from './answer/controls.ts';
 
 /** Who asks and for what, as the person knows it. Plain text throughout: pages escape all of it. */
 export interface Asking {
@@ -48,6 +49,26 @@ export type ConnectView =
       readonly proceed: FormTarget;
       readonly decline: FormTarget;
     }
+  /** An answer link was opened; the browser still holds its token. */
+  | { readonly page: 'answer-entry'; readonly enter: FormTarget }
+  /** A question to answer here. `proceed` and `decline` are posts. */
+  | {
+      readonly page: 'answer';
+      readonly asking: Pick<Asking, 'agent' | 'message'>;
+      readonly title?: string;
+      readonly description?: string;
+      readonly fields: readonly ShownField[];
+      /** Where a question with an address of its own leads. */
+      readonly origin?: string;
+      /** Time until the deadline, in ms. */
+      readonly leftMs: number;
+      readonly proceed: FormTarget;
+      readonly decline: FormTarget;
+    }
+  /** The question was answered. */
+  | { readonly page: 'answered' }
+  /** An answer link that does not open: too old, revoked, or used by another browser. */
+  | { readonly page: 'answer-spent' }
   /** On the way to another origin: a link, and a refresh that follows it by itself. */
   | { readonly page: 'continue'; readonly url: string; readonly origin: string }
   /** The provider reports by itself; the page looks again by itself. `again` is a path. */

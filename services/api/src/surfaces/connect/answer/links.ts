@@ -1,0 +1,83 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { ConnectName, ConnectStore } from '@parley/shared/ports/connect-store';
+import { z } from 'zod';
+import { equalSecrets } from '../connectors/secret-text.ts';
+import { type Browser, fingerprintOf } from '../flows/browser.ts';
+import { parsed } from '../flows/parsed.ts';
+
+const TOKEN_BYTES = 32;
+const TOKEN = /^[A-Za-z0-9_-]{43}$/;
+/** How long the browser that opened a link may take for its answer, at least, in ms. */
+const ANSWERING_MS = 60 * 60_000;
+
+const Current = z.object({
+  digest: z.string(),
+  /** ms on the Redis clock. */
+  opensUntil: z.number(),
+});
+
+/** The links by which one browser may answer one question without a sign-in. A question has one valid link at most. */
+export interface AnswerLinks {
+  /** Makes a link that can be opened until `opensUntil`, and revokes the one before. Returns its token: 256 random bits. */
+  issue(elicitationId: string, at: { readonly now: number; readonly opensUntil: number }): Promise<string>;
+  /** Revokes the link, for the browser that opened it, too. False when there was none. */
+  revoke(elicitationId: string): Promise<boolean>;
+  /**
+   * Opens the question for this browser, and for no other from then on. False when the token is wrong, revoked or too old,
+   * and when another browser has used it. The same browser may repeat it.
+   */
+  open(elicitationId: string, token: string, at: { browser: Browser; now: number }): Promise<boolean>;
+  /** True when the question is open to this browser. */
+  isOpen(elicitationId: string, browser: Browser): Promise<boolean>;
+}
+
+/** The store holds digests only: reading it does not give access to a question. */
+export function createAnswerLinks(store: ConnectStore): AnswerLinks {
+  const nameOf = (id: string): ConnectName => ({ family: 'answer-link', id });
+  const browserOf = (id: string, digest: string): ConnectName => ({
+    family: 'answer-browser',
+    id: JSON.stringify([id, digest]),
+  });
+
+  async function current(id: string) {
+    const entry = await store.read(nameOf(id));
+    return entry === undefined ? undefined : parsed(Current, entry.value);
+  }
+
+  return {
+    async issue(id, { now, opensUntil }) {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      const digest = digestOf(id, token);
+      const lifeMs = opensUntil - now + ANSWERING_MS;
+      await store.put(browserOf(id, digest), '', lifeMs);
+      await store.put(nameOf(id), JSON.stringify({ digest, opensUntil }), lifeMs);
+      return token;
+    },
+    async revoke(id) {
+      const link = await current(id);
+      await store.drop(nameOf(id));
+      if (link !== undefined) await store.drop(browserOf(id, link.digest));
+      return link !== undefined;
+    },
+    async open(id, token, { browser, now }) {
+      const link = TOKEN.test(token) ? await current(id) : undefined;
+      if (link === undefined || !equalSecrets(digestOf(id, token), link.digest)) return false;
+      const name = browserOf(id, link.digest);
+      // Later than that only the browser that opened it in time comes in again.
+      if (now >= link.opensUntil && (await store.read(name))?.taken !== true) return false;
+      return (await store.take(name, fingerprintOf(browser))) !== undefined;
+    },
+    async isOpen(id, browser) {
+      const link = browser.isNew ? undefined : await current(id);
+      if (link === undefined) return false;
+      const name = browserOf(id, link.digest);
+      if ((await store.read(name))?.taken !== true) return false;
+      return (await store.take(name, fingerprintOf(browser))) !== undefined;
+    },
+  };
+}
+
+/** Bound to the question, so that a token opens no other. */
+function digestOf(elicitationId: string, token: string): string {
+  return createHash('sha256').update(`answer link ${elicitationId} ${token}`).digest('base64url');
+}

@@ -1,0 +1,80 @@
+import { FORM_FIELDS } from '../fields.ts';
+import { type Html, html } from '../html.ts';
+import type { Sheet } from '../layout.ts';
+import {
+  actions,
+  buttonForm,
+  facts,
+  form,
+  hostOf,
+  looksLikeAnother,
+  originBox,
+  paragraph,
+  plain,
+} from '../parts.ts';
+import type { PageStrings } from '../strings.ts';
+import type { ConnectView } from '../view.ts';
+import { wordsOf } from '../words.ts';
+import { controlOf } from './controls.ts';
+
+type AnswerView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+
+const FORM_ID = 'answer';
+
+// The secret of a link stands behind its #, which browsers keep to themselves. Only this script moves it into the form,
+// and out of the address bar.
+const TAKE_TOKEN = html`
+const field = document.getElementById('token');
+if (location.hash.length > 1) {
+  field.value = location.hash.slice(1);
+  field.parentElement.hidden = true;
+  history.replaceState(null, '', location.pathname);
+}
+`;
+
+/** Somebody opened an answer link. Nothing of the question is shown yet: mail scanners open links, too. */
+export function answerEntrySheet({ enter }: AnswerView<'answer-entry'>, { answer }: PageStrings): Sheet {
+  const { entry } = answer;
+  const field = html`<div class="field"><label for="token">${entry.label}</label>
+<p class="help" id="token-help">${entry.help}</p>
+<input id="token" name="${FORM_FIELDS.token}" required autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr" aria-describedby="token-help"></div>
+<button>${entry.button}</button>`;
+  return {
+    status: 200,
+    title: plain(entry.title),
+    mark: 'question',
+    script: TAKE_TOKEN,
+    body: html`${paragraph(entry.lead, 'lead')}
+${form(enter, field)}`,
+  };
+}
+
+/** The question, and the controls to answer it. */
+export function answerSheet(view: AnswerView<'answer'>, strings: PageStrings): Sheet {
+  const { answer, asking, common, consent } = strings;
+  const { origin } = view;
+  const hasFaults = view.fields.some(({ fault }) => fault !== undefined);
+  const heading = view.title ?? answer.title;
+  return {
+    status: hasFaults ? 422 : 200,
+    title: html`${hasFaults ? `${common.fault}: ` : ''}${heading}`,
+    heading: html`<bdi>${heading}</bdi>`,
+    mark: 'question',
+    body: html`${wordsOf(view.asking, strings)}
+${view.description === undefined ? undefined : paragraph(html`<bdi>${view.description}</bdi>`)}
+${origin === undefined ? undefined : facts([[answer.opens, originBox(origin)]])}
+${origin !== undefined && looksLikeAnother(origin) ? paragraph(consent.lookAlike, 'box warn') : undefined}
+${hasFaults ? html`<p class="box bad" role="alert">${answer.faults}</p>` : undefined}
+${form(view.proceed, html`${view.fields.map((field) => controlOf(field, answer))}`, FORM_ID)}
+${actions(
+  html`<button form="${FORM_ID}">${sendLabel(origin, strings)}</button>`,
+  buttonForm(view.decline, asking.decline, 'plain'),
+)}
+${paragraph(answer.timeLeft(view.leftMs), 'quiet')}`,
+  };
+}
+
+function sendLabel(origin: string | undefined, { answer }: PageStrings): Html | string {
+  if (origin === undefined) return answer.send;
+  return answer.proceedTo(html`<bdi dir="ltr">${hostOf(origin) ?? origin}</bdi>`);
+}

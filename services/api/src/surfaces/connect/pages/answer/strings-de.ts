@@ -1,0 +1,94 @@
+import type { Fault } from '@parley/shared/domain/forms/fault';
+import type { FormField } from '@parley/shared/domain/forms/value';
+import { html } from '../html.ts';
+import { type AnswerStrings, durationIn, rangeOf } from './strings.ts';
+
+const UNITS = {
+  value: String,
+  choices: (amount: number) => (amount === 1 ? '1 Auswahl' : `${amount} Auswahlen`),
+  characters: (amount: number) => `${amount} Zeichen`,
+};
+const FORMATS = {
+  email: 'Bitte geben Sie eine E-Mail-Adresse ein, zum Beispiel ada@example.com.',
+  uri: 'Bitte geben Sie eine vollständige Adresse ein, zum Beispiel https://example.com/.',
+  date: 'Bitte geben Sie ein Datum ein, das es gibt, zum Beispiel 2026-03-01.',
+  'date-time':
+    'Bitte geben Sie Datum, Uhrzeit und Abstand zur UTC ein, zum Beispiel 2026-03-01T09:30:00+01:00.',
+};
+
+export const GERMAN_ANSWER: AnswerStrings = {
+  entry: {
+    title: 'Eine Frage an Sie',
+    lead: 'Eine Person oder ein Programm, das Sie nutzen, hat Ihnen diesen Link geschickt, um Sie etwas zu fragen. Öffnen Sie ihn nur, wenn Sie ihn erwarten. Er lässt sich nur in einem Browser öffnen.',
+    button: 'Frage anzeigen',
+    label: 'Ihr Link',
+    help: 'Kopieren Sie den ganzen Link in dieses Feld.',
+  },
+  title: 'Eine Frage an Sie',
+  timeLeft: (leftMs) => `Verbleibende Zeit für die Antwort: ${durationIn('de', leftMs)}.`,
+  opens: 'Sie werden weitergeleitet zu',
+  requiredMark: 'erforderlich',
+  choose: 'Bitte wählen',
+  noAnswer: 'Keine Angabe',
+  yes: 'Ja',
+  no: 'Nein',
+  hint,
+  fault,
+  faults: 'Ihre Antwort wurde nicht gesendet. Bitte korrigieren Sie die markierten Felder.',
+  send: 'Antwort senden',
+  proceedTo: (host) => html`Weiter zu ${host}`,
+  answered: {
+    title: 'Ihre Antwort ist gespeichert',
+    what: 'Der Agent oder Dienst, der gefragt hat, hat sie erhalten.',
+    next: 'Sie können dieses Fenster schließen.',
+  },
+  spent: {
+    title: 'Dieser Link lässt sich nicht öffnen',
+    what: 'Er ist zu alt, wurde zurückgezogen oder wurde in einem anderen Browser geöffnet. Hier wurde nichts beantwortet.',
+    next: 'Wenn Sie noch antworten möchten, bitten Sie dort um einen neuen Link, woher Sie diesen haben.',
+  },
+};
+
+function hint(field: FormField): string | undefined {
+  if (field.type === 'string' && 'format' in field && field.format === 'date-time')
+    return 'Datum, Uhrzeit und Abstand zur UTC, zum Beispiel 2026-03-01T09:30:00+01:00';
+  const range = rangeOf(field);
+  if (range === undefined) return undefined;
+  const { least, most } = range;
+  const say = UNITS[range.of];
+  if (least !== undefined && most !== undefined)
+    return least === most ? `Genau ${say(most)}` : `${least} bis ${say(most)}`;
+  return least !== undefined ? `Mindestens ${say(least)}` : `Höchstens ${say(most ?? 0)}`;
+}
+
+function fault(given: Fault): string {
+  switch (given.rule) {
+    case 'required':
+      return 'Dieses Feld ist erforderlich.';
+    case 'number':
+      return 'Bitte geben Sie eine Zahl mit Dezimalpunkt und ohne Tausendertrennzeichen ein, zum Beispiel 1.5.';
+    case 'integer':
+      return 'Bitte geben Sie eine ganze Zahl ein.';
+    case 'safe':
+      return 'Bitte geben Sie eine Zahl mit weniger Ziffern ein.';
+    case 'minimum':
+      return `Bitte geben Sie mindestens ${given.limit} ein.`;
+    case 'maximum':
+      return `Bitte geben Sie höchstens ${given.limit} ein.`;
+    case 'minLength':
+      return `Bitte geben Sie mindestens ${UNITS.characters(given.limit)} ein.`;
+    case 'maxLength':
+      return `Bitte geben Sie höchstens ${UNITS.characters(given.limit)} ein.`;
+    case 'minItems':
+      return `Bitte wählen Sie mindestens ${given.limit} aus.`;
+    case 'maxItems':
+      return `Bitte wählen Sie höchstens ${given.limit} aus.`;
+    case 'format':
+      return FORMATS[given.format];
+    case 'unicode':
+    case 'nul':
+      return 'Der Text enthält ein Zeichen, das sich nicht senden lässt.';
+    default:
+      return 'Bitte wählen Sie aus der Liste.';
+  }
+}

@@ -1,0 +1,94 @@
+import type { Fault } from '@parley/shared/domain/forms/fault';
+import type { FormField } from '@parley/shared/domain/forms/value';
+import { html } from '../html.ts';
+import { type AnswerStrings, durationIn, rangeOf } from './strings.ts';
+
+const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+const UNITS = {
+  value: String,
+  choices: (amount: number) => count(amount, 'choice'),
+  characters: (amount: number) => count(amount, 'character'),
+};
+const FORMATS = {
+  email: 'Enter an email address, such as ada@example.com.',
+  uri: 'Enter a full address, such as https://example.com/.',
+  date: 'Enter a date that exists, such as 2026-03-01.',
+  'date-time': 'Enter a date, a time and its offset from UTC, such as 2026-03-01T09:30:00+01:00.',
+};
+
+export const ENGLISH_ANSWER: AnswerStrings = {
+  entry: {
+    title: 'A question for you',
+    lead: 'A person or a program that you use sent you this link, to ask you a question. Open it only if you expect it. It can be opened in one browser only.',
+    button: 'Show the question',
+    label: 'Your link',
+    help: 'Copy the whole link into this field.',
+  },
+  title: 'A question for you',
+  timeLeft: (leftMs) => `Time left to answer: ${durationIn('en', leftMs)}.`,
+  opens: 'You will be sent to',
+  requiredMark: 'required',
+  choose: 'Please choose',
+  noAnswer: 'No answer',
+  yes: 'Yes',
+  no: 'No',
+  hint,
+  fault,
+  faults: 'Your answer was not sent. Please correct the marked fields.',
+  send: 'Send answer',
+  proceedTo: (host) => html`Continue to ${host}`,
+  answered: {
+    title: 'Your answer was recorded',
+    what: 'The agent or service that asked has it now.',
+    next: 'You can close this window.',
+  },
+  spent: {
+    title: 'This link cannot be opened',
+    what: 'It is too old, was revoked, or was opened in another browser. Nothing was answered here.',
+    next: 'If you still want to answer, ask for a new link where you got this one.',
+  },
+};
+
+function hint(field: FormField): string | undefined {
+  if (field.type === 'string' && 'format' in field && field.format === 'date-time')
+    return 'Date, time and offset from UTC, such as 2026-03-01T09:30:00+01:00';
+  const range = rangeOf(field);
+  if (range === undefined) return undefined;
+  const { least, most } = range;
+  const say = UNITS[range.of];
+  if (least !== undefined && most !== undefined)
+    return least === most ? `Exactly ${say(most)}` : `${least} to ${say(most)}`;
+  return least !== undefined ? `At least ${say(least)}` : `At most ${say(most ?? 0)}`;
+}
+
+function fault(given: Fault): string {
+  switch (given.rule) {
+    case 'required':
+      return 'This field is required.';
+    case 'number':
+      return 'Enter a number without thousands separators, such as 1.5.';
+    case 'integer':
+      return 'Enter a whole number.';
+    case 'safe':
+      return 'Enter a number with fewer digits.';
+    case 'minimum':
+      return `Enter ${given.limit} or more.`;
+    case 'maximum':
+      return `Enter ${given.limit} or less.`;
+    case 'minLength':
+      return `Enter at least ${UNITS.characters(given.limit)}.`;
+    case 'maxLength':
+      return `Enter at most ${UNITS.characters(given.limit)}.`;
+    case 'minItems':
+      return `Choose at least ${given.limit}.`;
+    case 'maxItems':
+      return `Choose at most ${given.limit}.`;
+    case 'format':
+      return FORMATS[given.format];
+    case 'unicode':
+    case 'nul':
+      return 'The text contains a character that cannot be sent.';
+    default:
+      return 'Choose from the list.';
+  }
+}

@@ -1,0 +1,75 @@
+import type { Fault } from '@parley/shared/domain/forms/fault';
+import type { FormField } from '@parley/shared/domain/forms/value';
+import type { Html } from '../html.ts';
+import type { Notice } from '../notice.ts';
+
+/** The texts of the answer page, in one language. */
+export interface AnswerStrings {
+  readonly entry: {
+    readonly title: string;
+    readonly lead: string;
+    readonly button: string;
+    /** For browsers without scripts. */
+    readonly label: string;
+    readonly help: string;
+  };
+  readonly title: string;
+  readonly timeLeft: (leftMs: number) => string;
+  readonly opens: string;
+  readonly requiredMark: string;
+  readonly choose: string;
+  readonly noAnswer: string;
+  readonly yes: string;
+  readonly no: string;
+  readonly hint: (field: FormField) => string | undefined;
+  readonly fault: (fault: Fault) => string;
+  readonly faults: string;
+  readonly send: string;
+  readonly proceedTo: (host: Html) => Html;
+  readonly answered: Notice;
+  readonly spent: Notice;
+}
+
+/** The least and the most that a field accepts; what they count stands in `of`. */
+export interface FieldRange {
+  readonly least: number | undefined;
+  readonly most: number | undefined;
+  readonly of: 'value' | 'choices' | 'characters';
+}
+
+/** The bounds of a field; undefined where it has none. */
+export function rangeOf(field: FormField): FieldRange | undefined {
+  const range = boundsOf(field);
+  return range.least === undefined && range.most === undefined ? undefined : range;
+}
+
+function boundsOf(field: FormField): FieldRange {
+  switch (field.type) {
+    case 'number':
+    case 'integer':
+      return { least: field.minimum, most: field.maximum, of: 'value' };
+    case 'array':
+      return { least: field.minItems || undefined, most: field.maxItems, of: 'choices' };
+    case 'string':
+      if ('minLength' in field || 'maxLength' in field)
+        return { least: field.minLength || undefined, most: field.maxLength, of: 'characters' };
+      break;
+    case 'boolean':
+      break;
+  }
+  return { least: undefined, most: undefined, of: 'value' };
+}
+
+const MINUTE_MS = 60_000;
+const UNITS = [
+  ['day', 24 * 60 * MINUTE_MS],
+  ['hour', 60 * MINUTE_MS],
+  ['minute', MINUTE_MS],
+] as const;
+
+/** A length of time in words, in its largest whole unit: `3 hours`. Less than a minute counts as one. */
+export function durationIn(language: string, ms: number): string {
+  const [unit, length] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? UNITS[2];
+  const amount = Math.max(1, Math.floor(ms / length));
+  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'long' }).format(amount);
+}

@@ -1,0 +1,30 @@
+import type { Surface } from '../http/route.ts';
+import { answerLinkRoutes } from '../surfaces/connect/answer/link-routes.ts';
+import { createAnswerLinks } from '../surfaces/connect/answer/links.ts';
+import { answerPageRoutes } from '../surfaces/connect/answer/page-routes.ts';
+import { createConnectLog } from './connect-log.ts';
+import type { PodParts } from './pod-parts.ts';
+
+/** Builds the answer links and their pages. Without PARLEY_PUBLIC_URL there are only the calls, which say what is missing. */
+export function wireAnswerPages(parts: PodParts): readonly Surface[] {
+  const { env, backend, engine, limits, log, metrics } = parts;
+  const onEvent = createConnectLog({ log, metrics });
+  const publicUrl = env.PARLEY_PUBLIC_URL;
+  if (publicUrl === undefined) return [answerLinkRoutes({ engine, onEvent })];
+  const links = createAnswerLinks(backend.connect);
+  const pages = answerPageRoutes({
+    publicUrl,
+    engine,
+    elicitations: backend.elicitations,
+    store: backend.connect,
+    limits: backend.limits,
+    links,
+    callLimits: limits,
+    notifyOrigins: [],
+    proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
+    failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
+    postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
+    onEvent,
+  });
+  return [answerLinkRoutes({ engine, pages: { publicUrl, links }, onEvent }), pages];
+}

@@ -1,0 +1,314 @@
+import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import { expect, test } from 'vitest';
+import { createTestBrowser, headingOf, SAYS, type TestBrowser } from './browser.ts';
+import { ADA, dumpRedis, type World } from './setup.ts';
+import { connectSuite } from './suite.ts';
+
+const suite = connectSuite();
+const { world } = suite;
+
+const LINKER = 'a-linking-key';
+const MESSAGE = 'Which seat do you want on flight 12?';
+const target = { action: '/', csrf: '' };
+const ENTRY = headingOf({ page: 'answer-entry', enter: target });
+const ANSWERED = headingOf({ page: 'answered' });
+const SPENT = headingOf({ page: 'answer-spent' });
+
+const SEAT_FORM: AskInput['requestedSchema'] = {
+  type: 'object',
+  properties: {
+    seat: { type: 'string', enum: ['window', 'aisle'] },
+    bags: { type: 'integer', minimum: 0, maximum: 3 },
+    meals: { type: 'array', items: { type: 'string', enum: ['vegan', 'halal', 'none'] } },
+    note: { type: 'string', maxLength: 500 },
+    insured: { type: 'boolean' },
+  },
+  required: ['seat', 'bags'],
+};
+
+type Asked = Awaited<ReturnType<typeof ask>>;
+
+async function ask(here: World, more: Partial<AskInput> = {}) {
+  const form = more.mode === 'url' ? {} : { requestedSchema: SEAT_FORM };
+  const { row } = await here.engine.ask({
+    tenant: ADA.tenant,
+    input: {
+      userId: ADA.userId,
+      mode: 'form',
+      message: MESSAGE,
+      ...form,
+      context: { trigger: 'agent' },
+      timeoutSeconds: 600,
+      ...more,
+    } as AskInput,
+  });
+  return { id: row.id, path: `/auth/answer/${row.id}` };
+}
+
+async function call(here: World, method: 'POST' | 'DELETE', id: string, body?: object, key = LINKER) {
+  const response = await fetch(`${here.publicUrl}/v1/elicitations/${id}/answer-link`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+async function linkOf(here: World, id: string, body?: object): Promise<{ url: string; token: string }> {
+  const { status, body: link } = await call(here, 'POST', id, body);
+  expect(status).toBe(201);
+  const url = String(link.url);
+  return { url, token: new URL(url).hash.slice(1) };
+}
+
+/** Opens a link as a browser with scripts does: the token leaves the address and goes into the form. */
+async function openLink(browser: TestBrowser, { path }: Asked, token: string) {
+  const entry = await browser.open(path);
+  expect(entry.heading).toBe(ENTRY);
+  return browser.submit(entry, 'open', { token });
+}
+
+/** A question, its link, and the browser that has opened it. */
+async function opened(more: Partial<AskInput> = {}, link?: object) {
+  const here = await world();
+  const asked = await ask(here, more);
+  const { url, token } = await linkOf(here, asked.id, link);
+  const browser = createTestBrowser(here);
+  return { here, asked, url, token, browser, question: await openLink(browser, asked, token) };
+}
+
+const read = async (here: World, id: string) => (await here.backend.elicitations.read(id)).row;
+
+test('a person without a token answers by the link, on any pod', async () => {
+  const { here, asked, url, browser, question } = await opened();
+  expect(url).toBe(`${here.publicUrl}${asked.path}#${new URL(url).hash.slice(1)}`);
+  expect(question).toMatchObject({ status: 200, hops: [asked.path] });
+  expect(question.html).toContain(MESSAGE);
+  const answered = await browser.submit(question, 'accept', {
+    'field-0': '1',
+    'field-1': ' 2 ',
+    'field-2': '0',
+    'field-3': 'one\r\ntwo',
+    'field-4': 'false',
+  });
+  expect(answered).toMatchObject({ status: 200, heading: ANSWERED });
+  expect(await read(here, asked.id)).toMatchObject({
+    status: 'accepted',
+    settlement: {
+      surface: 'answer-link',
+      content: { seat: 'aisle', bags: 2, meals: ['vegan'], note: 'one\ntwo', insured: false },
+    },
+  });
+  expect((await browser.open(asked.path)).heading).toBe(ANSWERED);
+});
+
+test('opening the address without its secret reads nothing of the question and changes nothing', async () => {
+  const here = await world();
+  const asked = await ask(here);
+  const { token } = await linkOf(here, asked.id);
+  const before = await dumpRedis(suite.redis().port);
+  for (let visit = 0; visit < 3; visit += 1) {
+    const scanner = await createTestBrowser(here).open(asked.path);
+    expect(scanner.heading).toBe(ENTRY);
+    expect(scanner.html).not.toContain('seat');
+  }
+  expect(await dumpRedis(suite.redis().port)).toEqual(before);
+  expect((await openLink(createTestBrowser(here), asked, token)).html).toContain(MESSAGE);
+});
+
+test('the link serves the first browser that opens it, again and again, and no other', async () => {
+  const { here, asked, token, browser } = await opened();
+  expect((await openLink(createTestBrowser(here), asked, token)).heading).toBe(SPENT);
+  const entry = await createTestBrowser(here).open(asked.path);
+  const again = await browser.post(`${asked.path}/open`, {
+    ...(await browser.open(asked.path)).forms.get('accept')?.fields,
+    token,
+  });
+  expect(again.html).toContain(MESSAGE);
+  expect(entry.heading).toBe(ENTRY);
+});
+
+test('no other token opens a question', async () => {
+  const here = await world();
+  const asked = await ask(here);
+  const other = await ask(here);
+  const { token } = await linkOf(here, asked.id);
+  const { token: ofOther } = await linkOf(here, other.id);
+  const wrong = [
+    '',
+    'x',
+    ofOther,
+    token.slice(1),
+    `${token}A`,
+    token.toUpperCase(),
+    '%00',
+    `${token}\n${token}`,
+  ];
+  for (const one of wrong) {
+    const browser = createTestBrowser(here);
+    expect((await openLink(browser, asked, one)).heading, JSON.stringify(one)).toBe(SPENT);
+    const posted = await browser.post(`${asked.path}/accept`, {
+      ...(await browser.open(asked.path)).forms.get('open')?.fields,
+      'field-0': '0',
+      'field-1': '1',
+    });
+    expect(posted.heading).toBe(ENTRY);
+  }
+  expect((await read(here, asked.id))?.status).toBe('pending');
+  // A whole link, as a person without scripts pastes it.
+  const pasted = await openLink(createTestBrowser(here), asked, `${here.publicUrl}${asked.path}#${token}`);
+  expect(pasted.html).toContain(MESSAGE);
+});
+
+test('a revoked link and one that a newer link replaced are of no use, not even where they were open', async () => {
+  const { here, asked, token, browser, question } = await opened();
+  expect(await call(here, 'DELETE', asked.id)).toEqual({ status: 200, body: { revoked: true } });
+  expect(await call(here, 'DELETE', asked.id)).toEqual({ status: 200, body: { revoked: false } });
+  const late = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
+  expect(late.heading).toBe(ENTRY);
+  expect((await openLink(createTestBrowser(here), asked, token)).heading).toBe(SPENT);
+
+  const { token: second } = await linkOf(here, asked.id);
+  const { token: third } = await linkOf(here, asked.id);
+  expect((await openLink(createTestBrowser(here), asked, second)).heading).toBe(SPENT);
+  expect((await openLink(createTestBrowser(here), asked, third)).html).toContain(MESSAGE);
+  expect((await read(here, asked.id))?.status).toBe('pending');
+});
+
+test('what does not fit the form is marked, stays typed, and leaves the question open', async () => {
+  const { here, asked, browser, question } = await opened();
+  const faulty = await browser.submit(question, 'accept', { 'field-1': '2.5', 'field-3': '<b>note</b>' });
+  expect(faulty.status).toBe(422);
+  expect(faulty.html).toContain('This field is required.');
+  expect(faulty.html).toContain('Enter a whole number.');
+  expect(faulty.html).toContain('value="2.5"');
+  expect(faulty.html).toContain('&lt;b&gt;note&lt;/b&gt;');
+  expect((await read(here, asked.id))?.status).toBe('pending');
+  const mended = await browser.submit(faulty, 'accept', { 'field-0': '0', 'field-1': '2' });
+  expect(mended.heading).toBe(ANSWERED);
+});
+
+test('a question is declined by its link', async () => {
+  const { here, asked, browser, question } = await opened();
+  expect((await browser.submit(question, 'decline')).heading).toBe(SAYS.declined);
+  expect(await read(here, asked.id)).toMatchObject({
+    status: 'declined',
+    settlement: { surface: 'answer-link' },
+  });
+});
+
+test('a question with an address of its own names it, and leads there after consent', async () => {
+  const { here, asked, browser, question } = await opened({
+    mode: 'url',
+    url: 'https://pay.example/bill/42',
+  });
+  expect(question.html).toContain('<strong>pay.example</strong>');
+  expect(question.html).not.toContain('/bill/42');
+  const left = await browser.submit(question, 'accept');
+  expect(left.link).toBe('https://pay.example/bill/42');
+  expect((await read(here, asked.id))?.status).toBe('accepted');
+});
+
+test('the same answer twice is one answer; another one changes nothing', async () => {
+  const { here, asked, browser, question } = await opened();
+  const answer = { 'field-0': '0', 'field-1': '1' };
+  const both = await Promise.all([
+    browser.submit(question, 'accept', answer),
+    browser.submit(question, 'accept', answer),
+  ]);
+  expect(both.map(({ heading }) => heading)).toEqual([ANSWERED, ANSWERED]);
+  const changed = await browser.submit(question, 'accept', { ...answer, 'field-1': '3' });
+  expect(changed.heading).toBe(ANSWERED);
+  expect(await read(here, asked.id)).toMatchObject({ settlement: { content: { seat: 'window', bags: 1 } } });
+});
+
+test('an answer that was given elsewhere is not claimed as given here', async () => {
+  const { here, asked, browser, question } = await opened();
+  const caller = { kind: 'user', ...ADA } as const;
+  const response = { action: 'accept', content: { seat: 'aisle', bags: 0 } } as const;
+  await here.engine.answer({ caller, id: asked.id, response, surface: 'chat' });
+  const late = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
+  expect(late.heading).toBe(SAYS.settled);
+});
+
+test('a form from elsewhere or without its token is refused', async () => {
+  const { here, asked, browser, question } = await opened();
+  const form = question.forms.get('accept')?.fields ?? {};
+  const answer = { 'field-0': '0', 'field-1': '1' };
+  const attempts: [Record<string, string>, Record<string, string | undefined>][] = [
+    [{}, {}],
+    [{ csrf: 'x' }, {}],
+    [form, { origin: 'https://evil.example' }],
+    [form, { 'sec-fetch-site': 'cross-site' }],
+    [form, { origin: undefined, 'sec-fetch-site': undefined }],
+  ];
+  for (const [fields, headers] of attempts) {
+    const refused = await browser.post(`${asked.path}/accept`, { ...fields, ...answer }, { headers });
+    expect(refused.heading).toBe(SAYS.refused);
+  }
+  expect((await read(here, asked.id))?.status).toBe('pending');
+});
+
+test('guessing tokens locks the address out', async () => {
+  const here = await world({ deps: { failuresMax: 3 } });
+  const asked = await ask(here);
+  const { token } = await linkOf(here, asked.id);
+  const headings: string[] = [];
+  for (let guess = 0; guess < 5; guess += 1)
+    headings.push((await openLink(createTestBrowser(here), asked, 'A'.repeat(43))).heading);
+  expect(headings).toEqual([SPENT, SPENT, SPENT, SAYS.tooMany, SAYS.tooMany]);
+  expect((await openLink(createTestBrowser(here), asked, token)).heading).toBe(SAYS.tooMany);
+});
+
+test('only a key of the tenant with the scope makes links, and only where a link can lead to an answer', async () => {
+  const here = await world();
+  const asked = await ask(here);
+  expect(await call(here, 'POST', asked.id, undefined, 'a-service-key')).toMatchObject({
+    status: 403,
+    body: { code: 'forbidden', detail: expect.stringContaining('scope') },
+  });
+  const refused = async (id: string, key = LINKER) => (await call(here, 'POST', id, undefined, key)).body;
+  expect(await refused(asked.id, 'another-linking-key')).toMatchObject({ code: 'not_found' });
+  expect(await refused('el_none')).toMatchObject({ code: 'not_found' });
+  const connect = await here.ask();
+  expect(await refused(connect.id)).toMatchObject({ code: 'invalid_request' });
+  const sensitive = await ask(here, { sensitive: true });
+  expect(await refused(sensitive.id)).toMatchObject({
+    code: 'invalid_request',
+    errors: [{ path: 'allowSensitive' }],
+  });
+  await linkOf(here, sensitive.id, { allowSensitive: true });
+  for (const body of [{ expiresInSeconds: 1 }, { expiresInSeconds: 100_000 }, { unknown: true }])
+    expect(await call(here, 'POST', asked.id, body)).toMatchObject({ body: { code: 'invalid_request' } });
+  await here.engine.withdraw({ caller: { kind: 'service', tenant: 'acme' }, id: asked.id, reason: 'done' });
+  expect(await refused(asked.id)).toMatchObject({ code: 'already_settled' });
+});
+
+test('a link ends with its question', async () => {
+  const here = await world();
+  const asked = await ask(here, { timeoutSeconds: 1 });
+  const { body } = await call(here, 'POST', asked.id);
+  expect(Date.parse(String(body.expiresAt))).toBe((await read(here, asked.id))?.expiresAt);
+  const browser = createTestBrowser(here);
+  const question = await openLink(browser, asked, new URL(String(body.url)).hash.slice(1));
+  await here.expired(asked.id);
+  expect((await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' })).heading).toBe(
+    SAYS.expired,
+  );
+});
+
+test('neither the token nor an answer stands in logs, in Redis beside the row, or in an address', async () => {
+  const { here, token, browser, question } = await opened();
+  await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1', 'field-3': 'my own words' });
+  expect(here.events.map((event) => ('change' in event ? event.change : event.type))).toEqual([
+    'made',
+    'opened',
+  ]);
+  expect(here.events[0]).toMatchObject({ key: 'linker' });
+  const stored = await dumpRedis(suite.redis().port);
+  for (const text of [...here.lines, ...question.hops, ...stored]) expect(text).not.toContain(token);
+  for (const text of here.lines) expect(text).not.toContain('my own words');
+  expect(stored.filter((text) => text.includes('my own words')).map((text) => text.split(' ')[0])).toEqual([
+    expect.stringMatching(/:elicitation:/),
+  ]);
+});
