@@ -18,6 +18,9 @@ const LOADS = [
 // Judges to the second how late a take-over is.
 const TIMES = 'test/faults/take-over/times.test.ts';
 
+// Starts processes, or changes what its process reports to: each file in a process of its own.
+const OF_PROCESSES = 'test/unit/{harness,runtime}/**/*.test.ts';
+
 // Failovers are minutes of waiting for servers to notice.
 const FAILOVERS = 'test/faults/{cluster,sentinel}.test.ts';
 
@@ -31,13 +34,31 @@ export default defineConfig({
     // A page that shares two cores with everything else may take its time.
     expect: { poll: { timeout: 30_000 } },
     projects: [
+      // Nothing of these outlives a test, so that many files share a process: loading the sources for each file would
+      // cost more than the tests do.
+      {
+        extends: true,
+        test: {
+          name: 'units',
+          include: ['test/unit/**/*.test.ts'],
+          exclude: [OF_PROCESSES],
+          isolate: false,
+          unstubEnvs: true,
+          maxWorkers: isFull ? 2 : 6,
+          sequence: { groupOrder: 0 },
+        },
+      },
       // These wait more than they work: for leases, for keys to expire, for each other.
       {
         extends: true,
         test: {
           name: 'parts',
-          include: ['test/{bench,contract,house,infra,integration,unit,vault}/**/*.test.ts', FAILOVERS],
-          maxWorkers: isFull ? 2 : 4,
+          include: [
+            'test/{bench,contract,house,infra,integration,vault}/**/*.test.ts',
+            OF_PROCESSES,
+            FAILOVERS,
+          ],
+          maxWorkers: isFull ? 2 : 6,
           sequence: { groupOrder: 0 },
         },
       },
@@ -48,11 +69,11 @@ export default defineConfig({
           name: 'pages',
           include: ['test/{browser,e2e}/**/*.test.ts'],
           exclude: LOADS,
-          maxWorkers: isFull ? 2 : 3,
+          maxWorkers: isFull ? 2 : 4,
           sequence: { groupOrder: 1 },
         },
       },
-      // Pods and servers that are killed or frozen, and the waiting until others have noticed.
+      // Pods and servers that are killed or frozen, and the waiting until others have noticed: beside pages, which work.
       {
         extends: true,
         test: {
@@ -60,7 +81,7 @@ export default defineConfig({
           include: ['test/{attacks,faults}/**/*.test.ts'],
           exclude: [...LOADS, TIMES, FAILOVERS],
           maxWorkers: isFull ? 1 : 4,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: isFull ? 2 : 1 },
         },
       },
       {

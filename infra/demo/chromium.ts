@@ -10,6 +10,31 @@ const run = promisify(execFile);
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 const INSTALL_MS = 300_000;
 
+/**
+ * Chromium takes the last of two such lists. So this one also names what playwright disables, except the partitioning of
+ * storage by site, which people's browsers have.
+ */
+const DISABLED_FEATURES = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+  'Translate',
+  // Processes that each new context starts for its address bar, and for a page that may follow. Nobody sees the former,
+  // and together they cost as much processor time as the pages themselves.
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'SpareRendererForSitePerProcess',
+];
+
 /** The path of a Chromium: one on the path, or one that playwright has installed. */
 function findChromium(): string | undefined {
   const named = NAMES.map((name) => onPath(name)).find((path) => path !== undefined);
@@ -47,12 +72,16 @@ async function installChromium(print: (text: string) => void): Promise<string | 
 }
 
 /** Starts it without a window, and with what a person's browser has and playwright would take away. */
-export function launchChromium(path: string): Promise<Browser> {
+export function launchChromium(path: string, args: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: path,
     ignoreDefaultArgs: ['--disable-popup-blocking'],
-    // Chromium refuses its sandbox to root, which is who runs in a container.
-    args: isRoot() ? ['--no-sandbox'] : [],
+    args: [
+      `--disable-features=${DISABLED_FEATURES.join()}`,
+      // Chromium refuses its sandbox to root, which is who runs in a container.
+      ...(isRoot() ? ['--no-sandbox'] : []),
+      ...args,
+    ],
   });
 }
 

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
+import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { createRoundRobin } from '../../harness/http/round-robin.ts';
 import { type Pod, startPod } from '../../harness/processes/processes.ts';
@@ -67,7 +68,7 @@ export async function startSite(chromiumPath: string): Promise<Site> {
   const [redis, origin] = await Promise.all([starting, pages.listen(), buildInto(folder)]);
   const env = { ...POD_ENV, REDIS_URL: redis.url, PARLEY_CORS_ORIGINS: origin };
   const [browser, ...pods] = await Promise.all([
-    chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] }),
+    launchChromium(chromiumPath),
     ...[0, 1, 2].map(() => startPod(env)),
   ]);
   const balancer = await createRoundRobin({ targets: pods.map(({ url }) => url) });

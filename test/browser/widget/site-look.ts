@@ -13,12 +13,17 @@ const RULES_OF_LOOKS = ['color-contrast', 'target-size', 'scrollable-region-focu
 
 /** Expects that a page's current appearance has no faults: light and dark, wide and narrow. */
 export async function looksSound(page: Page): Promise<void> {
-  const faults = await axe(page);
+  const faults: string[] = [];
   for (const width of [NARROW, WIDE]) {
     await page.setViewportSize({ width, height: HEIGHT });
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme });
-      const found = [...(await axe(page, RULES_OF_LOOKS)), ...(await page.evaluate(overflow))];
+      // Its structure is the same in all four, so that one run of all rules judges it.
+      const isLast = width === WIDE && colorScheme === 'light';
+      const found = [
+        ...(await axe(page, isLast ? undefined : RULES_OF_LOOKS)),
+        ...(await page.evaluate(overflow)),
+      ];
       faults.push(...found.map((fault) => `${width} ${colorScheme}: ${fault}`));
     }
   }

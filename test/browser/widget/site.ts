@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ParleyClient, Question } from '@parley/sdk';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { createRoundRobin } from '../../harness/http/round-robin.ts';
 import { startPod } from '../../harness/processes/processes.ts';
 import { startRedis } from '../../harness/redis/redis-server.ts';
@@ -50,17 +51,8 @@ export interface Person {
 
 const OWN_HOSTS = ['127.0.0.1', 'localhost'];
 
-// What playwright takes away, a person's browser has: it blocks popups and keeps the storage of sites apart. The
-// second of two lists of features holds.
-const AS_PEOPLE_HAVE_IT = {
-  ignoreDefaultArgs: ['--disable-popup-blocking'],
-  args: [
-    '--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,Translate',
-    // Nothing of a test leaves the machine.
-    `--host-resolver-rules=MAP * ~NOTFOUND${OWN_HOSTS.map((host) => `, EXCLUDE ${host}`).join('')}`,
-    '--no-sandbox',
-  ],
-};
+// Nothing of a test leaves the machine.
+const NO_OTHER_HOSTS = `--host-resolver-rules=MAP * ~NOTFOUND${OWN_HOSTS.map((host) => `, EXCLUDE ${host}`).join('')}`;
 
 /** Starts the site. `chromiumPath` is the browser to drive. */
 export async function startSite(chromiumPath: string): Promise<Site> {
@@ -68,7 +60,7 @@ export async function startSite(chromiumPath: string): Promise<Site> {
   const [redis, browser] = await Promise.all([
     // Nothing starts it again: a slow disk need not hold it up.
     startRedis({ args: ['--appendonly', 'no'] }),
-    chromium.launch({ executablePath: chromiumPath, ...AS_PEOPLE_HAVE_IT }),
+    launchChromium(chromiumPath, [NO_OTHER_HOSTS]),
     buildWidget(folder),
   ]);
   const pods = await Promise.all([0, 1, 2].map(() => startPod({ ...POD_ENV, REDIS_URL: redis.url })));

@@ -465,6 +465,28 @@ describe('the page', () => {
     own.close();
   });
 
+  it('polls once more when it is shown while an earlier poll waits for its reply', async () => {
+    const page = fakePage();
+    const own = connect({ page });
+    const before = hub.put({ elicitationId: 'q' });
+    const { statuses, states } = follow('q', own);
+    await live(states);
+    await until(() => expect(statuses).toEqual(['pending']));
+    let reply: (() => void) | undefined;
+    hub.before = (req, res) => {
+      if (reply !== undefined || req.url?.endsWith('/q') !== true) return false;
+      reply = () => json(res, 200, before);
+      return true;
+    };
+    page.fire('shown');
+    await until(() => expect(reply).toBeDefined());
+    hub.putSilently({ elicitationId: 'q', status: 'accepted' });
+    page.fire('shown');
+    reply?.();
+    await until(() => expect(statuses).toEqual(['pending', 'accepted']));
+    own.close();
+  });
+
   it('is offline at once with the event offline, and reconnects with online', async () => {
     const page = fakePage();
     const own = connect({ page });

@@ -52,6 +52,12 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     return polling;
   }
 
+  /** A poll under way may have read what has changed since. */
+  async function pollAgain(): Promise<void> {
+    await polling;
+    await pollNow();
+  }
+
   function onPolled(refusal: Refusal | undefined): void {
     if (refusal === undefined) backoff.reset();
     nextPollMs = refusal === undefined ? pollMs : backoff.nextDelayMs(refusal.retryAfterSeconds);
@@ -153,7 +159,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
       if (event === 'offline') cache.setConnection('offline');
     }
     openOrClose();
-    void pollNow();
+    void pollAgain();
   }
 
   return {
