@@ -55,7 +55,7 @@ export async function cost(bench: Bench): Promise<Measurement[]> {
 async function redisCpu(redis: Redis, count: number, run: () => Promise<void>): Promise<number> {
   const before = await cpuSeconds(redis);
   await run();
-  // Timers are removed after the replies.
+  // Jobs are added after the replies.
   await new Promise((resolve) => setTimeout(resolve, 300));
   return ((await cpuSeconds(redis)) - before) * (1e6 / count);
 }

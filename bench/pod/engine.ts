@@ -36,7 +36,7 @@ export async function openBenchEngine(
   });
   const engine = createEngine({
     ...backend,
-    timers: [localTimers, backend.timers],
+    timers: localTimers,
     observer: silentObserver,
     settings: engineSettings(env),
     deliveries: dispatch,

@@ -4,6 +4,7 @@ import { busContract } from './cases/delivery/buses.ts';
 import { deadLetterContract } from './cases/delivery/dead-letters.ts';
 import { outboxContract } from './cases/delivery/outboxes.ts';
 import { answeringContract } from './cases/elicitations/answering.ts';
+import { armingContract } from './cases/elicitations/arming.ts';
 import { askingContract } from './cases/elicitations/asking.ts';
 import { leavingContract } from './cases/elicitations/deadlines-retention.ts';
 import { feedContract } from './cases/elicitations/feeds.ts';
@@ -49,6 +50,7 @@ export function backendContract(name: string, store: Store): void {
     deadLetterContract(contract);
     pageContract(contract);
     leavingContract(contract);
+    armingContract(contract);
     modelContract(contract);
   });
 }

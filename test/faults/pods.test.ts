@@ -1,3 +1,5 @@
+import { bucketOf } from '@parley/shared/domain/ids';
+import { armedKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
@@ -87,17 +89,19 @@ it('the answering pod is killed right before its commit: the question stays open
   expect(await readEvents(site.redis.url, asked)).toEqual(['elicitation-request', 'elicitation-resolved']);
 });
 
-it('F17 the pod dies between its commit and the timer: the sweep of another pod expires the question', async () => {
+it('F17 the pod dies between its commit and the job: the sweep of another pod adds the job, and expires the question', async () => {
   const proxy = await site.proxy();
   const [asking, other] = await Promise.all([
     site.pod({ REDIS_URL: proxy.url }),
     site.pod({ PARLEY_SWEEP_MS: '200' }),
   ]);
   await loseTimerConnection(proxy);
-  const asked = await asking.ask({ timeoutSeconds: 1 });
+  const asked = await asking.ask({ timeoutSeconds: 3 });
   asking.kill('SIGKILL');
   await asking.exited;
-  expect(await redisCommand(site.redis.url, 'EXISTS', `${timerPrefix(0)}:expiry:${asked.id}`)).toBe(0);
+  const armed = String(await redisCommand(site.redis.url, 'GET', armedKey(bucketOf(asked.owner))));
+  const job = `${timerPrefix(0)}:expiry:${bucketOf(asked.owner)}-${armed.split(' ')[0]}`;
+  await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', job)) === 1, { what: 'the job' });
   expect(await other.wait(asked)).toMatchObject({ status: 200, body: { status: 'expired' } });
   expect(await countEndings(site.redis.url, asked)).toBe(1);
 });

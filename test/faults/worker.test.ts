@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canaryKey } from '@parley/shared/redis/client/keys';
+import { bucketOf } from '@parley/shared/domain/ids';
+import { armedKey, canaryKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
@@ -57,8 +58,19 @@ async function expiresOnce(pod: SitePod, asked: Asked): Promise<void> {
   expect(await countEndings(site.redis.url, asked)).toBe(1);
 }
 
-function jobKey({ id }: Asked): string {
-  return `${timerPrefix(0)}:expiry:${id}`;
+/** The key of the job that is armed in the bucket of a question. */
+async function armedJobKey({ owner }: Asked): Promise<string> {
+  const armed = String(await redisCommand(site.redis.url, 'GET', armedKey(bucketOf(owner))));
+  return `${timerPrefix(0)}:expiry:${bucketOf(owner)}-${armed.split(' ')[0]}`;
+}
+
+/** Waits until there is a job for each of these questions, its own or an earlier one; returns the keys of the jobs. */
+async function untilQueued(asked: readonly Asked[]): Promise<readonly string[]> {
+  const keys = [...new Set(await Promise.all(asked.map(armedJobKey)))];
+  await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', ...keys)) === keys.length, {
+    what: 'all jobs to be queued',
+  });
+  return keys;
 }
 
 it('F10 Redis is down across the deadlines: all questions expire once it is back', async () => {
@@ -74,12 +86,7 @@ it('F10 Redis is down across the deadlines: all questions expire once it is back
 it('F11 Redis restarts before the deadlines: the jobs still run', async () => {
   const [pod] = await Promise.all([site.pod(NO_TIMERS), site.worker()]);
   const asked = await askMany(pod, 30, 4);
-  await waitUntil(
-    async () => Number(await redisCommand(site.redis.url, 'EXISTS', ...asked.map(jobKey))) === 30,
-    {
-      what: 'all jobs to be queued',
-    },
-  );
+  await untilQueued(asked);
   await site.redis.kill9();
   await site.redis.restart();
   await untilReady(pod);
@@ -90,9 +97,10 @@ it('F12 the only worker is frozen when the deadlines pass: the sweep expires the
   const [pod, worker] = await Promise.all([site.pod(NO_TIMERS), site.worker(), site.pod(SWEEPING)]);
   worker.freeze();
   const asked = await askMany(pod, 10, 1);
+  const jobs = await untilQueued(asked);
   await allExpire(pod, asked);
   worker.thaw();
-  await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', ...asked.map(jobKey))) === 0, {
+  await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', ...jobs)) === 0, {
     what: 'the jobs to be done',
     timeoutMs: 60_000,
   });
@@ -109,6 +117,8 @@ it('F13 the worker is killed while it runs due jobs: all questions expire, each 
 });
 
 it('F14 a job that crashes every worker is abandoned, and the sweep expires its question', async () => {
+  // Jobs of earlier tests would occupy the slow workers.
+  await redisCommand(site.redis.url, 'FLUSHALL');
   const start = () =>
     startProcess({
       name: 'slow worker',
@@ -118,9 +128,9 @@ it('F14 a job that crashes every worker is abandoned, and the sweep expires its 
     });
   const [pod, ...victims] = await Promise.all([site.pod(NO_TIMERS), ...Array.from({ length: 5 }, start)]);
   const asked = await pod.ask({ timeoutSeconds: 1 });
+  const [job = ''] = await untilQueued([asked]);
   const taken = ({ lines }: ManagedProcess) => lines.includes(JSON.stringify({ taken: asked.id }));
-  const givenUp = async () =>
-    (await redisCommand(site.redis.url, 'HGET', jobKey(asked), 'failedReason')) !== null;
+  const givenUp = async () => (await redisCommand(site.redis.url, 'EXISTS', job)) === 0;
   let died = 0;
   for (const alive = new Set(victims); !(await givenUp()); ) {
     const next = await waitUntil(async () => (await givenUp()) || [...alive].find(taken), {

@@ -5,14 +5,16 @@ import type {
   IndexReport,
   RunExclusively,
 } from '@parley/shared/ports/elicitations/audit';
-import type { JobCall, Processor, Processors } from '@parley/shared/ports/jobs';
+import { DueJobData, type JobCall, type Processor, type Processors } from '@parley/shared/ports/jobs';
 import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
 
 // Finding turns that are missing in the queue requires reading every running turn, and they are rare.
 const FULL_ROUND = 15;
+// How many elicitations one job expires at a time.
+const EXPIRE_BATCH = 100;
 
 export interface JobsDeps {
-  readonly engine: Pick<Engine, 'expire' | 'sweep'>;
+  readonly engine: Pick<Engine, 'expire' | 'expireDue' | 'sweep'>;
   /** Executes due tasks of the outbox. */
   readonly dispatch: (signal: AbortSignal) => Promise<unknown>;
   readonly audit: Audit;
@@ -33,6 +35,12 @@ export function createJobs(deps: JobsDeps): Processors {
   const { engine, audit, exclusively, beat } = deps;
   let rounds = 0;
   return {
+    async 'expire-due'({ data, signal }) {
+      const { bucket, deadline } = DueJobData.parse(data);
+      const next = await engine.expireDue({ bucket, batch: EXPIRE_BATCH, signal });
+      // This job came too early by the Redis clock, or was stopped. Its id is in use, so that no other job can be added.
+      return next?.deadline === deadline ? { retryInMs: Math.max(0, next.delayMs) } : undefined;
+    },
     async expire({ id }) {
       const result = await engine.expire(id);
       return result.type === 'early' ? { retryInMs: result.remainingMs } : undefined;

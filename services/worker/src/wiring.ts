@@ -34,8 +34,8 @@ export interface WorkerPod {
   readonly release: () => Promise<void>;
 }
 
-// An expiry is two round trips and almost no work of this process.
-const EXPIRIES_AT_A_TIME = 50;
+// A job expires what is overdue in one bucket. It waits for Redis most of the time.
+const JOBS_AT_A_TIME = 50;
 // A worker that stops during a cleanup, which may take hours, leaves it to the next round.
 const CLEANUP_TRIES_MS = 300_000;
 // A report covers one round of one worker. After some rounds by other workers it is outdated.
@@ -59,8 +59,6 @@ export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemet
   const engine = createEngine({
     ...backend,
     deliveries: dispatch,
-    // No timers: expiry runs in a job, and the job of an elicitation that the sweep expired finds it ended.
-    timers: [],
     observer: createObserver({ log, tracer: telemetry.tracer, metrics }),
     settings: engineSettings(env),
   });
@@ -106,7 +104,7 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
   const workers = startWorkers({
     location,
     timerQueues: env.PARLEY_TIMER_QUEUES,
-    concurrency: EXPIRIES_AT_A_TIME,
+    concurrency: JOBS_AT_A_TIME,
     onError,
     processors: createJobs({
       engine,

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type AskInput, TIMEOUT_SECONDS_MAX } from '../domain/elicitations/ask-input.ts';
-import type { Definition, Row } from '../domain/elicitations/row.ts';
+import type { Definition } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
 import { ParleyError } from '../domain/errors.ts';
 import { mintElicitationId, mintStreamRequestId } from '../domain/ids.ts';
 import type { Seen } from './caller.ts';
 import { define, withConnectUrl } from './define.ts';
 import type { EngineDeps } from './deps.ts';
+import { addJob } from './expire-due.ts';
 
 export interface AskRequest {
   readonly tenant: string;
@@ -71,8 +72,11 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskRes
     // Without a key nobody else knows the id: it exists because the store ran this very call twice.
     const replayed = created.outcome === 'exists' && request.idempotencyKey !== undefined;
     if (!replayed) deps.observer.asked(created.row);
-    // On a replay too: the process of the first ask may have died before this step.
-    if (!isTerminal(created.row.status)) arm(deps, created.row, created.now);
+    // On a replay too: the process of the first ask may be gone.
+    if (!isTerminal(created.row.status))
+      deps.timers?.schedule(id, Math.max(0, created.row.expiresAt - created.now));
+    // Not awaited: the index, written in the commit, is the promise.
+    if (created.armed !== undefined) void addJob(deps, created.armed);
     return { row: created.row, now: created.now, replayed };
   });
 }
@@ -117,13 +121,6 @@ async function claimStream(deps: EngineDeps, draft: Definition): Promise<void> {
       'stream_owner_mismatch',
       'This stream request belongs to another user; choose another id.',
     );
-  }
-}
-
-function arm(deps: EngineDeps, row: Row, now: number): void {
-  const delayMs = Math.max(0, row.expiresAt - now);
-  for (const layer of deps.timers) {
-    layer.schedule(row.id, delayMs).catch((error: unknown) => deps.observer.timerFailed(row.id, error));
   }
 }
 

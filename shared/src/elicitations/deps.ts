@@ -2,6 +2,7 @@ import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
 import type { WebhookSettings } from '../domain/webhooks/rules.ts';
 import type { Deliveries } from '../ports/delivery/kind.ts';
 import type { Claims } from '../ports/elicitations/claims.ts';
+import type { DeadlineJobs } from '../ports/elicitations/deadlines.ts';
 import type { Elicitations } from '../ports/elicitations/elicitations.ts';
 import type { EventBus } from '../ports/elicitations/event-bus.ts';
 import type { Feed } from '../ports/elicitations/feed.ts';
@@ -32,8 +33,10 @@ export interface EngineDeps {
   readonly wakes: EventBus<Wake>;
   readonly inboxWakes: EventBus<ElicitationWake>;
   readonly claims: Claims;
-  /** The layers that fire at a deadline, nearest first; the index and the sweep stand behind them all. */
-  readonly timers: readonly Timers[];
+  /** The timers of this process, which expire what it asked itself. Absent in a process that asks nothing. */
+  readonly timers?: Timers;
+  /** The jobs that expire what is overdue when the pod that asked is gone. */
+  readonly deadlineJobs: DeadlineJobs;
   readonly observer: Observer;
   readonly settings: EngineSettings;
   /** The registered delivery kinds: what each commit notes in the outbox, and what is handled at once. */

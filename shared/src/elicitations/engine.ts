@@ -6,6 +6,7 @@ import { type Caller, readFor } from './caller.ts';
 import { type CompleteInput, complete } from './complete.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
+import { type ExpireDueInput, expireDue } from './expire-due.ts';
 import { type InboxInput, watchInbox } from './inbox.ts';
 import { replay } from './replay.ts';
 import { type SweepTurn, sweep, sweepInTurn } from './sweep.ts';
@@ -23,6 +24,7 @@ export function createEngine(deps: EngineDeps) {
     complete: (input: CompleteInput) => complete(deps, input),
     withdraw: (request: WithdrawRequest) => withdraw(deps, request),
     expire: (id: string) => expire(deps, id),
+    expireDue: (input: ExpireDueInput) => expireDue(deps, input),
     read: (caller: Caller, id: string) => readFor(deps, caller, id),
     list: (request: PageRequest) => deps.elicitations.page(request),
     wait: (input: WaitInput) => wait(deps, input),

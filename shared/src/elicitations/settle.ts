@@ -33,7 +33,7 @@ export async function settle(deps: EngineDeps, caller: Caller, read: Seen, comma
 
 function afterSettling(deps: EngineDeps, row: Row): void {
   deps.observer.settled(row);
-  for (const layer of deps.timers) layer.cancel(row.id).catch(() => undefined);
+  deps.timers?.cancel(row.id);
 }
 
 function refusalOf(refusal: Refusal, caller: Caller, { row, now }: Seen): ParleyError {

@@ -1,27 +1,25 @@
 import { isParleyError } from '../domain/errors.ts';
 import { BUCKET_COUNT } from '../domain/ids.ts';
 import type { EngineDeps } from './deps.ts';
-import { expire } from './expire.ts';
+import { expireDue, type OverdueCounts } from './expire-due.ts';
 
 // All buckets at the same time and few ids of each, so that a sweep after an outage does not block requests.
 const BATCH = 8;
 
-export interface SweepResult {
-  readonly expired: number;
-  /** Index entries without an open row. */
-  readonly forgotten: number;
-}
+export type SweepResult = Readonly<OverdueCounts>;
 
 /**
- * Expires whatever is overdue in the deadline index. This is the last layer, for when timers, pods or workers were lost.
- * Safe to run on every pod at once. `signal` stops it between batches. Throws `unavailable` when part of the index could
- * not be swept, once the rest has been.
+ * Expires whatever is overdue in the deadline index, and adds the job of each bucket's next deadline again. This is the
+ * last layer, for when timers, jobs, pods or workers were lost. Safe to run on every pod at once. `signal` stops it between
+ * batches. Throws `unavailable` when part of the index could not be swept, once the rest has been.
  */
 export async function sweep(deps: EngineDeps, signal?: AbortSignal): Promise<SweepResult> {
-  const count = { expired: 0, forgotten: 0 };
+  const count: OverdueCounts = { expired: 0, forgotten: 0 };
   // On a Cluster one server may be away, and the buckets of the others must not wait for it.
   const rounds = await Promise.allSettled(
-    Array.from({ length: BUCKET_COUNT }, (_, bucket) => sweepBucket(deps, bucket, count, signal)),
+    Array.from({ length: BUCKET_COUNT }, (_, bucket) =>
+      expireDue(deps, { bucket, batch: BATCH, signal }, count),
+    ),
   );
   if (count.expired > 0) deps.observer.swept(count.expired);
   const failed = rounds.find((round) => round.status === 'rejected');
@@ -53,39 +51,4 @@ export async function sweepInTurn(
     throw error;
   });
   return turn === holder ? sweep(deps, signal) : undefined;
-}
-
-type Swept = 'expired' | 'forgotten' | 'skipped';
-
-async function sweepBucket(
-  deps: EngineDeps,
-  bucket: number,
-  count: { expired: number; forgotten: number },
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  let skipped = 0;
-  while (signal?.aborted !== true) {
-    // An id that could not be expired stays at the head of the index. It is skipped, so that the following ids are reached.
-    const ids = await deps.elicitations.due(bucket, BATCH, skipped);
-    for (const swept of await Promise.all(ids.map((id) => expireOrForget(deps, id)))) {
-      if (swept === 'skipped') skipped += 1;
-      else count[swept] += 1;
-    }
-    if (ids.length < BATCH) return;
-  }
-}
-
-async function expireOrForget(deps: EngineDeps, id: string): Promise<Swept> {
-  try {
-    const result = await expire(deps, id);
-    if (result.type === 'expired') return 'expired';
-    if (result.type !== 'gone' && result.type !== 'ended') return 'skipped';
-    await deps.elicitations.forget(id);
-    return 'forgotten';
-  } catch (error) {
-    if (isParleyError(error, 'unavailable')) throw error;
-    // One damaged row must not prevent the others from being expired.
-    deps.observer.sweepFailed(id, error);
-    return 'skipped';
-  }
 }

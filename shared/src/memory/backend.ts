@@ -30,7 +30,8 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     runQueue: createMemoryRunQueue(),
     wakes,
     inboxWakes,
-    timers: { schedule: async () => undefined, cancel: async () => undefined },
+    // No worker takes jobs in this process: the timers and the sweep of the pod expire its elicitations.
+    deadlineJobs: { add: async () => undefined },
     claims: createMemoryClaims(),
     limits: createMemoryLimits(),
     vault: createMemoryVaultStore(),

@@ -3,10 +3,11 @@ import { isTerminal } from '../domain/elicitations/status.ts';
 import type { Step } from '../domain/elicitations/transition.ts';
 import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
 import { formatFeedPosition } from '../domain/events.ts';
-import { bucketOfElicitationId, type Owner } from '../domain/ids.ts';
+import { bucketOf, type Owner } from '../domain/ids.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { OutboxTask } from '../ports/delivery/outbox.ts';
 import type { Elicitations, PageRequest } from '../ports/elicitations/elicitations.ts';
+import { createMemoryDeadlines } from './deadlines.ts';
 import type { InProcessEventBus } from './event-bus.ts';
 import type { MemoryFeed } from './feed.ts';
 import { jsonBytes } from './json-bytes.ts';
@@ -43,6 +44,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
   const { settings } = deps;
   const rows = new Map<string, MemoryRow>();
   const byOwner = new Map<string, Set<string>>();
+  const deadlines = createMemoryDeadlines();
 
   function rowAt(id: string, now: number): Row | undefined {
     const held = rows.get(id);
@@ -116,6 +118,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         expiresAt: now + timeoutMs,
       };
       rows.set(id, { row, until: Number.POSITIVE_INFINITY, onEnd: [] });
+      const armed = deadlines.add(bucketOf(definition), id, row.expiresAt, now);
       byOwner.set(ownerKey(definition), (byOwner.get(ownerKey(definition)) ?? new Set()).add(id));
       const event = {
         type: 'elicitation-request',
@@ -125,7 +128,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       } as const;
       for (const task of notes?.tasks ?? []) deps.outbox.note(task);
       appendAndWake(row, event, now, settings.retentionMs + timeoutMs);
-      return { outcome: 'created', row, now };
+      return { outcome: 'created', row, now, ...(armed !== undefined && { armed }) };
     },
 
     async read(id) {
@@ -166,6 +169,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         onEnd: terminal ? [] : onEnd,
       });
       if (terminal) {
+        deadlines.remove(bucketOf(row.definition), row.id);
         trimHistory(row.definition, now);
         expireAfter(row.id, keptMs);
       }
@@ -185,15 +189,11 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
     },
 
     async due(bucket, limit, skip = 0) {
-      const now = Date.now();
-      return [...rows.values()]
-        .map(({ row }) => row)
-        .filter(
-          (row) => !isTerminal(row.status) && isDue(row, now) && bucketOfElicitationId(row.id) === bucket,
-        )
-        .sort((a, b) => a.expiresAt - b.expiresAt)
-        .slice(skip, skip + limit)
-        .map(({ id }) => id);
+      return deadlines.due(bucket, Date.now()).slice(skip, skip + limit);
+    },
+
+    async arm(bucket, skip = 0) {
+      return deadlines.arm(bucket, skip, Date.now());
     },
 
     async keep(id, forMs) {

@@ -3,7 +3,7 @@ import type { Timers } from '../ports/timers.ts';
 export interface LocalTimersOptions {
   /** Called at a deadline. When it was too early, returns the ms after which to call it again. */
   readonly onDue: (elicitationId: string) => Promise<number | undefined>;
-  /** Limit of the number of timers. Above it, the job or the sweep expires the elicitation. */
+  /** Limit of the number of timers. Above it, a job or the sweep expires the elicitation. */
   readonly timersMax: number;
 }
 
@@ -32,10 +32,10 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
   }
 
   return {
-    async schedule(elicitationId, delayMs) {
+    schedule(elicitationId, delayMs) {
       if (armed.size < timersMax) arm(elicitationId, delayMs);
     },
-    async cancel(elicitationId) {
+    cancel(elicitationId) {
       clearTimeout(armed.get(elicitationId));
       armed.delete(elicitationId);
     },

@@ -3,6 +3,7 @@ import type { ConnectStore } from './connect-store.ts';
 import type { DeadLetters } from './delivery/dead-letters.ts';
 import type { Outbox } from './delivery/outbox.ts';
 import type { Claims } from './elicitations/claims.ts';
+import type { DeadlineJobs } from './elicitations/deadlines.ts';
 import type { Elicitations } from './elicitations/elicitations.ts';
 import type { EventBus } from './elicitations/event-bus.ts';
 import type { Feed } from './elicitations/feed.ts';
@@ -11,7 +12,6 @@ import type { Conversations } from './runs/conversations.ts';
 import type { Heartbeats } from './runs/heartbeats.ts';
 import type { RunQueue } from './runs/run-queue.ts';
 import type { Runs } from './runs/runs.ts';
-import type { Timers } from './timers.ts';
 import type { VaultStore } from './vault.ts';
 
 /** The health of a backend, for readiness. `commands`: they are answered. `subscription`: it is acknowledged. */
@@ -68,7 +68,7 @@ export interface Backend {
   readonly wakes: EventBus<Wake>;
   /** The same wakes by owner, for inboxes. */
   readonly inboxWakes: EventBus<ElicitationWake>;
-  readonly timers: Timers;
+  readonly deadlineJobs: DeadlineJobs;
   readonly claims: Claims;
   readonly limits: Limits;
   /** State of the hosted connect pages. */

@@ -1,13 +1,30 @@
+import { z } from 'zod';
+import { BUCKET_COUNT } from '../domain/ids.ts';
+
 /** The jobs that run periodically, each round on one free worker. */
 export const MAINTENANCE_JOBS = ['sweep', 'outbox', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
 export type MaintenanceJob = (typeof MAINTENANCE_JOBS)[number];
 
-/** Every kind of job. There is one `expire` job per elicitation; its job id is the elicitation's id. */
-export type JobName = 'expire' | MaintenanceJob;
+/**
+ * Every kind of job. `expire-due` expires what is overdue in a bucket; one is waiting for each bucket's armed deadline.
+ * Older builds add an `expire` job for each elicitation, with its id.
+ */
+export type JobName = 'expire-due' | 'expire' | MaintenanceJob;
+
+/** What an `expire-due` job is added with: its armed deadline, and the elicitation that had it. */
+export const DueJobData = z.object({
+  bucket: z.int().min(0).lt(BUCKET_COUNT),
+  /** Redis clock in ms. */
+  deadline: z.number(),
+  elicitationId: z.string(),
+});
+export type DueJobData = z.infer<typeof DueJobData>;
 
 export interface JobCall {
   /** Id of the job. For an `expire` job it is the elicitation's id. */
   readonly id: string;
+  /** What the job was added with. A job may come from another build, so its processor checks it. */
+  readonly data: unknown;
   /** Aborted when the worker stops. Long work then ends early, and the next round continues it. */
   readonly signal: AbortSignal;
 }

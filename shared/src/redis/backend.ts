@@ -10,7 +10,7 @@ import { createRedisElicitations } from './elicitations/elicitations.ts';
 import { RedisEventBus } from './feed/event-bus.ts';
 import { createRedisFeed } from './feed/feed.ts';
 import { decodeElicitationWake, decodeWake, encodeWake } from './feed/wake-codec.ts';
-import { createQueueTimers } from './jobs/timers.ts';
+import { createDeadlineJobs } from './jobs/timers.ts';
 import { createRedisLimits } from './limits/limits.ts';
 import { createRedisDeadLetters } from './outbox/dead-letters.ts';
 import { createRedisOutbox } from './outbox/outbox.ts';
@@ -51,7 +51,7 @@ export function createRedisBackend({
     probeChannel: probe,
     publishProbe: () => redis.publish(probe, ''),
   });
-  const timers = createQueueTimers(producer, timerQueues);
+  const deadlineJobs = createDeadlineJobs(producer, timerQueues);
   const runQueue = createQueueRuns({ location, producer, ...(onError !== undefined && { onError }) });
   return {
     elicitations: createRedisElicitations({
@@ -83,7 +83,7 @@ export function createRedisBackend({
       encode: encodeWake,
       decode: decodeElicitationWake,
     }),
-    timers,
+    deadlineJobs,
     claims: createRedisClaims(redis, onError),
     limits: createRedisLimits(redis, onError),
     vault: createRedisVaultStore(vaultRedis, onError),
@@ -98,7 +98,7 @@ export function createRedisBackend({
     },
     async close() {
       await subscriber.close();
-      await Promise.allSettled([timers.close(), runQueue.close()]);
+      await Promise.allSettled([deadlineJobs.close(), runQueue.close()]);
       producer.disconnect();
       redis.disconnect();
       if (vaultRedis !== redis) vaultRedis.disconnect();

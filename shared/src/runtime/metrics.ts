@@ -133,7 +133,10 @@ export function createMetrics(meter: Meter, tenantsMax = TENANTS_MAX) {
     sseConnections: make.upDown('sse_connections', 'Open event streams on this pod.'),
     sseResumes: make.counter('sse_resumes', 'Streams opened with a Last-Event-ID.'),
     redisCommandErrors: make.counter('redis_command_errors', 'Redis commands that failed or timed out.'),
-    timerScheduleFailures: make.counter('timer_schedule_failures', 'Timer jobs that could not be added.'),
+    timerScheduleFailures: make.counter(
+      'timer_schedule_failures',
+      'Jobs of deadlines that could not be added.',
+    ),
     sweepFailures: make.counter('sweep_failures', 'Overdue questions that the sweep could not expire.'),
     sweepExpired: make.counter('sweep_expired', 'Questions that the sweep had to expire.'),
     indexRepairs: make.counter('index_repairs', 'Index entries that had to be repaired.'),

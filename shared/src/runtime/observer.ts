@@ -74,7 +74,7 @@ export function createObserver(deps: ObserverDeps): Observer {
     tooManyOpen: quietly(() => metrics.rateLimited.add(1, { limit: 'open' })),
     timerFailed: quietly((elicitationId, error) => {
       metrics.timerScheduleFailures.add(1);
-      log.warn({ elicitationId, err: error }, 'timer not scheduled, the sweep covers it');
+      log.warn({ elicitationId, err: error }, 'deadline job not added, the next sweep adds it');
     }),
     swept: quietly((count) => {
       metrics.sweepExpired.add(count);

@@ -24,7 +24,7 @@ export interface EngineOptions extends Partial<Omit<EngineDeps, 'settings'>> {
   readonly settings?: Partial<EngineSettings> & WebhookSettings;
 }
 
-/** An engine on one pod, with timers that never fire unless `options` brings some. */
+/** An engine on one pod. Nothing fires at deadlines unless `options` brings it. */
 export function engineOn(backend: Backend, options: EngineOptions = {}): Engine {
   const { settings, ...deps } = options;
   return createEngine({
@@ -33,7 +33,7 @@ export function engineOn(backend: Backend, options: EngineOptions = {}): Engine 
     wakes: backend.wakes,
     inboxWakes: backend.inboxWakes,
     claims: backend.claims,
-    timers: [],
+    deadlineJobs: { add: async () => undefined },
     observer: silentObserver,
     deliveries: dispatchOn(backend),
     ...deps,

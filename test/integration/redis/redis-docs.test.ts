@@ -59,7 +59,6 @@ beforeAll(async () => {
   });
   const engine = createEngine({
     ...backend,
-    timers: [backend.timers],
     observer: silentObserver,
     deliveries: dispatchOn(backend),
     settings: engineSettings(env),
@@ -178,6 +177,13 @@ describe('docs/redis.md, with redis-cli alone', () => {
     expect(printed).not.toContain(SECRET);
   });
 
+  it('shows the armed deadline of a bucket, the elicitation that it is for, and its job', () => {
+    const [armed = '', ...job] = runUpTo('See which deadline is armed').trim().split('\n');
+    const [deadline = '', id = ''] = armed.split(' ');
+    const data = JSON.parse(job[job.indexOf('data') + 1] ?? '{}') as Record<string, unknown>;
+    expect(data).toEqual({ bucket: expect.any(Number), deadline: Number(deadline), elicitationId: id });
+  });
+
   it('shows the subscribers and the number of timers', async () => {
     await waitUntil(() => runUpTo('List the subscribed channels').trim().split('\n').at(-1) === '1', {
       what: 'the timer of the open elicitation',
@@ -185,6 +191,6 @@ describe('docs/redis.md, with redis-cli alone', () => {
   });
 
   it('runs every block it prints', () => {
-    expect(blocks.map(({ intro }) => intro)).toHaveLength(10);
+    expect(blocks.map(({ intro }) => intro)).toHaveLength(11);
   });
 });

@@ -1,4 +1,4 @@
-import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { bucketOf } from '@parley/shared/domain/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
 import { fakeTime } from '../../harness/processes/faketime.ts';
@@ -9,6 +9,7 @@ import { type RedisServer, startRedis } from '../../harness/redis/redis-server.t
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   allExpire,
+  jobIdOf,
   lookInto,
   nextBeat,
   type Question,
@@ -80,8 +81,8 @@ describe('a worker', () => {
   it('fires deadlines that passed while it was frozen', async () => {
     worker.freeze();
     const asked = await ask(5, 1);
-    const overdue = async ({ id }: Question) =>
-      (await pod.backend.elicitations.due(bucketOfElicitationId(id) ?? -1, 10)).includes(id);
+    const overdue = async ({ id, owner }: Question) =>
+      (await pod.backend.elicitations.due(bucketOf(owner), 10)).includes(id);
     await waitUntil(async () => (await Promise.all(asked.map(overdue))).every(Boolean), {
       what: 'the deadlines to pass',
     });
@@ -93,7 +94,8 @@ describe('a worker', () => {
     const asked = await ask(5, 5);
     // An ask does not wait for its job; one that was never added would be left to the sweep.
     const { queue, close } = await lookInto(single(redis.url));
-    await waitUntil(async () => (await queue.getDelayedCount()) === asked.length, { what: 'the jobs' });
+    const armed = new Set(asked.map(({ owner }) => bucketOf(owner))).size;
+    await waitUntil(async () => (await queue.getDelayedCount()) >= armed, { what: 'the jobs' });
     await close();
     await redis.kill9();
     await waitUntil(async () => (await statusOf(`${url}/readyz`)) === 503, { what: 'not ready' });
@@ -149,11 +151,11 @@ it('refuses to start without Redis', async () => {
 
 describe('a job that its worker does not finish', () => {
   const env = { REDIS_URL: '', TEST_LOCK_MS: `${LOCK_MS}`, TEST_HOLD_MS: '5000' };
-  const start = () =>
+  const start = (more: Record<string, string> = {}) =>
     startProcess({
       name: 'slow worker',
       entry: 'test/integration/worker/slow.ts',
-      env: { ...env, REDIS_URL: redis.url },
+      env: { ...env, REDIS_URL: redis.url, ...more },
       readyWhen: (line) => line.ready === true,
     });
   const said = (worker: ManagedProcess, line: object) => worker.lines.includes(JSON.stringify(line));
@@ -171,6 +173,19 @@ describe('a job that its worker does not finish', () => {
     await other.close();
   }, 90_000);
 
+  it('is done by another when its worker was killed between expiring and arming the next deadline', async () => {
+    const slow = await start({ TEST_HOLD_AT: 'arm', TEST_HOLD_MS: '600000' });
+    const first = await question(pod, { timeoutSeconds: 1 });
+    const next = await question(pod, { timeoutSeconds: 3 }, pod, first.owner);
+    await waitUntil(() => said(slow, { arming: bucketOf(first.owner) }), { what: 'the first to be expired' });
+    expect([await first.status(), await next.status()]).toEqual(['expired', 'pending']);
+    slow.kill('SIGKILL');
+    await slow.exited;
+    const other = await rescue();
+    await allExpire([first, next]);
+    await other.close();
+  }, 90_000);
+
   it('is done once when its worker was frozen past the lock', async () => {
     const slow = await start();
     const asked = await question(pod, { timeoutSeconds: 1 });
@@ -180,9 +195,7 @@ describe('a job that its worker does not finish', () => {
     await allExpire([asked]);
     await other.close();
     slow.thaw();
-    await waitUntil(() => said(slow, { id: asked.id, type: 'ended' }), {
-      what: 'the frozen one to find it ended',
-    });
+    await waitUntil(() => said(slow, { done: asked.id }), { what: 'the frozen one to find it ended' });
     expect(await asked.endings()).toBe(1);
     // It is none the worse for it.
     await allExpire([await question(pod, { timeoutSeconds: 1 })]);
@@ -199,7 +212,7 @@ it('neither fires early nor spins when its clock is an hour ahead', async (conte
   let starts = 0;
   await waitUntil(
     async () => {
-      starts = Math.max(starts, (await queue.getJob(asked.id))?.attemptsStarted ?? 0);
+      starts = Math.max(starts, (await queue.getJob(jobIdOf(asked)))?.attemptsStarted ?? 0);
       return (await asked.status()) === 'expired';
     },
     { what: 'the question to expire' },

@@ -1,6 +1,6 @@
 import { deepStrictEqual } from 'node:assert';
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import type { Owner } from '@parley/shared/domain/ids';
+import { bucketOf, type Owner } from '@parley/shared/domain/ids';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { Audit } from '@parley/shared/ports/elicitations/audit';
@@ -23,7 +23,8 @@ import { ROOMY } from '../../contract/support/settings.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-const SETTINGS = {
+/** Settings of the engines of these tests. */
+export const SETTINGS = {
   ...ROOMY,
   retentionMs: 3_600_000,
   messageCharactersMax: 10_000,
@@ -48,7 +49,7 @@ export interface TestPod {
 
 export interface TestPodOptions {
   readonly location: RedisLocation;
-  /** `queue`: deadlines become jobs. `none`: nothing fires by itself. */
+  /** `queue`: armed deadlines become jobs. `none`: nothing fires by itself. */
   readonly timers?: 'queue' | 'none';
   readonly timerQueues?: number;
   readonly retentionMs?: number;
@@ -67,7 +68,7 @@ export async function startTestPod(options: TestPodOptions): Promise<TestPod> {
     backend,
     engine: createEngine({
       ...backend,
-      timers: timers === 'queue' ? [backend.timers] : [],
+      ...(timers === 'none' && { deadlineJobs: { add: async () => undefined } }),
       observer: silentObserver,
       deliveries: dispatchOn(backend),
       settings,
@@ -83,6 +84,8 @@ export async function startTestPod(options: TestPodOptions): Promise<TestPod> {
 /** One question and how to look at it. */
 export interface Question {
   readonly id: string;
+  /** Its deadline on the Redis clock, in ms. */
+  readonly expiresAt: number;
   readonly owner: Owner;
   readonly status: () => Promise<string>;
   /** How often its feed contains its end. */
@@ -91,17 +94,19 @@ export interface Question {
   readonly lateness: () => Promise<number>;
 }
 
-/** Asks a new user, on a new stream request; reads the question through `seenBy`. */
+/** Asks a new user unless `owner` is given, on a new stream request; reads the question through `seenBy`. */
 export async function question(
   asker: TestPod,
   more: Partial<AskInput> = {},
   seenBy: TestPod = asker,
+  owner?: Owner,
 ): Promise<Question> {
-  const stream = newStream();
+  const stream = newStream(owner);
   const { row } = await askQuestion(asker.engine, stream, more);
   const read = async () => (await seenBy.engine.read(serviceOf(stream), row.id)).row;
   return {
     id: row.id,
+    expiresAt: row.expiresAt,
     owner: stream,
     status: async () => (await read()).status,
     async endings() {
@@ -185,6 +190,11 @@ export async function nextBeat({ backend }: TestPod, port: number, timeoutMs?: n
     what: 'the canary to beat',
     ...(timeoutMs !== undefined && { timeoutMs }),
   });
+}
+
+/** The job that fires at the deadline of a question, if its deadline is the armed one. */
+export function jobIdOf({ owner, expiresAt }: Question): string {
+  return `${bucketOf(owner)}-${expiresAt}`;
 }
 
 /** A look into a queue as an operator has it. */

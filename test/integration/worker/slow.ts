@@ -1,30 +1,56 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { single, startTestPod, startTestWorker } from './setup.ts';
+import { createEngine } from '@parley/shared/elicitations/engine';
+import { DueJobData, type Processors } from '@parley/shared/ports/jobs';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import { dispatchOn } from '../../contract/support/engines.ts';
+import { SETTINGS, single, startTestPod, startTestWorker } from './setup.ts';
 
-// A worker that says on standard output which job it has taken, and does it a moment later: long enough to be killed
-// or frozen in the midst of it.
-const { REDIS_URL = '', TEST_LOCK_MS = '', TEST_HOLD_MS = '' } = process.env;
+// A worker that writes to standard output which job it has taken, and continues a moment later: long enough to be killed
+// or frozen meanwhile. With TEST_HOLD_AT=arm it pauses after it has expired what is due, before it arms the next deadline.
+const { REDIS_URL = '', TEST_LOCK_MS = '', TEST_HOLD_MS = '', TEST_HOLD_AT = 'take' } = process.env;
 const location = single(REDIS_URL);
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const nothing = async () => undefined;
+const pause = () => sleep(Number(TEST_HOLD_MS));
 
-const pod = await startTestPod({ location });
+const pod = await startTestPod({ location, timers: 'queue' });
+const { elicitations } = pod.backend;
+const engine = createEngine({
+  ...pod.backend,
+  elicitations: {
+    ...elicitations,
+    async arm(bucket, skip) {
+      if (TEST_HOLD_AT === 'arm') {
+        say({ arming: bucket });
+        await pause();
+      }
+      return elicitations.arm(bucket, skip);
+    },
+  },
+  observer: silentObserver,
+  deliveries: dispatchOn(pod.backend),
+  settings: SETTINGS,
+});
+const processors: Processors = {
+  async 'expire-due'({ data }) {
+    const { bucket, elicitationId } = DueJobData.parse(data);
+    say({ taken: elicitationId });
+    if (TEST_HOLD_AT === 'take') await pause();
+    await engine.expireDue({ bucket, batch: 100 });
+    say({ done: elicitationId });
+    return undefined;
+  },
+  expire: nothing,
+  sweep: nothing,
+  outbox: nothing,
+  'take-over': nothing,
+  'index-check': nothing,
+  cleanup: nothing,
+  canary: nothing,
+};
 await startTestWorker(pod, location, {
   lockMs: Number(TEST_LOCK_MS),
   stalledCheckMs: Number(TEST_LOCK_MS),
-  processors: {
-    async expire({ id }) {
-      say({ taken: id });
-      await sleep(Number(TEST_HOLD_MS));
-      say({ id, ...(await pod.engine.expire(id)) });
-      return undefined;
-    },
-    sweep: nothing,
-    outbox: nothing,
-    'take-over': nothing,
-    'index-check': nothing,
-    cleanup: nothing,
-    canary: nothing,
-  },
+  processors,
 });
 say({ ready: true });

@@ -1,13 +1,13 @@
-import { mintElicitationId } from '@parley/shared/domain/ids';
-import { connectProducer } from '@parley/shared/redis/client/connect';
-import { createQueueTimers, type QueueTimers, timerPrefix } from '@parley/shared/redis/jobs/timers';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import { timerPrefix } from '@parley/shared/redis/jobs/timers';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { answerQuestion, newOwner } from '../../contract/support/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   allExpire,
+  jobIdOf,
   lookInto,
   question,
   single,
@@ -54,57 +54,83 @@ async function openQueueLook() {
   return opened;
 }
 
-async function openTimers(): Promise<QueueTimers> {
-  const connection = connectProducer(single(redis.url));
-  held.push(() => connection.disconnect());
-  await waitUntil(() => connection.status === 'ready', { what: 'the timers to connect' });
-  return createQueueTimers(connection, 1);
+/** Adds the job of a question as builds do that have one for each elicitation. */
+async function addOldJob({ queue }: Awaited<ReturnType<typeof openQueueLook>>, id: string): Promise<void> {
+  await queue.add('expire', {}, { jobId: id, delay: 1 });
 }
 
 it('fires the deadline of a pod that is gone', async () => {
   const asker = await openPod({ timers: 'queue' });
   const { queue } = await openQueueLook();
   const asked = await question(asker, { timeoutSeconds: 1 }, pod);
-  await waitUntil(() => queue.getJob(asked.id), { what: 'the job' });
+  await waitUntil(() => queue.getJob(jobIdOf(asked)), { what: 'the job' });
   await asker.close();
   const { faults } = await openWorker();
   await allExpire([asked]);
-  await waitUntil(async () => (await queue.getJob(asked.id)) === undefined, { what: 'the job to be done' });
+  await waitUntil(async () => (await queue.getJobCountByTypes()) === 0, { what: 'the job to be done' });
   expect(faults).toEqual([]);
 });
 
-it('arms a job again that ran too early, and expires the question once due', async () => {
-  const timers = await openTimers();
+it('delays a job again that came too early, and expires the question once due', async () => {
   const { queue } = await openQueueLook();
   const { faults } = await openWorker();
   const asked = await question(pod, { timeoutSeconds: 3 });
-  await timers.schedule(asked.id, 0);
-  const armed = await waitUntil(
+  const armed = {
+    bucket: bucketOf(asked.owner),
+    deadline: asked.expiresAt,
+    elicitationId: asked.id,
+    delayMs: 0,
+  };
+  await waitUntil(() => pod.backend.deadlineJobs.add(armed).then(() => true), {
+    what: 'the job to be added',
+  });
+  const again = await waitUntil(
     async () => {
-      const job = await queue.getJob(asked.id);
+      const job = await queue.getJob(jobIdOf(asked));
       return job !== undefined && job.attemptsStarted === 1 && (await job.isDelayed()) && job;
     },
-    { what: 'the job to be armed again' },
+    { what: 'the job to be delayed again' },
   );
   expect(await asked.status()).toBe('pending');
   // Not an attempt that failed: those are numbered.
-  expect(armed.attemptsMade).toBe(0);
+  expect(again.attemptsMade).toBe(0);
   await allExpire([asked]);
-  await waitUntil(async () => (await queue.getJob(asked.id)) === undefined, { what: 'the job to be done' });
+  await waitUntil(async () => (await queue.getJobCountByTypes()) === 0, { what: 'the job to be done' });
   expect(faults).toEqual([]);
 });
 
-it('completes a job whose question has ended or is gone', async () => {
-  const timers = await openTimers();
+it('keeps jobs by the Redis clock, although the clock of the asking pod is an hour behind', async () => {
+  const asker = await openPod({ timers: 'queue' });
   const { queue } = await openQueueLook();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+  const asked = await question(asker).finally(() => vi.useRealTimers());
+  const job = await waitUntil(() => queue.getJob(jobIdOf(asked)), { what: 'the job' });
+  expect(job.timestamp + job.delay).toBe(asked.expiresAt);
+});
+
+it('keeps one job for the questions of a bucket, whose end changes no job', async () => {
+  const asker = await openPod({ timers: 'queue' });
+  const { queue } = await openQueueLook();
+  const first = await question(asker);
+  await waitUntil(() => queue.getJob(jobIdOf(first)), { what: 'the job' });
+  const later = await question(asker, { timeoutSeconds: 700 }, asker, first.owner);
+  for (const { id } of [later, first]) await answerQuestion(asker.engine, first.owner, id, 'decline');
+  const other = await question(asker, { timeoutSeconds: 500 }, asker, first.owner);
+  await waitUntil(() => queue.getJob(jobIdOf(other)), { what: 'the job of an earlier deadline' });
+  expect((await queue.getJobs()).map(({ id }) => id).sort()).toEqual([first, other].map(jobIdOf).sort());
+});
+
+it('completes the jobs that older builds add for each question, whether it is due, has ended or is gone', async () => {
+  const look = await openQueueLook();
   const owner = newOwner();
   const asked = await question(pod);
   await answerQuestion(pod.engine, asked.owner, asked.id, 'decline');
   const ghost = mintElicitationId(owner);
-  await timers.schedule(asked.id, 1);
-  await timers.schedule(ghost, 1);
+  const due = await question(pod, { timeoutSeconds: 1 });
+  for (const id of [asked.id, ghost, due.id]) await addOldJob(look, id);
   const { faults } = await openWorker();
-  await waitUntil(async () => (await queue.getJobCountByTypes()) === 0, { what: 'both jobs to be done' });
+  await allExpire([due]);
+  await waitUntil(async () => (await look.queue.getJobCountByTypes()) === 0, { what: 'the jobs to be done' });
   expect(faults).toEqual([]);
   expect(await asked.status()).toBe('declined');
   expect(await asked.endings()).toBe(1);
@@ -140,38 +166,33 @@ it('drops overdue rounds of a schedule that it does not know, which would pile u
   expect(counts.failed).toBe(0);
 });
 
-it('a lost or abandoned job is replaced by the sweep', async () => {
-  const timers = await openTimers();
+it('gets a job that was lost again by one sweep', async () => {
+  const asker = await openPod({ timers: 'queue' });
   const { queue } = await openQueueLook();
-  const lost = await question(pod, { timeoutSeconds: 1 });
-  await timers.schedule(lost.id, 1_000);
-  await timers.cancel(lost.id);
-  const givenUp = await question(pod, { timeoutSeconds: 1 });
-  await timers.schedule(givenUp.id, 1_000);
-  // As BullMQ marks a job that took too many workers with it.
-  await redisCommand(
-    redis.port,
-    'HSET',
-    `${timerPrefix(0)}:expiry:${givenUp.id}`,
-    'defa',
-    'stalled too often',
-  );
+  const asked = await question(asker, { timeoutSeconds: 2 });
+  await waitUntil(() => queue.getJob(jobIdOf(asked)), { what: 'the job' });
+  await queue.obliterate({ force: true });
+  expect(await queue.getJobCountByTypes()).toBe(0);
+  await asker.engine.sweep();
+  expect(await asked.status()).toBe('pending');
   await openWorker();
-  await waitUntil(async () => (await queue.getJob(givenUp.id))?.failedReason, {
-    what: 'the job to be given up',
-  });
-  expect(await lost.status()).toBe('pending');
+  await allExpire([asked]);
+});
+
+it('leaves the question of an abandoned job to the sweep, which adds the job of the next one', async () => {
+  const asker = await openPod({ timers: 'queue' });
+  const { queue } = await openQueueLook();
+  const givenUp = await question(asker, { timeoutSeconds: 1 });
+  const next = await question(asker, { timeoutSeconds: 3 }, asker, givenUp.owner);
+  await waitUntil(() => queue.getJob(jobIdOf(givenUp)), { what: 'the job' });
+  // As BullMQ marks a job that took too many workers with it.
+  const key = `${timerPrefix(0)}:expiry:${jobIdOf(givenUp)}`;
+  await redisCommand(redis.port, 'HSET', key, 'defa', 'stalled too often');
+  const { faults } = await openWorker();
+  await waitUntil(() => faults.length > 0, { what: 'the job to be given up' });
   expect(await givenUp.status()).toBe('pending');
-  const maintenance = await lookInto(single(redis.url), 'maintenance');
-  held.push(() => maintenance.close());
-  await waitUntil(
-    async () => {
-      await maintenance.queue.add('sweep', {}, {});
-      return (await lost.status()) === 'expired' && (await givenUp.status()) === 'expired';
-    },
-    { what: 'the sweep', everyMs: 200 },
-  );
-  await allExpire([lost, givenUp]);
+  await asker.engine.sweep();
+  await allExpire([givenUp, next]);
 });
 
 it('fires fifty deadlines over several queues, each once', async () => {

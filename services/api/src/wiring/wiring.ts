@@ -73,7 +73,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const engine = createEngine({
     ...backend,
     deliveries: dispatch,
-    timers: [localTimers, backend.timers],
+    timers: localTimers,
     observer: createObserver({ log, tracer: telemetry.tracer, metrics, context: telemetry.context }),
     settings: engineSettings(env),
   });

@@ -4,6 +4,7 @@ import type { Step } from '../../domain/elicitations/transition.ts';
 import type { Owner } from '../../domain/ids.ts';
 import type { CommitNotes } from '../delivery/kind.ts';
 import type { OutboxTask } from '../delivery/outbox.ts';
+import type { ArmedDeadline } from './deadlines.ts';
 
 /** A row, and the time at which it was read. */
 export interface Reading {
@@ -17,6 +18,8 @@ export interface CreateResult extends Reading {
   readonly row: Row;
   /** `created`: by this call. `exists`: by an earlier call with the same id. */
   readonly outcome: 'created' | 'exists';
+  /** Its deadline, when this call armed it because none, a later or a passed one was. The caller then adds the job. */
+  readonly armed?: ArmedDeadline;
 }
 
 export interface CommitResult extends Reading {
@@ -73,6 +76,11 @@ export interface Elicitations {
   page(request: PageRequest): Promise<ElicitationPage>;
   /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first, without the first `skip`. */
   due(bucket: number, limit: number, skip?: number): Promise<string[]>;
+  /**
+   * Arms the earliest deadline in the index of a bucket, without the first `skip`. A deadline that is armed, has not passed
+   * and comes no later stays armed. Returns the armed deadline; undefined when there is none.
+   */
+  arm(bucket: number, skip?: number): Promise<ArmedDeadline | undefined>;
   /** Sets how long an ended row is kept, in ms from now. An open row is not changed. */
   keep(id: string, forMs: number): Promise<void>;
   /** Removes an id from the deadline index if it has no row. A write that was lost may have caused such an entry. */

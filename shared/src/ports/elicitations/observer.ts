@@ -15,7 +15,7 @@ export interface Observer {
   resumed(row: Row, source: WakeSource): void;
   /** An ask was refused because its user has too many open questions. */
   tooManyOpen(): void;
-  /** A timer could not be scheduled. The sweep will expire the elicitation instead. */
+  /** The job of the deadline of this elicitation could not be added. The next sweep adds it again. */
   timerFailed(elicitationId: string, error: unknown): void;
   /** The sweep found and expired overdue elicitations. */
   swept(count: number): void;

@@ -83,6 +83,11 @@ export function deadlinesKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:deadlines`;
 }
 
+/** String: the deadline of a bucket for which a job was added, and its elicitation: `<ms> <id>`. */
+export function armedKey(bucket: number): string {
+  return `${ROOT}:{${tagOf(bucket)}}:armed`;
+}
+
 /** Sorted set: the outstanding tasks of one delivery kind in a bucket, by the time (ms) at which they are due. */
 export function outboxKey(bucket: number, kind: string): string {
   return `${ROOT}:{${tagOf(bucket)}}:outbox:${kind}`;
@@ -171,6 +176,7 @@ export function commitNames(elicitationId: string, stream: StreamRef, kinds: Ite
     `${root}history:${owner}`,
     `${root}deadlines`,
     `${root}inbox-bytes:${owner}`,
+    `${root}armed`,
   ];
   for (const kind of kinds) keys.push(`${root}outbox:${kind}`);
   return { keys, streamChannel: `${root}stream:${turn}`, inboxChannel: `${root}inbox:${owner}` };

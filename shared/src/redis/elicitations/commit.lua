@@ -7,12 +7,13 @@
 -- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation
 -- settling: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms
 -- inboxBytes: counter of the bytes of the owner's open definitions
+-- armed: '<deadline in ms> <elicitation>', the deadline of the bucket for which a job was added
 -- KEYS and ARGV beyond the named ones: outboxes (zsets), and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
--- Returns {1, now, position, noted lines of `resumes`} when committed; {0, now, row fields...} when the revision is another
--- one or the guard does not hold; {-1, now} when the owner has too many open elicitations, or too large ones.
-local row, feed, inbox, history, deadlines, inboxBytes = unpack(KEYS, 1, 6)
-local firstOutbox = 7
+-- Returns {1, now, noted lines of `resumes`, 1 when a creation has armed its deadline and needs a job} when committed;
+-- {0, now, row fields...} when the revision is another one or the guard does not hold; {-1, now} when the owner has too many open elicitations, or too large ones.
+local row, feed, inbox, history, deadlines, inboxBytes, armed = unpack(KEYS, 1, 7)
+local firstOutbox = 8
 local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, inboxChannel, retention,
   feedEventsMax = unpack(ARGV, 1, 12)
 local timeout, definition, openMax, openBytesMax, conversationId = unpack(ARGV, 13, 17)
@@ -47,6 +48,7 @@ local function recountInbox()
 end
 
 local feedTtl = tonumber(retention)
+local arms = 0
 if creates then
   if redis.call('ZCARD', inbox) >= tonumber(openMax) then return { -1, now } end
   local spaceLeft = openBytesMax - #definition
@@ -59,6 +61,12 @@ if creates then
   redis.call('INCRBY', inboxBytes, #definition)
   if redis.call('PTTL', inboxBytes) < feedTtl then redis.call('PEXPIRE', inboxBytes, feedTtl) end
   redis.call('ZADD', deadlines, expiresAt, id)
+  local armedAt = tonumber(string.match(redis.call('GET', armed) or '', '^%d+'))
+  -- The job of a deadline that has passed may be lost with its worker.
+  if not armedAt or armedAt > expiresAt or armedAt <= now then
+    redis.call('SET', armed, string.format('%.0f %s', expiresAt, id))
+    arms = 1
+  end
 else
   local isDue = now >= tonumber(expiresAt)
   if isDue ~= (guard == 'due') then return refuse() end
@@ -104,4 +112,4 @@ elseif creates or guard == 'due' then
   redis.call('PEXPIRE', feed, feedTtl, 'GT')
 end
 publishWake(position, now, wakeJson, streamChannel, inboxChannel)
-return { 1, now, position, resumes or '' }
+return { 1, now, resumes or '', arms }

@@ -5,6 +5,7 @@ import { BUCKET_COUNT, bucketOf, bucketOfElicitationId } from '../../domain/ids.
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
+import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 import type {
   CommitResult,
   CreateResult,
@@ -12,7 +13,7 @@ import type {
   Reading,
 } from '../../ports/elicitations/elicitations.ts';
 import type { Commands } from '../client/connect.ts';
-import { deadlinesKey, elicitationKey } from '../client/keys.ts';
+import { armedKey, deadlinesKey, elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { parseMember } from '../outbox/member.ts';
@@ -37,6 +38,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
   const keepScript = loadScript(redis, 'elicitations/keep', onError);
   // Called for each of 64 buckets every few seconds: its caller reports an outage once.
   const dueScript = loadScript(redis, 'elicitations/due');
+  const armScript = loadScript(redis, 'elicitations/arm');
 
   async function read(id: string): Promise<Reading> {
     const [now, ...fields] = (await readScript([elicitationKey(id)], [])) as unknown[];
@@ -72,7 +74,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
         createdAt: now,
         expiresAt: now + timeoutMs,
       };
-      return { outcome: 'created', row, now };
+      return { outcome: 'created', row, now, ...(fields[1] === 1 && { armed: armedBy(row) }) };
     }
     const row = rowOf(id, fields);
     if (row === undefined) throw new Error('A row that exists came back empty.');
@@ -87,7 +89,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     const [code, time, ...fields] = reply;
     const now = Number(time);
     if (code !== COMMITTED) return { committed: false, row: rowOf(row.id, fields), now };
-    const noted = [...notes.tasks, ...(terminal ? tasksIn(String(fields[1] ?? ''), row) : [])];
+    const noted = [...notes.tasks, ...(terminal ? tasksIn(String(fields[0] ?? ''), row) : [])];
     return {
       committed: true,
       now,
@@ -110,6 +112,13 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     async due(bucket, limit, skip = 0) {
       return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit, skip])) as string[];
     },
+    async arm(bucket, skip = 0): Promise<ArmedDeadline | undefined> {
+      const keys = [deadlinesKey(bucket), armedKey(bucket)];
+      const reply = (await armScript(keys, [skip])) as [] | [number, string, number];
+      if (reply.length === 0) return undefined;
+      const [deadline, elicitationId, delayMs] = reply;
+      return { bucket, deadline, elicitationId, delayMs };
+    },
     async keep(id, forMs) {
       await keepScript([elicitationKey(id)], [Math.ceil(forMs), settings.retentionMs]);
     },
@@ -118,6 +127,12 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
       if (bucket !== undefined) await orUnavailable(() => redis.zrem(deadlinesKey(bucket), id), onError);
     },
   };
+}
+
+/** The deadline of a row that its creation has armed. */
+function armedBy({ id, definition, createdAt, expiresAt }: Row): ArmedDeadline {
+  const delayMs = expiresAt - createdAt;
+  return { bucket: bucketOf(definition), deadline: expiresAt, elicitationId: id, delayMs };
 }
 
 /** The tasks that the end of a row has noted for detached runs, from the lines of its field `resumes`. */

@@ -1,13 +1,12 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
-import { bucketOfElicitationId } from '../../domain/ids.ts';
-import type { JobName } from '../../ports/jobs.ts';
-import type { Timers } from '../../ports/timers.ts';
+import type { DeadlineJobs } from '../../ports/elicitations/deadlines.ts';
+import type { DueJobData, JobName } from '../../ports/jobs.ts';
 import type { Commands } from '../client/connect.ts';
 
 /** Names shared by those who schedule and those who work. */
 export const EXPIRY_QUEUE = 'expiry';
 export const MAINTENANCE_QUEUE = 'maintenance';
-export const EXPIRE_JOB = 'expire' satisfies JobName;
+const DUE_JOB = 'expire-due' satisfies JobName;
 
 /** The greatest number of timer queues that can be configured. */
 export const TIMER_QUEUES_MAX = 64;
@@ -28,16 +27,16 @@ export const JOB_OPTIONS = {
 // Nobody reads BullMQ's event stream here; a short one keeps its memory flat.
 export const QUEUE_STREAMS = { events: { maxLen: 10 } } as const;
 
-export interface QueueTimers extends Timers {
+export interface QueuedDeadlines extends DeadlineJobs {
   close(): Promise<void>;
 }
 
-/** Deadlines as BullMQ delayed jobs, one per elicitation, spread over `queues` queues. They fire when the asking pod is gone. */
-export function createQueueTimers(connection: Commands, queues: number): QueueTimers {
+/** Deadlines as BullMQ delayed jobs, one for each bucket's armed deadline, spread over `queues` queues. */
+export function createDeadlineJobs(connection: Commands, queues: number): QueuedDeadlines {
   const producers = new Map<number, Queue>();
 
-  function queueFor(elicitationId: string): Queue {
-    const index = (bucketOfElicitationId(elicitationId) ?? 0) % queues;
+  function queueFor(bucket: number): Queue {
+    const index = bucket % queues;
     const known = producers.get(index);
     if (known !== undefined) return known;
     // A queue made while its connection is away would stay broken for good.
@@ -48,11 +47,15 @@ export function createQueueTimers(connection: Commands, queues: number): QueueTi
   }
 
   return {
-    async schedule(elicitationId, delayMs) {
-      await queueFor(elicitationId).add(EXPIRE_JOB, {}, { jobId: elicitationId, delay: delayMs });
-    },
-    async cancel(elicitationId) {
-      await queueFor(elicitationId).remove(elicitationId);
+    async add({ bucket, deadline, elicitationId, delayMs }) {
+      await queueFor(bucket).add(DUE_JOB, { bucket, deadline, elicitationId } satisfies DueJobData, {
+        jobId: `${bucket}-${deadline}`,
+        // The time by which BullMQ keeps the job is then the deadline on the Redis clock, whatever this process's clock says.
+        timestamp: deadline - delayMs,
+        delay: Math.max(0, delayMs),
+        // A failed job that stayed would keep its id, and the job could not be added again.
+        removeOnFail: true,
+      });
     },
     async close() {
       await Promise.all([...producers.values()].map((queue) => queue.close()));

@@ -9,7 +9,7 @@ export interface WorkersOptions {
   /** How many queues the deadlines are spread over. Queues beyond these are worked on once they have jobs. */
   readonly timerQueues: number;
   readonly processors: Processors;
-  /** Expiries that one queue runs at a time. */
+  /** Jobs of deadlines that one queue runs at a time. */
   readonly concurrency: number;
   /** Called with every fault, and with the name of the job when a job failed. */
   readonly onError: (error: unknown, job?: string) => void;
@@ -120,7 +120,7 @@ function createRunner(
 ) {
   return async (job: Job, token?: string): Promise<void> => {
     const again = isJobName(processors, job.name)
-      ? await processors[job.name]({ id: job.id ?? '', signal })
+      ? await processors[job.name]({ id: job.id ?? '', data: job.data, signal })
       : whenKnown(job);
     if (again === undefined) return;
     // On this process' clock, which is the one it fires by: an absolute time of Redis would make a fast clock spin.

@@ -183,13 +183,9 @@ export function leavingContract(contract: Contract): void {
         },
       });
       const owner = newOwner();
-      const { row } = await askQuestion(
-        engineOn(pods.backend, { timers: [timers, pods.backend.timers] }),
-        owner,
-        {
-          timeoutSeconds: 0.25,
-        },
-      );
+      const { row } = await askQuestion(engineOn(pods.backend, { timers }), owner, {
+        timeoutSeconds: 0.25,
+      });
       const read = () => second.read(serviceOf(owner), row.id);
       await waitUntil(async () => (await read()).row.status === 'expired', {
         what: 'the timer',
@@ -197,18 +193,6 @@ export function leavingContract(contract: Contract): void {
       });
       expect((await read()).row.settledAt).toBeGreaterThanOrEqual(row.expiresAt);
       timers.close();
-      await pods.backend.timers.cancel(row.id);
-    });
-
-    it('may be armed and disarmed repeatedly', async () => {
-      const { timers } = contract.pods.second;
-      const { row } = await askQuestion(contract.first, newOwner());
-      await waitUntil(() => timers.schedule(row.id, 600_000).then(() => true), {
-        what: 'the timers to be ready',
-      });
-      await timers.schedule(row.id, 600_000);
-      await timers.cancel(row.id);
-      await timers.cancel(row.id);
     });
   });
 

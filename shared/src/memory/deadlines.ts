@@ -1,0 +1,68 @@
+import { BUCKET_COUNT } from '../domain/ids.ts';
+import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
+
+/** The deadlines of all open rows, by bucket. */
+export interface MemoryDeadlines {
+  /** Lists a deadline, and arms it when none, a later or a passed one is armed. Returns it when this call armed it. */
+  add(bucket: number, id: string, deadline: number, now: number): ArmedDeadline | undefined;
+  remove(bucket: number, id: string): void;
+  /** The deadlines that have passed, earliest first. */
+  due(bucket: number, now: number): string[];
+  /** As `Elicitations.arm`. */
+  arm(bucket: number, skip: number, now: number): ArmedDeadline | undefined;
+}
+
+interface Bucket {
+  readonly listed: Map<string, number>;
+  armed: { readonly deadline: number; readonly elicitationId: string } | undefined;
+}
+
+/** The deadline indexes of one process, and what is armed. */
+export function createMemoryDeadlines(): MemoryDeadlines {
+  const buckets: readonly Bucket[] = Array.from({ length: BUCKET_COUNT }, () => ({
+    listed: new Map(),
+    armed: undefined,
+  }));
+
+  function bucketAt(bucket: number): Bucket {
+    const found = buckets[bucket];
+    if (found === undefined) throw new RangeError(`There is no bucket ${bucket}.`);
+    return found;
+  }
+
+  return {
+    add(bucket, elicitationId, deadline, now) {
+      const state = bucketAt(bucket);
+      state.listed.set(elicitationId, deadline);
+      const { armed } = state;
+      if (armed !== undefined && armed.deadline > now && armed.deadline <= deadline) return undefined;
+      state.armed = { deadline, elicitationId };
+      return { bucket, ...state.armed, delayMs: deadline - now };
+    },
+    remove(bucket, id) {
+      bucketAt(bucket).listed.delete(id);
+    },
+    due(bucket, now) {
+      return sorted(bucketAt(bucket).listed)
+        .filter(([, deadline]) => deadline <= now)
+        .map(([id]) => id);
+    },
+    arm(bucket, skip, now) {
+      const state = bucketAt(bucket);
+      const [elicitationId, deadline] = sorted(state.listed)[skip] ?? [];
+      const first =
+        elicitationId === undefined || deadline === undefined ? undefined : { deadline, elicitationId };
+      const { armed } = state;
+      const stays =
+        armed !== undefined &&
+        armed.deadline > now &&
+        (first === undefined || armed.deadline <= first.deadline);
+      if (!stays) state.armed = first;
+      return state.armed && { bucket, ...state.armed, delayMs: state.armed.deadline - now };
+    },
+  };
+}
+
+function sorted(listed: ReadonlyMap<string, number>): [id: string, deadline: number][] {
+  return [...listed].sort(([, a], [, b]) => a - b);
+}

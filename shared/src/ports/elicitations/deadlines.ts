@@ -1,0 +1,19 @@
+/** The deadline at which a job expires what is overdue in a bucket: the earliest one when it was armed. */
+export interface ArmedDeadline {
+  readonly bucket: number;
+  /** Redis clock in ms. */
+  readonly deadline: number;
+  /** The elicitation that had this deadline. It may have ended since. */
+  readonly elicitationId: string;
+  /** Time until the deadline on the Redis clock, in ms. Not positive when it has passed. */
+  readonly delayMs: number;
+}
+
+/**
+ * The jobs that fire at armed deadlines, whichever pod asked. A job may be lost, late, early or doubled: the deadline index
+ * and the commit decide, and the sweep adds a lost job again.
+ */
+export interface DeadlineJobs {
+  /** Adds the job of an armed deadline. A job that exists already stays as it is. Rejects when no job can be added. */
+  add(armed: ArmedDeadline): Promise<void>;
+}

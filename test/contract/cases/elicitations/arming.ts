@@ -1,0 +1,154 @@
+import { bucketOf, type Owner } from '@parley/shared/domain/ids';
+import type { ArmedDeadline } from '@parley/shared/ports/elicitations/deadlines';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { type EngineOptions, engineOn } from '../../support/engines.ts';
+import { readEntries } from '../../support/observe.ts';
+import { answerQuestion, askQuestion, newOwner, newStream, serviceOf } from '../../support/questions.ts';
+
+const BATCH = 100;
+/** Longer than the timeouts of this file, and shorter than those of others. */
+const QUIET_MS = 300_000;
+
+/** The deadline of each bucket for which there is a job. */
+export function armingContract(contract: Contract): void {
+  /** An engine on the first pod, and the jobs that it has added. */
+  function armingEngine(more: EngineOptions = {}) {
+    const added: ArmedDeadline[] = [];
+    const deadlineJobs = { add: async (armed: ArmedDeadline) => void added.push(armed) };
+    return { added, engine: engineOn(contract.pods.backend, { deadlineJobs, ...more }) };
+  }
+
+  /** An owner in a bucket where nothing is armed that another test may have left. */
+  async function quietOwner(): Promise<Owner> {
+    return waitUntil(
+      async () => {
+        const owner = newOwner();
+        const armed = await contract.first.expireDue({ bucket: bucketOf(owner), batch: BATCH });
+        return (armed?.delayMs ?? Number.POSITIVE_INFINITY) > QUIET_MS && owner;
+      },
+      { what: 'a bucket without early deadlines', everyMs: 1 },
+    );
+  }
+
+  async function passed(owner: Owner, { id, expiresAt }: { id: string; expiresAt: number }): Promise<void> {
+    await waitUntil(async () => (await contract.first.read(serviceOf(owner), id)).now >= expiresAt, {
+      what: 'the deadline',
+      everyMs: 5,
+    });
+  }
+
+  describe('the armed deadline of a bucket', () => {
+    it('is the earliest: an ask adds a job where none or a later one is armed, and the end of a question adds none', async () => {
+      const owner = await quietOwner();
+      const { engine, added } = armingEngine();
+      const { row: first } = await askQuestion(engine, owner, { timeoutSeconds: 60 });
+      const { row: later } = await askQuestion(engine, owner, { timeoutSeconds: 70 });
+      const { row: earlier } = await askQuestion(engine, owner, { timeoutSeconds: 50 });
+      for (const { id } of [first, later, earlier]) await answerQuestion(engine, owner, id, 'decline');
+      const bucket = bucketOf(owner);
+      expect(added).toEqual([
+        { bucket, deadline: first.expiresAt, elicitationId: first.id, delayMs: 60_000 },
+        { bucket, deadline: earlier.expiresAt, elicitationId: earlier.id, delayMs: 50_000 },
+      ]);
+      // It stays armed until it has passed, so that questions which are soon answered cost no further jobs.
+      await askQuestion(engine, owner, { timeoutSeconds: 60 });
+      expect(await engine.expireDue({ bucket, batch: BATCH })).toMatchObject({ deadline: earlier.expiresAt });
+    });
+
+    it('is followed by the next one, by the clock of the store, once the bucket was expired', async () => {
+      const owner = await quietOwner();
+      const bucket = bucketOf(owner);
+      const { engine, added } = armingEngine();
+      const { row: soon } = await askQuestion(engine, owner, { timeoutSeconds: 0.25 });
+      const { row: last } = await askQuestion(engine, owner, { timeoutSeconds: 70 });
+      const { row: next } = await askQuestion(engine, owner, { timeoutSeconds: 60 });
+      // A job that comes early changes nothing.
+      const early = await engine.expireDue({ bucket, batch: BATCH });
+      if ((await engine.read(serviceOf(owner), soon.id)).row.status === 'pending')
+        expect(early).toMatchObject({ deadline: soon.expiresAt, elicitationId: soon.id });
+      await passed(owner, soon);
+      const armed = await engine.expireDue({ bucket, batch: BATCH });
+      expect(armed).toMatchObject({ bucket, deadline: next.expiresAt, elicitationId: next.id });
+      expect(armed?.delayMs).toBeGreaterThan(0);
+      expect(armed?.delayMs).toBeLessThan(60_000);
+      expect(added.at(-1)).toEqual(armed);
+      expect((await engine.read(serviceOf(owner), soon.id)).row.status).toBe('expired');
+      expect((await engine.read(serviceOf(owner), last.id)).row.status).toBe('pending');
+      expect(await contract.second.expireDue({ bucket, batch: BATCH })).toMatchObject({
+        deadline: next.expiresAt,
+      });
+    });
+
+    it('does not keep an ask from arming its own once it has passed, although no worker took its job', async () => {
+      const owner = await quietOwner();
+      const { engine, added } = armingEngine();
+      const { row } = await askQuestion(engine, owner, { timeoutSeconds: 0.05 });
+      await passed(owner, row);
+      const { row: next } = await askQuestion(engine, owner, { timeoutSeconds: 60 });
+      expect(added.at(-1)).toMatchObject({ deadline: next.expiresAt, elicitationId: next.id });
+    });
+
+    it('gets its job again by the sweep of any pod, when it was lost or could not be added', async () => {
+      const owner = await quietOwner();
+      const failed: unknown[] = [];
+      const broken = new Error('no jobs today');
+      const asking = armingEngine({
+        deadlineJobs: { add: () => Promise.reject(broken) },
+        observer: { ...silentObserver, timerFailed: (id, error) => void failed.push([id, error]) },
+      });
+      const { row } = await askQuestion(asking.engine, owner, { timeoutSeconds: 60 });
+      await waitUntil(() => failed.length > 0, { what: 'the failure', everyMs: 1 });
+      expect(failed).toEqual([[row.id, broken]]);
+      for (const backend of [contract.pods.backend, contract.pods.second]) {
+        const { added, engine } = armingEngine({ elicitations: backend.elicitations });
+        await engine.sweep();
+        expect(added.find(({ bucket }) => bucket === bucketOf(owner))).toMatchObject({
+          deadline: row.expiresAt,
+          elicitationId: row.id,
+        });
+      }
+    });
+
+    it('passes with hundreds of others: all expire once, from two pods at once, and the next one is armed', async () => {
+      const owner = await quietOwner();
+      const stream = newStream(owner);
+      const { row: open } = await askQuestion(contract.first, stream, { timeoutSeconds: 60 });
+      const overdue = await Promise.all(
+        Array.from({ length: 230 }, () => askQuestion(contract.first, stream, { timeoutSeconds: 0.001 })),
+      );
+      await passed(owner, { id: open.id, expiresAt: Math.max(...overdue.map(({ row }) => row.expiresAt)) });
+      const expired = { bucket: bucketOf(owner), batch: BATCH };
+      const armed = await Promise.all([
+        contract.first.expireDue(expired),
+        contract.second.expireDue(expired),
+      ]);
+      for (const each of armed) expect(each).toMatchObject({ deadline: open.expiresAt });
+      const ends = (await readEntries(contract.pods.backend.feed, stream)).filter(
+        ({ event }) => event.type === 'elicitation-resolved',
+      );
+      expect(ends).toHaveLength(230);
+    });
+
+    it('is not hidden by earlier rows that cannot be read', async () => {
+      const owner = await quietOwner();
+      const { elicitations } = contract.pods.backend;
+      const { row: broken } = await askQuestion(contract.first, owner, { timeoutSeconds: 0.001 });
+      const { row: next } = await askQuestion(contract.first, owner, { timeoutSeconds: 60 });
+      await passed(owner, { id: next.id, expiresAt: broken.expiresAt });
+      const { engine } = armingEngine({
+        elicitations: {
+          ...elicitations,
+          read: (id) =>
+            id === broken.id ? Promise.reject(new SyntaxError('no row')) : elicitations.read(id),
+        },
+      });
+      expect(await engine.expireDue({ bucket: bucketOf(owner), batch: BATCH })).toMatchObject({
+        deadline: next.expiresAt,
+      });
+      await contract.first.expire(broken.id);
+    });
+  });
+}
