@@ -73,7 +73,7 @@ Deadline:      ten minutes for each question; DEMO_DEADLINE_SECONDS=30 shortens 
   if (service.redisUrl === undefined) return;
   print(`
 Watch it in Redis from another terminal:
-  redis-cli -u ${service.redisUrl} --scan --pattern 'parley:{b*:*${tenant}/*'
+  redis-cli -u ${service.redisUrl} --scan --pattern 'parley:{*}:*:${tenant}/*'
   redis-cli -u ${service.redisUrl} PSUBSCRIBE 'parley:*:stream:*'
 More of these: docs/redis.md`);
 }

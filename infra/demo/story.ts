@@ -37,7 +37,7 @@ async function connects(alice: Person, logStep: LogStep): Promise<void> {
   logStep('she reloads the page in the middle of it: the same turn, the same question', alice);
 
   const tab = await alice.open(card);
-  await card.getByText('Waiting for you in the other window').waitFor();
+  await card.getByText('Please continue in the other window').waitFor();
   logStep('she opens the link in a new tab; the chat waits for her', alice);
 
   await signIn(tab, 'alice');

@@ -1,19 +1,10 @@
-/**
- * Writes the pictures of the card that the docs show: `node --conditions=parley-source --import tsx
- * infra/docs/widget-images.ts`. Needs a Chromium on the path.
- */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { widgetBuild } from '../../test/browser/widget/site-build.ts';
 import { openGallery } from '../../test/browser/widget/site-gallery.ts';
 import { waitUntil } from '../../test/harness/wait-until.ts';
-import { openChromium } from '../demo/chromium.ts';
-
-const images = fileURLToPath(new URL('../../docs/images/', import.meta.url));
-const BYTES_MAX = 400_000;
 
 /** Labels of the cards that stand for all, by width: a phone has room for few. */
 const SHOWN: Readonly<Record<number, readonly string[]>> = {
@@ -24,21 +15,33 @@ const SHOWN: Readonly<Record<number, readonly string[]>> = {
   360: ['Form', 'Account to connect', 'Page opened', 'Answered'],
 };
 
-async function write(browser: Browser, folder: string, width: number, theme: string): Promise<void> {
-  const page = await browser.newPage({ viewport: { width, height: 800 }, reducedMotion: 'reduce' });
-  await openGallery(page, folder, `theme=${theme}`);
-  await page.evaluate(keepOnly(SHOWN[width] ?? []));
-  // All of it in view: what sticks to a window's edge is where it belongs, and links are ready after their second.
-  const height = await page.evaluate('document.documentElement.scrollHeight');
-  await page.setViewportSize({ width, height: Number(height) });
-  const asleep = page.locator('elicitation-card a:not([href])');
-  await waitUntil(async () => (await asleep.count()) === 0, { what: 'the links', timeoutMs: 30_000 });
-  const picture = await page.screenshot();
-  await page.close();
-  const name = `widget-${width}-${theme}.png`;
-  if (picture.length > BYTES_MAX) throw new Error(`${name} is ${picture.length} bytes: show fewer cards`);
-  await writeFile(join(images, name), picture);
-  process.stdout.write(`${name} ${picture.length}\n`);
+/** Draws cards of the gallery. `save` gets a name without its ending, and the page to picture. */
+export async function drawWidget(
+  browser: Browser,
+  save: (name: string, page: Page) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-gallery-'));
+  try {
+    await (await widgetBuild()).buildGallery(folder);
+    for (const width of Object.keys(SHOWN).map(Number)) {
+      for (const theme of ['light', 'dark']) await draw(width, theme);
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  async function draw(width: number, theme: string): Promise<void> {
+    const page = await browser.newPage({ viewport: { width, height: 800 }, reducedMotion: 'reduce' });
+    await openGallery(page, folder, `theme=${theme}`);
+    await page.evaluate(keepOnly(SHOWN[width] ?? []));
+    // All of it in view: what sticks to a window's edge is where it belongs, and links are ready after their second.
+    const height = await page.evaluate('document.documentElement.scrollHeight');
+    await page.setViewportSize({ width, height: Number(height) });
+    const inactive = page.locator('elicitation-card a:not([href])');
+    await waitUntil(async () => (await inactive.count()) === 0, { what: 'the links', timeoutMs: 30_000 });
+    await save(`widget-${width}-${theme}`, page);
+    await page.close();
+  }
 }
 
 /** Leaves the cards of these labels, in one grid. A text, for what builds this file marks functions by a name. */
@@ -53,17 +56,3 @@ const keepOnly = (labels: readonly string[]) => `
   for (const section of document.querySelectorAll('section')) if (!section.contains(grid)) section.remove();
   scrollTo(0, 0);
 `;
-
-const opened = await openChromium((line) => process.stdout.write(`${line}\n`));
-if ('reason' in opened) throw new Error(opened.reason);
-const { browser } = opened;
-const folder = await mkdtemp(join(tmpdir(), 'parley-gallery-'));
-try {
-  await (await widgetBuild()).buildGallery(folder);
-  for (const width of Object.keys(SHOWN).map(Number)) {
-    for (const theme of ['light', 'dark']) await write(browser, folder, width, theme);
-  }
-} finally {
-  await browser.close();
-  await rm(folder, { recursive: true, force: true });
-}

@@ -83,7 +83,7 @@ export function createApi({ token, onPod }) {
   };
 }
 
-const DEEDS = { decline: 'declined', cancel: 'set aside' };
+const DEEDS = { decline: 'declined', cancel: 'dismissed' };
 
 /** Agreeing to open a page is no answer yet. */
 function deedOf({ action, content }) {

@@ -8,9 +8,10 @@ export function setUpChatList({ place, api, current }) {
 
   function lineOf({ conversationId, title = 'Untitled', latestTurnAt, isRunning }) {
     const when = isRunning ? 'in progress' : TIME.format(new Date(latestTurnAt));
-    const link = element('a', { href: `#${conversationId}` }, element('bdi', {}, title));
+    const time = element('span', { className: 'fine' }, when);
+    const link = element('a', { href: `#${conversationId}` }, element('bdi', {}, title), time);
     if (conversationId === current()) link.ariaCurrent = 'page';
-    return element('li', {}, link, element('span', { className: 'fine' }, when));
+    return element('li', {}, link);
   }
 
   async function show() {

@@ -45,7 +45,7 @@ setUpInbox(at('inbox'), server);
 at('who').append(
   element('span', {}, `You are ${session.person}.`),
   ' ',
-  element('a', { href: `/?person=${session.other}` }, `Be ${session.other}`),
+  element('a', { href: `/?person=${session.other}` }, `Switch to ${session.other}`),
 );
 at('model').textContent = session.model;
 at('fresh').addEventListener('click', () => {
@@ -67,10 +67,13 @@ async function readSession() {
   const response = await fetch(`/session${location.search}`);
   const session = await response.json();
   if (response.ok) return session;
-  const links = session.people.map((name) => element('a', { href: `/?person=${name}` }, `Be ${name}`));
+  const links = session.people.map((name) =>
+    element('a', { href: `/?person=${name}` }, `Continue as ${name}`),
+  );
+  for (const part of document.querySelectorAll('header > :not(h1), footer')) part.hidden = true;
   at('intro').replaceChildren(
-    element('p', { className: 'greeting' }, `There is nobody named ${session.asked} here`),
-    element('p', {}, ...links.flatMap((link) => [link, ' '])),
+    element('p', { className: 'greeting' }, `There is no user named ${session.asked}`),
+    element('p', {}, ...links.flatMap((link, at) => (at === 0 ? [link] : [' or ', link]))),
   );
   throw new Error('No such person.');
 }

@@ -17,7 +17,7 @@ export const ENDINGS = {
   'out-of-steps': 'The agent took as many steps as it may, and ended before it was done.',
   'too-long': 'This answer became too long, and was cut off.',
   withheld: 'The rest of this answer was withheld.',
-  lost: 'What came of this while the page was away can no longer be told.',
+  lost: 'The result of this message is no longer available.',
 };
 
 /** Adds one chunk of an AI SDK UI message stream (v1) to the message. Chunks of other types change nothing. */
@@ -31,6 +31,8 @@ export function endTools({ parts }) {
 }
 
 export const QUESTION = 'data-elicitation-request';
+/** The tool with which an agent asks. It is not shown: its question is a card, and the agent's text mentions the answer. */
+const ASKING = 'elicit';
 
 /** The message's open question, if there is one. */
 export function findOpenQuestion({ parts }) {
@@ -53,8 +55,7 @@ const HANDLERS = {
     find(message, 'text', id).text += delta;
   },
   'tool-input-available'(message, { toolCallId, toolName, input }) {
-    // A question of the agent is shown as a card.
-    if (toolName === 'elicit') return;
+    if (toolName === ASKING) return;
     put(message, { type: 'tool', id: toolCallId, name: toolName, input, state: 'running' });
   },
   'tool-output-available'(message, { toolCallId, output }) {
@@ -101,7 +102,7 @@ export function messageFrom({ id, role, parts }) {
   const message = { ...messageOf(role), id, state: 'finished' };
   for (const [at, part] of parts.entries()) {
     if (part.type === 'text') put(message, { type: 'text', id: `${at}`, text: part.text });
-    if (part.type === 'dynamic-tool') put(message, toolFrom(part));
+    if (part.type === 'dynamic-tool' && part.toolName !== ASKING) put(message, toolFrom(part));
   }
   return message;
 }

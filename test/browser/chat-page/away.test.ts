@@ -3,12 +3,13 @@ import { keptIn, say, textsOf } from '../../e2e/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { type Move, nothingRuns, refuse, reply, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
+import { looksSound } from '../widget/site-look.ts';
 import { completeTurn, forEachTest, repliedIn, type ScriptedPage, textIn, turnOf, waits } from './site.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
 const WEEKEND_MS = 60 * 3_600_000;
-const lost = 'What came of this while the page was away can no longer be told.';
+const lost = 'The result of this message is no longer available.';
 const begun = stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open');
 
 await describeInChromium('the chat page, after an absence', (path) => {
@@ -81,9 +82,21 @@ await describeInChromium('the chat page, after an absence', (path) => {
 
   it('says that it knows nobody of a name, and who there is', async () => {
     await page.goto(new URL('/?person=mallory', page.url()).href);
-    await page.getByText('There is nobody named mallory here').waitFor();
-    await page.getByRole('link', { name: 'Be ada' }).waitFor();
+    await page.getByText('There is no user named mallory').waitFor();
+    await page.getByRole('link', { name: 'Continue as ada' }).waitFor();
     expect(await page.locator('#words').isDisabled()).toBe(true);
+  });
+
+  it('shows all of its header, and of what opens from it, in a narrow and in a wide window', async () => {
+    pages.remembers(reply({ messages: [] }), reply({ conversations: [] }));
+    await looksSound(page);
+    await page.locator('#chats summary').click();
+    await page.getByText('No chats yet.').waitFor();
+    await looksSound(page);
+    await page.keyboard.press('Escape');
+    await page.locator('#inbox button').click();
+    await page.getByRole('heading', { name: 'Waiting for you' }).waitFor();
+    await looksSound(page);
   });
 
   it('resumes a waiting turn without sending its message', async () => {

@@ -47,8 +47,25 @@ export async function axe(page: Page, rules?: readonly string[]): Promise<string
   }, rules);
 }
 
-/** Runs in the page. */
+/** Texts and controls that a person cannot see whole. Runs in the page. */
 export function overflow(): string[] {
   const { scrollWidth, clientWidth } = document.documentElement;
-  return scrollWidth > clientWidth ? [`scrolls sideways: ${scrollWidth} px wide`] : [];
+  const faults = scrollWidth > clientWidth ? [`scrolls sideways: ${scrollWidth} px wide`] : [];
+  const check = (root: Document | ShadowRoot) => {
+    for (const element of root.querySelectorAll<HTMLElement>('*')) {
+      if (element.shadowRoot !== null) check(element.shadowRoot);
+      if (!element.matches('button, a, input, textarea, select, summary, h1, h2, p, li')) continue;
+      const { left, right, width } = element.getBoundingClientRect();
+      // What is a pixel wide is for screen readers.
+      if (width <= 1 || (left >= 0 && right <= clientWidth)) continue;
+      if (isInScroller(element)) continue;
+      faults.push(`outside the window from ${left} to ${right} px: ${element.outerHTML.slice(0, 200)}`);
+    }
+  };
+  const isInScroller = (element: Element | null): boolean =>
+    element !== null &&
+    !element.matches('main') &&
+    (['auto', 'scroll'].includes(getComputedStyle(element).overflowX) || isInScroller(element.parentElement));
+  check(document);
+  return faults;
 }

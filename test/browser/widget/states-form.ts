@@ -84,7 +84,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await reads(await cardIn(page, 'accepted'), 'Name: Grace');
     }));
 
-  it('asks a single yes or no with a button for each, and can still be set aside', () =>
+  it('asks a single yes or no with a button for each, and can still be dismissed', () =>
     withPerson(async (ada) => {
       const properties = { go: { type: 'boolean', title: 'Shall I go on?' } };
       const asking = { title: 'Go on', message: 'All tests passed.' };

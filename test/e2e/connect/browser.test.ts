@@ -55,7 +55,7 @@ await describeInChromium('a person who connects an account, over three pods in a
     const link = await alice.link(card);
     await bob.page.goto((await link.getAttribute('href')) ?? '');
     await signIn(bob.page, 'bob');
-    await bob.page.getByRole('heading', { name: 'This link is for somebody else' }).waitFor();
+    await bob.page.getByRole('heading', { name: 'This link is for another person' }).waitFor();
     expect(await link.isVisible()).toBe(true);
     await alice.page.getByRole('button', { name: 'Stop' }).click();
     await card.getByText('The conversation was stopped').waitFor();
@@ -70,7 +70,7 @@ await describeInChromium('a person who connects an account, over three pods in a
     await agreeToGo(tab, SERVICE);
     await tab.getByRole('button', { name: 'Refuse' }).click();
     await tab.getByRole('heading', { name: 'You did not agree' }).waitFor();
-    expect(await card.innerText()).toContain('Waiting for you in the other window');
+    expect(await card.innerText()).toContain('Please continue in the other window');
     await tab.getByRole('link', { name: 'Try again' }).click();
     await agreeToGo(tab, SERVICE);
     await allow(tab);
@@ -85,7 +85,7 @@ await describeInChromium('a person who connects an account, over three pods in a
     const card = await alice.question(QUESTION);
 
     const tab = await alice.open(card);
-    await card.getByText('Waiting for you in the other window').waitFor();
+    await card.getByText('Please continue in the other window').waitFor();
     await signIn(tab, 'alice');
     await agreeToGo(tab, SERVICE);
     await allow(tab);

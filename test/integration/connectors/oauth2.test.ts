@@ -93,6 +93,13 @@ describe('an OAuth connector', () => {
     expect((await connect(connector)).withheldScopes).toEqual(['issues:delete']);
   });
 
+  test('counts offline_access as granted when there is a refresh token, although the reply does not list it', async () => {
+    const connector = connectorTo(await startServer(), { scopes: [...SCOPES, 'offline_access'] });
+    const result = await connect(connector);
+    expect(tokensOf(result).scope).toBe(SCOPES.join(' '));
+    expect(result.withheldScopes).toEqual([]);
+  });
+
   test('works with endpoints from the configuration', async () => {
     const server = await startServer();
     const { issuer } = server;

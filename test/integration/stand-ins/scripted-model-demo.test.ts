@@ -113,7 +113,7 @@ describe('the script of the demo', () => {
     const created = JSON.stringify({ issue: issue(3, 'X') });
     expect(
       await play('list my issues and ask me for the environment, then create an issue "X"', [
-        [issues('Slow'), 'staging'],
+        [issues('Slow'), 'The user explicitly declined. Do not ask again; explain what is not possible.'],
         [created],
       ]),
     ).toEqual([
@@ -123,13 +123,14 @@ describe('the script of the demo', () => {
           'elicit',
           {
             kind: 'choice',
-            message: 'Which environment?',
+            title: 'Environment',
+            message: 'Which environment should I use?',
             options: [{ value: 'staging' }, { value: 'production' }],
           },
         ],
       ],
       [['create_issue', { title: 'X' }]],
-      'You have 1 open issue: #1 Slow. elicit says: staging I created issue #3: X.',
+      'You have 1 open issue: #1 Slow. You explicitly declined. I created issue #3: X.',
     ]);
   });
 

@@ -36,8 +36,11 @@ export function headView(props: CardProps, end: string | undefined): TemplateRes
 }
 
 function whyOf({ context }: Elicitation, agent: string, strings: Strings): string | undefined {
-  const { trigger, toolName, server } = context ?? {};
-  const tool = [firstText(toolName), firstText(server)].find((name) => name !== undefined && name !== agent);
+  const { trigger, onceFor, toolName, server } = context ?? {};
+  // `toolName` of a secret is the name that the model uses; `onceFor` is what people call it.
+  const tool = [onceFor, toolName, server]
+    .map((name) => firstText(name))
+    .find((name) => name && name !== agent);
   return strings.why({ trigger: firstText(trigger), tool });
 }
 

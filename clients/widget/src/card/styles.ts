@@ -230,11 +230,12 @@ export const cardStyles = css`
   }
   .cancel,
   .small {
+    padding-inline: 0.5rem;
     border-color: transparent;
     color: var(--quiet);
   }
   .small {
-    min-block-size: 1.75rem;
+    margin-block: -0.5rem;
     padding: 0;
     color: var(--accent);
   }

@@ -41,7 +41,7 @@ export const formStyles = css`
     overflow-y: auto;
   }
   .choice {
-    padding-block: 0.25rem;
+    padding-block: 0.625rem;
     cursor: pointer;
   }
   .choice bdi {

@@ -30,7 +30,8 @@ export const inboxStyles = css`
     display: none !important;
   }
   *,
-  *::before {
+  *::before,
+  *::after {
     box-sizing: border-box;
   }
   .inbox {
@@ -116,13 +117,24 @@ export const inboxStyles = css`
     font-weight: 600;
   }
   /* Two edges of a box make an arrow, which keeps its shape where a page forces colours. */
+  .chip::after,
   .disclosure::before {
     content: '';
+    display: inline-block;
     inline-size: 0.5rem;
     block-size: 0.5rem;
     border: solid currentColor;
     border-width: 0 2px 2px 0;
     rotate: -45deg;
+  }
+  .chip::after {
+    margin-inline-start: 0.5rem;
+    translate: 0 -0.125rem;
+    rotate: 45deg;
+  }
+  .chip[aria-expanded='true']::after {
+    translate: 0 0.125rem;
+    rotate: 225deg;
   }
   .disclosure:dir(rtl)::before {
     rotate: 135deg;
@@ -130,7 +142,9 @@ export const inboxStyles = css`
   .disclosure[aria-expanded='true']::before {
     rotate: 45deg;
   }
+  /* A name in the other direction begins where all names begin. */
   .name {
+    justify-self: start;
     display: -webkit-box;
     overflow: hidden;
     -webkit-box-orient: vertical;

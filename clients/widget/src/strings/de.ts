@@ -29,8 +29,8 @@ export const GERMAN: AllStrings = {
   openPage: 'Seite öffnen',
   connectAccount: 'Konto verbinden',
   openAgain: 'Noch einmal öffnen',
-  checkNow: 'Jetzt nachsehen',
-  checking: 'Wird nachgesehen …',
+  checkNow: 'Jetzt prüfen',
+  checking: 'Wird geprüft …',
   copyLink: 'Link kopieren',
   copied: 'Link kopiert',
   copyFailed: 'Der Link ließ sich nicht kopieren. Die Adresse ist für Sie markiert.',
@@ -38,14 +38,14 @@ export const GERMAN: AllStrings = {
   newTab: 'öffnet sich in einem neuen Tab',
 
   opens: (host) => `Geöffnet wird ${host}`,
-  warningTitle: 'Sehen Sie genau hin, bevor Sie das öffnen',
+  warningTitle: 'Prüfen Sie diese Adresse, bevor Sie sie öffnen',
   warning: (warning) =>
     ({
       punycode:
         'Die Domain enthält Buchstaben, die anderen Buchstaben ähneln können. Fahren Sie nur fort, wenn Sie diese Adresse kennen.',
       address: 'Die Seite hat statt eines Namens eine Zahlenadresse.',
       port: 'Die Adresse nennt einen ungewöhnlichen Port.',
-      not_encrypted: 'Die Verbindung ist nicht verschlüsselt: Andere können mitlesen.',
+      not_encrypted: 'Die Verbindung ist nicht verschlüsselt: Andere können sie lesen.',
       user_info:
         'Die Adresse enthält einen Benutzernamen, der wie die Website aussehen kann. Es zählt der hervorgehobene Teil.',
     })[warning],
@@ -54,11 +54,11 @@ export const GERMAN: AllStrings = {
   nothingOpened: 'Wenn sich nichts öffnet, kopieren Sie den Link in Ihren Browser.',
 
   loading: 'Die Frage wird geladen …',
-  waitingThere: 'Im anderen Fenster geht es weiter',
-  waitingThereHint: 'Sobald Sie dort fertig sind, geht es hier von selbst weiter.',
+  waitingThere: 'Bitte fahren Sie im anderen Fenster fort',
+  waitingThereHint: 'Diese Karte wird aktualisiert, sobald Sie dort fertig sind.',
   ended,
   gone: 'Diese Frage gibt es nicht mehr.',
-  offline: 'Keine Verbindung. Ihre Antwort bleibt hier; es geht weiter, sobald die Verbindung wieder da ist.',
+  offline: 'Keine Verbindung. Ihre Antwort bleibt auf dieser Seite.',
 
   requiredMark: 'erforderlich',
   choose: 'Bitte wählen',
@@ -112,7 +112,7 @@ export const GERMAN: AllStrings = {
   refusal: (code, retryAfterSeconds) => {
     switch (code) {
       case 'invalid_answer':
-        return 'Die Antwort wurde nicht angenommen. Bitte sehen Sie sie noch einmal an.';
+        return 'Die Antwort wurde nicht angenommen. Bitte prüfen Sie sie.';
       case 'unauthenticated':
       case 'forbidden':
         return 'Sie sind abgemeldet, oder diese Frage ist für jemand anderen.';
@@ -121,7 +121,7 @@ export const GERMAN: AllStrings = {
       case 'rate_limited':
         return `Das war viel in kurzer Zeit. Bitte versuchen Sie es noch einmal; Wartezeit: ${durationIn(DE, (retryAfterSeconds ?? 10) * 1_000)}.`;
       default:
-        return 'Das hat gerade nicht geklappt. Bitte versuchen Sie es gleich noch einmal.';
+        return 'Das ist nicht gelungen. Bitte versuchen Sie es noch einmal.';
     }
   },
 
@@ -131,8 +131,8 @@ export const GERMAN: AllStrings = {
   connection: (state) =>
     ({
       connecting: 'Verbindung wird aufgebaut …',
-      live: 'Auf dem neuesten Stand',
-      polling: 'Alle paar Sekunden wird nachgesehen',
+      live: 'Aktuell',
+      polling: 'Wird alle paar Sekunden aktualisiert',
       offline: 'Keine Verbindung; es wird weiter versucht',
     })[state],
   age: (ageMs) => (ageMs < 60_000 ? 'gerade eben' : ageIn(DE, ageMs)),
@@ -182,15 +182,15 @@ function ended({ status, mode, here, reason }: SettledQuestion): string {
       return here ? 'Sie haben abgelehnt.' : 'Das wurde an anderer Stelle abgelehnt.';
     case 'cancelled':
       return here
-        ? 'Sie haben das ohne Antwort zurückgestellt.'
-        : 'Das wurde an anderer Stelle zurückgestellt.';
+        ? 'Sie haben die Frage ohne Antwort geschlossen.'
+        : 'Diese Frage wurde an anderer Stelle ohne Antwort geschlossen.';
     case 'expired':
-      return 'Die Zeit für die Antwort ist um.';
+      return 'Die Zeit für die Antwort ist abgelaufen.';
     case 'withdrawn':
       if (reason === 'run_stopped') {
-        return 'Das Gespräch wurde angehalten, darum wird das nicht mehr gebraucht.';
+        return 'Das Gespräch wurde angehalten, darum wird die Antwort nicht mehr gebraucht.';
       }
-      if (reason === 'superseded') return 'Eine andere Frage ist an diese Stelle getreten.';
+      if (reason === 'superseded') return 'Eine andere Frage hat diese ersetzt.';
       return 'Das wird nicht mehr gebraucht.';
   }
 }

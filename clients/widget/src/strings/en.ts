@@ -36,13 +36,13 @@ export const ENGLISH: Strings = {
   newTab: 'opens in a new tab',
 
   opens: (host) => `This opens ${host}`,
-  warningTitle: 'Look twice before you open this',
+  warningTitle: 'Check this address before you open it',
   warning: (warning) =>
     ({
       punycode: 'Its name has letters that can look like others.',
       address: 'It has a number instead of a name.',
       port: 'It has an unusual port.',
-      not_encrypted: 'It is not encrypted: others can read along.',
+      not_encrypted: 'It is not encrypted: others can read it.',
       user_info: 'It has a user name that can look like the site.',
     })[warning],
   addressRefused,
@@ -50,11 +50,11 @@ export const ENGLISH: Strings = {
   nothingOpened: 'If nothing opens, copy the link.',
 
   loading: 'Loading …',
-  waitingThere: 'Waiting for you in the other window',
-  waitingThereHint: 'This goes on by itself when you are done there.',
+  waitingThere: 'Please continue in the other window',
+  waitingThereHint: 'This card updates when you finish there.',
   ended,
-  gone: 'This question is gone.',
-  offline: 'No connection. Your answer stays here until it is back.',
+  gone: 'This question no longer exists.',
+  offline: 'No connection. Your answer stays on this page.',
 
   requiredMark: 'required',
   choose: 'Please choose',
@@ -108,7 +108,7 @@ export const ENGLISH: Strings = {
   refusal: (code, retryAfterSeconds) => {
     switch (code) {
       case 'invalid_answer':
-        return 'Not accepted. Please look at it again.';
+        return 'Not accepted. Please check your answer.';
       case 'unauthenticated':
       case 'forbidden':
         return 'You are signed out, or this question is for someone else.';
@@ -133,7 +133,7 @@ function why({ trigger, tool }: Why): string | undefined {
       return `It needs access to ${tool ?? 'an account of yours'}.`;
     case 'mcp_elicitation':
     case 'a2a_input_required':
-      return `${tool ?? 'Another program'} needs this to go on.`;
+      return `${tool ?? 'Another program'} needs this to continue.`;
     default:
       return tool && `Needed for ${tool}.`;
   }
@@ -142,7 +142,7 @@ function why({ trigger, tool }: Why): string | undefined {
 function addressRefused(reason: AddressRefusal): string {
   return reason === 'too_long'
     ? 'This is too long to be opened.'
-    : 'This is no address of a web page, so it is not opened.';
+    : 'This is not the address of a web page, so it is not opened.';
 }
 
 function ended({ status, mode, here, reason }: SettledQuestion): string {
@@ -153,12 +153,12 @@ function ended({ status, mode, here, reason }: SettledQuestion): string {
     case 'declined':
       return here ? 'You declined.' : 'This was declined somewhere else.';
     case 'cancelled':
-      return here ? 'You set this aside.' : 'This was set aside somewhere else.';
+      return here ? 'You dismissed this.' : 'This was dismissed somewhere else.';
     case 'expired':
-      return 'The time to answer is up.';
+      return 'The time to answer is over.';
     case 'withdrawn':
       if (reason === 'run_stopped') return 'The conversation was stopped.';
-      if (reason === 'superseded') return 'Another question took the place of this one.';
+      if (reason === 'superseded') return 'Another question replaced this one.';
       return 'This is not needed any more.';
   }
 }

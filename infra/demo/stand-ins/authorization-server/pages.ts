@@ -33,7 +33,7 @@ export function createPages(provider: Provider, { name, users }: PagesOptions): 
 <strong>${escapeHtml(String(params.client_id))}</strong> asks for:</p><ul>${list}</ul>
 <form method="post" action="/interaction/${uid}/accept" data-form="accept"><button>Allow</button></form>
 <form method="post" action="/interaction/${uid}/refuse" data-form="refuse"><button>Refuse</button></form>`;
-    page(res, 200, `Allow access to ${name}?`, body);
+    page(res, 200, `Allow access to your ${name} account?`, body);
   }
 
   async function act(action: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -86,7 +86,11 @@ async function grantAll(provider: Provider, { params, session, prompt }: Interac
 export function sendPage(res: ServerResponse, status: number, title: string, body: string): void {
   const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>
 <meta name="viewport" content="width=device-width"><style>:root{color-scheme:light dark}body{font:1rem/1.5 system-ui;max-width:32rem;margin:3rem auto;padding:0 1rem}
-form{display:inline-block;margin:.5rem .5rem 0 0}input,button{font:inherit;padding:.375rem .75rem}small{display:block;margin-top:3rem;opacity:.75}</style></head>
+h1{font-size:1.5rem;line-height:1.25}form{display:inline-block;margin:.5rem .5rem 0 0}label{display:block;margin-bottom:.75rem}
+input,button{box-sizing:border-box;min-height:2.75rem;padding:.375rem 1rem;border:1px solid #868f99;border-radius:.5rem;font:inherit}
+input{display:block;width:18rem;max-width:100%;margin-top:.25rem}button{background:none;color:inherit;cursor:pointer}
+form:first-of-type button{border-color:#1b5fb8;background:#1b5fb8;color:#fff}:focus-visible{outline:3px solid #5b93e0;outline-offset:2px}
+small{display:block;margin-top:3rem;opacity:.75}</style></head>
 <body><main>${body}</main><small>A stand-in for development and tests. It knows no passwords.</small></body></html>`;
   res
     .writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' })

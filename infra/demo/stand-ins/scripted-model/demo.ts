@@ -88,16 +88,17 @@ export function elicitArguments(
     return {
       kind: 'secret',
       title: 'Deploy key',
-      message: 'Which deploy key shall I use?',
+      message: 'Which deploy key should I use?',
       ...(taker !== undefined && { for: taker }),
     };
   }
-  if (/\bconfirm/i.test(request)) return { kind: 'confirmation', message: 'Shall I go on?' };
+  if (/\bconfirm/i.test(request))
+    return { kind: 'confirmation', title: 'Confirmation', message: 'Shall I continue?' };
   if (/\bform\b/i.test(request))
     return {
       kind: 'form',
       title: 'Release 4.2',
-      message: 'Where and when shall I release?',
+      message: 'Where and when should I release?',
       schema: {
         type: 'object',
         properties: {
@@ -111,7 +112,8 @@ export function elicitArguments(
     };
   return {
     kind: 'choice',
-    message: 'Which environment?',
+    title: 'Environment',
+    message: 'Which environment should I use?',
     options: [{ value: 'staging' }, { value: 'production' }],
   };
 }

@@ -43,6 +43,7 @@ export function sentenceOf(result: ToolResult): string {
   const answer = answerIn(result);
   if (isReference(result)) return 'I have it by a reference only: neither I nor this chat has seen it.';
   if (answer !== undefined) return `You answered: ${answer}.`;
+  if (result.name === 'elicit') return explained(result.text);
   if (wording === undefined) return `${speakerOf(result.name)} says: ${brief(result.text)}`;
   return wording.did(payloadOf(result.text)) ?? `${wording.failed}. ${explained(result.text)}`;
 }
@@ -63,10 +64,14 @@ function answerIn({ name, text }: ToolResult): string | undefined {
   const read = name === 'elicit' ? Answered.safeParse(payloadOf(text)) : undefined;
   if (read?.success !== true) return undefined;
   const { answer } = read.data;
-  if (typeof answer !== 'object' || answer === null) return String(answer);
+  if (typeof answer !== 'object' || answer === null) return spoken(answer);
   return Object.entries(answer)
-    .map(([name, value]) => `${name} ${String(value)}`)
+    .map(([name, value]) => `${name} ${spoken(value)}`)
     .join(', ');
+}
+
+function spoken(value: unknown): string {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }
 
 /** A secret that the person entered on a hosted page. */
@@ -111,7 +116,7 @@ function explained(text: string): string {
   const sentences = brief(text).match(/[^.!?]+[.!?]*/g) ?? [];
   return sentences
     .map((sentence) => sentence.trim())
-    .filter((sentence) => !/^Do not\b/.test(sentence))
+    .filter((sentence) => !/^(?:Do not|This is neither)\b/.test(sentence))
     .join(' ')
     .replace(/\bThe user\b/g, 'You');
 }

@@ -169,7 +169,8 @@ function schemaOf(input: Exclude<ElicitToolInput, { kind: 'form' }>): Record<str
 }
 
 function fieldOf(input: Exclude<ElicitToolInput, { kind: 'form' }>): Record<string, unknown> {
-  const title = input.title ?? 'Your answer';
+  // The question's own title stands above the field already.
+  const title = 'Your answer';
   switch (input.kind) {
     case 'text':
       return { type: 'string', title, minLength: 1 };

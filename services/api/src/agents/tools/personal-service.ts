@@ -189,7 +189,7 @@ async function ask(
   const { toolId, connectorId } = ref;
   const question: AgentQuestion = {
     mode: 'url',
-    message: `${agent} needs your account at ${title} to go on.`,
+    message: `${agent} needs your account at ${title} to continue.`,
     title: `Connect ${title}`,
     context: { trigger: 'credential_required', toolId, toolName: title, credentialType, connectorId, agent },
     timeoutSeconds: questionTimeoutSeconds,

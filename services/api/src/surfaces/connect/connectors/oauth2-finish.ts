@@ -94,6 +94,8 @@ async function exchange(
     const credential = credentialOf(tokens, { scopes: options.scopes, nowMs: Date.now() });
     if (credential === undefined) return failure('provider_error', 'the token is not one to present');
     const granted = new Set(scopesOf(credential.scope ?? ''));
+    // Many providers grant a refresh token for this scope and do not list the scope in their reply.
+    if (tokens.refresh_token !== undefined) granted.add('offline_access');
     const withheldScopes = options.scopes.filter((scope) => !granted.has(scope));
     return { type: 'connected', credential, withheldScopes };
   } catch (error) {

@@ -5,23 +5,23 @@ import type { PageStrings } from './strings.ts';
 export const ENGLISH: PageStrings = {
   common: {
     fault: 'Not accepted',
-    close: 'You can close this window and go back to the chat.',
+    close: 'You can close this window and return to the chat.',
     tryAgain: 'Try again',
-    startAgain: 'To start over, go back to the chat and open the link there again.',
-    forSupport: (id) => html`If you ask for help, mention this number: ${id}`,
+    startAgain: 'To start over, return to the chat and open the link there again.',
+    forSupport: (id) => html`If you ask for help, give this reference: ${id}`,
     providerSaid: (code) => html`The service answered with this error: ${code}`,
   },
   signIn: {
-    title: 'Sign in to go on',
-    why: 'This link was made for one person. Signing in shows that it is you; nothing is connected by it yet.',
-    where: (organisation) => html`You will sign in with ${organisation}, and come back here afterwards.`,
+    title: 'Sign in to continue',
+    why: 'This link is for one person. Signing in confirms that you are this person. It does not connect anything yet.',
+    where: (organisation) => html`You will sign in with ${organisation} and then return to this page.`,
     button: 'Sign in',
   },
   devSignIn: {
     title: 'Who are you?',
-    warning: 'This sign-in is for development only. It believes whatever you type.',
+    warning: 'This sign-in is for development only. It accepts any user id without a check.',
     label: 'User id',
-    help: 'The user that the question in the chat was for.',
+    help: 'The user to whom the question in the chat is addressed.',
     button: 'Sign in',
   },
   asking: {
@@ -31,8 +31,8 @@ export const ENGLISH: PageStrings = {
     words: (agent) => html`${agent} wrote`,
     decline: 'Decline',
     afterDecline: (agent) =>
-      html`If you decline, nothing happens and ${agent} is told so. You can also close this window and decide later, as long as the question in the chat is open.`,
-    personLater: 'Afterwards it is checked that it was you. Nothing can be used before that.',
+      html`If you decline, nothing is connected, and ${agent} is informed. You can also close this window and decide later, while the question in the chat is open.`,
+    personLater: 'Your identity is checked afterwards. Nothing can be used before that check.',
   },
   consent: {
     title: (service) => html`Connect ${service}`,
@@ -40,107 +40,106 @@ export const ENGLISH: PageStrings = {
     origin: 'You will be sent to',
     originLater: (service) => html`The sign-in page of ${service}`,
     lookAlike:
-      'This address contains letters that can look like other letters. Go on only if you know this address.',
-    scopes: 'Permissions asked for',
-    scopesLater: 'The service will show you what is asked for before you agree.',
+      'This address contains letters that can look like other letters. Continue only if you know this address.',
+    scopes: 'Requested permissions',
+    scopesLater: 'The service will show you the requested permissions before you agree.',
     steps: (service) =>
-      html`There you sign in to ${service} and say whether you agree. Your password stays there: neither this page nor the chat gets to see it. Afterwards you come back here.`,
+      html`There you sign in to ${service} and agree or refuse. Neither this page nor the chat receives your password. You then return to this page.`,
     proceed: 'Continue',
     proceedTo: (host) => html`Continue to ${host}`,
   },
   secret: {
     title: (service) => html`Connect ${service}`,
-    lead: (agent, service) =>
-      html`${agent} asks to use ${service} on your behalf, and needs a key of yours for it.`,
+    lead: (agent, service) => html`${agent} asks to use ${service} on your behalf and needs your key for it.`,
     kept: (agent, service) =>
-      html`The key is kept encrypted and is sent to ${service} only, when ${agent} works there for you. Neither the chat nor the language model gets to see it.`,
+      html`The key is stored encrypted. It is sent only to ${service}, when ${agent} acts there for you. Neither the chat nor the language model receives it.`,
     onceTitle: (label) => html`Enter: ${label}`,
     onceLead: (agent, label) => html`${agent} asks you for a secret: ${label}.`,
     once: (tool, agent) =>
-      html`It is handed to ${tool} once and deleted then. Neither the chat nor the language model behind ${agent} gets to see it.`,
+      html`It is sent to ${tool} once and then deleted. Neither the chat nor the language model of ${agent} receives it.`,
     faults: {
       empty: 'Nothing was entered. Please fill in the field.',
       rejected: 'This was not accepted. Please check that you copied all of it, and enter it again.',
-      unavailable:
-        'This could not be checked just now, so nothing was kept. Please enter it again in a moment.',
+      unavailable: 'This could not be checked now, so nothing was stored. Please enter it again in a moment.',
     },
     proceed: 'Connect',
-    onceProceed: 'Hand over',
+    onceProceed: 'Send',
   },
   answer: ENGLISH_ANSWER,
   continue: {
-    title: (host) => html`On the way to ${host}`,
+    title: (host) => html`Continue to ${host}`,
     lead: 'You are being sent to',
-    link: (host) => html`Go to ${host}`,
+    link: (host) => html`Open ${host}`,
   },
   waiting: {
     title: 'Waiting for the service to confirm',
-    lead: 'This page looks again by itself every few seconds.',
-    look: 'Look now',
-    close: 'You can also close this window. The chat goes on by itself as soon as the service has confirmed.',
+    lead: 'This page checks automatically every few seconds.',
+    look: 'Check now',
+    close:
+      'You can also close this window. The chat continues automatically as soon as the service has confirmed.',
   },
   done: {
     title: (service) => html`${service} is connected`,
     titlePlain: 'Done',
-    lead: 'The chat goes on by itself.',
+    lead: 'The chat continues automatically.',
     kept: (service) =>
-      html`The question in the chat had ended by then, so nothing goes on by itself. But ${service} is connected now and will be used the next time.`,
+      html`The question in the chat had ended before, so the chat does not continue automatically. ${service} is connected now and will be used the next time.`,
     keptPlain:
-      'The question in the chat had ended by then, so nothing goes on by itself. What you entered will be used the next time.',
+      'The question in the chat had ended before, so the chat does not continue automatically. Your entry will be used the next time.',
     withheld: 'You did not grant these permissions:',
-    withheldNext: 'Some things may not work without them. You will be asked again when they are needed.',
+    withheldNext: 'Some functions may not work without them. You will be asked again when they are needed.',
   },
   declined: {
     title: 'You declined',
-    what: 'Nothing was connected or handed over. The agent or service that asked has been notified.',
-    next: 'You can close this window and go back to the chat.',
+    what: 'Nothing was connected or sent. The agent or service that asked has been informed.',
+    next: 'You can close this window and return to the chat.',
   },
   expired: {
     title: 'This link has expired',
-    what: 'The question in the chat ran out of time. Nothing was connected.',
-    next: 'Go back to the chat and ask again; you will get a new link there.',
+    what: 'The time to answer the question in the chat is over. Nothing was connected.',
+    next: 'Return to the chat and ask again. You will receive a new link there.',
   },
   settled: {
     title: 'This question has ended',
-    what: 'It was answered before or taken back, so there is nothing left to do here.',
-    next: 'You can close this window and go back to the chat.',
+    what: 'It has already been answered or withdrawn. You do not need to do anything here.',
+    next: 'You can close this window and return to the chat.',
   },
   mismatch: {
-    title: 'This link is for somebody else',
-    what: 'You are signed in as another person than the one this link was made for. Nothing was connected.',
-    next: 'If the link came to you by mistake, simply close this window. Never connect an account for somebody who sent you a link.',
-    signOut: 'Sign in as somebody else',
-    noSignOut: 'If it is your own link, sign out at your organisation and open it in the chat again.',
+    title: 'This link is for another person',
+    what: 'You are not signed in as the person whom this link is for. Nothing was connected.',
+    next: 'If you received this link by mistake, close this window. Never connect an account for a person who sent you a link.',
+    signOut: 'Sign in as another person',
+    noSignOut: 'If it is your own link, sign out at your organisation and open the link in the chat again.',
   },
   notFound: {
     title: 'This link does not work',
-    what: 'It may be incomplete, or too old.',
-    next: 'Go back to the chat and open the link there.',
+    what: 'It may be incomplete or too old.',
+    next: 'Return to the chat and open the link there.',
   },
   failed: {
     consent_refused: {
       title: 'You did not agree',
       what: 'The service reports that you did not agree there. Nothing was connected, and the question is still open.',
-      next: 'You can try again, or go back to the chat and decline there.',
+      next: 'You can try again, or return to the chat and decline there.',
     },
     provider_error: {
       title: 'The service reported an error',
       what: 'Nothing was connected. The question in the chat is still open.',
-      next: 'Please try again. If it fails once more, tell the people who run this chat.',
+      next: 'Please try again. If it fails again, inform the operators of this chat.',
     },
     bad_state: {
       title: 'This answer belongs to another attempt',
-      what: 'Perhaps you opened the page twice, or went back in between. Nothing was connected.',
-      next: 'Please try again, in one window, from the start.',
+      what: 'You may have opened the page twice or used the back button. Nothing was connected.',
+      next: 'Please try again from the start, in one window.',
     },
     bad_issuer: {
-      title: 'The answer came from the wrong place',
-      what: 'It names another sign-in service than the one you were sent to. To be safe, nothing was connected.',
-      next: 'Please try again. If it happens once more, tell the people who run this chat.',
+      title: 'The answer came from the wrong service',
+      what: 'It names a different sign-in service from the one to which you were sent. For your safety, nothing was connected.',
+      next: 'Please try again. If it happens again, inform the operators of this chat.',
     },
     rejected_key: {
       title: 'The key was not accepted',
-      what: 'The service does not know this key. Nothing was kept.',
+      what: 'The service does not recognize this key. Nothing was stored.',
       next: 'Please check the key and try again.',
     },
     unavailable: {
@@ -151,25 +150,25 @@ export const ENGLISH: PageStrings = {
     'sign-in': {
       title: 'You could not be signed in',
       what: 'The sign-in at your organisation ended without a valid answer. Nothing was connected.',
-      next: 'Please try again. If it fails once more, tell the people who run this chat.',
+      next: 'Please try again. If it fails again, inform the operators of this chat.',
     },
   },
   refused: {
-    title: 'Please do that once more',
-    what: 'This page could not tell that the click came from you; perhaps it was open for too long, or cookies are blocked. Nothing was connected.',
-    next: 'Open the page anew and repeat your choice there.',
+    title: 'Please repeat your choice',
+    what: 'This page could not confirm that the click came from you. It may have been open for too long, or your browser blocks cookies. Nothing was connected.',
+    next: 'Open the page again and repeat your choice there.',
   },
   tooMany: {
     title: 'Too many attempts',
-    what: 'This was tried very often in a short time. Nothing was connected.',
+    what: 'There were too many attempts in a short time. Nothing was connected.',
     waitSeconds: (seconds) =>
       `Please wait ${seconds === 1 ? 'one second' : `${seconds} seconds`}, then go back and try again.`,
     waitMinutes: (minutes) =>
       `Please wait ${minutes === 1 ? 'one minute' : `${minutes} minutes`}, then go back and try again.`,
   },
   unavailable: {
-    title: 'This does not work right now',
-    what: 'The fault is on our side. The question in the chat is not affected by it.',
+    title: 'This does not work at the moment',
+    what: 'The fault is ours. The question in the chat is not affected.',
     next: 'Please wait a moment, then go back and try again.',
   },
 };

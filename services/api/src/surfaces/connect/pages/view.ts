@@ -71,7 +71,7 @@ export type ConnectView =
   | { readonly page: 'answer-spent' }
   /** On the way to another origin: a link, and a refresh that follows it by itself. */
   | { readonly page: 'continue'; readonly url: string; readonly origin: string }
-  /** The provider reports by itself; the page looks again by itself. `again` is a path. */
+  /** The provider reports the end itself; the page reloads periodically. `again` is a path. */
   | { readonly page: 'waiting'; readonly again: string }
   /** Connected. `kept`: the question had ended meanwhile, so the credential serves the next one. */
   | {
