@@ -1,11 +1,23 @@
 import type { Part } from './bench.ts';
 import { cost } from './parts/cost.ts';
 import { detached } from './parts/detached.ts';
+import { fanout } from './parts/fanout.ts';
 import { http } from './parts/http.ts';
 import { memory } from './parts/memory.ts';
 import { race } from './parts/race.ts';
 import { runs } from './parts/runs.ts';
+import { streaming } from './parts/streaming.ts';
 import { timers } from './parts/timers.ts';
 
 /** Every part of the bench, in the order in which they run. */
-export const PARTS: Readonly<Record<string, Part>> = { race, http, cost, memory, timers, runs, detached };
+export const PARTS: Readonly<Record<string, Part>> = {
+  race,
+  http,
+  cost,
+  memory,
+  timers,
+  fanout,
+  streaming,
+  runs,
+  detached,
+};

@@ -7,6 +7,15 @@ export async function cpuSeconds(redis: Redis): Promise<number> {
   return field('used_cpu_user') + field('used_cpu_sys');
 }
 
+/** User and system time of the server for each of `count` things that `run` does, in microseconds. */
+export async function redisCpu(redis: Redis, count: number, run: () => Promise<unknown>): Promise<number> {
+  const before = await cpuSeconds(redis);
+  await run();
+  // Jobs are added after the replies.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  return ((await cpuSeconds(redis)) - before) * (1e6 / count);
+}
+
 /** Bytes that the server has allocated. */
 export async function usedMemory(redis: Redis): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);

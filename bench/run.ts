@@ -4,9 +4,9 @@ import { startRedis } from '../test/harness/redis/redis-server.ts';
 import { formatMeasurements, type Measurement } from './measurement.ts';
 import { PARTS } from './parts.ts';
 
-const USAGE = `npm run bench -- [--size SHARE | --smallest] [--json] [PART ...]
+const USAGE = `npm run bench -- [--size SHARE | --quick] [--json] [PART ...]
   --size      how much of the full size, e.g. 0.2; 1 by default
-  --smallest  every part once, with as few repetitions as it takes to get a figure
+  --quick     every part once, with as few repetitions as it takes to get a figure: less than a minute
   --json      the measurements of each part as one line of JSON, instead of the table
   PART        ${Object.keys(PARTS).join(', ')}; all by default
 `;
@@ -15,11 +15,11 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     size: { type: 'string', default: '1' },
-    smallest: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
-const size = values.smallest ? 0 : Number(values.size);
+const size = values.quick ? 0 : Number(values.size);
 if (!(size >= 0) || positionals.some((name) => !(name in PARTS))) {
   process.stderr.write(USAGE);
   process.exit(2);

@@ -1,23 +1,32 @@
-import { Agent, request } from 'node:http';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import { startPod } from '../../test/harness/processes/processes.ts';
+import { Redis } from 'ioredis';
+import { type Pod, startPod } from '../../test/harness/processes/processes.ts';
 import { startProcess } from '../../test/harness/processes/start-process.ts';
-import { userToken } from '../../test/harness/tokens.ts';
 import type { Bench } from '../bench.ts';
 import { inLanes } from '../lanes.ts';
-import { type Measurement, median, microseconds, quantile } from '../measurement.ts';
+import { type Measurement, median, microseconds, quantile, ratiosOf } from '../measurement.ts';
 import { openBenchEngine, QUESTION, TENANT, userOf } from '../pod/engine.ts';
+import {
+  ANSWER,
+  createHttpClient,
+  HTTP_ENV,
+  type HttpClient,
+  SERVICE_TOKEN,
+  USERS,
+} from '../pod/http-client.ts';
+import { processUsage } from '../process-usage.ts';
+import { rawLifecycles } from '../processes/raw-scripts.ts';
+import { redisCpu } from '../redis-usage.ts';
 
-const SECRET = 'bench-secret-bench-secret-bench-secret';
 const ROUNDS = 5;
 const LOW = 200;
 const FULL = { count: 1_500, underWay: 32 };
-const USERS = 200;
-
-type Post = (url: string, question: Question) => Promise<void>;
+const LIFECYCLES = 1_500;
+// A lifecycle should cost the pod no more.
+const POD_SECONDS = 0.8e-3;
 
 interface Question {
-  readonly userId: string;
+  readonly user: number;
   readonly id: string;
 }
 
@@ -25,21 +34,33 @@ interface Question {
 export async function http({ redisUrl, built, scaled, progress }: Bench): Promise<Measurement[]> {
   const servers = await startServers(redisUrl, built);
   const { engine, backend } = await openBenchEngine(redisUrl);
-  const post = await createPost();
+  const client = await createHttpClient(FULL.underWay);
+  const redis = new Redis(redisUrl);
   const p50 = { parley: [] as number[], reference: [] as number[] };
   const perSecond = { parley: [] as number[], reference: [] as number[] };
+  const whole = { parley: [] as number[], raw: [] as number[], pod: [] as number[] };
   const rounds = scaled(ROUNDS, 1);
   for (let round = 0; round <= rounds; round += 1) {
     for (const name of ['parley', 'reference'] as const) {
-      const low = await oneByOne(post, servers[name], await ask(engine, scaled(LOW, 10)));
-      const full = await atOnce(post, servers[name], await ask(engine, scaled(FULL.count, 20)));
+      const low = await oneByOne(client, servers[name], await ask(engine, scaled(LOW, 10)));
+      const full = await atOnce(client, servers[name], await ask(engine, scaled(FULL.count, 20)));
       progress(`http ${round}/${rounds} ${name}: p50 ${low} us, ${Math.round(full)}/s`);
       if (round === 0) continue;
       p50[name].push(low);
       perSecond[name].push(full);
     }
+    const count = scaled(LIFECYCLES, 20);
+    const raw = await redisCpu(redis, count, () => rawLifecycles(redis, count));
+    const life = await lifecycles(client, redis, servers.pod, count);
+    progress(
+      `http ${round}/${rounds} ask and answer: ${life.redis.toFixed(0)} us of Redis CPU, raw ${raw.toFixed(0)}`,
+    );
+    if (round === 0) continue;
+    whole.raw.push(raw);
+    whole.parley.push(life.redis);
+    if (life.pod !== undefined) whole.pod.push(life.pod);
   }
-  await Promise.all([servers.stop(), backend.close()]);
+  await Promise.all([servers.stop(), backend.close(), redis.quit()]);
   return [
     {
       what: 'Parley over HTTP: answer',
@@ -52,67 +73,51 @@ export async function http({ redisUrl, built, scaled, progress }: Bench): Promis
     {
       what: 'HTTP p50 over the reference',
       measured: 'ratio',
-      ratio: median(p50.parley) / median(p50.reference),
-      aim: { atMost: 1.3 },
+      ratios: ratiosOf(p50.parley, p50.reference),
+      aim: { atMost: 1.2 },
     },
     {
       what: 'HTTP throughput over the reference',
       measured: 'ratio',
-      ratio: median(perSecond.parley) / median(perSecond.reference),
+      ratios: ratiosOf(perSecond.parley, perSecond.reference),
+      aim: { atLeast: 0.85 },
     },
+    {
+      what: 'Redis CPU of ask and answer over HTTP, over raw',
+      measured: `${median(whole.parley).toFixed(0)} us over ${median(whole.raw).toFixed(0)} us`,
+      ratios: ratiosOf(whole.parley, whole.raw),
+      aim: { atMost: 4 },
+    },
+    ...(whole.pod.length === 0 ? [] : [podMeasurement(whole.pod)]),
   ];
 }
 
-async function startServers(redisUrl: string, build: boolean) {
-  const env = {
-    REDIS_URL: redisUrl,
-    PARLEY_JWT_SECRET: SECRET,
-    PARLEY_LOG_LEVEL: 'info',
-    PARLEY_LIMIT_USER_WRITES: '1000000',
+function podMeasurement(seconds: readonly number[]): Measurement {
+  return {
+    what: 'CPU of the pod for ask and answer, over 0.8 ms',
+    measured: `${(median(seconds) * 1_000).toFixed(2)} ms`,
+    ratios: seconds.map((each) => each / POD_SECONDS),
+    aim: { atMost: 1 },
   };
-  const pod = await startPod(env, { runs: build ? 'build' : 'bundle' });
+}
+
+async function startServers(redisUrl: string, build: boolean) {
+  const env = { ...HTTP_ENV, REDIS_URL: redisUrl };
+  const runs = build ? 'build' : 'bundle';
+  const pod = await startPod(env, { runs });
   const reference = await startProcess({
     name: 'reference',
     entry: 'bench/processes/reference.ts',
     env,
-    runs: build ? 'build' : 'bundle',
+    runs,
     readyWhen: (line) => 'listening' in line,
   });
   return {
+    pod,
     parley: pod.url,
     reference: `http://127.0.0.1:${String(reference.ready.port)}`,
     stop: () => Promise.all([pod.stop(), reference.stop()]),
   };
-}
-
-async function createPost(): Promise<Post> {
-  const agent = new Agent({ keepAlive: true, maxSockets: FULL.underWay });
-  const tokens = new Map<string, string>();
-  for (let index = 0; index < USERS; index += 1) {
-    const userId = userOf(index);
-    tokens.set(userId, await userToken({ secret: SECRET, userId, tenant: TENANT }));
-  }
-  const body = JSON.stringify({ action: 'accept', content: { environment: 'staging', at: 1 } });
-  return (url, { userId, id }) =>
-    new Promise((resolve, reject) => {
-      const headers = {
-        authorization: `Bearer ${tokens.get(userId) ?? ''}`,
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-      };
-      const sent = request(
-        `${url}/v1/elicitations/${id}/response`,
-        { method: 'POST', agent, headers },
-        (res) => {
-          res.resume();
-          res.once('end', () =>
-            res.statusCode === 200 ? resolve() : reject(new Error(`status ${res.statusCode}`)),
-          );
-        },
-      );
-      sent.once('error', reject);
-      sent.end(body);
-    });
 }
 
 async function ask(engine: Engine, count: number): Promise<Question[]> {
@@ -120,26 +125,45 @@ async function ask(engine: Engine, count: number): Promise<Question[]> {
   await inLanes(count, 100, async (index) => {
     const userId = userOf(index % USERS);
     const { row } = await engine.ask({ tenant: TENANT, input: { ...QUESTION, userId } as never });
-    questions.push({ userId, id: row.id });
+    questions.push({ user: index, id: row.id });
   });
   return questions;
 }
 
-async function oneByOne(post: Post, url: string, questions: readonly Question[]): Promise<number> {
+function answer(client: HttpClient, url: string, { user, id }: Question): Promise<string> {
+  return client.post(`${url}/v1/elicitations/${id}/response`, client.tokenOf(user), ANSWER);
+}
+
+async function oneByOne(client: HttpClient, url: string, questions: readonly Question[]): Promise<number> {
   const took: number[] = [];
   for (const question of questions) {
     const startedAt = microseconds();
-    await post(url, question);
+    await answer(client, url, question);
     took.push(microseconds() - startedAt);
   }
   return quantile(took, 0.5);
 }
 
-async function atOnce(post: Post, url: string, questions: readonly Question[]): Promise<number> {
+async function atOnce(client: HttpClient, url: string, questions: readonly Question[]): Promise<number> {
   const startedAt = microseconds();
   await inLanes(questions.length, FULL.underWay, async (index) => {
     const question = questions[index];
-    if (question !== undefined) await post(url, question);
+    if (question !== undefined) await answer(client, url, question);
   });
   return (questions.length * 1e6) / (microseconds() - startedAt);
+}
+
+/** Asks and answers over HTTP: microseconds of Redis CPU each, and seconds of the pod's where they can be read. */
+async function lifecycles(client: HttpClient, redis: Redis, pod: Pod, count: number) {
+  const before = await processUsage(pod.pid);
+  const each = await redisCpu(redis, count, () =>
+    inLanes(count, FULL.underWay, async (index) => {
+      const body = JSON.stringify({ ...QUESTION, userId: userOf(index % USERS) });
+      const asked = JSON.parse(await client.post(`${pod.url}/v1/elicitations`, SERVICE_TOKEN, body));
+      await answer(client, pod.url, { user: index, id: (asked as { elicitationId: string }).elicitationId });
+    }),
+  );
+  const after = await processUsage(pod.pid);
+  const used = before && after && after.cpuSeconds - before.cpuSeconds;
+  return { redis: each, pod: used === undefined ? undefined : used / count };
 }

@@ -27,7 +27,7 @@ export async function memory(bench: Bench): Promise<Measurement[]> {
     {
       what: 'Redis bytes of a pending elicitation beyond its definition',
       measured: `row and indexes ${Math.round(stock.rowAndIndexes)}`,
-      ratio: stock.rowAndIndexes / 1126,
+      ratios: [stock.rowAndIndexes / 1126],
       aim: { atMost: 1 },
     },
     { what: 'its feed, stock settings', measured: `${Math.round(stock.feed)} bytes` },
@@ -40,7 +40,7 @@ export async function memory(bench: Bench): Promise<Measurement[]> {
     {
       what: 'heap of one waiter',
       measured: `${Math.round(heap)} bytes`,
-      ratio: heap / 2560,
+      ratios: [heap / 2560],
       aim: { atMost: 1 },
     },
   ];

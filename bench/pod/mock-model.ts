@@ -15,14 +15,14 @@ const USAGE = {
 };
 
 /** Writes thirty words, `wordMs` apart, asks a question, and writes thirty more once it is answered. */
-export function createMockModel(wordMs: number): MockLanguageModelV3 {
+export function createMockModel(wordMs: number, word: () => string = () => 'release '): MockLanguageModelV3 {
   return new MockLanguageModelV3({
     doStream: async ({ prompt }) => {
       const hasAnswer = prompt.some(({ role }) => role === 'tool');
       const parts = [
         { type: 'stream-start', warnings: [] },
         { type: 'text-start', id: 't' },
-        ...Array.from({ length: WORDS }, () => ({ type: 'text-delta', id: 't', delta: 'release ' })),
+        ...Array.from({ length: WORDS }, () => ({ type: 'text-delta', id: 't', delta: '' })),
         { type: 'text-end', id: 't' },
         ...(hasAnswer ? [] : [CALL]),
         {
@@ -31,16 +31,16 @@ export function createMockModel(wordMs: number): MockLanguageModelV3 {
           finishReason: { unified: hasAnswer ? 'stop' : 'tool-calls', raw: undefined },
         },
       ];
-      return { stream: paced(parts, wordMs) };
+      return { stream: paced(parts, wordMs, word) };
     },
   });
 }
 
-function paced<T extends { readonly type: string }>(parts: readonly T[], wordMs: number) {
+function paced<T extends { readonly type: string }>(parts: readonly T[], wordMs: number, word: () => string) {
   async function* emit() {
     for (const part of parts) {
       if (part.type === 'text-delta' && wordMs > 0) await sleep(wordMs);
-      yield part;
+      yield part.type === 'text-delta' ? { ...part, delta: word() } : part;
     }
   }
   return Readable.toWeb(Readable.from(emit())) as ReadableStream<never>;

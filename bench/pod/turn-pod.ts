@@ -23,12 +23,17 @@ export interface TurnPod {
 export interface TurnPodOptions {
   /** Between two words of the model, in ms. */
   readonly wordMs: number;
+  /** The next word of the model. */
+  readonly word?: () => string;
   /** Replaces parts of the backend, to measure what they cost. */
   readonly instead?: (backend: Backend) => Partial<Backend>;
 }
 
 /** Opens a pod's turns on Redis, as a pod wires them, with a model in the same process. */
-export async function openTurnPod(redisUrl: string, { wordMs, instead }: TurnPodOptions): Promise<TurnPod> {
+export async function openTurnPod(
+  redisUrl: string,
+  { wordMs, word, instead }: TurnPodOptions,
+): Promise<TurnPod> {
   const { backend, engine, env } = await openBenchEngine(redisUrl, instead);
   const questions = createMailbox<string>();
   const finished = createMailbox<undefined>();
@@ -53,7 +58,7 @@ export async function openTurnPod(redisUrl: string, { wordMs, instead }: TurnPod
       admit: (_caller, id = '') => id,
       find: () => ({ id: 'helper', title: 'Helper' }),
       open: async () => ({
-        model: createMockModel(wordMs),
+        model: createMockModel(wordMs, word),
         instructions: 'Help.',
         tools: async () => [createElicitTool({ agent: 'Helper', takers: [], timeoutSeconds: 3600 })],
         settings: {},

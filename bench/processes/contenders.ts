@@ -1,3 +1,5 @@
+import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import { Redis } from 'ioredis';
 import { microseconds } from '../measurement.ts';
 import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../pod/engine.ts';
@@ -16,7 +18,7 @@ export interface Contender {
 
 export async function openContender(variant: Variant, redisUrl: string): Promise<Contender> {
   if (variant === 'engine') return openEngine(redisUrl);
-  return variant === 'raw' ? openRaw(redisUrl) : openPublish(redisUrl);
+  return variant === 'publish' ? openPublish(redisUrl) : openRaw(redisUrl, variant === 'validated');
 }
 
 async function openPublish(redisUrl: string): Promise<Contender> {
@@ -36,7 +38,7 @@ async function openPublish(redisUrl: string): Promise<Contender> {
   };
 }
 
-async function openRaw(redisUrl: string): Promise<Contender> {
+async function openRaw(redisUrl: string, isValidated: boolean): Promise<Contender> {
   const redis = new Redis(redisUrl);
   const subscriber = new Redis(redisUrl);
   const waiters = new Map<string, (answer: string) => void>();
@@ -51,7 +53,10 @@ async function openRaw(redisUrl: string): Promise<Contender> {
     async open(count, _streams, onResumed) {
       round += 1;
       await subscriber.subscribe(POD_CHANNEL);
-      const ids = Array.from({ length: count }, (_, index) => `bench:{raw}:${process.pid}:${round}:${index}`);
+      const ids = Array.from(
+        { length: count },
+        (_, index) => `bench:{raw}:${process.pid}:${isValidated}:${round}:${index}`,
+      );
       for (const id of ids) {
         void new Promise<string>((resolve) => waiters.set(id, resolve)).then((answer) => {
           waiters.delete(id);
@@ -64,14 +69,19 @@ async function openRaw(redisUrl: string): Promise<Contender> {
       return ids;
     },
     async settle(id) {
-      await commands.benchSettle(
-        id,
-        'bench:{raw}:deadlines',
-        JSON.stringify({ environment: 'staging', at: microseconds() }),
-        POD_CHANNEL,
-      );
+      const answer = { environment: 'staging', at: microseconds() };
+      if (isValidated) await validate(redis, id, answer);
+      await commands.benchSettle(id, 'bench:{raw}:deadlines', JSON.stringify(answer), POD_CHANNEL);
     },
   };
+}
+
+/** Reads the row and checks the answer against its schema, by the rules of the product. */
+async function validate(redis: Redis, id: string, answer: object): Promise<void> {
+  const [status, text] = await redis.hmget(id, 'status', 'definition');
+  const { requestedSchema } = JSON.parse(text ?? '') as { readonly requestedSchema: FormSchema };
+  if (status !== 'pending' || !checkFormAnswer(requestedSchema, answer).ok)
+    throw new Error(`${id} is ${status}`);
 }
 
 async function openEngine(redisUrl: string): Promise<Contender> {

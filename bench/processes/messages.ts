@@ -18,8 +18,11 @@ export type Reply =
     }
   | { readonly type: 'heap'; readonly bytesEach: number };
 
-/** publish: PUBLISH to message and nothing else; raw: one settle script and a pod channel; engine: Parley. */
-export type Variant = 'publish' | 'raw' | 'engine';
+/**
+ * publish: PUBLISH to message and nothing else; raw: one settle script and a pod channel; validated: the same after a
+ * read of the row and the product's check of the answer; engine: Parley.
+ */
+export type Variant = 'publish' | 'raw' | 'validated' | 'engine';
 
 /** One after the other, so many a second; or as fast as possible with so many under way. */
 export type Pace = { readonly perSecond: number } | { readonly underWay: number };

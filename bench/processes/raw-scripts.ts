@@ -1,4 +1,6 @@
 import type { Redis } from 'ioredis';
+import { inLanes } from '../lanes.ts';
+import { QUESTION } from '../pod/engine.ts';
 
 const RAW_OPEN = `
 redis.call('HSET', KEYS[1], 'status', 'pending', 'definition', ARGV[1])
@@ -23,4 +25,23 @@ export function rawCommands(redis: Redis): Readonly<Record<'benchOpen' | 'benchS
   redis.defineCommand('benchOpen', { numberOfKeys: 2, lua: RAW_OPEN });
   redis.defineCommand('benchSettle', { numberOfKeys: 2, lua: RAW_SETTLE });
   return redis as unknown as Record<'benchOpen' | 'benchSettle', RawCommand>;
+}
+
+const UNDER_WAY = 50;
+
+/** Opens and settles by the raw scripts, `count` times. */
+export async function rawLifecycles(redis: Redis, count: number): Promise<void> {
+  const commands = rawCommands(redis);
+  const definition = JSON.stringify(QUESTION);
+  await inLanes(count, UNDER_WAY, async (index) => {
+    const row = `bench:{raw}:${index}`;
+    await commands.benchOpen(row, 'bench:{raw}:deadlines', definition, index);
+    await commands.benchSettle(
+      row,
+      'bench:{raw}:deadlines',
+      '{"environment":"staging","at":1}',
+      'bench:none',
+    );
+    await redis.del(row);
+  });
 }

@@ -5,7 +5,8 @@ import type { RunNote, Runs, RunWrite, WriteResult } from '../ports/runs/runs.ts
 import { createRecentWrites } from './recent-writes.ts';
 
 // Models stream a few characters at a time. One write for each would cost more than the model call.
-const COALESCE_MS = 25;
+/** How long text waits for more text before it is written, in ms. */
+export const COALESCE_MS = 25;
 const COALESCE_CHARACTERS = 256;
 const QUEUE_MAX = 500;
 

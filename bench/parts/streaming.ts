@@ -1,0 +1,111 @@
+import { COALESCE_MS } from '@parley/shared/runs/write';
+import { Redis } from 'ioredis';
+import { followTurn } from '../../services/api/src/turns/follow.ts';
+import type { Bench } from '../bench.ts';
+import { inLanes } from '../lanes.ts';
+import { type Measurement, median, microseconds } from '../measurement.ts';
+import { openBenchEngine } from '../pod/engine.ts';
+import { answer, conversationOf, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
+
+const ROUNDS = 5;
+const TURNS = 3;
+const WHOLE_TURNS = 60;
+const PUBLISHES = 200;
+const CHANNEL = 'bench:words';
+// Longer than text waits for more text: every word is an event of its own.
+const WORD_MS = COALESCE_MS + 15;
+
+/** How long a word takes from the model to a reader on another backend, and a whole turn with a question. */
+export async function streaming({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
+  const pod = await openTurnPod(redisUrl, { wordMs: WORD_MS, word: () => `${microseconds()} ` });
+  const reader = await openBenchEngine(redisUrl);
+  const rounds = scaled(ROUNDS, 1);
+  const floor: number[] = [];
+  const words: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const published = median(await publish(redisUrl, scaled(PUBLISHES, 20)));
+    const took: number[] = [];
+    for (let turn = 0; turn < scaled(TURNS, 1); turn += 1)
+      took.push(...(await readWords(pod, reader.engine, `words-${round}-${turn}`)));
+    progress(`streaming ${round}/${rounds}: publish ${published} us, a word ${Math.round(median(took))} us`);
+    if (round === 0) continue;
+    floor.push(published);
+    words.push(median(took));
+  }
+  await Promise.all([pod.close(), reader.backend.close()]);
+  return [
+    {
+      what: `a word from model to reader, beyond the ${COALESCE_MS} ms that text waits, over publish`,
+      measured: `p50 ${Math.round(median(words))} us over ${median(floor)} us`,
+      ratios: words.map((word, round) => word / (floor[round] ?? Number.NaN)),
+      aim: { atMost: 1.5 },
+    },
+    await wholeTurns(redisUrl, scaled(WHOLE_TURNS, 4)),
+  ];
+}
+
+/** Microseconds from PUBLISH to the message. */
+async function publish(redisUrl: string, count: number): Promise<number[]> {
+  const [redis, subscriber] = [new Redis(redisUrl), new Redis(redisUrl)];
+  await subscriber.subscribe(CHANNEL);
+  const took: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const arrived = new Promise<number>((resolve) => {
+      subscriber.once('message', (_channel, sentAt: string) => resolve(microseconds() - Number(sentAt)));
+    });
+    await redis.publish(CHANNEL, String(microseconds()));
+    took.push(await arrived);
+  }
+  await Promise.all([redis.quit(), subscriber.quit()]);
+  return took;
+}
+
+/** Follows one turn on another backend. Each word is the time at which the model wrote it. */
+async function readWords(
+  pod: TurnPod,
+  engine: Parameters<typeof followTurn>[0]['engine'],
+  name: string,
+): Promise<number[]> {
+  const run = await beginTurn(pod, 0, name);
+  const stop = new AbortController();
+  const events = await followTurn({ engine, turns: pod.turns }, run, { signal: stop.signal });
+  void pod.questionOf(run).then((question) => answer(pod, run, question));
+  const took: number[] = [];
+  for await (const followed of events) {
+    if (followed.type !== 'turn') continue;
+    const { event } = followed;
+    if (event.type === 'turn-finished') break;
+    if (event.type !== 'text-delta') continue;
+    const writtenAt = Number(event.text.trim().split(' ')[0]);
+    took.push(microseconds() - writtenAt - COALESCE_MS * 1_000);
+  }
+  stop.abort();
+  await pod.finished(run);
+  return took;
+}
+
+async function wholeTurns(redisUrl: string, count: number): Promise<Measurement> {
+  const pod = await openTurnPod(redisUrl, { wordMs: 0 });
+  const took: number[] = [];
+  await inLanes(count, 1, async (index) => {
+    const startedAt = performance.now();
+    const run = await beginTurn(pod, index, 'whole');
+    await answer(pod, run, await pod.questionOf(run));
+    await pod.finished(run);
+    took.push(performance.now() - startedAt);
+  });
+  await pod.close();
+  return {
+    what: 'one whole turn with a question that is answered at once',
+    measured: `p50 ${median(took).toFixed(1)} ms`,
+  };
+}
+
+function beginTurn(pod: TurnPod, index: number, name: string) {
+  return pod.turns.begin({
+    conversation: conversationOf(index, name),
+    input: [{ role: 'user', content: 'Release it.' }],
+    before: [],
+    support: { form: true, url: true },
+  });
+}
