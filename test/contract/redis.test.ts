@@ -3,6 +3,7 @@ import { deadlinesKey } from '@parley/shared/redis/client/keys';
 import type { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
+import { dumpRedis } from '../harness/redis/dump-redis.ts';
 import { ensureRedisServer, findRedis } from '../harness/redis/find-redis.ts';
 import { redisCommand, withRedis } from '../harness/redis/redis-command.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
@@ -22,6 +23,7 @@ async function runOnOwnServer(binary: string): Promise<void> {
   backendContract(NAME, {
     hasLine: true,
     open: (settings) => openRedisPods({ kind: 'single', url }, settings),
+    dump: () => withRedis(url, (redis) => dumpRedis(redis)),
     lose: async () => {
       await redisCommand(url, 'FLUSHALL');
     },
@@ -40,6 +42,7 @@ async function runOnSharedServer(): Promise<void> {
   backendContract(NAME, {
     hasLine: true,
     open: (settings) => openRedisPods({ kind: 'single', url }, settings),
+    dump: () => withRedis(url, (redis) => dumpRedis(redis)),
   });
 }
 

@@ -16,6 +16,7 @@ import { repeatingContract } from './cases/elicitations/repeating.ts';
 import { settlingContract } from './cases/elicitations/settling.ts';
 import { waitContract } from './cases/elicitations/waiting.ts';
 import { watchContract } from './cases/elicitations/watching.ts';
+import { erasingContract } from './cases/erasing.ts';
 import { detachingContract } from './cases/runs/detaching.ts';
 import { lateCopyContract } from './cases/runs/late-copies.ts';
 import { quotaContract } from './cases/runs/quotas.ts';
@@ -52,5 +53,6 @@ export function backendContract(name: string, store: Store): void {
     leavingContract(contract);
     armingContract(contract);
     modelContract(contract);
+    erasingContract(contract);
   });
 }

@@ -13,6 +13,7 @@ const STATUS_OF: Readonly<Record<ErrorCode, number | undefined>> = {
   idempotency_mismatch: undefined,
   stream_owner_mismatch: undefined,
   turn_running: undefined,
+  user_erased: undefined,
   turn_quota: undefined,
   token_quota: undefined,
   conversation_quota: undefined,

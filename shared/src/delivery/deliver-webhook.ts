@@ -145,6 +145,8 @@ async function retryOrGiveUp(
     deps.observer.attempted({ ...details, outcome: 'again', retryInMs });
     return { retryInMs };
   }
+  // The person may have been erased during the attempt.
+  if ((await deps.elicitations.read(id)).row === undefined) return 'done';
   // The dead letter is written before the task is removed: dying in between repeats the attempt and loses nothing.
   await deps.elicitations.keep(id, Math.max(deps.retentionMs, deps.deadLetterMs));
   await deps.deadLetters.add(tenant, {

@@ -17,6 +17,7 @@ export const ERROR_CODES = [
   'idempotency_mismatch',
   'stream_owner_mismatch',
   'turn_running',
+  'user_erased',
   ...QUOTA_CODES,
   'too_large',
   'rate_limited',
@@ -32,7 +33,7 @@ export interface ErrorExtras {
   readonly issues?: readonly Issue[];
   /** The current elicitation, for `already_settled` and `expired`. */
   readonly elicitation?: Elicitation;
-  /** Seconds after which a retry may succeed, for `rate_limited` and `unavailable`. */
+  /** Seconds after which a retry may succeed, for `rate_limited`, `user_erased` and `unavailable`. */
   readonly retryAfterSeconds?: number;
   /** False when a retry would fail too, for codes that do not imply it. */
   readonly retry?: false;

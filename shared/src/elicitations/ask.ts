@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type AskInput, TIMEOUT_SECONDS_MAX } from '../domain/elicitations/ask-input.ts';
 import type { Definition } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
-import { ParleyError } from '../domain/errors.ts';
+import { isParleyError, ParleyError } from '../domain/errors.ts';
 import { mintElicitationId, mintStreamRequestId } from '../domain/ids.ts';
 import type { Seen } from './caller.ts';
 import { define, withConnectUrl } from './define.ts';
@@ -27,7 +27,7 @@ export interface AskResult extends Seen {
 
 /**
  * Asks: creates an elicitation and arms its deadline. Errors: `invalid_request`, `idempotency_mismatch`,
- * `stream_owner_mismatch`, `rate_limited` (too many open for this user).
+ * `stream_owner_mismatch`, `rate_limited` (too many open for this user), `user_erased`.
  */
 export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskResult> {
   const minted: Minted = {
@@ -56,8 +56,18 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskRes
       ...(request.askedBy !== undefined && { askedBy: request.askedBy }),
       ...(traceparent !== undefined && { traceparent }),
     };
-    const notes = deps.deliveries.notesOn({ id, definition, status: 'pending' });
-    const created = await deps.elicitations.create(id, definition, notes);
+    const { tasks } = deps.deliveries.notesOn({ id, definition, status: 'pending' });
+    const { idempotencyKey } = request;
+    const notes = {
+      tasks,
+      isStreamClaimed: request.input.streamRequestId !== undefined,
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    };
+    const created = await deps.elicitations.create(id, definition, notes).catch(async (error: unknown) => {
+      // An erasure may have passed the claims by now.
+      if (isParleyError(error, 'user_erased')) await dropClaims(deps, request);
+      throw error;
+    });
     if (created === undefined) {
       deps.observer.tooManyOpen();
       throw new ParleyError(
@@ -68,7 +78,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskRes
         },
       );
     }
-    if (created.outcome === 'created') for (const task of notes.tasks) void deps.deliveries.now(task);
+    if (created.outcome === 'created') for (const task of tasks) void deps.deliveries.now(task);
     // Without a key nobody else knows the id: it exists because the store ran this very call twice.
     const replayed = created.outcome === 'exists' && request.idempotencyKey !== undefined;
     if (!replayed) deps.observer.asked(created.row);
@@ -122,6 +132,14 @@ async function claimStream(deps: EngineDeps, draft: Definition): Promise<void> {
       'This stream request belongs to another user; choose another id.',
     );
   }
+}
+
+async function dropClaims({ claims }: EngineDeps, { tenant, input, idempotencyKey }: AskRequest) {
+  const { streamRequestId } = input;
+  await Promise.all([
+    streamRequestId !== undefined && claims.drop({ family: 'stream', tenant, name: streamRequestId }),
+    idempotencyKey !== undefined && claims.drop({ family: 'idempotency', tenant, name: idempotencyKey }),
+  ]);
 }
 
 /** What builds before this one compare: it covers the default that they had. */

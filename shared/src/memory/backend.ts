@@ -4,8 +4,10 @@ import { createMemoryClaims } from './claims.ts';
 import { createMemoryConnectStore } from './connect-store.ts';
 import { createMemoryDeadLetters } from './dead-letters.ts';
 import { createMemoryElicitations } from './elicitations.ts';
+import { createMemoryErasure } from './erasure.ts';
 import { InProcessEventBus } from './event-bus.ts';
 import { createMemoryFeed } from './feed.ts';
+import { createMemoryFence } from './fence.ts';
 import { createMemoryHeartbeats } from './heartbeats.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryOutbox } from './outbox.ts';
@@ -19,12 +21,16 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
   const wakes = new InProcessEventBus<Wake>();
   const inboxWakes = new InProcessEventBus<ElicitationWake>();
   const outbox = createMemoryOutbox();
-  const elicitations = createMemoryElicitations({ feed, wakes, inboxWakes, outbox, settings });
+  const fence = createMemoryFence();
+  const elicitations = createMemoryElicitations({ feed, wakes, inboxWakes, outbox, fence, settings });
+  const { runs, conversations, stored } = createMemoryRuns({ feed, wakes, elicitations, fence, settings });
   return {
     elicitations,
     feed,
     heartbeats: createMemoryHeartbeats(),
-    ...createMemoryRuns({ feed, wakes, elicitations, settings }),
+    runs,
+    conversations,
+    erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, fence }),
     outbox,
     deadLetters: createMemoryDeadLetters({ keepMs: settings.deadLetterMs }),
     runQueue: createMemoryRunQueue(),
@@ -35,7 +41,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     claims: createMemoryClaims(),
     limits: createMemoryLimits(),
     vault: createMemoryVaultStore(),
-    connect: createMemoryConnectStore(),
+    connect: createMemoryConnectStore(fence),
     health: async () => ({ commands: true, subscription: true }),
     close: async () => undefined,
   };

@@ -13,5 +13,8 @@ export function createMemoryClaims(): Claims {
       held.set(key, { value, until }, until);
       return value;
     },
+    async drop({ family, tenant, name }) {
+      held.delete(JSON.stringify([family, tenant, name]));
+    },
   };
 }

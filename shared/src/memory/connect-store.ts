@@ -1,19 +1,25 @@
 import type { ConnectName, ConnectStore } from '../ports/connect-store.ts';
 import { createExpiringMap } from './expiring-map.ts';
+import type { MemoryFence } from './fence.ts';
+import { ownerKey } from './owner-key.ts';
 
 interface TakeableValue {
   readonly value: string;
+  readonly key: string;
+  readonly owner: string | undefined;
   taker?: string;
 }
 
 /** The state of the hosted pages, in one process. */
-export function createMemoryConnectStore(): ConnectStore {
+export function createMemoryConnectStore(fence: Pick<MemoryFence, 'check'>): ConnectStore {
   const held = createExpiringMap<TakeableValue>();
   const keyOf = ({ family, id }: ConnectName) => JSON.stringify([family, id]);
 
   return {
-    async put(name, value, ttlMs) {
-      held.set(keyOf(name), { value }, Date.now() + ttlMs);
+    async put(name, value, ttlMs, owner) {
+      if (owner !== undefined) fence.check(owner);
+      const key = keyOf(name);
+      held.set(key, { key, value, owner: owner && ownerKey(owner) }, Date.now() + ttlMs);
     },
     async read(name) {
       const entry = held.get(keyOf(name));
@@ -26,7 +32,12 @@ export function createMemoryConnectStore(): ConnectStore {
       return entry.taker === taker ? entry.value : undefined;
     },
     async drop(name) {
-      held.set(keyOf(name), { value: '' }, 0);
+      held.delete(keyOf(name));
+    },
+    async dropOf(owner) {
+      const own = held.values().filter((entry) => entry.owner === ownerKey(owner));
+      for (const { key } of own) held.delete(key);
+      return own.length;
     },
   };
 }

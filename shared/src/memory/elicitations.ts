@@ -1,3 +1,4 @@
+import { TIMEOUT_SECONDS_MAX } from '../domain/elicitations/ask-input.ts';
 import type { Row } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
 import type { Step } from '../domain/elicitations/transition.ts';
@@ -7,9 +8,12 @@ import { bucketOf, type Owner } from '../domain/ids.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { OutboxTask } from '../ports/delivery/outbox.ts';
 import type { Elicitations, PageRequest } from '../ports/elicitations/elicitations.ts';
+import type { StoredPart } from '../ports/erasure.ts';
 import { createMemoryDeadlines } from './deadlines.ts';
 import type { InProcessEventBus } from './event-bus.ts';
+import { createExpiringMap } from './expiring-map.ts';
 import type { MemoryFeed } from './feed.ts';
+import type { MemoryFence } from './fence.ts';
 import { jsonBytes } from './json-bytes.ts';
 import type { MemoryOutbox } from './outbox.ts';
 import { ownerKey } from './owner-key.ts';
@@ -22,6 +26,7 @@ export interface MemoryElicitationsDeps {
   readonly wakes: InProcessEventBus<Wake>;
   readonly inboxWakes: InProcessEventBus<ElicitationWake>;
   readonly outbox: Pick<MemoryOutbox, 'note'>;
+  readonly fence: Pick<MemoryFence, 'check'>;
   readonly settings: BackendSettings;
 }
 
@@ -30,6 +35,9 @@ export interface MemoryElicitations extends Elicitations {
   isOpen(id: string): boolean;
   /** Makes the commit that ends the row note this task. Replaces an earlier task with the same kind and subject. */
   onEnd(id: string, task: OutboxTask): void;
+  /** The owner's elicitations, and the keys under which they were asked. */
+  storedFor(owner: Owner): Pick<StoredPart, 'elicitationIds' | 'idempotencyKeys'>;
+  erase(owner: Owner, part: Pick<StoredPart, 'elicitationIds' | 'idempotencyKeys'>): void;
 }
 
 interface MemoryRow {
@@ -45,6 +53,8 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
   const rows = new Map<string, MemoryRow>();
   const byOwner = new Map<string, Set<string>>();
   const deadlines = createMemoryDeadlines();
+  const askedKeys = createExpiringMap<{ readonly owner: string; readonly key: string }>();
+  const claimedMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
 
   function rowAt(id: string, now: number): Row | undefined {
     const held = rows.get(id);
@@ -104,6 +114,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       const definition = structuredClone(given);
       const existing = rowAt(id, now);
       if (existing !== undefined) return { outcome: 'exists', row: existing, now };
+      deps.fence.check(definition);
       const open = ownedRows(definition, now).filter((row) => !isTerminal(row.status));
       if (open.length >= settings.openPerUserMax) return undefined;
       const openBytes = [...open.map((row) => row.definition), definition].map(jsonBytes);
@@ -127,6 +138,9 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         status: 'pending',
       } as const;
       for (const task of notes?.tasks ?? []) deps.outbox.note(task);
+      const { idempotencyKey: key } = notes ?? {};
+      if (key !== undefined)
+        askedKeys.set(askedName(definition, key), { owner: ownerKey(definition), key }, now + claimedMs);
       appendAndWake(row, event, now, settings.retentionMs + timeoutMs);
       return { outcome: 'created', row, now, ...(armed !== undefined && { armed }) };
     },
@@ -216,7 +230,30 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       const others = held.onEnd.filter(({ kind, subject }) => kind !== task.kind || subject !== task.subject);
       rows.set(id, { ...held, onEnd: [...others, task] });
     },
+
+    storedFor(owner) {
+      const all = [...rows.values()].map(({ row }) => row);
+      const keys = askedKeys.values().filter((asked) => asked.owner === ownerKey(owner));
+      return {
+        elicitationIds: all
+          .filter(({ definition }) => ownerKey(definition) === ownerKey(owner))
+          .map(({ id }) => id),
+        idempotencyKeys: keys.map(({ key }) => key),
+      };
+    },
+
+    erase(owner, { elicitationIds, idempotencyKeys }) {
+      for (const id of elicitationIds) {
+        const held = rows.get(id);
+        if (held !== undefined) remove(held.row);
+      }
+      for (const key of idempotencyKeys) askedKeys.delete(askedName(owner, key));
+    },
   };
+}
+
+function askedName(owner: Owner, key: string): string {
+  return JSON.stringify([ownerKey(owner), key]);
 }
 
 /** The first rows up to the limits of a page; the first one in any case. */

@@ -5,6 +5,7 @@ export interface ExpiringMap<T> {
   values(): T[];
   /** Sets or replaces an entry, which expires at `until`, in ms since 1970. */
   set(key: string, value: T, until: number): void;
+  delete(key: string): void;
 }
 
 const SLEEP_MAX_MS = 0x7fffffff;
@@ -31,6 +32,10 @@ export function createExpiringMap<T>(): ExpiringMap<T> {
       return entry !== undefined && entry.until > Date.now() ? entry.value : undefined;
     },
     values: () => [...held.values()].filter(({ until }) => until > Date.now()).map(({ value }) => value),
+    delete(key) {
+      clearTimeout(held.get(key)?.timer);
+      held.delete(key);
+    },
     set(key, value, until) {
       clearTimeout(held.get(key)?.timer);
       held.set(key, { value, until, timer: arm(key, until) });

@@ -1,5 +1,5 @@
 import { eventNumberOf, type FeedPosition, feedSeqOf, type StreamEvent } from '../domain/events.ts';
-import { isMintedStream, type StreamRef } from '../domain/ids.ts';
+import { isMintedStream, type Owner, type StreamRef } from '../domain/ids.ts';
 import type { Feed, FeedEntry } from '../ports/elicitations/feed.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
@@ -8,9 +8,13 @@ export interface MemoryFeed extends Feed {
   append(stream: StreamRef, event: StreamEvent, at: number, ttlMs: number): FeedPosition;
   /** Makes the feed expire at `until`, in ms since 1970. */
   expireAt(stream: StreamRef, until: number): void;
+  /** The stream requests of an owner that have a feed. */
+  streamsOf(owner: Owner): string[];
+  drop(stream: StreamRef): void;
 }
 
 interface FeedState {
+  readonly stream: StreamRef;
   readonly epoch: string;
   readonly entries: FeedEntry[];
   /** Number of the last event. */
@@ -22,14 +26,14 @@ interface FeedState {
 export function createMemoryFeed(eventsMax: number): MemoryFeed {
   const feeds = createExpiringMap<FeedState>();
 
-  function begin(at: number): FeedState {
-    return { epoch: String(microsecondsOf(at)), entries: [], number: 0, until: 0 };
+  function begin(stream: StreamRef, at: number): FeedState {
+    return { stream, epoch: String(microsecondsOf(at)), entries: [], number: 0, until: 0 };
   }
 
   return {
     append(stream, event, at, ttlMs) {
       const key = streamKey(stream);
-      const state = feeds.get(key) ?? begin(at);
+      const state = feeds.get(key) ?? begin(stream, at);
       state.number += 1;
       state.until = Math.max(state.until, at + ttlMs);
       feeds.set(key, state, state.until);
@@ -44,6 +48,9 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       state.until = until;
       feeds.set(streamKey(stream), state, until);
     },
+    streamsOf: (owner) =>
+      feeds.values().flatMap(({ stream }) => (isSame(stream, owner) ? [stream.streamRequestId] : [])),
+    drop: (stream) => feeds.delete(streamKey(stream)),
     async read(stream, after, limit) {
       const state = feeds.get(streamKey(stream));
       if (state === undefined) return { type: 'none' };
@@ -56,6 +63,10 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       return { type: 'entries', entries: state.entries.slice(start, start + limit) };
     },
   };
+}
+
+function isSame(one: Owner, other: Owner): boolean {
+  return one.tenant === other.tenant && one.userId === other.userId;
 }
 
 /** Node offers no clock in microseconds, so the last three digits only tell writes apart. */

@@ -37,6 +37,10 @@ export function createMemoryLimits(): Limits {
       const held = [...(places.get(keyOf(limit, subject)) ?? [])].filter(([, until]) => until > now);
       return held.sort(([, a], [, b]) => a - b).map(([place]) => place);
     },
+    async reset(limit, subject) {
+      windows.delete(keyOf(limit, subject));
+      places.delete(keyOf(limit, subject));
+    },
     async release(limit, subject, place) {
       const key = keyOf(limit, subject);
       const held = places.get(key);

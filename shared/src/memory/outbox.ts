@@ -4,6 +4,8 @@ import type { Outbox, OutboxEntry, OutboxTask } from '../ports/delivery/outbox.t
 export interface MemoryOutbox extends Outbox {
   /** Like `add`, within the atomic step of the caller. */
   note(task: OutboxTask): void;
+  /** Removes every task about a subject. */
+  removeOf(subject: string): void;
 }
 
 interface Outstanding {
@@ -30,6 +32,10 @@ export function createMemoryOutbox(): MemoryOutbox {
 
   return {
     note,
+    removeOf(subject) {
+      for (const { task } of outstanding.values())
+        if (task.subject === subject) outstanding.delete(identityOf(task));
+    },
     add: async (task) => note(task),
     async take(bucket, room, leaseMs) {
       const now = Date.now();
@@ -45,6 +51,9 @@ export function createMemoryOutbox(): MemoryOutbox {
         one.lease = leases;
         return { task: one.task, lease: one.lease, attempt: one.tries + 1 };
       });
+    },
+    async remove(task) {
+      outstanding.delete(identityOf(task));
     },
     async done(entry) {
       if (current(entry) !== undefined) outstanding.delete(identityOf(entry.task));

@@ -38,9 +38,10 @@ export function createMemoryRunQueue(): RunQueue {
 
   return {
     async offer(stream, term) {
-      waiting.set(JSON.stringify([stream.tenant, stream.userId, stream.streamRequestId, term]), stream);
+      waiting.set(keyOf(stream, term), stream);
       handOut();
     },
+    withdraw: async (stream, term) => void waiting.delete(keyOf(stream, term)),
     consume(take) {
       let isClosed = false;
       const resume = () => {
@@ -59,4 +60,8 @@ export function createMemoryRunQueue(): RunQueue {
       };
     },
   };
+}
+
+function keyOf({ tenant, userId, streamRequestId }: StreamRef, term: number): string {
+  return JSON.stringify([tenant, userId, streamRequestId, term]);
 }

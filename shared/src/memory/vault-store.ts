@@ -1,6 +1,7 @@
 import type { CredentialRef } from '../domain/credential.ts';
 import { bucketOf } from '../domain/ids.ts';
 import type { FlowRef, SealedRecord, StagedFlow, StoredCredential, VaultStore } from '../ports/vault.ts';
+import { ownerKey } from './owner-key.ts';
 
 interface MemoryCredential extends StoredCredential {
   readonly ref: CredentialRef;
@@ -70,6 +71,7 @@ export function createMemoryVaultStore(): VaultStore {
       const held = credentials.get(keyOf(ref));
       if (held !== undefined && held.version !== version) return false;
       credentials.delete(keyOf(ref));
+      leases.delete(keyOf(ref));
       return true;
     },
 
@@ -119,6 +121,15 @@ export function createMemoryVaultStore(): VaultStore {
       if (leases.get(keyOf(ref))?.holder === holder) leases.delete(keyOf(ref));
     },
 
+    async listOf(owner) {
+      const key = ownerKey(owner);
+      const refs = [...credentials.values()].map(({ ref }) => ref);
+      const flows = [...staged.values()].map(({ flow }) => flow);
+      return {
+        credentials: refs.filter((ref) => ownerKey(ref) === key),
+        staged: flows.filter((flow) => ownerKey(flow) === key),
+      };
+    },
     async *scan(signal) {
       signal?.throwIfAborted();
       const page: SealedRecord[] = [...credentials.values()].map(({ ref, sealed }) => ({

@@ -7,6 +7,7 @@ import type { DeadlineJobs } from './elicitations/deadlines.ts';
 import type { Elicitations } from './elicitations/elicitations.ts';
 import type { EventBus } from './elicitations/event-bus.ts';
 import type { Feed } from './elicitations/feed.ts';
+import type { Erasure } from './erasure.ts';
 import type { Limits } from './limits.ts';
 import type { Conversations } from './runs/conversations.ts';
 import type { Heartbeats } from './runs/heartbeats.ts';
@@ -73,6 +74,7 @@ export interface Backend {
   readonly limits: Limits;
   /** State of the hosted connect pages. */
   readonly connect: ConnectStore;
+  readonly erasure: Erasure;
   /** Sealed credentials. */
   readonly vault: VaultStore;
   health(): Promise<BackendHealth>;

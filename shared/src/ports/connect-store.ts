@@ -1,3 +1,5 @@
+import type { Owner } from '../domain/ids.ts';
+
 /**
  * Kinds of state that the hosted pages keep between two requests of a browser. `session`: the signed-in person. `sign-
  * in`: a sign-in under way. `flow`: an authorization under way, by its OAuth state. `report`: an authorization whose
@@ -29,11 +31,16 @@ export interface ConnectEntry {
 
 /** Entries that expire, shared by all pods. Every call throws `unavailable` while the store is unavailable. */
 export interface ConnectStore {
-  /** Stores `value` for `ttlMs`. Replaces an earlier entry. */
-  put(name: ConnectName, value: string, ttlMs: number): Promise<void>;
+  /**
+   * Stores `value` for `ttlMs`. Replaces an earlier entry. An entry that is about a person names them as `owner`; it is
+   * refused with `user_erased` after an erasure of that person.
+   */
+  put(name: ConnectName, value: string, ttlMs: number, owner?: Owner): Promise<void>;
   /** Undefined when there is none. An entry that was taken can still be read until it expires. */
   read(name: ConnectName): Promise<ConnectEntry | undefined>;
   /** Returns the value to the first taker, and to the same taker again. Undefined for every other one. */
   take(name: ConnectName, taker: string): Promise<string | undefined>;
   drop(name: ConnectName): Promise<void>;
+  /** Removes all entries of a person. Returns how many there were. */
+  dropOf(owner: Owner): Promise<number>;
 }

@@ -26,6 +26,8 @@ export interface Limits {
   hold(limit: string, subject: Owner, place: string, max: number, ttlMs: number): Promise<boolean>;
   /** The occupied places under `limit`, the one whose lease ends first at the front. */
   places(limit: string, subject: Owner): Promise<readonly string[]>;
+  /** Removes a budget or the places under `limit`. */
+  reset(limit: string, subject: Owner): Promise<void>;
   /** Frees a place, best effort. */
   release(limit: string, subject: Owner, place: string): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { CredentialRef } from '../domain/credential.ts';
+import type { Owner } from '../domain/ids.ts';
 
 /** `reconnect_required`: the provider refuses the credential, and only the person can obtain another one. */
 export type CredentialState = 'usable' | 'reconnect_required';
@@ -74,6 +75,12 @@ export interface VaultStore extends Leases {
    * first, without the first `skip`. The staged credential may have expired.
    */
   stale(bucket: number, olderThanMs: number, limit: number, skip?: number): Promise<StagedFlow[]>;
+
+  /** Every record of a person: the usable credentials, and what flows have staged. */
+  listOf(owner: Owner): Promise<{
+    readonly credentials: readonly CredentialRef[];
+    readonly staged: readonly FlowRef[];
+  }>;
 
   /**
    * All records in pages, both usable and staged ones. A record that exists during the whole scan is returned at least

@@ -7,6 +7,7 @@ import { createSubscriber } from './client/subscriber.ts';
 import { createRedisConnectStore } from './connect/store.ts';
 import { createRedisClaims } from './elicitations/claims.ts';
 import { createRedisElicitations } from './elicitations/elicitations.ts';
+import { createRedisErasure } from './erasure/erasure.ts';
 import { RedisEventBus } from './feed/event-bus.ts';
 import { createRedisFeed } from './feed/feed.ts';
 import { decodeElicitationWake, decodeWake, encodeWake } from './feed/wake-codec.ts';
@@ -88,6 +89,7 @@ export function createRedisBackend({
     limits: createRedisLimits(redis, onError),
     vault: createRedisVaultStore(vaultRedis, onError),
     connect: createRedisConnectStore(redis, onError),
+    erasure: createRedisErasure(redis, onError),
     async health() {
       const [commands, timerCanaryAgeMs] = await Promise.all([answers(redis), canaryAge(redis)]);
       return {

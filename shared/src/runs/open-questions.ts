@@ -37,10 +37,11 @@ export async function withdraw(
   tenant: StreamRef['tenant'],
   id: string,
   seen?: Seen,
+  reason = REASON,
 ): Promise<void> {
   try {
     const caller = { kind: 'service', tenant } as const;
-    await engine.withdraw({ caller, id, reason: REASON, ...(seen !== undefined && { seen }) });
+    await engine.withdraw({ caller, id, reason, ...(seen !== undefined && { seen }) });
   } catch (error) {
     if (!isParleyError(error) || error.code === 'unavailable') throw error;
   }

@@ -74,6 +74,7 @@ const STATUSES: Readonly<Record<ErrorCode, readonly number[]>> = {
   idempotency_mismatch: [409],
   stream_owner_mismatch: [409],
   turn_running: [409],
+  user_erased: [409],
   turn_quota: [429],
   token_quota: [429],
   conversation_quota: [429],

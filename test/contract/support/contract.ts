@@ -15,6 +15,7 @@ export interface Contract {
   /** An engine on the other. */
   readonly second: Engine;
   readonly lose: Store['lose'];
+  readonly dump: Store['dump'];
   readonly hasLine: boolean;
   /** A case that waits for time to pass, and shows nothing else that depends on the topology: see `Store`. */
   readonly itOverTime: (title: string, run: () => Promise<void>, timeoutMs?: number) => void;
@@ -23,7 +24,7 @@ export interface Contract {
 }
 
 /** Opens the pods before the tests of the current suite and closes them after. */
-export function contractOn({ open, lose, hasLine, isTopology = false }: Store): Contract {
+export function contractOn({ open, lose, dump, hasLine, isTopology = false }: Store): Contract {
   let shared: { pods: Pods; first: Engine; second: Engine } | undefined;
   const own: Pods[] = [];
   beforeAll(async () => {
@@ -49,6 +50,7 @@ export function contractOn({ open, lose, hasLine, isTopology = false }: Store): 
       return opened().second;
     },
     lose,
+    dump,
     hasLine,
     // Daily, memory and one Redis prove these cases; a topology has no part in a lapse of time. A soak runs them everywhere.
     itOverTime: it.skipIf(isTopology && !SIZE.full),

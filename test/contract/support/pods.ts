@@ -51,4 +51,6 @@ export interface Store {
   readonly hasLine: boolean;
   /** Loses everything, as a store without persistence does; absent where that takes the process along. */
   readonly lose?: () => Promise<void>;
+  /** All that is stored, a line for each key with its value; absent where it cannot be read from outside. */
+  readonly dump?: () => Promise<string[]>;
 }

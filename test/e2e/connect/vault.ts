@@ -4,9 +4,9 @@ import { VAULT_KEYS } from '@parley/shared/redis/vault/keys';
 import { createRedisVaultStore } from '@parley/shared/redis/vault/store';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createVault, type Vault } from '@parley/shared/vault/vault';
+import { dumpRedis } from '../../harness/redis/dump-redis.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { ACCOUNT } from './agents.ts';
-import { dumpRedis } from './dump.ts';
 import type { World } from './world.ts';
 
 /** The vault as an operator with its keys opens it. */

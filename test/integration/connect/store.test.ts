@@ -1,5 +1,6 @@
 import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createMemoryConnectStore } from '@parley/shared/memory/connect-store';
+import { createMemoryFence } from '@parley/shared/memory/fence';
 import type { ConnectStore } from '@parley/shared/ports/connect-store';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { parseKey } from '@parley/shared/redis/client/key-names';
@@ -40,7 +41,7 @@ const STORES: readonly [string, () => readonly [ConnectStore, ConnectStore]][] =
   [
     'memory',
     () => {
-      const store = createMemoryConnectStore();
+      const store = createMemoryConnectStore(createMemoryFence());
       return [store, store];
     },
   ],

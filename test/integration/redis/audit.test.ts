@@ -233,8 +233,9 @@ describe('the cleanup', () => {
     const expiring = ((await command('KEYS', '*')) as string[]).filter((key) => !key.includes(open.id));
     const persisted = await Promise.all(expiring.map((key) => command('PERSIST', key)));
     const planted = persisted.filter((reply) => reply === 1).length;
-    // The row and its history, three feeds, the claims on two streams and a key, two budgets, the bytes of two inboxes.
-    expect(planted).toBe(12);
+    // The row and its history, three feeds, the claims on two streams and a key, two budgets, the bytes of two inboxes,
+    // the names of two people.
+    expect(planted).toBe(14);
     expect(await pod.audit.cleanup()).toEqual({ ...CLEAN, removed: planted });
     expect(await command('PTTL', elicitationKey(id))).toBeGreaterThan(0);
     expect(await command('PTTL', feedKey(stream))).toBeGreaterThan(0);
@@ -268,8 +269,8 @@ describe('the cleanup', () => {
       const removed = planted.reduce((a, b) => a + b);
       expect(await brief.audit.cleanup()).toEqual({ ...CLEAN, removed });
       const keys = (await command('KEYS', '*')) as string[];
-      // What is armed stays until that deadline has passed.
-      expect(keys.filter((key) => !/:(feed|claim|armed)\b/.test(key))).toEqual([]);
+      // What is armed stays until that deadline has passed, and names as long as feeds.
+      expect(keys.filter((key) => !/:(feed|claim|names|armed)\b/.test(key))).toEqual([]);
     } finally {
       await brief.close();
     }

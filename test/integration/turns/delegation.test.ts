@@ -84,8 +84,9 @@ const LASTING = { renewMs: 50, leaseMs: 20_000 };
 const MORTAL = { renewMs: 50, leaseMs: 1_000 };
 
 /** A queue of runs that this pod only offers to. */
-const onlyOffering = ({ offer }: RunQueue): RunQueue => ({
+const onlyOffering = ({ offer, withdraw }: RunQueue): RunQueue => ({
   offer,
+  withdraw,
   consume: () => ({ pause: () => undefined, resume: () => undefined, close: async () => undefined }),
 });
 

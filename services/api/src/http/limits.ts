@@ -48,6 +48,14 @@ export interface CallLimitSettings {
 const WINDOW_SECONDS = 10;
 const PLACE_MS = 45_000;
 const RENEW_MS = 15_000;
+/** The limits of which a user has a budget or places. */
+export const USER_LIMITS = ['user-writes', 'user-reads', 'streams'] as const satisfies readonly LimitName[];
+
+/** The limit of the answers to one elicitation. */
+export function answerLimitOf(elicitationId: string): string {
+  return `answers:${elicitationId}`;
+}
+
 /** A service key has its budget under a name that no user can have. */
 const SERVICE_USER = '\u0000service';
 /** The same for a tenant as a whole. */

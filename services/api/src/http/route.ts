@@ -92,7 +92,7 @@ export type Reply =
 /** What OpenAPI says about a route. */
 export interface RouteDocs {
   /** The heading under which the docs list the call. */
-  readonly group: 'Questions' | 'Streams' | 'Webhooks' | 'Chats' | 'Accounts';
+  readonly group: 'Questions' | 'Streams' | 'Webhooks' | 'Chats' | 'Accounts' | 'Users';
   readonly summary: string;
   readonly description?: string;
   /** Request headers, by name. */

@@ -1,4 +1,5 @@
 import type { Tracer } from '@opentelemetry/api';
+import type { Owner } from '@parley/shared/domain/ids';
 import { withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
 import { leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
 import { loadAgentsConfig } from '../agents/config/load.ts';
@@ -28,7 +29,11 @@ export interface AgentsParts extends PodParts {
 export interface WiredAgents {
   readonly turns: Turns;
   /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
-  readonly connect?: { readonly surfaces: readonly Surface[]; readonly hasConnectPage: HasConnectPage };
+  readonly connect?: {
+    readonly surfaces: readonly Surface[];
+    readonly hasConnectPage: HasConnectPage;
+    readonly disconnectAll: (owner: Owner) => Promise<number>;
+  };
   /** Ends this pod's turns and closes the connections to the tools' servers. */
   readonly close: () => Promise<void>;
 }
@@ -84,7 +89,11 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   return {
     turns,
     ...(connect !== undefined && {
-      connect: { surfaces: connect.surfaces, hasConnectPage: connect.hasPage },
+      connect: {
+        surfaces: connect.surfaces,
+        hasConnectPage: connect.hasPage,
+        disconnectAll: connect.disconnectAll,
+      },
     }),
     async close() {
       await turns.close();

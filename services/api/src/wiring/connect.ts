@@ -1,3 +1,4 @@
+import type { Owner } from '@parley/shared/domain/ids';
 import { type Env, EnvError, redisLocation } from '@parley/shared/runtime/env';
 import type { Log } from '@parley/shared/runtime/log';
 import { createDevelopmentKeyRing, type KeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
@@ -10,6 +11,7 @@ import type { Secrets } from '../agents/tools/secrets.ts';
 import type { Surface } from '../http/route.ts';
 import { accountRoutes } from '../surfaces/connect/accounts.ts';
 import { createCredentials } from '../surfaces/connect/credentials.ts';
+import { disconnectAll } from '../surfaces/connect/disconnect.ts';
 import { completeOpen } from '../surfaces/connect/flows/complete-open.ts';
 import { SECRET_MS } from '../surfaces/connect/flows/ending.ts';
 import { sweepFlows } from '../surfaces/connect/flows/sweep.ts';
@@ -34,6 +36,7 @@ export interface WiredConnect {
   readonly secrets: Secrets;
   readonly surfaces: readonly Surface[];
   readonly hasPage: HasConnectPage;
+  readonly disconnectAll: (owner: Owner) => Promise<number>;
   readonly close: () => Promise<void>;
 }
 
@@ -112,6 +115,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
     }),
     surfaces: [connectRoutes(pages), accountRoutes(pages)],
     hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',
+    disconnectAll: (owner) => disconnectAll({ store: backend.vault, vault, targets, onEvent }, owner),
     close: stopSweeping,
   };
 }

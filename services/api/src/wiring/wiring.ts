@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
+import type { Dispatch } from '@parley/shared/delivery/dispatch';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
@@ -36,6 +37,7 @@ import { restRoutes } from '../surfaces/rest/routes.ts';
 import { type WiredAgents, wireAgents } from './agents.ts';
 import { wireAnswerPages } from './answer-pages.ts';
 import { createApp } from './app.ts';
+import { wireEraseUser } from './erase-user.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -104,6 +106,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     log,
     metrics,
     draining: drain.signal,
+    deliveries: dispatch,
     ...callChecks,
     ...(agents !== undefined && { agents }),
   });
@@ -200,6 +203,7 @@ function createAuthentication(env: Env): Authenticate {
 
 interface AppParts extends PodParts {
   readonly draining: AbortSignal;
+  readonly deliveries: Dispatch;
   readonly agents?: WiredAgents;
 }
 
@@ -229,10 +233,11 @@ function createSurfaces(parts: AppParts): Surface[] {
   const turns = agents?.turns;
   const pages = agents?.connect;
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
+  const eraseUser = wireEraseUser({ ...parts, disconnectAll: pages?.disconnectAll });
   const hasConnectPage = pages?.hasConnectPage ?? (() => false);
   return [
     healthRoutes({ health: () => backend.health(), draining }),
-    restRoutes({ engine, limits, webhooks, hasConnectPage }),
+    restRoutes({ engine, limits, webhooks, hasConnectPage, eraseUser }),
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
     // Before the connect pages, which answer for the rest of /auth.

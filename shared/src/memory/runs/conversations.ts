@@ -26,6 +26,9 @@ export interface MemoryConversations extends Conversations {
   begin(run: NewRun, now: number): void;
   /** The conversations of a person, without those of delegates, and the bytes of their messages. */
   usedBy(owner: Owner): { readonly ids: ReadonlySet<string>; readonly bytes: number };
+  /** The ids of a person's conversations, without those of delegates. */
+  idsOf(owner: Owner): string[];
+  remove(conversation: ConversationRef): void;
   /** Keeps the conversation as long as a turn may run from now on. */
   keep(run: RunRef): void;
   /** Frees the conversation of a turn and adds to its history. */
@@ -117,6 +120,12 @@ export function createMemoryConversations(
         ...(run.parent === undefined && { listed }),
       });
     },
+    idsOf: (owner) =>
+      conversations
+        .values()
+        .filter(({ conversation, isDelegate }) => !isDelegate && ownerKey(conversation) === ownerKey(owner))
+        .map(({ conversation }) => conversation.conversationId),
+    remove: (conversation) => conversations.delete(conversationKey(conversation)),
     keep(run) {
       const stored = find(run);
       if (stored !== undefined) keep(run, stored);

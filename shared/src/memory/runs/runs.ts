@@ -1,8 +1,9 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
 import type { Wake } from '../../domain/elicitations/wake.ts';
 import { formatFeedPosition } from '../../domain/events.ts';
+import type { Owner, StreamRef } from '../../domain/ids.ts';
 import type { RunningTurn } from '../../domain/runs/commands.ts';
-import { DETACHED, type RunRef } from '../../domain/runs/run.ts';
+import { type ConversationRef, DETACHED, type RunRef } from '../../domain/runs/run.ts';
 import { stateOf, transitionRun } from '../../domain/runs/transition.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
@@ -13,6 +14,8 @@ import type { MemoryElicitations } from '../elicitations.ts';
 import type { InProcessEventBus } from '../event-bus.ts';
 import { createExpiringMap } from '../expiring-map.ts';
 import { type MemoryFeed, streamKey } from '../feed.ts';
+import type { MemoryFence } from '../fence.ts';
+import { ownerKey } from '../owner-key.ts';
 import { beginCommand, takeOverCommand, writeCommand } from './commands.ts';
 import { createMemoryConversations } from './conversations.ts';
 import { newRecord, refOf, runOf, type StoredRun, standingOf, withNote, withOwner } from './record.ts';
@@ -22,7 +25,18 @@ export interface MemoryRunsDeps {
   readonly feed: MemoryFeed;
   readonly wakes: InProcessEventBus<Wake>;
   readonly elicitations: Pick<MemoryElicitations, 'isOpen' | 'onEnd'>;
+  readonly fence: Pick<MemoryFence, 'check'>;
   readonly settings: BackendSettings;
+}
+
+/** What is stored of turns, for erasures. */
+export interface StoredTurns {
+  /** The stream requests of an owner's turns. */
+  idsOf(owner: Owner): string[];
+  conversationIdsOf(owner: Owner): string[];
+  remove(stream: StreamRef): void;
+  removeConversation(conversation: ConversationRef): void;
+  removeCounters(owner: Owner): void;
 }
 
 type WaitChecks = NonNullable<RunWrite['detach']>;
@@ -31,7 +45,11 @@ type WaitChecks = NonNullable<RunWrite['detach']>;
  * Turns and conversations in one process. The table of `domain/runs/transition.ts` decides, and this applies it; one
  * turn of the event loop is the atomic step that a script is on Redis.
  */
-export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversations: Conversations } {
+export function createMemoryRuns(deps: MemoryRunsDeps): {
+  readonly runs: Runs;
+  readonly conversations: Conversations;
+  readonly stored: StoredTurns;
+} {
   const { settings } = deps;
   const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
   const runs = createExpiringMap<StoredRun>();
@@ -60,8 +78,9 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
     return !questions.every(deps.elicitations.isOpen) || !delegates.every(isDetached);
   }
 
-  function begin(given: NewRun): ReturnType<Runs['begin']> {
+  async function begin(given: NewRun): ReturnType<Runs['begin']> {
     const stored = runs.get(streamKey(given));
+    if (stored === undefined) deps.fence.check(given);
     const command = beginCommand(given, runningTurn(given), usage.reached(given));
     const { result, change } = transitionRun(stored?.control, command);
     if (change !== undefined) {
@@ -72,7 +91,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
       conversations.begin(given, now);
       append(given, [given.event], now, lifeMs);
     }
-    return Promise.resolve(result);
+    return result;
   }
 
   async function write(ref: RunRef, given: RunWrite): Promise<WriteResult> {
@@ -120,6 +139,21 @@ export function createMemoryRuns(deps: MemoryRunsDeps): { runs: Runs; conversati
 
   return {
     conversations: { read: conversations.read, list: conversations.list },
+    stored: {
+      idsOf: (owner) =>
+        runs
+          .values()
+          .flatMap(({ record }) => (ownerKey(record) === ownerKey(owner) ? [record.streamRequestId] : [])),
+      conversationIdsOf: conversations.idsOf,
+      remove(stream) {
+        const stored = runs.get(streamKey(stream));
+        // The conversation of a delegate is in no list.
+        if (stored?.control.parent !== undefined) conversations.remove(refOf(stored));
+        runs.delete(streamKey(stream));
+      },
+      removeConversation: conversations.remove,
+      removeCounters: usage.remove,
+    },
     runs: {
       begin,
       write,

@@ -16,6 +16,8 @@ export interface MemoryUsage {
   reached(run: NewRun): ReachedQuota | undefined;
   /** Counts tokens of models. */
   spend(owner: Owner, tokens: number): void;
+  /** Forgets the tokens that a person used. */
+  remove(owner: Owner): void;
 }
 
 export interface MemoryUsageDeps {
@@ -56,6 +58,7 @@ export function createMemoryUsage({ quotas, runs, conversations }: MemoryUsageDe
         ? { of: 'user', quota: 'storage', retryInMs: 0 }
         : undefined;
     },
+    remove: (owner) => void tokens.delete(ownerKey(owner)),
     spend(owner, used) {
       const counter = tokensOf(owner);
       tokens.set(ownerKey(owner), { ...counter, used: counter.used + used });

@@ -12,4 +12,6 @@ export interface Claims {
    * `ttlMs`. The same value may claim the name again, which may extend the time and never shortens it.
    */
   claim(name: ClaimName, value: string, ttlMs: number): Promise<string>;
+  /** Ends the claim on a name, whatever its value. */
+  drop(name: ClaimName): Promise<void>;
 }

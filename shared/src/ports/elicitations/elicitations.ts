@@ -45,6 +45,14 @@ export interface ElicitationPage {
   readonly now: number;
 }
 
+/** What the creation of a row records beside it. */
+export interface CreateNotes extends Pick<CommitNotes, 'tasks'> {
+  /** The key under which the question was asked, so that an erasure finds the claim on it. */
+  readonly idempotencyKey?: string;
+  /** True when the stream request is claimed for its user. */
+  readonly isStreamClaimed?: boolean;
+}
+
 /**
  * The rows of all elicitations. Every change is one atomic step that also appends to the stream request's feed, updates
  * the inbox, the history and the deadline index, notes tasks in the outbox, and publishes the wakes last.
@@ -53,12 +61,9 @@ export interface Elicitations {
   /**
    * Creates the row unless `id` exists, and sets its createdAt and expiresAt. Undefined when the owner has too many
    * open elicitations, or they are too large together. Notes the tasks in the outbox if this call created the row.
+   * Throws `user_erased`.
    */
-  create(
-    id: string,
-    definition: Definition,
-    notes?: Pick<CommitNotes, 'tasks'>,
-  ): Promise<CreateResult | undefined>;
+  create(id: string, definition: Definition, notes?: CreateNotes): Promise<CreateResult | undefined>;
   /** Reads one row and the clock in one atomic step. */
   read(id: string): Promise<Reading>;
   /** Reads rows of any owners, in the order of `ids`. `now` is the time of the earliest read. */

@@ -16,6 +16,8 @@ export interface RunConsumer {
 export interface RunQueue {
   /** Queues a run under its current term; a repeated offer of the same term queues it once. Throws `unavailable`. */
   offer(stream: StreamRef, term: number): Promise<void>;
+  /** Removes the offer of a run under this term, best effort. One that is being delivered stays. */
+  withdraw(stream: StreamRef, term: number): Promise<void>;
   /**
    * Delivers runs to this pod. `take` resolves once the pod owns the run or knows that no pod needs to; where it rejects,
    * the run is delivered again, to this pod or another one: within a second where it rejects with `pod_busy`.

@@ -96,6 +96,7 @@ export interface Runs {
   /**
    * Begins a turn, unless it exists already, another one runs in its conversation, or a quota of its person is used up.
    * Quotas apply to turns of people: a delegate's run is counted and never refused, a turn without a person is neither.
+   * Throws `user_erased`.
    */
   begin(run: NewRun): Promise<BeginResult>;
   /** The run and the clock; no run when there is none, or its retention ended. */

@@ -73,6 +73,7 @@ function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undef
       return retentionMs;
     case 'claim':
     case 'inbox-bytes':
+    case 'names':
     case 'usage':
     case 'usage-ends':
     case 'turns':

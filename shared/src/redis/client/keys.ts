@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   BUCKET_COUNT,
   bucketOf,
@@ -76,6 +77,24 @@ export function inboxKey(owner: Owner): string {
 /** Sorted set: an owner's ended elicitations by creation time. */
 export function historyKey(owner: Owner): string {
   return ownedBy(owner, 'history');
+}
+
+/** String: counter of the bytes of the definitions of an owner's open elicitations. */
+export function inboxBytesKey(owner: Owner): string {
+  return ownedBy(owner, 'inbox-bytes');
+}
+
+/** Sorted set: what is stored of an owner's elicitations and listed nowhere else, by the time (ms) until which it may stay. */
+export function namesKey(owner: Owner): string {
+  return ownedBy(owner, 'names');
+}
+
+/** String: exists for some time after an erasure of its owner. Its name reveals nothing of them. */
+export function fenceKey({ tenant, userId }: Owner): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([tenant, userId]))
+    .digest('base64url');
+  return `${ROOT}:{${tagOf(bucketOf({ tenant, userId }))}}:erased:${digest}`;
 }
 
 /** Sorted set: the deadlines of all open elicitations of a bucket. */
@@ -160,10 +179,15 @@ export interface CommitNames {
 }
 
 /**
- * Every name that a commit of one elicitation touches, with the outboxes of the kinds that it may note. The bucket is read
- * from the id and each path is encoded once, since every ask and answer comes through here.
+ * Every name that a commit of one elicitation touches: `more` of its own, and the outboxes of the kinds that it may note.
+ * The bucket is read from the id and each path is encoded once, since every ask and answer comes through here.
  */
-export function commitNames(elicitationId: string, stream: StreamRef, kinds: Iterable<string>): CommitNames {
+export function commitNames(
+  elicitationId: string,
+  stream: StreamRef,
+  more: readonly string[],
+  kinds: Iterable<string>,
+): CommitNames {
   const bucket = bucketOfElicitationId(elicitationId);
   if (bucket === undefined) throw new RangeError('Not an elicitation id.');
   const root = `${ROOT}:{${tagOf(bucket)}}:`;
@@ -177,6 +201,8 @@ export function commitNames(elicitationId: string, stream: StreamRef, kinds: Ite
     `${root}deadlines`,
     `${root}inbox-bytes:${owner}`,
     `${root}armed`,
+    `${root}names:${owner}`,
+    ...more,
   ];
   for (const kind of kinds) keys.push(`${root}outbox:${kind}`);
   return { keys, streamChannel: `${root}stream:${turn}`, inboxChannel: `${root}inbox:${owner}` };

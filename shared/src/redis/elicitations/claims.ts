@@ -2,11 +2,15 @@ import type { Claims } from '../../ports/elicitations/claims.ts';
 import type { Commands } from '../client/connect.ts';
 import { claimKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
+import { orUnavailable } from '../client/unavailable.ts';
 
 /** Claims as strings that lapse. */
 export function createRedisClaims(redis: Commands, onError?: (error: unknown) => void): Claims {
   const claimScript = loadScript(redis, 'client/claim', onError);
   return {
     claim: async (name, value, ttlMs) => String(await claimScript([claimKey(name)], [value, ttlMs])),
+    async drop(name) {
+      await orUnavailable(() => redis.unlink(claimKey(name)), onError);
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
 import type { Definition, Row } from '../../domain/elicitations/row.ts';
 import { isTerminal } from '../../domain/elicitations/status.ts';
 import type { Step } from '../../domain/elicitations/transition.ts';
@@ -5,8 +6,9 @@ import { isMintedStream } from '../../domain/ids.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
+import type { CreateNotes } from '../../ports/elicitations/elicitations.ts';
 import { RESUME_RUN } from '../../ports/runs/resume-task.ts';
-import { commitNames } from '../client/keys.ts';
+import { commitNames, fenceKey } from '../client/keys.ts';
 import { encodeWakeTail } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
 
@@ -18,7 +20,12 @@ export interface CommitCall {
 
 type CommitSettings = Pick<
   BackendSettings,
-  'retentionMs' | 'feedEventsMax' | 'openPerUserMax' | 'openBytesPerUserMax' | 'historyPerUserMax'
+  | 'retentionMs'
+  | 'deadLetterMs'
+  | 'feedEventsMax'
+  | 'openPerUserMax'
+  | 'openBytesPerUserMax'
+  | 'historyPerUserMax'
 >;
 
 /** The call that creates an elicitation. */
@@ -26,10 +33,11 @@ export function createCall(
   settings: CommitSettings,
   id: string,
   definition: Definition,
-  tasks: readonly OutboxTask[],
+  { tasks, idempotencyKey = '', isStreamClaimed = false }: CreateNotes,
 ): CommitCall {
-  const names = commitNames(id, definition, kindsOf(tasks));
+  const names = commitNames(id, definition, [fenceKey(definition)], kindsOf(tasks));
   const status = 'pending';
+  const timeoutMs = definition.timeoutSeconds * 1000;
   const { type, ...data } = { type: 'elicitation-request', elicitationId: id, revision: 1, status } as const;
   return {
     keys: names.keys,
@@ -46,11 +54,14 @@ export function createCall(
       names.inboxChannel,
       settings.retentionMs,
       feedEventsMax(settings, definition),
-      definition.timeoutSeconds * 1000,
+      timeoutMs,
       JSON.stringify(definition),
       settings.openPerUserMax,
       settings.openBytesPerUserMax,
       definition.conversationId,
+      definition.streamRequestId,
+      idempotencyKey,
+      isStreamClaimed ? claimedMs(settings) : settings.retentionMs + timeoutMs,
       ...tasks.map(memberOf),
     ],
   };
@@ -66,7 +77,8 @@ export function commitCall(
   const terminal = isTerminal(status);
   // Only the end of an elicitation notes the tasks of the runs that wait for it.
   const kinds = terminal ? [RESUME_RUN, ...kindsOf(tasks)] : kindsOf(tasks);
-  const names = commitNames(row.id, row.definition, new Set(kinds));
+  const names = commitNames(row.id, row.definition, [], new Set(kinds));
+  const keptMs = Math.max(settings.retentionMs, keepEndedMs);
   const { type, ...data } = event;
   return {
     keys: names.keys,
@@ -85,12 +97,21 @@ export function commitCall(
       feedEventsMax(settings, row.definition),
       JSON.stringify(settlement ?? {}),
       settings.historyPerUserMax,
-      Math.max(settings.retentionMs, keepEndedMs),
+      keptMs,
       '',
       '',
+      '',
+      '',
+      // The row may become that of a dead letter at the end of its time.
+      Math.max(claimedMs(settings), keptMs + settings.deadLetterMs),
       ...tasks.map(memberOf),
     ],
   };
+}
+
+/** How long the claims of a question may stay after its ask, in ms. */
+function claimedMs({ retentionMs }: CommitSettings): number {
+  return retentionMs + TIMEOUT_SECONDS_MAX * 1000;
 }
 
 function kindsOf(tasks: readonly OutboxTask[]): Set<string> {

@@ -4,25 +4,30 @@
 -- compares, stamps the time and appends.
 --
 -- guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored by a creation
--- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation
+-- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation,
+-- stream request, idempotency key or ''
 -- settling: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms
 -- inboxBytes: counter of the bytes of the owner's open definitions
 -- armed: '<deadline in ms> <elicitation>', the deadline of the bucket for which a job was added
+-- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
+-- that time from now. fence (creation only): exists after an erasure of the owner
 -- KEYS and ARGV beyond the named ones: outboxes (zsets), and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
 -- Returns {1, now, noted lines of `resumes`, 1 when a creation has armed its deadline and needs a job} when committed;
--- {0, now, row fields...} when the revision is another one or the guard does not hold; {-1, now} when the owner has too many open elicitations, or too large ones.
-local row, feed, inbox, history, deadlines, inboxBytes, armed = unpack(KEYS, 1, 7)
-local firstOutbox = 8
+-- {0, now, row fields...} when the revision is another one or the guard does not hold; {-1, now} when the owner has too many
+-- open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
+local row, feed, inbox, history, deadlines, inboxBytes, armed, names = unpack(KEYS, 1, 8)
 local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, inboxChannel, retention,
   feedEventsMax = unpack(ARGV, 1, 12)
 local timeout, definition, openMax, openBytesMax, conversationId = unpack(ARGV, 13, 17)
 local settlement, endedMax, keptMs = unpack(ARGV, 13, 15)
-local firstTask = 18
+local streamRequestId, idempotencyKey, nameLife = unpack(ARGV, 18, 20)
+local firstTask = 21
 
 local now, microseconds = readClock()
 revision = tonumber(revision)
 local creates = revision == 0
+local firstOutbox = creates and 10 or 9
 ends = ends == '1'
 local currentRevision, expiresAt, createdAt, resumes = unpack(redis.call('HMGET', row, 'revision', 'expiresAt',
   'createdAt', 'resumes'))
@@ -47,9 +52,16 @@ local function recountInbox()
   return bytes
 end
 
+local function addName(name)
+  redis.call('ZADD', names, now + nameLife, name)
+  if redis.call('PTTL', names) < tonumber(nameLife) then redis.call('PEXPIRE', names, nameLife) end
+end
+
 local feedTtl = tonumber(retention)
 local arms = 0
 if creates then
+  local fencedFor = redis.call('PTTL', KEYS[9])
+  if fencedFor > 0 then return { -2, now, fencedFor } end
   if redis.call('ZCARD', inbox) >= tonumber(openMax) then return { -1, now } end
   local spaceLeft = openBytesMax - #definition
   if tonumber(redis.call('GET', inboxBytes) or 0) > spaceLeft and recountInbox() > spaceLeft then return { -1, now } end
@@ -67,6 +79,9 @@ if creates then
     redis.call('SET', armed, string.format('%.0f %s', expiresAt, id))
     arms = 1
   end
+  redis.call('ZREMRANGEBYSCORE', names, '-inf', now)
+  addName('stream ' .. streamRequestId)
+  if idempotencyKey ~= '' then addName('key ' .. idempotencyKey) end
 else
   local isDue = now >= tonumber(expiresAt)
   if isDue ~= (guard == 'due') then return refuse() end
@@ -78,10 +93,17 @@ else
     end
     redis.call('ZREM', deadlines, id)
     redis.call('ZADD', history, createdAt, id)
-    redis.call('ZREMRANGEBYRANK', history, 0, -1 - tonumber(endedMax))
+    local beyond = redis.call('ZCARD', history) - endedMax
+    if beyond > 0 then
+      local oldest = redis.call('ZPOPMIN', history, beyond)
+      for index = 1, #oldest, 2 do addName('elicitation ' .. oldest[index]) end
+    end
     redis.call('PEXPIRE', history, retention)
     redis.call('PEXPIRE', row, keptMs)
-    if keptMs ~= retention then redis.call('HSET', row, 'keptMs', keptMs) end
+    if keptMs ~= retention then
+      redis.call('HSET', row, 'keptMs', keptMs)
+      addName('elicitation ' .. id)
+    end
   else
     redis.call('HSET', row, 'status', status, 'revision', revision + 1)
   end

@@ -8,10 +8,12 @@ import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 import type {
   CommitResult,
+  CreateNotes,
   CreateResult,
   Elicitations,
   Reading,
 } from '../../ports/elicitations/elicitations.ts';
+import { userErased } from '../../ports/erasure.ts';
 import type { Commands } from '../client/connect.ts';
 import { armedKey, deadlinesKey, elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
@@ -29,6 +31,7 @@ export interface RedisElicitationsDeps {
 
 const COMMITTED = 1;
 const TOO_MANY_OPEN = -1;
+const FENCED = -2;
 
 /** The rows in Redis: one hash each, moved only by commit.lua. */
 export function createRedisElicitations({ redis, settings, onError }: RedisElicitationsDeps): Elicitations {
@@ -57,14 +60,15 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
   async function create(
     id: string,
     definition: Definition,
-    { tasks }: Pick<CommitNotes, 'tasks'> = { tasks: [] },
+    notes: CreateNotes = { tasks: [] },
   ): Promise<CreateResult | undefined> {
     const timeoutMs = definition.timeoutSeconds * 1000;
-    const { keys, args } = createCall(settings, id, definition, tasks);
+    const { keys, args } = createCall(settings, id, definition, notes);
     const reply = (await commitScript(keys, args)) as unknown[];
     const [code, time, ...fields] = reply;
     const now = Number(time);
     if (code === TOO_MANY_OPEN) return undefined;
+    if (code === FENCED) throw userErased(Number(fields[0]));
     if (code === COMMITTED) {
       const row: Row = {
         id,

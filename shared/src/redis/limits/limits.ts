@@ -89,6 +89,9 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     },
     places: (limit, subject) =>
       orUnavailable(() => redis.zrange(limitKey(limit, subject), '-inf', '+inf', 'BYSCORE'), onError),
+    async reset(limit, subject) {
+      await orUnavailable(() => redis.unlink(limitKey(limit, subject)), onError);
+    },
     async release(limit, subject, place) {
       await orUnavailable(() => redis.zrem(limitKey(limit, subject), place), onError);
     },

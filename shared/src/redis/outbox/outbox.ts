@@ -33,6 +33,17 @@ export function createRedisOutbox(redis: Commands, onError?: (error: unknown) =>
       }
       return entries;
     },
+    async remove(task) {
+      const member = memberOf(task);
+      await orUnavailable(
+        () =>
+          Promise.all([
+            redis.zrem(outboxKey(task.bucket, task.kind), member),
+            redis.hdel(outboxTriesKey(task.bucket), member, `${member} tried`),
+          ]),
+        onError,
+      );
+    },
     done: ({ task, lease }) => put(task, 'done', lease),
     again: ({ task, lease }, inMs) => put(task, 'again', lease, inMs),
     giveBack: ({ task, lease }, inMs) => put(task, 'back', lease, inMs),

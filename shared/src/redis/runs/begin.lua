@@ -8,13 +8,14 @@
 -- wholeInput: the input where nothing is known of the conversation
 -- metered: '1' where the turn counts against the quotas of its person, else ''. turnsMax, tokensMax, conversationsMax,
 -- storedMax: these quotas; a delegate's run is counted and never refused. detachedOwner: the owner of detached runs
--- usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
+-- fence: exists after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
 -- Returns {1, term, writer's sequence number} when begun, also by an earlier sending of this call;
 --         {0, stream request} when another turn runs;
 --         {2, conversation} when an earlier call asked for the same, or this call did and the turn was taken over or ended;
 --         {3} when an earlier call asked for something else;
---         {4, quota, ms until something of it becomes free} when a quota is used up.
-local run, feed, conversation, running, messages, conversations, usage, usageEnds, turns, tokens = unpack(KEYS)
+--         {4, quota, ms until something of it becomes free} when a quota is used up;
+--         {5, ms} when the person was erased and the fence stays for so long.
+local run, feed, conversation, running, messages, conversations, fence, usage, usageEnds, turns, tokens = unpack(KEYS)
 local streamRequestId, owner, agent, conversationId, input, eventName, eventJson, channel, wakeJson, runLife,
   conversationLife, gone, parent, delegateRequest, support, field, delivery, asked, nonce, wholeInput, traceparent,
   title, metered, turnsMax, tokensMax, conversationsMax, storedMax, detachedOwner = unpack(ARGV)
@@ -27,6 +28,8 @@ if status then
   if (askedBefore or '') ~= asked then return { 3 } end
   return { 2, knownConversation }
 end
+local fencedFor = redis.call('PTTL', fence)
+if fencedFor > 0 then return { 5, fencedFor } end
 local other = redis.call('HGET', conversation, 'running')
 if other and other ~= gone then return { 0, other } end
 

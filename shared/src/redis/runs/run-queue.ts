@@ -49,8 +49,11 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
     async offer({ tenant, userId, streamRequestId }, term) {
       const data = { tenant, userId, streamRequestId };
       // A failed job that stayed would keep its id, and the run could not be offered again.
-      const options = { jobId: `${streamRequestId}.${term}`, removeOnFail: true };
+      const options = { jobId: jobIdOf(streamRequestId, term), removeOnFail: true };
       await orUnavailable(() => opened().add(TAKE_JOB, data, options), onError);
+    },
+    async withdraw({ streamRequestId }, term) {
+      await orUnavailable(() => opened().remove(jobIdOf(streamRequestId, term)), onError);
     },
     consume(take) {
       const connection = connectWorker(location);
@@ -88,6 +91,10 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
       await queue?.close();
     },
   };
+}
+
+function jobIdOf(streamRequestId: string, term: number): string {
+  return `${streamRequestId}.${term}`;
 }
 
 /** Takes the run of a job. The job of a pod that is full goes back to the queue; any other failure removes it. */

@@ -17,6 +17,7 @@ import {
 } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings, ChatQuotas } from '../../ports/backend.ts';
+import { userErased } from '../../ports/erasure.ts';
 import { resumeTask } from '../../ports/runs/resume-task.ts';
 import {
   type BeginResult,
@@ -33,6 +34,7 @@ import {
   conversationsKey,
   elicitationKey,
   feedKey,
+  fenceKey,
   limitKey,
   messagesKey,
   runKey,
@@ -76,6 +78,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         runningKey(bucketOf(run)),
         messagesKey(run),
         conversationsKey(run),
+        fenceKey(run),
         ...usageKeys(run),
       ],
       [
@@ -243,6 +246,8 @@ function parseBegin([code, ...rest]: readonly [number, ...unknown[]]): BeginResu
       const retryInMs = Math.max(0, Number(rest[1]));
       return { type: 'over-quota', of: 'user', quota: rest[0] as ChatQuota, retryInMs };
     }
+    case 5:
+      throw userErased(Number(rest[0]));
     default:
       return undefined;
   }

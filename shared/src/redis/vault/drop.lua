@@ -1,8 +1,9 @@
 -- Removes what a flow has staged.
--- flows: zset of the flows that have something staged; flow: the flow as it is listed there.
+-- flows: zset of the flows that have something staged; list: set of the person's records; flow: the flow as both list it.
 -- Returns 0 when nothing is staged because the flow was promoted, else 1.
-local credential, staged, flows = unpack(KEYS)
+local credential, staged, flows, list = unpack(KEYS)
 local flowId, flow = unpack(ARGV)
 redis.call('ZREM', flows, flow)
+redis.call('SREM', list, flow)
 if redis.call('DEL', staged) == 1 then return 1 end
 return redis.call('HGET', credential, 'flow') == flowId and 0 or 1

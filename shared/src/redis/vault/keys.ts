@@ -1,5 +1,5 @@
 import type { CredentialRef } from '../../domain/credential.ts';
-import { BUCKET_COUNT, bucketOf } from '../../domain/ids.ts';
+import { BUCKET_COUNT, bucketOf, type Owner } from '../../domain/ids.ts';
 import type { FlowRef } from '../../ports/vault.ts';
 import type { KeyName } from '../client/key-names.ts';
 import { ownedBy, tagOf } from '../client/keys.ts';
@@ -8,6 +8,7 @@ const CREDENTIAL = 'credential';
 const STAGED = 'credential-staged';
 const LEASE = 'credential-lease';
 const FLOWS = 'credential-flows';
+const LIST = 'credential-list';
 
 /** Every key that holds something sealed, as a SCAN pattern; the leases and the lists of flows are among them. */
 export const VAULT_KEYS = 'parley:{b*}:credential*';
@@ -30,6 +31,24 @@ export function stagedKey(flow: FlowRef): string {
 /** Sorted set: the flows of a bucket that have something staged, by when they staged it. */
 export function flowsKey(bucket: number): string {
   return `parley:{${tagOf(bucket % BUCKET_COUNT)}}:${FLOWS}`;
+}
+
+/** Set: the records of a person, as `recordMember` and `flowMember` name them. */
+export function listKey(owner: Owner): string {
+  return ownedBy(owner, LIST);
+}
+
+/** A credential as it is listed. */
+export function recordMember({ tenant, userId, toolId, connectorId }: CredentialRef): string {
+  return [tenant, userId, toolId, connectorId].map(encodeURIComponent).join('/');
+}
+
+/** Takes a listed credential apart; nothing when it is not one. */
+export function parseRecordMember(member: string): CredentialRef | undefined {
+  const [tenant, userId, toolId, connectorId, ...others] = partsOf(member);
+  if (tenant === undefined || userId === undefined || toolId === undefined) return undefined;
+  if (connectorId === undefined || others.length > 0) return undefined;
+  return { tenant, userId, toolId, connectorId };
 }
 
 /** The sorted set that lists this flow, which lies in its owner's slot. */
@@ -63,10 +82,8 @@ export function parseRecordKey({
     return ref === undefined ? undefined : { kind: 'staged', ref };
   }
   if (family !== CREDENTIAL) return undefined;
-  const [tenant, userId, toolId, connectorId, ...others] = partsOf(rest);
-  if (tenant === undefined || userId === undefined || toolId === undefined) return undefined;
-  if (connectorId === undefined || others.length > 0) return undefined;
-  return { kind: 'credential', ref: { tenant, userId, toolId, connectorId } };
+  const ref = parseRecordMember(rest);
+  return ref === undefined ? undefined : { kind: 'credential', ref };
 }
 
 function restOf({ toolId, connectorId }: CredentialRef): string {

@@ -1,7 +1,9 @@
 -- requires: client/clock
 -- Stages the credential that a flow got, for `life` ms, and lists the flow.
-local staged, flows = KEYS[1], KEYS[2]
+-- list: set of the person's records.
+local staged, flows, list = unpack(KEYS)
 local sealed, life, flow = unpack(ARGV)
 redis.call('HSET', staged, 'sealed', sealed)
 redis.call('PEXPIRE', staged, life)
 redis.call('ZADD', flows, (readClock()), flow)
+redis.call('SADD', list, flow)

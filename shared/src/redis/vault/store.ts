@@ -9,7 +9,10 @@ import {
   flowsKey,
   flowsKeyOf,
   leaseKey,
+  listKey,
   parseFlowMember,
+  parseRecordMember,
+  recordMember,
   stagedKey,
 } from './keys.ts';
 import { recordKey, scanRecords } from './scan.ts';
@@ -30,7 +33,7 @@ export function createRedisVaultStore(redis: Commands, onError?: (error: unknown
   const rewrapScript = load('vault/rewrap');
   const claimScript = load('client/claim');
   const releaseScript = load('client/release');
-  const flowKeys = (flow: FlowRef) => [credentialKey(flow), stagedKey(flow), flowsKeyOf(flow)];
+  const flowKeys = (flow: FlowRef) => [credentialKey(flow), stagedKey(flow), flowsKeyOf(flow), listKey(flow)];
 
   return {
     async read(ref) {
@@ -38,19 +41,26 @@ export function createRedisVaultStore(redis: Commands, onError?: (error: unknown
       return storedOf(await orUnavailable(() => redis.hmget(credentialKey(ref), ...fields), onError));
     },
     async write(ref, sealed, expectedVersion) {
-      const version = Number(await writeScript([credentialKey(ref)], [sealed, expectedVersion ?? '']));
+      const args = [sealed, expectedVersion ?? '', recordMember(ref)];
+      const version = Number(await writeScript([credentialKey(ref), listKey(ref)], args));
       return version === 0 ? undefined : version;
     },
     markReconnect: async (ref, version) => (await markScript([credentialKey(ref)], [version])) === 1,
-    remove: async (ref, version) => (await removeScript([credentialKey(ref)], [version])) === 1,
+    async remove(ref, version) {
+      const keys = [credentialKey(ref), listKey(ref), leaseKey(ref)];
+      return (await removeScript(keys, [version, recordMember(ref)])) === 1;
+    },
     async stage(flow, sealed, ttlMs) {
-      await stageScript([stagedKey(flow), flowsKeyOf(flow)], [sealed, ttlMs, flowMember(flow)]);
+      await stageScript(
+        [stagedKey(flow), flowsKeyOf(flow), listKey(flow)],
+        [sealed, ttlMs, flowMember(flow)],
+      );
     },
     async readStaged(flow) {
       return (await orUnavailable(() => redis.hget(stagedKey(flow), 'sealed'), onError)) ?? undefined;
     },
     async promote(flow, staged, sealed) {
-      const args = [flow.flowId, flowMember(flow), staged ?? '', sealed];
+      const args = [flow.flowId, flowMember(flow), staged ?? '', sealed, recordMember(flow)];
       const version = Number(await promoteScript(flowKeys(flow), args));
       if (version === -1) return 'changed';
       return version === 0 ? undefined : version;
@@ -63,6 +73,13 @@ export function createRedisVaultStore(redis: Commands, onError?: (error: unknown
       (await claimScript([leaseKey(ref)], [holder, ttlMs])) === holder,
     async release(ref, holder) {
       await releaseScript([leaseKey(ref)], [holder]);
+    },
+    async listOf(owner) {
+      const members = await orUnavailable(() => redis.smembers(listKey(owner)), onError);
+      return {
+        credentials: members.map(parseRecordMember).filter((ref) => ref !== undefined),
+        staged: members.map(parseFlowMember).filter((flow) => flow !== undefined),
+      };
     },
     scan: (signal) => scanRecords(redis, onError, signal),
     rewrap: async (record, sealed) =>

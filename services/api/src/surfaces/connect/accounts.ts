@@ -5,13 +5,12 @@ import type { Vault } from '@parley/shared/vault/vault';
 import { z } from 'zod';
 import { userOf } from '../../http/reply.ts';
 import { bearer, json, type Route, route, type Surface } from '../../http/route.ts';
-import type { ConnectEvent } from './events.ts';
+import { type DisconnectDeps, disconnect } from './disconnect.ts';
 import type { ConnectTargets, CredentialTarget } from './targets.ts';
 
-export interface AccountsDeps {
+export interface AccountsDeps extends DisconnectDeps {
   readonly targets: Pick<ConnectTargets, 'credentials'>;
   readonly vault: Pick<Vault, 'read' | 'remove'>;
-  readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
 }
 
 const Account = z
@@ -77,7 +76,8 @@ function listRoute({ targets, vault }: AccountsDeps): Route {
   });
 }
 
-function disconnectRoute({ targets, vault, onEvent }: AccountsDeps): Route {
+function disconnectRoute(deps: AccountsDeps): Route {
+  const { targets } = deps;
   return route({
     method: 'DELETE',
     path: '/v1/accounts/:toolId',
@@ -96,15 +96,8 @@ function disconnectRoute({ targets, vault, onEvent }: AccountsDeps): Route {
       await admitted;
       const target = targets.credentials().find(({ toolId }) => toolId === params.toolId);
       if (target === undefined) throw new ParleyError('not_found', 'There is no such service to connect.');
-      const { toolId, connector } = target;
-      const removed = await vault.remove(refOf(owner, target));
-      if (removed === undefined) return json(200, { toolId });
-      const revoked = await connector.revoke(removed.reveal());
-      onEvent(
-        { type: 'disconnected', toolId, connectorId: connector.id, tenant: owner.tenant, revoked },
-        head.requestId,
-      );
-      return json(200, { toolId, revoked });
+      const revoked = await disconnect(deps, owner, target, head.requestId);
+      return json(200, { toolId: target.toolId, ...(revoked !== undefined && { revoked }) });
     },
   });
 }

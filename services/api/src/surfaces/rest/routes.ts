@@ -3,11 +3,13 @@ import type { CallLimits } from '../../http/limits.ts';
 import type { Surface } from '../../http/route.ts';
 import { type ElicitationRoutesDeps, elicitationRoutes } from './elicitations.ts';
 import { streamRoutes } from './streams.ts';
+import { type EraseUser, userRoutes } from './users.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 export interface RestDeps extends ElicitationRoutesDeps {
   readonly limits: CallLimits;
   readonly webhooks: Webhooks;
+  readonly eraseUser: EraseUser;
 }
 
 /** The hub API under /v1. */
@@ -17,6 +19,7 @@ export function restRoutes(deps: RestDeps): Surface {
       ...elicitationRoutes(deps),
       ...streamRoutes(deps.engine, deps.limits),
       ...webhookRoutes(deps.webhooks),
+      ...userRoutes(deps.eraseUser),
     ],
     browserHeaders: { request: ['idempotency-key', 'last-event-id'], response: ['idempotent-replayed'] },
   };

@@ -81,7 +81,10 @@ export function createFlows({ store, keys, mintTaker }: FlowsDeps): Flows {
     async begin(name, flow, keep) {
       const sealed = seal(keys, identityOf(name, flow), JSON.stringify(keep));
       const ttlMs = name.family === 'sign-in' ? SIGN_IN_MS : FLOW_MS;
-      await store.put(name, JSON.stringify({ flow, sealed }), ttlMs);
+      const { tenant, userId } = flow;
+      // Nobody is known at the beginning of a sign-in.
+      const owner = userId === '' ? undefined : { tenant, userId };
+      await store.put(name, JSON.stringify({ flow, sealed }), ttlMs, owner);
     },
     async find(name) {
       const entry = await store.read(name);

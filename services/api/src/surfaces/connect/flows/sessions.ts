@@ -26,7 +26,7 @@ export function createSessions(store: ConnectStore): Sessions {
     },
     async signIn(browser, { tenant, userId, name }) {
       const id = mintBrowserId();
-      await store.put(nameOf(id), JSON.stringify({ tenant, userId, name }), SESSION_MS);
+      await store.put(nameOf(id), JSON.stringify({ tenant, userId, name }), SESSION_MS, { tenant, userId });
       await store.drop(nameOf(browser.id));
       return id;
     },

@@ -56,7 +56,9 @@ export function bindDecline(
 
 async function bind(parts: Parts, identity: BoundIdentity, binding: Binding): Promise<PageReply> {
   const session = randomBytes(32).toString('base64url');
-  await parts.store.put({ family: 'binding', id: session }, JSON.stringify(binding), BINDING_MS);
+  const { tenant, userId } = binding;
+  const name = { family: 'binding', id: session } as const;
+  await parts.store.put(name, JSON.stringify(binding), BINDING_MS, { tenant, userId });
   return page({
     page: 'continue',
     url: bindingUrlOf(identity, session),

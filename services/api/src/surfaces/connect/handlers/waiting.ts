@@ -13,7 +13,8 @@ const POLLS_MAX = 12;
 
 /** Records that a browser waits for a provider's report. */
 export async function noteWaiting({ store }: Parts, visit: Visit, flow: Flow): Promise<void> {
-  await store.put(nameOf(visit, flow.elicitationId), flow.flowId, WAITING_MS);
+  const { tenant, userId } = flow;
+  await store.put(nameOf(visit, flow.elicitationId), flow.flowId, WAITING_MS, { tenant, userId });
 }
 
 /** True while this browser waits for the report on a question. */

@@ -1,0 +1,44 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Deliveries } from '@parley/shared/ports/delivery/kind';
+import type { VaultStore } from '@parley/shared/ports/vault';
+import { eraseUser } from '@parley/shared/runs/erase-user';
+import { answerLimitOf, USER_LIMITS } from '../http/limits.ts';
+import type { EraseUser } from '../surfaces/rest/users.ts';
+import type { PodParts } from './pod-parts.ts';
+
+export interface EraseUserParts extends Pick<PodParts, 'backend' | 'engine' | 'log'> {
+  readonly deliveries: Pick<Deliveries, 'notesOn'>;
+  /** Revokes and deletes the accounts of a person; absent on a pod without connectors. */
+  readonly disconnectAll: ((owner: Owner) => Promise<number>) | undefined;
+}
+
+// Readers need a moment to read the last events. A proxy may end a call after 30 s.
+const GRACE_MS = 1_000;
+const BUDGET_MS = 20_000;
+
+/** Builds the call that erases a user, and its line in the log. */
+export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts): EraseUser {
+  const { vault } = parts.backend;
+  const deps = {
+    ...parts,
+    eraseAccounts: disconnectAll ?? ((owner: Owner) => deleteCredentials(vault, owner)),
+    userLimits: USER_LIMITS,
+    elicitationLimits: (id: string) => [answerLimitOf(id)],
+    graceMs: GRACE_MS,
+    budgetMs: BUDGET_MS,
+  };
+  return async (owner, by) => {
+    const erased = await eraseUser(deps, owner);
+    const { complete, counts } = erased;
+    log.info({ tenant: owner.tenant, userId: owner.userId, key: by, complete, ...counts }, 'user erased');
+    return erased;
+  };
+}
+
+/** Deletes credentials that no connector of this pod could revoke. */
+async function deleteCredentials(store: VaultStore, owner: Owner): Promise<number> {
+  const { credentials, staged } = await store.listOf(owner);
+  for (const ref of credentials) await store.remove(ref, (await store.read(ref))?.version ?? 0);
+  for (const flow of staged) await store.drop(flow);
+  return credentials.length + staged.length;
+}

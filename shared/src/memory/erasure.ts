@@ -1,0 +1,54 @@
+import { formatStreamPath } from '../domain/ids.ts';
+import type { Erasure } from '../ports/erasure.ts';
+import type { MemoryElicitations } from './elicitations.ts';
+import type { MemoryFeed } from './feed.ts';
+import type { MemoryFence } from './fence.ts';
+import type { MemoryOutbox } from './outbox.ts';
+import type { StoredTurns } from './runs/runs.ts';
+
+export interface MemoryErasureDeps {
+  readonly elicitations: Pick<MemoryElicitations, 'storedFor' | 'erase'>;
+  readonly feed: Pick<MemoryFeed, 'streamsOf' | 'drop'>;
+  readonly turns: StoredTurns;
+  readonly outbox: Pick<MemoryOutbox, 'removeOf'>;
+  readonly fence: MemoryFence;
+}
+
+/** Erases people in one process: everything that is stored is one part. */
+export function createMemoryErasure({
+  elicitations,
+  feed,
+  turns,
+  outbox,
+  fence,
+}: MemoryErasureDeps): Erasure {
+  return {
+    fence: async (owner, forMs) => fence.raise(owner, forMs),
+    async *turns(owner) {
+      yield turns.idsOf(owner);
+    },
+    async next(owner) {
+      const turnIds = turns.idsOf(owner);
+      const ofTurns = new Set(turnIds);
+      return {
+        ...elicitations.storedFor(owner),
+        turnIds,
+        streamRequestIds: feed.streamsOf(owner).filter((id) => !ofTurns.has(id)),
+        conversationIds: turns.conversationIdsOf(owner),
+      };
+    },
+    async remove({ tenant, userId }, part) {
+      const owner = { tenant, userId };
+      elicitations.erase(owner, part);
+      for (const streamRequestId of [...part.streamRequestIds, ...part.turnIds]) {
+        const stream = { ...owner, streamRequestId };
+        outbox.removeOf(formatStreamPath(stream));
+        turns.remove(stream);
+        feed.drop(stream);
+      }
+      for (const conversationId of part.conversationIds)
+        turns.removeConversation({ ...owner, conversationId });
+    },
+    removeCounters: async (owner) => turns.removeCounters(owner),
+  };
+}

@@ -1,0 +1,27 @@
+import type { Owner } from '../domain/ids.ts';
+import { userErased } from '../ports/erasure.ts';
+import { ownerKey } from './owner-key.ts';
+
+/** The people who were erased a short time ago, in one process. */
+export interface MemoryFence {
+  /** Refuses what would store something new for the owner, for `forMs` from now. */
+  raise(owner: Owner, forMs: number): void;
+  /** Throws `user_erased` while the owner is fenced. */
+  check(owner: Owner): void;
+}
+
+export function createMemoryFence(): MemoryFence {
+  const until = new Map<string, number>();
+  return {
+    raise(owner, forMs) {
+      const key = ownerKey(owner);
+      const end = performance.now() + forMs;
+      until.set(key, end);
+      setTimeout(() => until.get(key) === end && until.delete(key), forMs).unref();
+    },
+    check(owner) {
+      const leftMs = (until.get(ownerKey(owner)) ?? 0) - performance.now();
+      if (leftMs > 0) throw userErased(leftMs);
+    },
+  };
+}

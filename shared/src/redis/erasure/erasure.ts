@@ -1,0 +1,142 @@
+import { bucketOf, formatStreamPath, type Owner } from '../../domain/ids.ts';
+import type { Erasure, StoredPart } from '../../ports/erasure.ts';
+import { RESUME_RUN, resumeTask } from '../../ports/runs/resume-task.ts';
+import type { Commands } from '../client/connect.ts';
+import {
+  conversationKey,
+  conversationsKey,
+  deadlinesKey,
+  elicitationKey,
+  feedKey,
+  fenceKey,
+  historyKey,
+  inboxBytesKey,
+  inboxKey,
+  limitKey,
+  messagesKey,
+  namesKey,
+  outboxKey,
+  outboxTriesKey,
+  runKey,
+  runningKey,
+  turnsKey,
+  usageEndsKey,
+  usageKey,
+} from '../client/keys.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+import { memberOf } from '../outbox/member.ts';
+
+// Of each list. Bounds the time for which one removal occupies Redis.
+const PAGE = 100;
+const TURNS_PAGE = 500;
+
+/** Finds what is stored of a person by the indexes in their slot, and removes the data before its index. */
+export function createRedisErasure(redis: Commands, onError?: (error: unknown) => void): Erasure {
+  const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
+
+  /** The tasks that resume a run, one for each term that it had. */
+  async function resumeMembers(owner: Owner, streamRequestId: string): Promise<string[]> {
+    const stream = { ...owner, streamRequestId };
+    const fields = await redis.hkeys(runKey(stream));
+    const terms = fields.flatMap((field) => /^owner:(\d+)$/.exec(field)?.[1] ?? []);
+    return terms.map((term) => memberOf(resumeTask(stream, Number(term))));
+  }
+
+  async function removeIndexed(key: string, members: readonly string[]): Promise<void> {
+    if (members.length > 0) await redis.zrem(key, ...members);
+  }
+
+  async function conversationIdsOf(owner: Owner, turnIds: readonly string[]): Promise<string[]> {
+    const ids = await Promise.all(
+      turnIds.map((streamRequestId) => redis.hget(runKey({ ...owner, streamRequestId }), 'conversationId')),
+    );
+    return ids.filter((id) => id !== null);
+  }
+
+  async function remove(owner: Owner, part: StoredPart): Promise<void> {
+    const { elicitationIds, turnIds } = part;
+    const streams = [...part.streamRequestIds, ...turnIds].map((streamRequestId) => ({
+      ...owner,
+      streamRequestId,
+    }));
+    const runs = turnIds.map((streamRequestId) => ({ ...owner, streamRequestId }));
+    // The conversation of a delegate is in no list.
+    const conversationIds = [...part.conversationIds, ...(await conversationIdsOf(owner, turnIds))];
+    const conversations = conversationIds.map((conversationId) => ({ ...owner, conversationId }));
+    const resumes = (await Promise.all(turnIds.map((id) => resumeMembers(owner, id)))).flat();
+    const keys = [
+      ...elicitationIds.map(elicitationKey),
+      ...streams.map(feedKey),
+      ...runs.map(runKey),
+      ...conversations.flatMap((one) => [conversationKey(one), messagesKey(one)]),
+    ];
+    const bucket = bucketOf(owner);
+    if (runs.length > 0) await redis.hdel(runningKey(bucket), ...runs.map(formatStreamPath));
+    await removeIndexed(outboxKey(bucket, RESUME_RUN), resumes);
+    if (resumes.length > 0)
+      await redis.hdel(outboxTriesKey(bucket), ...resumes.flatMap((one) => [one, `${one} tried`]));
+    if (keys.length > 0) await redis.unlink(...keys);
+    const usage = [
+      ...turnIds.map((id) => `run ${id}`),
+      ...part.conversationIds.map((id) => `conversation ${id}`),
+    ];
+    await Promise.all([
+      removeIndexed(deadlinesKey(bucket), elicitationIds),
+      removeIndexed(inboxKey(owner), elicitationIds),
+      removeIndexed(historyKey(owner), elicitationIds),
+      removeIndexed(conversationsKey(owner), part.conversationIds),
+      removeIndexed(usageEndsKey(owner), usage),
+      removeIndexed(namesKey(owner), namesOf(part)),
+    ]);
+  }
+
+  return {
+    async fence(owner, forMs) {
+      await guarded(() => redis.set(fenceKey(owner), '1', 'PX', forMs));
+    },
+    async *turns(owner) {
+      for (let from = 0; ; from += TURNS_PAGE) {
+        const entries = await guarded(() =>
+          redis.zrange(usageEndsKey(owner), `${from}`, `${from + TURNS_PAGE - 1}`),
+        );
+        yield after('run ', entries);
+        if (entries.length < TURNS_PAGE) return;
+      }
+    },
+    async next(owner) {
+      const first = (key: string) => redis.zrange(key, '0', `${PAGE - 1}`);
+      const [open = [], ended = [], names = [], usage = [], conversations = []] = await guarded(() =>
+        Promise.all(
+          [inboxKey, historyKey, namesKey, usageEndsKey, conversationsKey].map((keyOf) =>
+            first(keyOf(owner)),
+          ),
+        ),
+      );
+      return {
+        elicitationIds: [...new Set([...open, ...ended, ...after('elicitation ', names)])],
+        streamRequestIds: after('stream ', names),
+        idempotencyKeys: after('key ', names),
+        turnIds: after('run ', usage),
+        conversationIds: [...new Set([...conversations, ...after('conversation ', usage)])],
+      };
+    },
+    remove: ({ tenant, userId }, part) => guarded(() => remove({ tenant, userId }, part)),
+    async removeCounters(owner) {
+      const keys = [usageKey, usageEndsKey, turnsKey, inboxBytesKey].map((keyOf) => keyOf(owner));
+      await guarded(() => redis.unlink(...keys, limitKey('tokens', owner)));
+    },
+  };
+}
+
+function namesOf(part: StoredPart): string[] {
+  return [
+    ...part.elicitationIds.map((id) => `elicitation ${id}`),
+    ...part.streamRequestIds.map((id) => `stream ${id}`),
+    ...part.idempotencyKeys.map((key) => `key ${key}`),
+  ];
+}
+
+/** The rest of each entry that begins with the prefix. */
+function after(prefix: string, entries: readonly string[]): string[] {
+  return entries.flatMap((entry) => (entry.startsWith(prefix) ? [entry.slice(prefix.length)] : []));
+}

@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto';
+import { bucketOf, formatStreamPath, type Owner } from '@parley/shared/domain/ids';
+import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
+import type { Backend } from '@parley/shared/ports/backend';
+import { resumeTask } from '@parley/shared/ports/runs/resume-task';
+import { type EraseUserDeps, eraseUser } from '@parley/shared/runs/erase-user';
+import { describe, expect, it } from 'vitest';
+import type { Contract } from '../support/contract.ts';
+import { dispatchOn, engineOn } from '../support/engines.ts';
+import { expectRefusal, readAll, readEntries } from '../support/observe.ts';
+import { answerQuestion, inputFor, RUN, serviceOf } from '../support/questions.ts';
+import { textWrite, turnOf } from './runs/turns.ts';
+
+const WEBHOOK = 'https://asker.example/hook';
+const HOUR_MS = 3_600_000;
+const BUDGET = { points: 5, windowSeconds: 600 };
+const ACCOUNT = { toolId: 'tracker', connectorId: 'tracker-oauth' };
+const LIMITS = ['user-writes', 'streams'];
+const ENDS = { status: 'finished', messages: [{ role: 'user', content: 'Hello' }] } as const;
+// One ended elicitation is in the history; the rows of the others are found without it.
+const SETTINGS = { historyPerUserMax: 1 };
+
+/** One of everything that is stored of a person. */
+async function fill(backend: Backend, owner: Owner) {
+  const { claims, connect, deadLetters, limits, outbox, runs, vault } = backend;
+  const { tenant } = owner;
+  const name = randomUUID();
+  const webhooks = { hasSecret: () => true, mayCall: () => true };
+  const engine = engineOn(backend, { deadlineJobs: backend.deadlineJobs, settings: { webhooks } });
+  const stream = { ...owner, streamRequestId: `stream-${name}` };
+  const ask = async (idempotencyKey: string, more: Parameters<typeof inputFor>[1] = {}) => {
+    const { row } = await engine.ask({ tenant, input: inputFor(stream, more), idempotencyKey });
+    return row.id;
+  };
+  const open = await ask(`open-${name}`);
+  const ended = await ask(`ended-${name}`, { webhookUrl: WEBHOOK });
+  const older = await ask(`older-${name}`);
+  for (const id of [older, ended]) await answerQuestion(engine, owner, id, 'accept', { colour: 'red' });
+  const secret = { toolId: 'parley:secret', trigger: 'agent' };
+  const typed = await ask(`typed-${name}`, { mode: 'url', context: secret });
+  await claims.claim({ family: 'secret', tenant, name: typed }, 'a tool call', HOUR_MS);
+  await deadLetters.add(tenant, {
+    deliveryId: webhookIdOf(ended),
+    elicitationId: ended,
+    attempts: 10,
+    lastError: 'status',
+  });
+
+  const finished = turnOf(owner, `talk-${name}`);
+  await runs.begin({ ...finished, title: 'Hello' });
+  const step = { messages: [], finishReason: 'stop', inputTokens: 5, outputTokens: 5 };
+  await runs.write(finished, textWrite(2, 3, { notes: [{ type: 'step', index: 0, step }], end: ENDS }));
+  const running = turnOf(owner, `busy-${name}`);
+  await runs.begin(running);
+  const delegate = {
+    ...turnOf(owner, `delegate-${name}`),
+    parent: { streamRequestId: running.streamRequestId, toolCallId: 'call' },
+  };
+  await runs.begin(delegate);
+  const detached = turnOf(owner, `waits-${name}`);
+  await runs.begin(detached);
+  const detach = { questions: [open], runs: [] };
+  await runs.write(detached, { term: 1, firstSeq: 2, events: [{ type: 'turn-detached' }], detach });
+  await outbox.add(resumeTask(detached, 1));
+
+  await limits.take('user-writes', owner, BUDGET);
+  await limits.take(`answers:${open}`, owner, BUDGET);
+  await limits.hold('streams', owner, 'a place', 5, HOUR_MS);
+  const session = { family: 'session', id: `session-${name}` } as const;
+  await connect.put(session, JSON.stringify(owner), HOUR_MS, owner);
+  const account = { ...owner, ...ACCOUNT };
+  await vault.write(account, `sealed-${name}`);
+  await vault.lease(account, 'a pod', HOUR_MS);
+  await vault.stage({ ...account, flowId: `${open}.flow` }, `staged-${name}`, HOUR_MS);
+  const ids = [open, ended, older, typed];
+  return { owner, engine, stream, ids, open, session, account, running, delegate, detached, finished };
+}
+
+type Filled = Awaited<ReturnType<typeof fill>>;
+
+/** All that the ports show of a person. */
+async function shownOf(backend: Backend, filled: Filled) {
+  const { owner, stream, ids, session, account, running, delegate, detached, finished } = filled;
+  const { claims, elicitations } = backend;
+  const turns = [running, delegate, detached, finished];
+  const tasks = await backend.outbox.take(bucketOf(owner), { 'resume-run': 100, webhook: 100 }, 0);
+  const subjects = [...ids, ...turns.map(formatStreamPath)];
+  const claim = (family: 'stream' | 'idempotency' | 'secret', name: string) =>
+    claims.claim({ family, tenant: owner.tenant, name }, 'nobody', 1);
+  return {
+    rows: (await elicitations.readMany(ids)).rows.map((row) => row && { ...row, revision: 0 }),
+    listed: (await elicitations.page({ owner, limit: 100 })).rows.map(({ id }) => id),
+    feeds: await Promise.all([stream, ...turns].map((one) => readEntries(backend.feed, one))),
+    turns: await Promise.all(turns.map((turn) => backend.runs.standing(turn))),
+    conversations: (await backend.conversations.list(owner, { limit: 100 })).conversations,
+    histories: await Promise.all(turns.map((turn) => backend.conversations.read(turn))),
+    tasks: tasks.map(({ task }) => task.subject).filter((subject) => subjects.includes(subject)),
+    claims: await Promise.all([
+      claim('stream', stream.streamRequestId),
+      claim('secret', ids.at(-1) ?? ''),
+      ...['open', 'ended', 'older', 'typed'].map((key) =>
+        claim('idempotency', `${key}-${stream.streamRequestId.slice(7)}`),
+      ),
+    ]),
+    letters: (await backend.deadLetters.page({ tenant: owner.tenant, limit: 100 })).deadLetters.filter(
+      ({ elicitationId }) => ids.includes(elicitationId),
+    ),
+    places: await backend.limits.places('streams', owner),
+    session: await backend.connect.read(session),
+    accounts: await backend.vault.listOf(owner),
+    credential: await backend.vault.read(account),
+  };
+}
+
+/** Erasing a person: what is theirs goes, what waits is told, and nothing comes back. */
+export function erasingContract(contract: Contract): void {
+  function depsOn(backend: Backend, more: Partial<EraseUserDeps> = {}): EraseUserDeps {
+    return {
+      backend,
+      engine: engineOn(backend),
+      deliveries: dispatchOn(backend),
+      async eraseAccounts(owner) {
+        const { credentials, staged } = await backend.vault.listOf(owner);
+        for (const ref of credentials)
+          await backend.vault.remove(ref, (await backend.vault.read(ref))?.version ?? 0);
+        for (const flow of staged) await backend.vault.drop(flow);
+        return credentials.length + staged.length;
+      },
+      userLimits: LIMITS,
+      elicitationLimits: (id) => [`answers:${id}`],
+      graceMs: 50,
+      budgetMs: 60_000,
+      ...more,
+    };
+  }
+
+  const newPair = () => {
+    const tenant = `tenant-${RUN}-${randomUUID()}`;
+    const gone: Owner = { tenant, userId: `gone/ü ${randomUUID()}` };
+    const stays: Owner = { tenant, userId: `stays/ü ${randomUUID()}` };
+    return { gone, stays };
+  };
+
+  /**
+   * The lines of the store that name the person or anything of theirs, in a key or a value. The timer of a bucket, which others
+   * need too, has the id of the elicitation that armed it.
+   */
+  async function linesOf(filled: Filled): Promise<string[]> {
+    const { owner, ids, stream, running, delegate, detached, finished } = filled;
+    const names = [owner.userId, encodeURIComponent(owner.userId)];
+    const streams = [stream, running, delegate, detached, finished].map(
+      ({ streamRequestId }) => streamRequestId,
+    );
+    const lines = (await contract.dump?.()) ?? [];
+    return lines.filter((line) => {
+      const isTimer = /^\S+:(events|armed|expiry:\S+) /.test(line);
+      return (isTimer ? names : [...names, ...ids, ...streams]).some((word) => line.includes(word));
+    });
+  }
+
+  describe('erasing a person', () => {
+    it('removes one of everything, and nothing of another person', async () => {
+      const { backend } = await contract.openWith(SETTINGS);
+      const { gone, stays } = newPair();
+      const [theirs, others] = [await fill(backend, gone), await fill(backend, stays)];
+      const before = await shownOf(backend, others);
+      const result = await eraseUser(depsOn(backend), gone);
+      expect(result).toEqual({
+        complete: true,
+        counts: {
+          withdrawn: 2,
+          stopped: 3,
+          elicitations: 4,
+          turns: 4,
+          conversations: 3,
+          accounts: 2,
+          pages: 1,
+        },
+      });
+      expect(await linesOf(theirs)).toEqual([]);
+      expect(await shownOf(backend, theirs)).toEqual({
+        rows: theirs.ids.map(() => undefined),
+        listed: [],
+        feeds: [[], [], [], [], []],
+        turns: [undefined, undefined, undefined, undefined],
+        conversations: [],
+        histories: theirs.ids.map(() => ({ messages: [] })),
+        tasks: [],
+        claims: Array.from({ length: 6 }, () => 'nobody'),
+        letters: [],
+        places: [],
+        session: undefined,
+        accounts: { credentials: [], staged: [] },
+        credential: undefined,
+      });
+      expect(await shownOf(backend, others)).toEqual(before);
+      expect(before.claims).not.toContain('nobody');
+    });
+
+    it('withdraws what is open first: its waiter and its reader get that outcome', async () => {
+      const { backend, second } = await contract.openWith(SETTINGS);
+      const { gone } = newPair();
+      const { owner, stream, open, running } = await fill(backend, gone);
+      const there = engineOn(second);
+      const caller = serviceOf(owner);
+      const waits = there.wait({ caller, id: open });
+      const leave = new AbortController();
+      const reader = readAll(await there.watch({ stream, evenIfSilent: true, signal: leave.signal }));
+      const turn = readAll(await there.watch({ stream: running, evenIfSilent: true, signal: leave.signal }));
+      await Promise.all([reader.first(1), turn.first(1)]);
+      await eraseUser(depsOn(backend, { graceMs: 500 }), gone);
+      expect((await waits).row).toMatchObject({
+        status: 'withdrawn',
+        settlement: { reason: 'user_erased' },
+      });
+      const resolved = {
+        event: 'elicitation-resolved',
+        elicitation: { elicitationId: open, status: 'withdrawn' },
+      };
+      await expect
+        .poll(() => reader.seen)
+        .toContainEqual(
+          expect.objectContaining({
+            ...resolved,
+            elicitation: expect.objectContaining(resolved.elicitation),
+          }),
+        );
+      await expect
+        .poll(() =>
+          turn.seen.map((item) => ('event' in item && typeof item.event === 'object' ? item.event.type : '')),
+        )
+        .toContain('turn-finished');
+      leave.abort();
+    });
+
+    it('is not undone by a pod that still runs a turn, nor by what is under way', async () => {
+      const { backend } = await contract.openWith(SETTINGS);
+      const { gone } = newPair();
+      const theirs = await fill(backend, gone);
+      const { engine, running, session, stream } = theirs;
+      await eraseUser(depsOn(backend), gone);
+      expect(await backend.runs.write(running, textWrite(2, 3))).toBe('gone');
+      expect(await backend.runs.takeOver(running, 2, 'pod-b')).toBeUndefined();
+      const input = inputFor(stream);
+      const asks = [
+        () => engine.ask({ tenant: gone.tenant, input }),
+        () =>
+          engine.ask({
+            tenant: gone.tenant,
+            input,
+            idempotencyKey: `again-${stream.streamRequestId}`,
+            keyDecides: true,
+          }),
+        () => backend.runs.begin(turnOf(gone)),
+        () => backend.connect.put(session, 'again', HOUR_MS, gone),
+      ];
+      for (const one of asks)
+        expect(await expectRefusal(one())).toMatchObject({
+          code: 'user_erased',
+          retryAfterSeconds: expect.any(Number),
+        });
+      expect(await linesOf(theirs)).toEqual([]);
+    });
+
+    it('continues where an earlier call was interrupted, and finds nothing in the end', async () => {
+      const { backend } = await contract.openWith(SETTINGS);
+      const { gone } = newPair();
+      const theirs = await fill(backend, gone);
+      let removals = 0;
+      const erasure: Backend['erasure'] = {
+        ...backend.erasure,
+        async remove(owner, part) {
+          removals += 1;
+          if (removals === 1) throw new Error('The pod dies.');
+          // A part of the part: the second call finds the rest.
+          await backend.erasure.remove(owner, { ...part, turnIds: part.turnIds.slice(1) });
+          if (removals === 2) throw new Error('The pod dies.');
+        },
+      };
+      const failing = depsOn({ ...backend, erasure });
+      await expect(eraseUser(failing, gone)).rejects.toThrow('dies');
+      await expect(eraseUser(failing, gone)).rejects.toThrow('dies');
+      const rest = await eraseUser(depsOn(backend), gone);
+      expect(rest).toMatchObject({ complete: true, counts: { turns: 1, accounts: 2, pages: 1 } });
+      expect(await linesOf(theirs)).toEqual([]);
+      const none = {
+        withdrawn: 0,
+        stopped: 0,
+        elicitations: 0,
+        turns: 0,
+        conversations: 0,
+        accounts: 0,
+        pages: 0,
+      };
+      expect(await eraseUser(depsOn(backend), gone)).toEqual({ complete: true, counts: none });
+      expect(await eraseUser(depsOn(backend), newPair().gone)).toEqual({ complete: true, counts: none });
+    });
+
+    it('ends a call after its time, to be continued by the next', async () => {
+      const { backend } = await contract.openWith(SETTINGS);
+      const { gone } = newPair();
+      await fill(backend, gone);
+      expect(await eraseUser(depsOn(backend, { budgetMs: 0 }), gone)).toMatchObject({ complete: false });
+      expect(await eraseUser(depsOn(backend), gone)).toMatchObject({ complete: true });
+    });
+  });
+}

@@ -1,0 +1,187 @@
+import { createServer } from 'node:http';
+import { createWebhooks } from '@parley/shared/delivery/webhooks';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { createLog } from '@parley/shared/runtime/log';
+import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
+import { createServe } from '../../../services/api/src/http/serve.ts';
+import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
+import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
+import { createApp } from '../../../services/api/src/wiring/app.ts';
+import { wireEraseUser } from '../../../services/api/src/wiring/erase-user.ts';
+import { dispatchOn } from '../../contract/support/engines.ts';
+import { answerQuestion } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+import { userToken } from '../../harness/tokens.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
+import { listOpen, podOn, saying } from './setup.ts';
+
+const TOKEN_SECRET = 'a secret of tests, and of nothing else';
+const KEYS = [
+  'acme/boss/admin:the-key-of-acme-s-boss',
+  'acme/asker/ask+read:the-key-of-an-asker',
+  'other/boss/admin:the-key-of-another-boss',
+];
+const [BOSS, ASKER, OTHER] = KEYS.map((key) => key.slice(key.indexOf(':') + 1)) as [string, string, string];
+const PERSON = { tenant: 'acme', userId: 'ada/ü@example.com' };
+const PATH = `/v1/users/${encodeURIComponent(PERSON.userId)}`;
+const NOTHING = {
+  withdrawn: 0,
+  stopped: 0,
+  elicitations: 0,
+  turns: 0,
+  conversations: 0,
+  accounts: 0,
+  pages: 0,
+};
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  const ask = { name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } };
+  model = await startScriptedModel({
+    script: [({ results }) => (results.length === 0 ? { calls: [ask] } : { text: 'Done.' })],
+  });
+});
+afterAll(() => model.stop());
+
+/** A pod on a backend of its own: its address, its turns, and its log. */
+async function startPod() {
+  const backend = createMemoryBackend(ROOMY);
+  const { engine, turns } = podOn(backend, model);
+  const lines: string[] = [];
+  const log = createLog(
+    { service: 'test', level: 'trace', pod: 'test' },
+    { write: (line: string) => void lines.push(line) },
+  );
+  const limits = callLimitsOn(backend.limits);
+  const serve = createServe({
+    authenticate: createAuthenticate({
+      serviceKeys: parseServiceKeys(KEYS).keys,
+      verify: createTokenVerifier({ secret: TOKEN_SECRET, tenants: [], userClaim: 'sub' }),
+    }),
+    limits,
+    bodyBytesMax: 262_144,
+    sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
+    onDone: () => undefined,
+    onFault: (error) => log.error({ err: error }, 'fault'),
+    onStream: () => undefined,
+  });
+  const eraseUser = wireEraseUser({
+    backend,
+    engine,
+    log,
+    deliveries: dispatchOn(backend),
+    disconnectAll: undefined,
+  });
+  const webhooks = createWebhooks({ ...backend, ...ROOMY });
+  const surfaces = [restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser })];
+  const server = createServer(createApp({ serve, surfaces, corsOrigins: [], version: '0' }));
+  const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  onTestFinished(async () => {
+    await turns.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const call = (token: string, method: string, path: string, body?: unknown) =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  return { backend, engine, turns, lines, call };
+}
+
+/** The text of a stream so far. */
+function reading(response: Response): () => string {
+  let text = '';
+  const read = async () => {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
+  };
+  read().catch(() => undefined);
+  return () => text;
+}
+
+const QUESTION = {
+  userId: PERSON.userId,
+  streamRequestId: 'stream-1',
+  mode: 'form',
+  message: 'A secret message of ada',
+  requestedSchema: { type: 'object', properties: { ok: { type: 'boolean' } } },
+};
+
+it('erases a user: the asker and open streams get the end, the turn stops, and nothing is left', async () => {
+  const { backend, engine, turns, lines, call } = await startPod();
+  const conversation = { ...PERSON, conversationId: 'talk' };
+  const run = await turns.begin(saying(conversation, 'hello'));
+  await waitUntil(async () => (await listOpen(engine, conversation)).length === 1, { what: 'the question' });
+  const asked = (await (await call(ASKER, 'POST', '/v1/elicitations', QUESTION)).json()) as {
+    elicitationId: string;
+  };
+  const other = await call(ASKER, 'POST', '/v1/elicitations', {
+    ...QUESTION,
+    userId: 'bob',
+    streamRequestId: 'stream-2',
+  });
+  const waits = call(ASKER, 'GET', `/v1/elicitations/${asked.elicitationId}/wait?timeoutSeconds=30`);
+  const token = await userToken({ secret: TOKEN_SECRET, ...PERSON });
+  const stream = reading(await call(token, 'GET', '/v1/streams/stream-1/events'));
+  const inbox = reading(await call(token, 'GET', '/v1/inbox/events'));
+  await waitUntil(() => stream().includes('elicitation-request') && inbox().includes('inbox-snapshot'), {
+    what: 'the streams',
+  });
+
+  const erased = await call(BOSS, 'DELETE', PATH);
+  expect([erased.status, await erased.json()]).toEqual([
+    200,
+    {
+      userId: PERSON.userId,
+      complete: true,
+      erased: { ...NOTHING, withdrawn: 2, stopped: 1, elicitations: 2, turns: 1, conversations: 1 },
+    },
+  ]);
+  expect(await (await waits).json()).toMatchObject({ status: 'withdrawn', reason: 'user_erased' });
+  for (const text of [stream, inbox])
+    await waitUntil(() => text().includes('elicitation-resolved'), { what: 'the end of the question' });
+  expect(stream()).toContain('"reason":"user_erased"');
+
+  // The pod of the turn notices, and brings nothing back.
+  await turns.close();
+  expect(await backend.erasure.next(PERSON)).toEqual({
+    elicitationIds: [],
+    idempotencyKeys: [],
+    streamRequestIds: [],
+    turnIds: [],
+    conversationIds: [],
+  });
+  expect(await backend.runs.standing(run)).toBeUndefined();
+  const again = await call(BOSS, 'DELETE', PATH);
+  expect([again.status, await again.json()]).toMatchObject([200, { complete: true, erased: NOTHING }]);
+  const asks = await call(ASKER, 'POST', '/v1/elicitations', QUESTION);
+  expect([asks.status, await asks.json()]).toMatchObject([409, { code: 'user_erased' }]);
+  expect(Number(asks.headers.get('retry-after'))).toBeGreaterThan(0);
+
+  const { elicitationId } = (await other.json()) as { elicitationId: string };
+  await answerQuestion(engine, { ...PERSON, userId: 'bob' }, elicitationId, 'accept', { ok: true });
+  const line = lines.find((one) => one.includes('user erased')) ?? '';
+  expect(JSON.parse(line)).toMatchObject({ ...PERSON, key: 'boss', complete: true, stopped: 1 });
+  expect(lines.join('\n')).not.toContain('A secret message');
+});
+
+it('is for a key of the tenant with the scope admin only', async () => {
+  const { call } = await startPod();
+  const asked = await call(ASKER, 'POST', '/v1/elicitations', QUESTION);
+  const { elicitationId } = (await asked.json()) as { elicitationId: string };
+  const token = await userToken({ secret: TOKEN_SECRET, ...PERSON });
+  for (const caller of [ASKER, token])
+    expect((await call(caller, 'DELETE', PATH)).status, 'without the scope').toBe(403);
+  expect(await (await call(OTHER, 'DELETE', PATH)).json()).toMatchObject({ erased: NOTHING });
+  expect((await call(ASKER, 'GET', `/v1/elicitations/${elicitationId}`)).status).toBe(200);
+  expect((await call(BOSS, 'DELETE', `/v1/users/${'x'.repeat(300)}`)).status).toBe(404);
+});
