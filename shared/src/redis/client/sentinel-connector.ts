@@ -1,5 +1,6 @@
 import { type SentinelConnectionOptions, SentinelConnector } from 'ioredis';
 import { boundHandshake } from './handshake.ts';
+import { shareWrites } from './shared-writes.ts';
 
 /**
  * Finds the master through Sentinels, for every connection, and bounds the handshake with it. ioredis keeps listening for
@@ -20,6 +21,7 @@ export class PersistentSentinelConnector extends SentinelConnector {
     this.disconnect();
     const stream = await super.connect(...args);
     this.#onHandshakeEnd = boundHandshake(stream);
+    shareWrites(stream);
     return stream;
   }
 

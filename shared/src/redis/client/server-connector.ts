@@ -2,10 +2,11 @@ import { connect as connectTcp, type Socket, type TcpNetConnectOpts } from 'node
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, type StandaloneConnectionOptions } from 'ioredis';
 import { boundHandshake } from './handshake.ts';
+import { shareWrites } from './shared-writes.ts';
 
 /**
- * Connects to one server, like the connector that ioredis uses by default, and bounds the handshake. Duplicates of a
- * connection and the nodes of a Cluster use it, too: ioredis copies it with the other options.
+ * Connects to one server, like the connector that ioredis uses by default, bounds the handshake, and shares writes.
+ * Duplicates of a connection and the nodes of a Cluster use it, too: ioredis copies it with the other options.
  */
 export class ServerConnector extends AbstractConnector {
   readonly #options: StandaloneConnectionOptions;
@@ -26,6 +27,7 @@ export class ServerConnector extends AbstractConnector {
       this.firstError = error;
     });
     this.#onHandshakeEnd = boundHandshake(this.stream);
+    shareWrites(this.stream);
     return this.stream;
   }
 
