@@ -8,7 +8,7 @@ export const GERMAN: PageStrings = {
     close: 'Sie können dieses Fenster schließen und zum Chat zurückkehren.',
     tryAgain: 'Noch einmal versuchen',
     startAgain: 'Um neu zu beginnen, öffnen Sie den Link im Chat noch einmal.',
-    forSupport: (id) => html`Wenn Sie um Hilfe bitten, nennen Sie diese Nummer: ${id}`,
+    forSupport: (id) => html`Wenn Sie um Hilfe bitten, nennen Sie diese Kennung: ${id}`,
     providerSaid: (code) => html`Der Dienst hat diesen Fehler gemeldet: ${code}`,
   },
   signIn: {
@@ -32,7 +32,7 @@ export const GERMAN: PageStrings = {
     words: (agent) => html`${agent} schreibt`,
     decline: 'Ablehnen',
     afterDecline: (agent) =>
-      html`Wenn Sie ablehnen, wird nichts verbunden, und ${agent} wird benachrichtigt. Sie können dieses Fenster auch schließen und später entscheiden, solange die Frage im Chat offen ist.`,
+      html`Wenn Sie ablehnen, wird nichts verbunden oder gesendet, und ${agent} wird benachrichtigt. Sie können dieses Fenster auch schließen und später entscheiden, solange die Frage im Chat offen ist.`,
     personLater: 'Ihre Identität wird danach geprüft. Vor dieser Prüfung kann nichts verwendet werden.',
   },
   consent: {

@@ -31,7 +31,7 @@ export const ENGLISH: PageStrings = {
     words: (agent) => html`${agent} wrote`,
     decline: 'Decline',
     afterDecline: (agent) =>
-      html`If you decline, nothing is connected, and ${agent} is informed. You can also close this window and decide later, while the question in the chat is open.`,
+      html`If you decline, nothing is connected or sent, and ${agent} is informed. You can also close this window and decide later, while the question in the chat is open.`,
     personLater: 'Your identity is checked afterwards. Nothing can be used before that check.',
   },
   consent: {
