@@ -4,6 +4,7 @@ import { detached } from './parts/detached.ts';
 import { fanout } from './parts/fanout.ts';
 import { http } from './parts/http.ts';
 import { memory } from './parts/memory.ts';
+import { peers } from './parts/peers.ts';
 import { race } from './parts/race.ts';
 import { runs } from './parts/runs.ts';
 import { streaming } from './parts/streaming.ts';
@@ -21,3 +22,6 @@ export const PARTS: Readonly<Record<string, Part>> = {
   runs,
   detached,
 };
+
+/** Parts that run only when they are named: they install what the product does not need. */
+export const NAMED_PARTS: Readonly<Record<string, Part>> = { peers };

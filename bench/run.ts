@@ -2,13 +2,14 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { startRedis } from '../test/harness/redis/redis-server.ts';
 import { formatMeasurements, type Measurement } from './measurement.ts';
-import { PARTS } from './parts.ts';
+import { NAMED_PARTS, PARTS } from './parts.ts';
 
 const USAGE = `npm run bench -- [--size SHARE | --quick] [--json] [PART ...]
   --size      how much of the full size, e.g. 0.2; 1 by default
   --quick     every part once, with as few repetitions as it takes to get a figure: less than a minute
   --json      the measurements of each part as one line of JSON, instead of the table
-  PART        ${Object.keys(PARTS).join(', ')}; all by default
+  PART        ${Object.keys(PARTS).join(', ')}; all of these by default;
+              ${Object.keys(NAMED_PARTS).join(', ')}: what may be used instead of Parley; installs it first
 `;
 
 const { values, positionals } = parseArgs({
@@ -20,13 +21,15 @@ const { values, positionals } = parseArgs({
   },
 });
 const size = values.quick ? 0 : Number(values.size);
-if (!(size >= 0) || positionals.some((name) => !(name in PARTS))) {
+if (!(size >= 0) || positionals.some((name) => !(name in PARTS || name in NAMED_PARTS))) {
   process.stderr.write(USAGE);
   process.exit(2);
 }
 const measurements: Record<string, Measurement[]> = {};
-for (const [name, part] of Object.entries(PARTS)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
+const chosen = Object.entries({ ...PARTS, ...NAMED_PARTS }).filter(([name]) =>
+  positionals.length === 0 ? name in PARTS : positionals.includes(name),
+);
+for (const [name, part] of chosen) {
   const redis = await startRedis({ args: ['--save', '', '--appendonly', 'no'] });
   try {
     measurements[name] = await part({

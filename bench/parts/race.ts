@@ -1,7 +1,8 @@
 import type { Bench } from '../bench.ts';
 import { type Measurement, median, quantile, ratiosOf } from '../measurement.ts';
-import type { Pace, Variant } from '../processes/messages.ts';
-import { type BenchChild, startChild } from '../processes/start-child.ts';
+import type { Variant } from '../processes/messages.ts';
+import { settleAcross } from '../processes/settle-across.ts';
+import { startChild } from '../processes/start-child.ts';
 
 const VARIANTS: readonly Variant[] = ['publish', 'raw', 'validated', 'engine'];
 const ROUNDS = 5;
@@ -25,8 +26,9 @@ export async function race({ redisUrl, scaled, progress }: Bench): Promise<Measu
   const rounds = scaled(ROUNDS, 1);
   for (let round = 0; round <= rounds; round += 1) {
     for (const [variant, figure] of figures) {
-      const low = await once(waiter, settler, variant, scaled(LOW.count, 10), { perSecond: LOW.perSecond });
-      const full = await once(waiter, settler, variant, scaled(FULL.count, 20), { underWay: FULL.underWay });
+      const racer = { waiter, settler, variant, streams: STREAMS };
+      const low = await settleAcross(racer, scaled(LOW.count, 10), { perSecond: LOW.perSecond });
+      const full = await settleAcross(racer, scaled(FULL.count, 20), { underWay: FULL.underWay });
       progress(
         `race ${round}/${rounds} ${variant}: p50 ${quantile(low.latencies, 0.5)} us, ${Math.round(full.perSecond)}/s`,
       );
@@ -39,18 +41,6 @@ export async function race({ redisUrl, scaled, progress }: Bench): Promise<Measu
   }
   await Promise.all([waiter.kill(), settler.kill()]);
   return report(figures);
-}
-
-async function once(waiter: BenchChild, settler: BenchChild, variant: Variant, count: number, pace: Pace) {
-  waiter.send({ do: 'open', variant, count, streams: STREAMS });
-  const { ids } = await waiter.receive('opened');
-  settler.send({ do: 'settle', ids, variant, pace });
-  const [settled, collected] = await Promise.all([settler.receive('settled'), waiter.receive('collected')]);
-  return {
-    latencies: collected.latencies,
-    perSecond: (count * 1e6) / (collected.lastAt - settled.startedAt),
-    cpuEach: (settled.cpuMicroseconds + collected.cpuMicroseconds) / count,
-  };
 }
 
 function report(figures: ReadonlyMap<Variant, Figures>): Measurement[] {

@@ -1,10 +1,10 @@
 import { inLanes } from '../lanes.ts';
 import { microseconds } from '../measurement.ts';
 import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../pod/engine.ts';
-import { type Contender, openContender } from './contenders.ts';
+import { type Contender, openContender, type PeerModule } from './contenders.ts';
 import type { Order, Pace, Reply, Variant } from './messages.ts';
 
-const redisUrl = process.argv[2] ?? '';
+const [, , redisUrl = '', peerModule = ''] = process.argv;
 const contenders = new Map<Variant, Contender>();
 
 function reply(message: Reply): void {
@@ -12,9 +12,15 @@ function reply(message: Reply): void {
 }
 
 async function findContender(variant: Variant): Promise<Contender> {
-  const found = contenders.get(variant) ?? (await openContender(variant, redisUrl));
+  const found = contenders.get(variant) ?? (await openNew(variant));
   contenders.set(variant, found);
   return found;
+}
+
+async function openNew(variant: Variant): Promise<Contender> {
+  if (variant !== 'peer') return openContender(variant, redisUrl);
+  const { openPeer } = (await import(peerModule)) as PeerModule;
+  return openPeer(redisUrl);
 }
 
 function cpuSince(start: NodeJS.CpuUsage): number {
@@ -25,39 +31,60 @@ function cpuSince(start: NodeJS.CpuUsage): number {
 /** Opens waits, replies with their ids, and replies again once all have been resumed. */
 async function open({ variant, count, streams }: Extract<Order, { do: 'open' }>): Promise<void> {
   const contender = await findContender(variant);
-  const latencies: number[] = [];
-  let lastAt = 0;
-  let resumeAll: () => void = () => undefined;
-  const allResumed = new Promise<void>((resolve) => {
-    resumeAll = resolve;
-  });
-  const ids = await contender.open(count, streams, (startedAt) => {
-    lastAt = microseconds();
-    latencies.push(lastAt - startedAt);
-    if (latencies.length === count) resumeAll();
-  });
+  const collector = createCollector(count);
+  const ids = await contender.open(count, streams, collector.onResumed);
   const cpu = process.cpuUsage();
   reply({ type: 'opened', ids });
-  await allResumed;
-  reply({ type: 'collected', latencies, lastAt, cpuMicroseconds: cpuSince(cpu) });
+  if (contender.continuesInSettler) return;
+  await collector.done;
+  reply({ type: 'collected', ...collector.figures(), cpuMicroseconds: cpuSince(cpu) });
+}
+
+/** Collects the latencies of `count` continuations. */
+function createCollector(count: number) {
+  const latencies: number[] = [];
+  let lastAt = 0;
+  let resolveDone: () => void = () => undefined;
+  const done = new Promise<void>((resolve) => {
+    resolveDone = resolve;
+  });
+  return {
+    done,
+    figures: () => ({ latencies, lastAt }),
+    onResumed(startedAt: number): void {
+      lastAt = microseconds();
+      latencies.push(lastAt - startedAt);
+      if (latencies.length === count) resolveDone();
+    },
+  };
 }
 
 async function settle({ variant, ids, pace }: Extract<Order, { do: 'settle' }>): Promise<void> {
   const contender = await findContender(variant);
+  const collector = createCollector(ids.length);
+  await contender.prepare?.(ids);
   const cpu = process.cpuUsage();
   const startedAt = microseconds();
-  await settleAll(contender, ids, pace);
+  await settleAll((id) => contender.settle(id, collector.onResumed), ids, pace);
   reply({ type: 'settled', startedAt, cpuMicroseconds: cpuSince(cpu) });
+  if (!contender.continuesInSettler) return;
+  await collector.done;
+  // The time of this process is in the reply before.
+  reply({ type: 'collected', ...collector.figures(), cpuMicroseconds: 0 });
 }
 
-async function settleAll(contender: Contender, ids: readonly string[], pace: Pace): Promise<void> {
+async function settleAll(
+  settleOne: (id: string) => Promise<void>,
+  ids: readonly string[],
+  pace: Pace,
+): Promise<void> {
   if ('underWay' in pace) {
-    await inLanes(ids.length, pace.underWay, async (index) => contender.settle(ids[index] ?? ''));
+    await inLanes(ids.length, pace.underWay, async (index) => settleOne(ids[index] ?? ''));
     return;
   }
   for (const id of ids) {
     const due = microseconds() + 1e6 / pace.perSecond;
-    await contender.settle(id);
+    await settleOne(id);
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, (due - microseconds()) / 1000)));
   }
 }

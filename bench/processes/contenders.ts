@@ -12,11 +12,21 @@ const POD_CHANNEL = 'bench:pod';
 export interface Contender {
   /** Opens waits; each records the time from its settle's start to its own continuation. */
   open(count: number, streams: number, onResumed: (startedAt: number) => void): Promise<string[]>;
-  /** Settles one, carrying the time it started. */
-  settle(id: string): Promise<void>;
+  /** Runs in the settling process, before the clock: whatever a settle of these needs there first. */
+  prepare?(ids: readonly string[]): Promise<void>;
+  /** Settles one, carrying the time it started. Records here only with `continuesInSettler`. */
+  settle(id: string, onResumed: (startedAt: number) => void): Promise<void>;
+  /** The continuation runs in the settling process, because nothing wakes the process that opened the wait. */
+  readonly continuesInSettler?: boolean;
 }
 
-export async function openContender(variant: Variant, redisUrl: string): Promise<Contender> {
+/** What the module of a peer exports. */
+export interface PeerModule {
+  /** `address`: of the peer's server, as its entry in the table of peers gives it. */
+  openPeer(address: string): Promise<Contender>;
+}
+
+export async function openContender(variant: Exclude<Variant, 'peer'>, redisUrl: string): Promise<Contender> {
   if (variant === 'engine') return openEngine(redisUrl);
   return variant === 'publish' ? openPublish(redisUrl) : openRaw(redisUrl, variant === 'validated');
 }

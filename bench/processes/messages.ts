@@ -20,9 +20,10 @@ export type Reply =
 
 /**
  * publish: PUBLISH to message and nothing else; raw: one settle script and a pod channel; validated: the same after a
- * read of the row and the product's check of the answer; engine: Parley.
+ * read of the row and the product's check of the answer; engine: Parley; peer: the contender whose module the process was
+ * started with.
  */
-export type Variant = 'publish' | 'raw' | 'validated' | 'engine';
+export type Variant = 'publish' | 'raw' | 'validated' | 'engine' | 'peer';
 
 /** One after the other, so many a second; or as fast as possible with so many under way. */
 export type Pace = { readonly perSecond: number } | { readonly underWay: number };

@@ -11,10 +11,16 @@ export interface BenchChild {
   kill(): Promise<void>;
 }
 
-/** Starts a process with an engine of its own and waits until it takes orders. */
-export async function startChild(redisUrl: string): Promise<BenchChild> {
-  const child: ChildProcess = fork(fileURLToPath(new URL('./child.ts', import.meta.url)), [redisUrl], {
+/**
+ * Starts a process with an engine of its own and waits until it takes orders. `address` is the URL of Redis, or that of
+ * the server of a peer, whose contender is then in the file `peerModule`.
+ */
+export async function startChild(address: string, peerModule?: URL): Promise<BenchChild> {
+  const args = peerModule === undefined ? [address] : [address, peerModule.href];
+  const child: ChildProcess = fork(fileURLToPath(new URL('./child.ts', import.meta.url)), args, {
     execArgv: [...process.execArgv, '--expose-gc'],
+    // What libraries print is no part of the report.
+    stdio: ['ignore', 2, 2, 'ipc'],
   });
   const received: Reply[] = [];
   const listeners = new Set<() => void>();
