@@ -162,6 +162,8 @@ function streamOf({ definition }: WaitingRow): StreamRef {
 }
 
 function resumed(deps: EngineDeps, seen: Seen, source: WakeSource): Seen {
+  // Another pod may have settled it. The timer would stay until the deadline and then read the row for nothing.
+  deps.timers?.cancel(seen.row.id);
   deps.observer.resumed(seen.row, source);
   return seen;
 }

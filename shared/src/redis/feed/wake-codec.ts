@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Settlement } from '../../domain/elicitations/settlement.ts';
+import { ACTIONS, type Status } from '../../domain/elicitations/status.ts';
 import { ElicitationWake, WAKE_BYTES_MAX, Wake } from '../../domain/elicitations/wake.ts';
 import type { ElicitationEvent } from '../../domain/events.ts';
 
@@ -18,29 +19,95 @@ export const TURN_WAKE_TAIL = JSON.stringify({ turn: true });
 
 /** Reads `<epoch>-<seq> <ms> <json>`; nothing when it is not a wake this version understands. */
 export function decodeWake(message: string): Wake | undefined {
-  return decoded(message, Wake);
+  return decoded(message, Wake, (mark, tail) =>
+    tail.turn === true && tail.elicitationId === undefined
+      ? { position: mark.position, at: mark.at, turn: true }
+      : knownWake(mark, tail),
+  );
 }
 
 /** The same, on channels that carry the wakes of elicitations only. */
 export function decodeElicitationWake(message: string): ElicitationWake | undefined {
-  return decoded(message, ElicitationWake);
+  return decoded(message, ElicitationWake, knownWake);
 }
 
-function decoded<T>(message: string, schema: z.ZodType<T>): T | undefined {
+type Mark = Pick<Wake, 'position' | 'at'>;
+type Tail = Record<string, unknown>;
+
+/**
+ * Decodes a message by `known`, which reads the usual wakes without a schema: a pod gets one for every write of a turn.
+ * What it does not know is left to the schema.
+ */
+function decoded<T>(
+  message: string,
+  schema: z.ZodType<T>,
+  known: (mark: Mark, tail: Tail) => T | undefined,
+): T | undefined {
   const afterPosition = message.indexOf(' ');
   const afterTime = message.indexOf(' ', afterPosition + 1);
   if (afterPosition < 0 || afterTime < 0) return undefined;
+  const mark = {
+    position: message.slice(0, afterPosition),
+    at: Number(message.slice(afterPosition + 1, afterTime)),
+  };
   try {
     const tail: unknown = JSON.parse(message.slice(afterTime + 1));
-    const wake = schema.safeParse({
-      ...(tail as object),
-      position: message.slice(0, afterPosition),
-      at: Number(message.slice(afterPosition + 1, afterTime)),
-    });
-    return wake.success ? wake.data : undefined;
+    const wake = isObject(tail) && Number.isFinite(mark.at) ? known(mark, tail) : undefined;
+    return wake ?? schema.safeParse({ ...(tail as object), ...mark }).data;
   } catch {
     return undefined;
   }
+}
+
+/** The wake of an elicitation whose fields are all of the usual kinds. */
+function knownWake(
+  mark: Mark,
+  { elicitationId, revision, status, settlement }: Tail,
+): ElicitationWake | undefined {
+  if (typeof elicitationId !== 'string' || !Number.isSafeInteger(revision) || typeof status !== 'string')
+    return undefined;
+  if (settlement !== undefined && !isKnownSettlement(settlement)) return undefined;
+  const { position, at } = mark;
+  const wake = { position, at, elicitationId, revision: revision as number, status: status as Status };
+  return settlement === undefined ? wake : { ...wake, settlement };
+}
+
+function isKnownSettlement(value: unknown): value is Settlement {
+  if (!isObject(value)) return false;
+  for (const name in value) if (!isKnownField(name, value[name])) return false;
+  return true;
+}
+
+function isKnownField(name: string, value: unknown): boolean {
+  switch (name) {
+    case 'action':
+      return (ACTIONS as readonly unknown[]).includes(value);
+    case 'content':
+      return isKnownContent(value);
+    case 'responseId':
+    case 'reason':
+    case 'surface':
+    case 'key':
+      return typeof value === 'string';
+    default:
+      return false;
+  }
+}
+
+function isKnownContent(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  for (const name in value) if (name === '__proto__' || !isKnownValue(value[name])) return false;
+  return true;
+}
+
+function isKnownValue(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((item) => typeof item === 'string');
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+/** Enough for what JSON.parse returns. */
+function isObject(value: unknown): value is Tail {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Writes a whole wake as the commit script would. */

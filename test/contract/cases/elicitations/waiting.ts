@@ -36,6 +36,25 @@ function notingEngine(backend: Backend) {
 /** Sleeping on an elicitation. */
 export function waitContract(contract: Contract): void {
   describe('a waiter', () => {
+    it('disarms the timer of its pod when the question is settled on another pod', async () => {
+      const { pods, second } = contract;
+      const calls: string[][] = [];
+      const timers = {
+        schedule: (id: string) => void calls.push(['schedule', id]),
+        cancel: (id: string) => void calls.push(['cancel', id]),
+      };
+      const engine = engineOn(pods.backend, { timers });
+      const stream = newStream();
+      const { row } = await askQuestion(engine, stream);
+      const waiting = engine.wait({ caller: serviceOf(stream), id: row.id });
+      await answerQuestion(second, stream, row.id, 'decline');
+      await waiting;
+      expect(calls).toEqual([
+        ['schedule', row.id],
+        ['cancel', row.id],
+      ]);
+    });
+
     it.each([
       ['short', ['push']],
       ['x'.repeat(7_500), ['push']],
