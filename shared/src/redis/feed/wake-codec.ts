@@ -31,7 +31,7 @@ export function decodeElicitationWake(message: string): ElicitationWake | undefi
   return decoded(message, ElicitationWake, knownWake);
 }
 
-type Mark = Pick<Wake, 'position' | 'at'>;
+type WakeMark = Pick<Wake, 'position' | 'at'>;
 type Tail = Record<string, unknown>;
 
 /**
@@ -41,7 +41,7 @@ type Tail = Record<string, unknown>;
 function decoded<T>(
   message: string,
   schema: z.ZodType<T>,
-  known: (mark: Mark, tail: Tail) => T | undefined,
+  known: (mark: WakeMark, tail: Tail) => T | undefined,
 ): T | undefined {
   const afterPosition = message.indexOf(' ');
   const afterTime = message.indexOf(' ', afterPosition + 1);
@@ -61,7 +61,7 @@ function decoded<T>(
 
 /** The wake of an elicitation whose fields are all of the usual kinds. */
 function knownWake(
-  mark: Mark,
+  mark: WakeMark,
   { elicitationId, revision, status, settlement }: Tail,
 ): ElicitationWake | undefined {
   if (typeof elicitationId !== 'string' || !Number.isSafeInteger(revision) || typeof status !== 'string')
