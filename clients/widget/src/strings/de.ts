@@ -19,7 +19,7 @@ export const GERMAN: AllStrings = {
   questionFrom: (agent) => `Eine Frage. Es fragt: ${agent}`,
   asks: (agent) => `Es fragt: ${agent}`,
   why,
-  sensitive: 'Als vertraulich gekennzeichnet: Das Sprachmodell soll die Antwort nicht zu sehen bekommen.',
+  sensitive: 'Als vertraulich gekennzeichnet: Das Sprachmodell soll die Antwort nicht erhalten.',
 
   send: 'Senden',
   sending: 'Wird gesendet …',
@@ -115,7 +115,7 @@ export const GERMAN: AllStrings = {
         return 'Die Antwort wurde nicht angenommen. Bitte prüfen Sie sie.';
       case 'unauthenticated':
       case 'forbidden':
-        return 'Sie sind abgemeldet, oder diese Frage ist für jemand anderen.';
+        return 'Sie sind abgemeldet, oder diese Frage ist für eine andere Person.';
       case 'too_large':
         return 'Die Antwort ist zu lang. Bitte kürzen Sie sie.';
       case 'rate_limited':
