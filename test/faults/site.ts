@@ -88,7 +88,7 @@ const SHARED_MEMORY = '/dev/shm';
  * zero, so that the tests judge only what Redis promises.
  */
 export async function openSiteInMemory(options: RedisOptions = {}): Promise<Site> {
-  const dir = await mkdtemp(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'parley-faults-'));
+  const dir = await createMemoryFolder();
   const site = await openSite({ ...options, dir });
   return {
     ...site,
@@ -97,6 +97,11 @@ export async function openSiteInMemory(options: RedisOptions = {}): Promise<Site
       await rm(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** Creates a folder for files in memory, where the system has such a place. */
+export function createMemoryFolder(): Promise<string> {
+  return mkdtemp(join(existsSync(SHARED_MEMORY) ? SHARED_MEMORY : tmpdir(), 'parley-faults-'));
 }
 
 /** A pod whose connection to Redis can be broken (`far`), and one with a direct connection (`near`). */

@@ -51,6 +51,8 @@ export interface BackendSettings {
   readonly turnBytesMax: number;
   /** Number of messages that a conversation keeps. */
   readonly historyMessagesMax: number;
+  /** Bytes of the messages that a conversation keeps. The messages of its latest turn are kept, however large. */
+  readonly historyBytesMax: number;
   /** How long a conversation is kept after its last turn, in ms. */
   readonly conversationTtlMs: number;
   readonly chatQuotas: ChatQuotas;

@@ -19,6 +19,7 @@ const LIMITS = [
   'service-calls',
   'user-writes',
   'user-reads',
+  'user-read-bytes',
   'tenant-reads',
   'answers',
   'streams',

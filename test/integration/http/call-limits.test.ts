@@ -33,6 +33,25 @@ describe('the reads of a user', () => {
     expect(await refusalOf(limits.call({ ...user, userId: 'other' }, false))).toBeUndefined();
   });
 
+  it('have a budget of bytes: the reply that exceeds it is sent, the next read is refused', async () => {
+    const refused: string[] = [];
+    const limits = callLimitsOn(
+      createMemoryLimits(),
+      { userReadBytes: 100_000 },
+      { onRefused: (limit) => refused.push(limit) },
+    );
+    const user = { kind: 'user', ...newOwner() } as const;
+    const read = () => refusalOf(limits.call(user, false));
+    expect([await read(), await limits.sent(user, 90_000)]).toEqual([undefined, 0]);
+    expect([await read(), await limits.sent(user, 90_000)]).toEqual([undefined, 0]);
+    expect(await read()).toEqual(REFUSED);
+    expect(refused).toEqual(['user-read-bytes']);
+    expect(await limits.sent(user, 2_000)).toBeGreaterThan(0);
+    expect(await refusalOf(limits.call(user, true))).toBeUndefined();
+    expect(await refusalOf(limits.call({ ...user, userId: 'other' }, false))).toBeUndefined();
+    expect(await limits.sent({ kind: 'service', tenant: user.tenant }, 1e6)).toBe(0);
+  });
+
   it('count for their tenant, too', async () => {
     const limits = callLimitsOn(createMemoryLimits(), { tenantReads: 2 });
     const user = { kind: 'user', ...newOwner() } as const;

@@ -11,6 +11,7 @@ const ROOMY_CALLS: CallLimitSettings = {
   elicitationAnswers: 1e6,
   serviceCalls: 1e6,
   userReads: 1e6,
+  userReadBytes: 1e9,
   tenantReads: 1e6,
 };
 

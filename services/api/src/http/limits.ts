@@ -11,6 +11,11 @@ import type { RouteCall } from './route.ts';
 export interface CallLimits {
   /** One call of this caller: a service call, or a user's write or read. */
   call(caller: Caller, writes: boolean): Promise<void>;
+  /**
+   * Counts bytes that a caller was sent. Returns the seconds to wait before more are sent: 0 while the caller's budget
+   * lasts. The reply that exceeds the budget is sent whole; later reads are refused with `read_quota`.
+   */
+  sent(caller: Caller, bytes: number): Promise<number>;
   /** One answer of one caller to one elicitation. */
   answer(owner: Owner, elicitationId: string): Promise<void>;
   /**
@@ -42,6 +47,7 @@ export interface CallLimitSettings {
   readonly elicitationAnswers: number;
   readonly serviceCalls: number;
   readonly userReads: number;
+  readonly userReadBytes: number;
   readonly tenantReads: number;
 }
 
@@ -60,6 +66,8 @@ export function answerLimitOf(elicitationId: string): string {
 const SERVICE_USER = '\u0000service';
 /** The same for a tenant as a whole. */
 const TENANT_USER = '\u0000tenant';
+// Bytes are counted in points of this many: a smaller reply costs what its request costs.
+const POINT_BYTES = 1024;
 // A read should not cost a second round trip: pods take this share of a budget ahead.
 const READ_BATCHES = 50;
 
@@ -76,6 +84,7 @@ export interface CallLimitDeps {
 /** Makes the budgets. */
 export function createCallLimits(deps: CallLimitDeps): CallLimits {
   const { limits, settings, holder, renewMs = RENEW_MS, onRefused } = deps;
+  const byteRate = readRate(Math.ceil(settings.userReadBytes / POINT_BYTES));
   async function spend(limit: LimitName, subject: Owner, rate: Rate, of = ''): Promise<number | undefined> {
     const verdict = await limits.take(`${limit}${of}`, subject, rate);
     if (verdict.allowed) return undefined;
@@ -91,11 +100,12 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
 
   async function takeRead({ tenant, userId }: Owner): Promise<void> {
     const ofTenant = { tenant, userId: TENANT_USER };
-    const [byUser, byTenant] = await Promise.all([
+    const [byUser, byTenant, byBytes] = await Promise.all([
       spend('user-reads', { tenant, userId }, readRate(settings.userReads)),
       spend('tenant-reads', ofTenant, readRate(settings.tenantReads)),
+      spend('user-read-bytes', { tenant, userId }, byteRate),
     ]);
-    const retryAfterSeconds = byUser ?? byTenant;
+    const retryAfterSeconds = byUser ?? byTenant ?? byBytes;
     if (retryAfterSeconds === undefined) return;
     throw new ParleyError('read_quota', 'Too many reads; wait and try again.', { retryAfterSeconds });
   }
@@ -110,6 +120,13 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
       } else {
         await takeRead(caller);
       }
+    },
+    async sent(caller, bytes) {
+      const points = Math.floor(bytes / POINT_BYTES);
+      if (caller.kind === 'service' || points === 0) return 0;
+      const { tenant, userId } = caller;
+      const verdict = await limits.take('user-read-bytes', { tenant, userId }, byteRate, points);
+      return verdict.allowed ? 0 : verdict.retryAfterSeconds;
     },
     answer: (owner, elicitationId) =>
       take('answers', owner, settings.elicitationAnswers, `:${elicitationId}`),

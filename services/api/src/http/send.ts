@@ -5,14 +5,16 @@ import { type StreamEnd, type StreamOptions, writeAll } from './stream.ts';
 const LINGER_BYTES = 8 * 1024 * 1024;
 const LINGER_MS = 2_000;
 
-/** Writes a JSON reply that no cache keeps. */
+/** Writes a JSON reply that no cache keeps; returns the bytes of its body. */
 export function sendJson(
   res: ServerResponse,
   status: number,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
-): void {
-  res.end(writeJsonHead(res, status, body, headers));
+): number {
+  const bytes = writeJsonHead(res, status, body, headers);
+  res.end(bytes);
+  return bytes.length;
 }
 
 function writeJsonHead(

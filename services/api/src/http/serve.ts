@@ -9,11 +9,12 @@ import type { CallLimits } from './limits.ts';
 import type { BearerCaller, PathParams, Reply, RequestHead, Route, RouteCall } from './route.ts';
 import { sendEmpty, sendJson, sendPieces, sendProblem, sendText } from './send.ts';
 import { type SseOptions, sendEvents } from './sse.ts';
+import type { StreamOptions } from './stream.ts';
 import { unauthenticated } from './token.ts';
 
 export interface ServeDeps {
   readonly authenticate: Authenticate;
-  readonly limits: Pick<CallLimits, 'call'>;
+  readonly limits: Pick<CallLimits, 'call' | 'sent'>;
   /** Limit of a JSON body whose route sets none. */
   readonly bodyBytesMax: number;
   readonly sse: SseOptions;
@@ -171,11 +172,16 @@ async function send(
   req: IncomingMessage,
   res: ServerResponse,
   reply: Reply,
-  { expiresAtMs }: Proven,
+  { caller, expiresAtMs }: Proven,
 ): Promise<void> {
+  const sent = counterOf(deps, caller);
   switch (reply.type) {
-    case 'json':
-      return sendJson(res, reply.status, reply.body, reply.headers);
+    case 'json': {
+      const bytes = sendJson(res, reply.status, reply.body, reply.headers);
+      // A caller over its budget is refused at the next call.
+      sent?.(bytes).catch(() => undefined);
+      return;
+    }
     case 'empty':
       return sendEmpty(res, reply.status, reply.headers);
     case 'text':
@@ -186,12 +192,18 @@ async function send(
       const resumed = req.headers['last-event-id'] !== undefined;
       deps.onStream(1, resumed);
       try {
-        await sendEvents(res, reply, { ...deps.sse, expiresAtMs });
+        await sendEvents(res, reply, { ...deps.sse, expiresAtMs, sent });
       } finally {
         deps.onStream(-1, resumed);
       }
     }
   }
+}
+
+/** Counts the bytes of a reply against the budget of a caller who has one. */
+function counterOf({ limits }: ServeDeps, caller: unknown): StreamOptions['sent'] {
+  const isUser = typeof caller === 'object' && caller !== null && 'kind' in caller && caller.kind === 'user';
+  return isUser ? (bytes) => limits.sent(caller as Caller, bytes) : undefined;
 }
 
 async function fail(

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface StreamOptions {
   /** How long a reader may leave its buffer full before it is disconnected, in ms. */
@@ -7,6 +8,8 @@ export interface StreamOptions {
   readonly draining: AbortSignal;
   /** When the reader's token expires, on this pod's clock. */
   readonly expiresAtMs?: number | undefined;
+  /** Counts the bytes of an item; returns the seconds for which the stream must pause, usually 0. */
+  readonly sent?: ((bytes: number) => Promise<number>) | undefined;
 }
 
 // The longest delay of a timer in Node: 24 days. A stream may last longer.
@@ -26,15 +29,20 @@ export async function writeAll<Item>(
   res: ServerResponse,
   source: AsyncIterator<Item, unknown>,
   textOf: (item: Item) => string,
-  { slowReaderMs, draining, expiresAtMs }: StreamOptions,
+  { slowReaderMs, draining, expiresAtMs, sent }: StreamOptions,
 ): Promise<StreamEnd> {
   const interruption = createInterruption(res, draining, expiresAtMs);
   try {
     for (;;) {
-      const next = await interruption.orNext(source);
+      const next = await interruption.or(() => source.next());
       if (next === undefined) return interruption.isExpired ? 'expired' : 'interrupted';
       if (next.done === true) return next.value === 'cut' ? 'cut' : 'end';
-      if (!res.write(textOf(next.value)) && !(await drained(res, slowReaderMs))) return 'interrupted';
+      const text = textOf(next.value);
+      if (!res.write(text) && !(await drained(res, slowReaderMs))) return 'interrupted';
+      // Without an answer of the budget, the stream continues.
+      const pauseSeconds = (await sent?.(text.length).catch(() => 0)) ?? 0;
+      if (pauseSeconds > 0)
+        await interruption.or(() => sleep(pauseSeconds * 1000, undefined, { ref: false }));
     }
   } finally {
     interruption.dispose();
@@ -45,8 +53,8 @@ export async function writeAll<Item>(
 
 interface Interruption {
   readonly isExpired: boolean;
-  /** The next item of the source, or nothing once the stream was interrupted. */
-  orNext<Item>(source: AsyncIterator<Item, unknown>): Promise<IteratorResult<Item, unknown> | undefined>;
+  /** What `step` resolves to, or nothing once the stream was interrupted. */
+  or<Result>(step: () => Promise<Result>): Promise<Result | undefined>;
   dispose(): void;
 }
 
@@ -80,11 +88,11 @@ function createInterruption(
     get isExpired() {
       return isExpired;
     },
-    orNext: (source) =>
+    or: (step) =>
       new Promise((resolve, reject) => {
         notify = () => resolve(undefined);
         if (interrupted) notify();
-        else source.next().then(resolve, reject);
+        else step().then(resolve, reject);
       }),
     dispose() {
       notify = () => undefined;

@@ -179,6 +179,7 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
       elicitationAnswers: env.PARLEY_LIMIT_ELICITATION_ANSWERS,
       serviceCalls: env.PARLEY_LIMIT_SERVICE_CALLS,
       userReads: env.PARLEY_LIMIT_USER_READS,
+      userReadBytes: env.PARLEY_LIMIT_USER_READ_BYTES,
       tenantReads: env.PARLEY_LIMIT_TENANT_READS,
     },
     holder: { owner, hasLapsed: lease.hasLapsed },

@@ -45,7 +45,10 @@ interface Stored {
   readonly listed?: Omit<ListedConversation, 'isRunning'> & { readonly owner: string };
 }
 
-type ConversationSettings = Pick<BackendSettings, 'conversationTtlMs' | 'retentionMs' | 'historyMessagesMax'>;
+type ConversationSettings = Pick<
+  BackendSettings,
+  'conversationTtlMs' | 'retentionMs' | 'historyMessagesMax' | 'historyBytesMax'
+>;
 
 /** `runMs`: how long a run may last with what follows. */
 export function createMemoryConversations(
@@ -139,12 +142,24 @@ export function createMemoryConversations(
         ...(listed !== undefined && { listed }),
         last: { streamRequestId, wasDetached, ...(traceparent !== undefined && { traceparent }) },
         ...(running !== undefined && running !== streamRequestId && { running }),
-        messages: [...messages, ...structuredClone(added)].slice(-settings.historyMessagesMax),
+        messages: remembered([...messages, ...structuredClone(added)], added.length, settings),
       };
       const ttlMs = isDelegate ? settings.retentionMs : settings.conversationTtlMs;
       conversations.set(conversationKey(run), stored, Date.now() + ttlMs);
     },
   };
+}
+
+/** The newest messages that fit the limits; the `latest` ones are kept whatever their bytes. */
+function remembered(
+  messages: readonly Message[],
+  latest: number,
+  { historyMessagesMax, historyBytesMax }: ConversationSettings,
+): Message[] {
+  const kept = messages.slice(-historyMessagesMax);
+  let bytes = kept.reduce((sum, message) => sum + jsonBytes(message), 0);
+  while (bytes > historyBytesMax && kept.length > latest) bytes -= jsonBytes(kept.shift());
+  return kept;
 }
 
 /** Sorts as the list does: by time, then by id. */

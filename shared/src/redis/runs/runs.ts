@@ -143,6 +143,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         settings.retentionMs,
         settings.conversationTtlMs,
         settings.historyMessagesMax,
+        settings.historyBytesMax,
         notes.length,
         events.length,
         messages.length,

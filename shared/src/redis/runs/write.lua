@@ -3,6 +3,7 @@
 --
 -- firstSeq: sequence number of the first event. bytesMax: bytes that a feed may hold. runLife: how long a run may last
 -- with its retention, conversationLife: how long a conversation stays after it; all times in ms
+-- messagesMax, historyBytesMax: messages that a conversation keeps; those of this turn are kept whatever their bytes
 -- endStatus: status to end the run with, or ''. field: the run's field in the index of running turns
 -- detachedOwner: the owner that marks detached runs, to detach this one, or ''. writeNumber: number of the write within its
 -- term, or ''. resumeTask: outbox member that resumes the run, without the term, or ''
@@ -14,9 +15,9 @@
 local run, feed, conversation, messages, running, usage, usageEnds, turns, tokens = unpack(KEYS, 1, 9)
 local firstWait = 10
 local streamRequestId, term, firstSeq, channel, wakeJson, bytesMax, runLife, endStatus, retention, conversationLife,
-  messagesMax, noteCount, eventCount, messageCount, field, detachedOwner, questionCount, writeNumber, resumeTask,
-  tokensUsed, tokensWindow = unpack(ARGV, 1, 21)
-local firstNote = 22
+  messagesMax, historyBytesMax, noteCount, eventCount, messageCount, field, detachedOwner, questionCount, writeNumber, resumeTask,
+  tokensUsed, tokensWindow = unpack(ARGV, 1, 22)
+local firstNote = 23
 firstSeq, noteCount, eventCount, messageCount, questionCount = tonumber(firstSeq), tonumber(noteCount),
   tonumber(eventCount), tonumber(messageCount), tonumber(questionCount)
 local firstEvent = firstNote + 2 * noteCount
@@ -107,8 +108,10 @@ if ends then
     redis.call('RPUSH', messages, ARGV[index])
     messageBytes = messageBytes + #ARGV[index]
   end
-  for _ = 1, redis.call('LLEN', messages) - messagesMax do
+  local stored = redis.call('LLEN', messages)
+  while stored > tonumber(messagesMax) or (messageBytes > tonumber(historyBytesMax) and stored > messageCount) do
     messageBytes = messageBytes - #redis.call('LPOP', messages)
+    stored = stored - 1
   end
   redis.call('PEXPIRE', messages, conversationLife)
   messageBytes = math.max(0, messageBytes)

@@ -5,6 +5,12 @@ export const LIMIT_VARIABLES = {
   PARLEY_LIMIT_USER_WRITES: integer(300, 1, 1e9, 'Writes of one user in 10 s.'),
   PARLEY_LIMIT_USER_STREAMS: integer(20, 1, 1e6, 'Open event streams of one user.'),
   PARLEY_LIMIT_USER_READS: integer(500, 1, 1e9, 'Reads of one user in 10 s, opened event streams included.'),
+  PARLEY_LIMIT_USER_READ_BYTES: integer(
+    8_388_608,
+    10_000,
+    1e12,
+    'Bytes that one user is sent in 10 s. The next read is refused, and open event streams pause until the 10 s are over.',
+  ),
   PARLEY_LIMIT_TENANT_READS: integer(100_000, 1, 1e9, 'Reads of all users of one tenant in 10 s.'),
   PARLEY_LIMIT_POD_TURNS: integer(
     1_000,
@@ -95,6 +101,12 @@ export const LIMIT_VARIABLES = {
   ),
   PARLEY_LIMIT_TURN_BYTES: integer(4_194_304, 10_000, 1e9, 'Bytes of events that one turn may append.'),
   PARLEY_LIMIT_HISTORY_MESSAGES: integer(200, 2, 100_000, 'Messages that a conversation remembers.'),
+  PARLEY_LIMIT_HISTORY_BYTES: integer(
+    1_048_576,
+    10_000,
+    1e9,
+    'Bytes of messages that a conversation remembers. The messages of its latest turn are kept, however large.',
+  ),
   PARLEY_LIMIT_METRIC_TENANTS: integer(
     100,
     0,

@@ -518,6 +518,28 @@ export function turnContract(contract: Contract): void {
       expect(messages.map(({ content }) => content)).toEqual(['q1', 'a1', 'q2', 'a2']);
     });
 
+    it('is added to the history of its conversation, which keeps a limited number of bytes, and always the latest turn', async () => {
+      const { backend } = await contract.openWith({ historyBytesMax: 1_000 });
+      const owner = newOwner();
+      const textsAfter = async (text: string) => {
+        const turn = await begun(backend, owner);
+        const messages: Message[] = [
+          { role: 'user', content: text },
+          { role: 'assistant', content: 'Yes.' },
+        ];
+        await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages } }));
+        const stored = await backend.conversations.read({ ...owner, conversationId: 'talk' });
+        return stored.messages.map(({ content }) => content);
+      };
+      const [one, two, three, four] = ['1', '2', '3', '4'].map((name) => name.repeat(300));
+      expect(await textsAfter(one ?? '')).toEqual([one, 'Yes.']);
+      expect(await textsAfter(two ?? '')).toEqual([one, 'Yes.', two, 'Yes.']);
+      expect(await textsAfter(three ?? '')).toEqual(['Yes.', two, 'Yes.', three, 'Yes.']);
+      const large = 'x'.repeat(2_000);
+      expect(await textsAfter(large)).toEqual([large, 'Yes.']);
+      expect(await textsAfter(four ?? '')).toEqual(['Yes.', four, 'Yes.']);
+    });
+
     it('that has reached its size limit is refused further events, and can still end', async () => {
       const { backend } = await contract.openWith({ turnBytesMax: 2_000 });
       const turn = await begun(backend);
