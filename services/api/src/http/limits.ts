@@ -68,6 +68,8 @@ const SERVICE_USER = '\u0000service';
 const TENANT_USER = '\u0000tenant';
 // Bytes are counted in points of this many: a smaller reply costs what its request costs.
 const POINT_BYTES = 1024;
+// Each point taken ahead admits a read, however large, after the budget is used up.
+const BYTE_POINTS_AHEAD = 4;
 // A read should not cost a second round trip: pods take this share of a budget ahead.
 const READ_BATCHES = 50;
 
@@ -84,7 +86,11 @@ export interface CallLimitDeps {
 /** Makes the budgets. */
 export function createCallLimits(deps: CallLimitDeps): CallLimits {
   const { limits, settings, holder, renewMs = RENEW_MS, onRefused } = deps;
-  const byteRate = readRate(Math.ceil(settings.userReadBytes / POINT_BYTES));
+  const byteRate = {
+    points: Math.ceil(settings.userReadBytes / POINT_BYTES),
+    windowSeconds: WINDOW_SECONDS,
+    batch: BYTE_POINTS_AHEAD,
+  };
   async function spend(limit: LimitName, subject: Owner, rate: Rate, of = ''): Promise<number | undefined> {
     const verdict = await limits.take(`${limit}${of}`, subject, rate);
     if (verdict.allowed) return undefined;

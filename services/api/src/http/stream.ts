@@ -12,6 +12,10 @@ export interface StreamOptions {
   readonly sent?: ((bytes: number) => Promise<number>) | undefined;
 }
 
+// The smallest number of bytes that a budget counts.
+const RECHECK_BYTES = 1024;
+// A pause is longer by up to this share.
+const PAUSE_SPREAD = 0.5;
 // The longest delay of a timer in Node: 24 days. A stream may last longer.
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
@@ -39,10 +43,7 @@ export async function writeAll<Item>(
       if (next.done === true) return next.value === 'cut' ? 'cut' : 'end';
       const text = textOf(next.value);
       if (!res.write(text) && !(await drained(res, slowReaderMs))) return 'interrupted';
-      // Without an answer of the budget, the stream continues.
-      const pauseSeconds = (await sent?.(text.length).catch(() => 0)) ?? 0;
-      if (pauseSeconds > 0)
-        await interruption.or(() => sleep(pauseSeconds * 1000, undefined, { ref: false }));
+      if (sent !== undefined) await pauseOverBudget(interruption, sent, text.length);
     }
   } finally {
     interruption.dispose();
@@ -51,7 +52,26 @@ export async function writeAll<Item>(
   }
 }
 
+/**
+ * Counts an item and pauses while its reader is over the budget. Streams of one reader continue at different times, so
+ * that they do not exceed the next budget together.
+ */
+async function pauseOverBudget(
+  interruption: Interruption,
+  sent: (bytes: number) => Promise<number>,
+  bytes: number,
+): Promise<void> {
+  for (let counted = bytes; !interruption.isOver; counted = RECHECK_BYTES) {
+    // While the budget cannot be read, the stream continues.
+    const seconds = await sent(counted).catch(() => 0);
+    if (seconds === 0) return;
+    const pauseMs = seconds * 1000 * (1 + Math.random() * PAUSE_SPREAD);
+    await interruption.or(() => sleep(pauseMs, undefined, { ref: false }));
+  }
+}
+
 interface Interruption {
+  readonly isOver: boolean;
   readonly isExpired: boolean;
   /** What `step` resolves to, or nothing once the stream was interrupted. */
   or<Result>(step: () => Promise<Result>): Promise<Result | undefined>;
@@ -85,6 +105,9 @@ function createInterruption(
   res.once('close', interrupt);
   draining.addEventListener('abort', interrupt);
   return {
+    get isOver() {
+      return interrupted;
+    },
     get isExpired() {
       return isExpired;
     },
