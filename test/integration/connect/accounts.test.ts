@@ -1,10 +1,12 @@
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
+import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { userToken } from '../../harness/tokens.ts';
-import { ADA, startWorld, TOKEN_SECRET } from './setup.ts';
+import { createTestBrowser, SAYS, type TestBrowser } from './browser.ts';
+import { ADA, startWorld, TOKEN_SECRET, type WorldOptions } from './setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {
@@ -17,9 +19,9 @@ const BOB = { ...ADA, userId: 'bob' };
 const ISSUES = { toolId: 'issues', connectorId: 'tracker' };
 
 /** A tracker that ada and bob have connected, and notes that nobody has. */
-async function world() {
+async function world(more: Partial<WorldOptions> = {}) {
   const notes = createApiKeyConnector({ id: 'notes-key' }, { guardedFetch: createGuardedFetch() });
-  const here = await startWorld({ redisUrl: redis.url, services: () => ({ notes }) });
+  const here = await startWorld({ redisUrl: redis.url, services: () => ({ notes }), ...more });
   for (const owner of [ADA, BOB])
     await here.vault.save({ ...owner, ...ISSUES }, { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer' });
   return here;
@@ -80,4 +82,131 @@ test('an unknown service is not found', async () => {
       body: { code: 'not_found' },
     });
   expect(await here.held()).toBeDefined();
+});
+
+describe('the page of a person', () => {
+  const PAGE = '/auth/accounts';
+  const EMPTY = 'You have not connected any account.';
+
+  /** A browser whose person is signed in and sees their accounts. */
+  async function entered(here: Awaited<ReturnType<typeof world>>, user: string) {
+    const browser = createTestBrowser(here);
+    return { browser, shown: await browser.enter(PAGE, user) };
+  }
+
+  const ask = (browser: TestBrowser) => browser.open(`${PAGE}/issues/disconnect`);
+
+  test('asks who it is, and shows the accounts of that person', async () => {
+    const here = await world();
+    await here.vault.save(
+      { ...ADA, ...ISSUES },
+      {
+        kind: 'oauth2',
+        accessToken: 'token-a',
+        refreshToken: 'token-b',
+        tokenType: 'Bearer',
+        scope: 'read write',
+      },
+    );
+    const browser = createTestBrowser(here);
+    const outside = await browser.open(PAGE);
+    expect([outside.status, outside.heading]).toEqual([200, SAYS.signIn]);
+    expect(outside.html).not.toContain('Service issues');
+    const shown = await browser.enter(PAGE, 'ada');
+    expect([shown.status, shown.heading]).toEqual([200, 'Your connected accounts']);
+    for (const said of ['Service issues', 'ada', '>read<', '>write<', 'Renewed automatically'])
+      expect(shown.html).toContain(said);
+    for (const unsaid of ['Service notes', 'token-a', 'token-b', '<script'])
+      expect(shown.html).not.toContain(unsaid);
+    expect(shown.hops.join()).not.toContain('ada');
+    expect(shown.headers.get('cache-control')).toBe('no-store');
+    expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  test('disconnects after a confirmation, as the call does, and once', async () => {
+    const here = await world();
+    const { browser } = await entered(here, 'ada');
+    const confirm = await ask(browser);
+    expect(confirm.heading).toBe('Disconnect Service issues?');
+    expect(await here.held()).toBeDefined();
+    const done = await browser.submit(confirm, 'disconnect');
+    expect([done.status, done.heading]).toEqual([200, 'Service issues is disconnected']);
+    expect(await here.held()).toBeUndefined();
+    expect(await here.held('issues', BOB)).toBeDefined();
+    expect(here.tracker.revocations()).toBe(1);
+    const event = { type: 'disconnected', ...ISSUES, tenant: ADA.tenant, revoked: 'revoked' };
+    expect(here.events.at(-1)).toEqual(event);
+
+    const again = await browser.submit(confirm, 'disconnect');
+    expect([again.status, again.html]).toEqual([200, expect.stringContaining('No access to')]);
+    expect(here.tracker.revocations()).toBe(1);
+    expect((await ask(browser)).html).toContain('No access to');
+    expect((await browser.open(PAGE)).html).toContain(EMPTY);
+  });
+
+  test('shows and disconnects nothing of another person', async () => {
+    const here = await world();
+    await here.vault.remove({ ...BOB, ...ISSUES });
+    const [{ browser: adas }, { browser: bobs, shown }] = [
+      await entered(here, 'ada'),
+      await entered(here, 'bob'),
+    ];
+    expect(shown.html).toContain(EMPTY);
+    const confirm = await ask(adas);
+    const form = confirm.forms.get('disconnect');
+    // The form of one browser is no form of another.
+    const stolen = await bobs.post(form?.action ?? '', form?.fields ?? {});
+    expect([stolen.status, stolen.heading]).toEqual([403, SAYS.refused]);
+    expect((await ask(bobs)).html).toContain('No access to');
+    expect(await here.held()).toBeDefined();
+    expect(here.tracker.revocations()).toBe(0);
+  });
+
+  test('takes no form without its token, from elsewhere, or without a session', async () => {
+    const here = await world();
+    const { browser } = await entered(here, 'ada');
+    const { action = '', fields = {} } = (await ask(browser)).forms.get('disconnect') ?? {};
+    const evil = { headers: { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' } };
+    for (const refused of [
+      await browser.post(action, {}),
+      await browser.post(action, { csrf: 'x'.repeat(43) }),
+      await browser.post(action, fields, evil),
+      await createTestBrowser(here).post(action, fields),
+    ])
+      expect([refused.status, refused.heading]).toEqual([403, SAYS.refused]);
+    expect(await here.held()).toBeDefined();
+
+    const shown = await browser.open(PAGE);
+    const out = await browser.submit(shown, 'sign-out');
+    expect(out.heading).toBe(SAYS.signIn);
+    expect((await browser.open(PAGE)).heading).toBe(SAYS.signIn);
+    expect((await browser.post(action, fields)).status).toBe(403);
+    expect(await here.held()).toBeDefined();
+  });
+
+  test('says so for a service that does not exist', async () => {
+    const here = await world();
+    const { browser } = await entered(here, 'ada');
+    for (const path of [`${PAGE}/unknown/disconnect`, `${PAGE}/__proto__/disconnect`, `${PAGE}/issues`])
+      expect(await browser.open(path)).toMatchObject({ status: 404, heading: SAYS.notFound });
+  });
+
+  test('exists only where people sign in', async () => {
+    const here = await world({ identity: createBoundIdentity('https://app.example/bind') });
+    for (const path of [PAGE, `${PAGE}/issues/disconnect`])
+      expect(await createTestBrowser(here).open(path)).toMatchObject({
+        status: 404,
+        heading: 'Accounts are not shown here',
+      });
+  });
+
+  test('is linked from the page of an account that was just connected', async () => {
+    const here = await world();
+    const { path } = await here.ask();
+    const browser = createTestBrowser(here);
+    const left = await browser.submit(await browser.enter(path, 'ada'), 'start');
+    const done = await browser.open(await browser.walk(left, 'ada-at-tracker'));
+    expect(done.heading).toBe(SAYS.connected());
+    expect(done.html).toContain(`href="${PAGE}"`);
+  });
 });

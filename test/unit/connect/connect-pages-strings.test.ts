@@ -26,6 +26,7 @@ const FIELDS: readonly FormField[] = [
 /** What functions are called with that take no names, by a part of their path. */
 const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   '.wait': [1, 7],
+  '.day': [Date.UTC(2026, 0, 15)],
   '.timeLeft': [1_000, 120_000, 7_200_000, 172_800_000],
   '.hint': FIELDS,
   '.fault': FAULTS,

@@ -19,6 +19,7 @@ const ID = 'el_1f3kq7w2m9t8xv5b4n6c0z';
 const proceed = { action: `/auth/connect/${ID}/start`, csrf: 'proceed-token' };
 const decline = { action: `/auth/connect/${ID}/decline`, csrf: 'decline-token' };
 const signIn = { action: `/auth/connect/${ID}/sign-in`, csrf: 'sign-in-token' };
+const signOut = { action: '/auth/accounts/sign-out', csrf: 'sign-out-token' };
 const retry = `/auth/connect/${ID}`;
 const requestId = 'req_7Qk2mZr9';
 
@@ -54,6 +55,55 @@ const long = {
 export const SAMPLES: Readonly<Record<string, ConnectView>> = {
   'sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation' },
   'dev-sign-in': { page: 'dev-sign-in', signIn },
+  accounts: {
+    page: 'accounts',
+    person: 'ada@example.com',
+    accounts: [
+      {
+        service: 'Issue tracker',
+        state: 'connected',
+        savedAt: Date.UTC(2026, 0, 15),
+        scopes: ['issues:read', 'issues:write', 'offline_access'],
+        renews: true,
+        disconnect: '/auth/accounts/tracker/disconnect',
+      },
+      {
+        service: long.service,
+        state: 'reconnect_required',
+        savedAt: Date.UTC(2025, 10, 3),
+        scopes: [],
+        renews: false,
+        disconnect: '/auth/accounts/long/disconnect',
+      },
+      { service: 'Notes', state: 'connected', scopes: [], disconnect: '/auth/accounts/notes/disconnect' },
+    ],
+    signOut,
+  },
+  'accounts-none': { page: 'accounts', person: 'ada@example.com', accounts: [], signOut },
+  'accounts-sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation', leadsTo: 'accounts' },
+  disconnect: {
+    page: 'disconnect',
+    service: 'Issue tracker',
+    person: 'ada@example.com',
+    proceed: { action: '/auth/accounts/tracker/disconnect', csrf: 'disconnect-token' },
+  },
+  disconnected: {
+    page: 'disconnected',
+    service: 'Issue tracker',
+    revoked: 'revoked',
+  },
+  'disconnected-unsupported': {
+    page: 'disconnected',
+    service: 'Issue tracker',
+    revoked: 'unsupported',
+  },
+  'disconnected-unavailable': {
+    page: 'disconnected',
+    service: long.service,
+    revoked: 'unavailable',
+  },
+  'disconnected-before': { page: 'disconnected', service: 'Issue tracker' },
+  'accounts-elsewhere': { page: 'accounts-elsewhere' },
   consent,
   'consent-unknown': {
     page: 'consent',
@@ -97,6 +147,7 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
     elicitationId: ID,
     tell: ['https://chat.example.com', 'http://localhost:3000'],
   },
+  'done-accounts': { page: 'done', service: 'Issue tracker', hasAccountsPage: true },
   'done-bare': { page: 'done' },
   'done-kept': { page: 'done', service: 'Issue tracker', kept: true },
   'done-kept-bare': { page: 'done', kept: true },

@@ -41,7 +41,10 @@ function unescaped(markup: string): string {
 }
 
 // Neither text nor free: names of pages and choices, and what must be a path, a URL or an origin.
-const NOT_TEXT = new Set(['page', 'reason', 'fault', 'action', 'again', 'retry', 'url', 'tell']);
+const NOT_TEXT = new Set([
+  ...['page', 'reason', 'fault', 'state', 'revoked', 'leadsTo'],
+  ...['action', 'again', 'retry', 'disconnect', 'url', 'tell'],
+]);
 
 /** The view with `text` in every place that external text can reach. */
 function filledWith(view: ConnectView, text: string): ConnectView {
@@ -98,7 +101,10 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
     expect(page.html).not.toMatch(/<(?:img|link|iframe|object|embed|base)\b/u);
     expect(skeletonOf(page.html).join('')).not.toMatch(/\s(?:style|src|on\w+)=/u);
     const addresses = [...page.html.matchAll(/\s(?:href|action)="([^"]*)"/gu)].map(([, address]) => address);
-    const own = name === 'continue' ? /^https:\/\/issues\.example\.com\// : /^\/auth\/(?:connect|answer)\//;
+    const own =
+      name === 'continue'
+        ? /^https:\/\/issues\.example\.com\//
+        : /^\/auth\/(?:connect\/|answer\/|accounts\b)/;
     for (const address of addresses) expect(address).toMatch(own);
   });
 

@@ -1,10 +1,10 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
-import { SealError } from '@parley/shared/vault/seal';
 import type { Vault } from '@parley/shared/vault/vault';
 import { z } from 'zod';
 import { userOf } from '../../http/reply.ts';
 import { bearer, json, type Route, route, type Surface } from '../../http/route.ts';
+import { readAccount } from './account-state.ts';
 import { type DisconnectDeps, disconnect } from './disconnect.ts';
 import type { ConnectTargets, CredentialTarget } from './targets.ts';
 
@@ -70,7 +70,7 @@ function listRoute({ targets, vault }: AccountsDeps): Route {
     async handle({ caller, admitted }) {
       const owner = userOf(caller);
       await admitted;
-      const accounts = await Promise.all(targets.credentials().map((one) => readAccount(vault, owner, one)));
+      const accounts = await Promise.all(targets.credentials().map((one) => accountOf(vault, owner, one)));
       return json(200, { accounts });
     },
   });
@@ -102,23 +102,15 @@ function disconnectRoute(deps: AccountsDeps): Route {
   });
 }
 
-async function readAccount(
+async function accountOf(
   vault: Pick<Vault, 'read'>,
   owner: Owner,
   target: CredentialTarget,
 ): Promise<Account> {
   const { toolId, service } = target;
-  const stored = await vault.read(refOf(owner, target)).catch((error: unknown) => {
-    if (error instanceof SealError) return 'sealed' as const;
-    throw error;
-  });
+  const stored = await readAccount(vault, owner, target);
   if (stored === undefined) return { toolId, service, state: 'not_connected' };
-  // A credential that does not open is of no use to any call.
-  if (stored === 'sealed') return { toolId, service, state: 'reconnect_required' };
-  const state = stored.state === 'usable' ? 'connected' : stored.state;
-  return { toolId, service, state, connectedAt: new Date(stored.savedAt).toISOString() };
-}
-
-function refOf({ tenant, userId }: Owner, { toolId, connector }: CredentialTarget) {
-  return { tenant, userId, toolId, connectorId: connector.id };
+  const { state, savedAt } = stored;
+  if (savedAt === undefined) return { toolId, service, state };
+  return { toolId, service, state, connectedAt: new Date(savedAt).toISOString() };
 }

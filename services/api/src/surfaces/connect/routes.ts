@@ -1,5 +1,11 @@
 import { userOf } from '../../http/reply.ts';
 import { bearer, jsonBody, type Route, rawBody, route, type Surface } from '../../http/route.ts';
+import {
+  confirmDisconnect,
+  disconnectAccount,
+  showAccounts,
+  signOutOfAccounts,
+} from './handlers/accounts.ts';
 import { decline, start, takeSecret } from './handlers/act.ts';
 import { BindingReport, complete } from './handlers/binding.ts';
 import { callback } from './handlers/callback.ts';
@@ -27,6 +33,11 @@ const PAGES: readonly PageRoute<Parts>[] = [
   { method: 'POST', path: '/auth/connect/:id/decline', handle: decline },
   { method: 'GET', path: '/auth/connect/:id/waiting', handle: waiting },
   { method: 'GET', path: '/auth/callback/:id', handle: callback },
+  { method: 'GET', path: '/auth/accounts', handle: showAccounts, readsOnly: true },
+  { method: 'POST', path: '/auth/accounts/sign-in', handle: signIn },
+  { method: 'POST', path: '/auth/accounts/sign-out', handle: signOutOfAccounts },
+  { method: 'GET', path: '/auth/accounts/:id/disconnect', handle: confirmDisconnect },
+  { method: 'POST', path: '/auth/accounts/:id/disconnect', handle: disconnectAccount },
 ];
 const WEBHOOKS = { method: 'POST', path: '/auth/webhooks/:id' } as const;
 const COMPLETE = { method: 'POST', path: '/auth/complete' } as const;

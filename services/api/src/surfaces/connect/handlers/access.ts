@@ -3,7 +3,7 @@ import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import { hasBrought } from '../flows/ending.ts';
 import type { Person } from '../identity/identity.ts';
-import { connectPath, isOnOurPage } from '../own-pages.ts';
+import { isOnOurPage, pathAfterSignIn } from '../own-pages.ts';
 import type { ConnectView } from '../pages/view.ts';
 import type { ConnectTarget } from '../targets.ts';
 import type { Parts } from './parts.ts';
@@ -113,7 +113,7 @@ export async function endedView(parts: Parts, row: Row, target?: ConnectTarget):
 
 /** The page after a credential was connected. */
 export function doneView(
-  { notifyOrigins }: Parts,
+  { notifyOrigins, identity }: Parts,
   elicitationId: string,
   target: ConnectTarget,
   withheldScopes: readonly string[] = [],
@@ -122,22 +122,24 @@ export function doneView(
     page: 'done',
     ...(target.kind === 'credential' && { service: target.service }),
     elicitationId,
+    ...(identity.type !== 'bound' && { hasAccountsPage: true }),
     ...(notifyOrigins.length > 0 && { tell: notifyOrigins }),
     ...(withheldScopes.length > 0 && { withheldScopes }),
   };
 }
 
-/** The sign-in page. `anew` makes the provider ask again, even if a person is signed in there. */
+/** The sign-in page for a question; for the accounts when `id` is empty. `anew` makes the provider ask again, even if a person is signed in there. */
 export function signInView(
   { identity }: Parts,
   { browser }: { readonly browser: Pick<Visit['browser'], 'id'> },
   id: string,
   anew = false,
 ): ConnectView {
-  const signIn = buildFormTarget(browser, `${connectPath(id)}/sign-in${anew ? '?anew=1' : ''}`);
+  const signIn = buildFormTarget(browser, `${pathAfterSignIn(id)}/sign-in${anew ? '?anew=1' : ''}`);
+  const leadsTo = id === '' ? ({ leadsTo: 'accounts' } as const) : {};
   return identity.type === 'provider'
-    ? { page: 'sign-in', signIn, organisation: identity.organisation }
-    : { page: 'dev-sign-in', signIn };
+    ? { page: 'sign-in', signIn, organisation: identity.organisation, ...leadsTo }
+    : { page: 'dev-sign-in', signIn, ...leadsTo };
 }
 
 export function mismatchView(browser: Pick<Visit['browser'], 'id'>, id: string): ConnectView {

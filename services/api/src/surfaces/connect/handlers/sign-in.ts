@@ -2,7 +2,7 @@ import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { fingerprintOf } from '../flows/browser.ts';
 import { type Flow, signInName } from '../flows/flows.ts';
 import type { Person, ProviderIdentity } from '../identity/identity.ts';
-import { connectPath } from '../own-pages.ts';
+import { connectPath, pathAfterSignIn } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
 import { findAsked, isSame, mismatchView, signInView } from './access.ts';
@@ -10,13 +10,16 @@ import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
 import { type PageReply, page, single, type Visit } from './visit.ts';
 
-/** `POST /auth/connect/:id/sign-in`: redirects to the sign-in, or signs in with the name that was typed. */
+/**
+ * `POST /auth/connect/:id/sign-in` and, without an id, `POST /auth/accounts/sign-in`: redirects to the sign-in, or signs in with the name
+ * that was typed.
+ */
 export async function signIn(parts: Parts, visit: Visit): Promise<PageReply> {
   const { identity } = parts;
   const id = visit.param;
-  const form = await readForm(parts, visit, connectPath(id));
+  const form = await readForm(parts, visit, pathAfterSignIn(id));
   if ('view' in form) return page(form.view);
-  if (identity.type === 'bound' || (await findAsked(parts, id)) === undefined)
+  if (identity.type === 'bound' || (id !== '' && (await findAsked(parts, id)) === undefined))
     return page({ page: 'not-found' });
   if (identity.type === 'provider') return leave(parts, visit, identity);
   const person = identity.person(single(form.fields, FORM_FIELDS.user) ?? '');
@@ -33,7 +36,7 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   const name = signInName(single(visit.query, 'state') ?? '');
   const found = await flows.find(name);
   // For example a reload. The browser that came first is signed in already, and no other browser is.
-  if (found?.taken === true) return { type: 'moved', path: connectPath(found.flow.elicitationId) };
+  if (found?.taken === true) return { type: 'moved', path: pathAfterSignIn(found.flow.elicitationId) };
   if (found === undefined || found.flow.browser !== fingerprintOf(visit.browser))
     return failed(parts, visit, undefined, 'the sign-in belongs to another browser, or to none');
   const { elicitationId } = found.flow;
@@ -72,12 +75,12 @@ async function leave(parts: Parts, visit: Visit, identity: ProviderIdentity): Pr
   return page({ page: 'continue', url: start.url, origin: new URL(start.url).origin });
 }
 
-/** Signs a person in, and shows the question if they own it. */
+/** Signs a person in, and shows the question if they own it, or their accounts. */
 async function arrive(parts: Parts, visit: Visit, id: string, person: Person): Promise<PageReply> {
   const browserId = await parts.sessions.signIn(visit.browser, person);
   const asked = await findAsked(parts, id);
   if (asked === undefined || isSame(asked.owner, person))
-    return { type: 'moved', path: connectPath(id), browserId };
+    return { type: 'moved', path: pathAfterSignIn(id), browserId };
   parts.onEvent({ type: 'mismatch', elicitationId: id, tenant: asked.owner.tenant });
   return page((await counted(parts, visit)) ?? mismatchView({ id: browserId }, id), browserId);
 }
@@ -94,14 +97,14 @@ function failed(
     type: 'failed',
     code: 'sign_in',
     detail,
-    ...(elicitationId !== undefined && { elicitationId }),
+    ...(elicitationId !== undefined && elicitationId !== '' && { elicitationId }),
     ...(providerError !== undefined && { providerError }),
   });
   return page({
     page: 'failed',
     reason: 'sign-in',
     requestId: visit.requestId,
-    ...(elicitationId !== undefined && { retry: connectPath(elicitationId) }),
+    ...(elicitationId !== undefined && { retry: pathAfterSignIn(elicitationId) }),
     ...(providerError !== undefined && { providerError }),
   });
 }

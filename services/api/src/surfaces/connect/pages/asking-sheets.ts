@@ -24,21 +24,21 @@ const USER_ID_LENGTH_MAX = 255;
 const PROCEED_ID = 'proceed';
 
 /** Who are you? */
-export function signInSheet(view: AskingView<'sign-in'>, { signIn }: PageStrings): Sheet {
+export function signInSheet(view: AskingView<'sign-in'>, { signIn, accounts }: PageStrings): Sheet {
   return {
     status: 200,
     title: plain(signIn.title),
     mark: 'person',
-    body: html`${paragraph(signIn.why, 'lead')}
+    body: html`${paragraph(view.leadsTo === 'accounts' ? accounts.signInWhy : signIn.why, 'lead')}
 ${paragraph(signIn.where(name(view.organisation)))}
 ${actions(buttonForm(view.signIn, signIn.button))}`,
   };
 }
 
 /** Who do you say you are? */
-export function devSignInSheet(view: AskingView<'dev-sign-in'>, { devSignIn }: PageStrings): Sheet {
+export function devSignInSheet(view: AskingView<'dev-sign-in'>, { devSignIn, accounts }: PageStrings): Sheet {
   const field = html`<label for="user">${devSignIn.label}</label>
-<p class="help" id="user-help">${devSignIn.help}</p>
+<p class="help" id="user-help">${view.leadsTo === 'accounts' ? accounts.devSignInHelp : devSignIn.help}</p>
 <input id="user" name="${FORM_FIELDS.user}" required maxlength="${USER_ID_LENGTH_MAX}" autocapitalize="none" spellcheck="false" aria-describedby="user-help">
 <button>${devSignIn.button}</button>`;
   return {

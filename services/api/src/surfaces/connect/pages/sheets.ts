@@ -1,3 +1,4 @@
+import { accountsSheet, disconnectedSheet, disconnectSheet } from './accounts/sheets.ts';
 import { answerEntrySheet, answerSheet } from './answer/sheets.ts';
 import { consentSheet, devSignInSheet, secretSheet, signInSheet } from './asking-sheets.ts';
 import {
@@ -20,6 +21,14 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Sheet {
       return signInSheet(view, strings);
     case 'dev-sign-in':
       return devSignInSheet(view, strings);
+    case 'accounts':
+      return accountsSheet(view, strings);
+    case 'disconnect':
+      return disconnectSheet(view, strings);
+    case 'disconnected':
+      return disconnectedSheet(view, strings);
+    case 'accounts-elsewhere':
+      return noticeSheet(404, 'person', strings.accounts.elsewhere);
     case 'consent':
       return consentSheet(view, strings);
     case 'secret':

@@ -1,3 +1,4 @@
+import { GERMAN_ACCOUNTS } from './accounts/strings-de.ts';
 import { GERMAN_ANSWER } from './answer/strings-de.ts';
 import { html } from './html.ts';
 import type { PageStrings } from './strings.ts';
@@ -70,6 +71,7 @@ export const GERMAN: PageStrings = {
     onceProceed: 'Senden',
   },
   answer: GERMAN_ANSWER,
+  accounts: GERMAN_ACCOUNTS,
   continue: {
     title: (host) => html`Weiter zu ${host}`,
     lead: 'Sie werden weitergeleitet zu',

@@ -1,3 +1,4 @@
+import { ENGLISH_ACCOUNTS } from './accounts/strings-en.ts';
 import { ENGLISH_ANSWER } from './answer/strings-en.ts';
 import { html } from './html.ts';
 import type { PageStrings } from './strings.ts';
@@ -66,6 +67,7 @@ export const ENGLISH: PageStrings = {
     onceProceed: 'Send',
   },
   answer: ENGLISH_ANSWER,
+  accounts: ENGLISH_ACCOUNTS,
   continue: {
     title: (host) => html`Continue to ${host}`,
     lead: 'You are being sent to',

@@ -1,10 +1,10 @@
+import type { AccountStrings } from './accounts/strings.ts';
 import type { AnswerStrings } from './answer/strings.ts';
 import type { Html } from './html.ts';
-import type { Notice } from './notice.ts';
+import type { Around1, Notice } from './notice.ts';
 import type { ConnectView } from './view.ts';
 
-/** A sentence as it is, or around names that were made markup already. */
-type Around1 = (name: Html) => Html;
+/** A sentence around two names. */
 type Around2 = (first: Html, second: Html) => Html;
 
 export type FailureReason = Extract<ConnectView, { page: 'failed' }>['reason'];
@@ -73,6 +73,7 @@ export interface PageStrings {
     readonly onceProceed: string;
   };
   readonly answer: AnswerStrings;
+  readonly accounts: AccountStrings;
   readonly continue: {
     readonly title: Around1;
     readonly lead: string;

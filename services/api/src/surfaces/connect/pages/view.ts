@@ -18,12 +18,53 @@ export interface FormTarget {
   readonly csrf: string;
 }
 
+/** A connected account, as its person sees it. */
+export interface ShownAccount {
+  readonly service: string;
+  readonly state: 'connected' | 'reconnect_required';
+  /** When it was connected or last renewed, in ms; absent when that is not known. */
+  readonly savedAt?: number;
+  /** Technical names; empty when they are not known. */
+  readonly scopes: readonly string[];
+  /** Whether the access is renewed by itself; absent when that is not known. */
+  readonly renews?: boolean;
+  /** Path of the page that asks to confirm. */
+  readonly disconnect: string;
+}
+
+/** What a service did with an access that was deleted here. */
+export type DisconnectedAs = 'revoked' | 'unsupported' | 'unavailable';
+
 /** A hosted page, as data. */
 export type ConnectView =
   /** The person has to sign in first: explains why, and leads to the deployer's sign-in. */
-  | { readonly page: 'sign-in'; readonly signIn: FormTarget; readonly organisation: string }
+  | {
+      readonly page: 'sign-in';
+      readonly signIn: FormTarget;
+      readonly organisation: string;
+      /** What the person gets to see; a question when absent. */
+      readonly leadsTo?: 'accounts';
+    }
   /** Development only: the person types who they are. */
-  | { readonly page: 'dev-sign-in'; readonly signIn: FormTarget }
+  | { readonly page: 'dev-sign-in'; readonly signIn: FormTarget; readonly leadsTo?: 'accounts' }
+  /** The connected accounts of a person. */
+  | {
+      readonly page: 'accounts';
+      readonly person: string;
+      readonly accounts: readonly ShownAccount[];
+      readonly signOut: FormTarget;
+    }
+  /** Asks to confirm. */
+  | {
+      readonly page: 'disconnect';
+      readonly service: string;
+      readonly person: string;
+      readonly proceed: FormTarget;
+    }
+  /** `revoked` is what the service did; absent when nothing was stored any more. */
+  | { readonly page: 'disconnected'; readonly service: string; readonly revoked?: DisconnectedAs }
+  /** Nobody signs in on these pages. */
+  | { readonly page: 'accounts-elsewhere' }
   /** What will happen, before it does. `decline` and `proceed` are posts. */
   | {
       readonly page: 'consent';
@@ -80,6 +121,8 @@ export type ConnectView =
       readonly kept?: true;
       /** Scopes that were asked for and not granted. */
       readonly withheldScopes?: readonly string[];
+      /** There is a page with the person's accounts. */
+      readonly hasAccountsPage?: true;
       /** Id of the elicitation, sent as a hint to the page that opened this one. */
       readonly elicitationId?: string;
       /** Origins of pages that get the hint. */

@@ -1,3 +1,4 @@
+import { accountsLink } from './accounts/sheets.ts';
 import { html } from './html.ts';
 import type { Sheet } from './layout.ts';
 import {
@@ -70,7 +71,8 @@ ${
 ${scopeList(withheld, 'below')}
 ${paragraph(done.withheldNext)}`
 }
-${paragraph(common.close)}`,
+${paragraph(common.close)}
+${view.hasAccountsPage === true ? accountsLink(strings) : undefined}`,
   };
 }
 

@@ -1,0 +1,41 @@
+import type { Credential } from '@parley/shared/domain/credential';
+import type { Owner } from '@parley/shared/domain/ids';
+import { SealError } from '@parley/shared/vault/seal';
+import type { Vault } from '@parley/shared/vault/vault';
+import type { CredentialTarget } from './targets.ts';
+
+/** A stored account, without anything secret. */
+export interface StoredAccount {
+  /** `reconnect_required`: the service refuses the credential, or it cannot be opened any more. */
+  readonly state: 'connected' | 'reconnect_required';
+  /** When the credential was stored or last renewed, in ms; absent when it cannot be opened. */
+  readonly savedAt?: number;
+  /** Granted scopes by their technical names; empty when they are not known. */
+  readonly scopes: readonly string[];
+  /** Whether Parley can renew the access by itself; absent when that is not known. */
+  readonly renews?: boolean;
+}
+
+/** The account of a person at a service; undefined when none is connected. Throws `unavailable`. */
+export async function readAccount(
+  vault: Pick<Vault, 'read'>,
+  { tenant, userId }: Owner,
+  { toolId, connector }: Pick<CredentialTarget, 'toolId' | 'connector'>,
+): Promise<StoredAccount | undefined> {
+  try {
+    const stored = await vault.read({ tenant, userId, toolId, connectorId: connector.id });
+    if (stored === undefined) return undefined;
+    const { state, savedAt, credential } = stored;
+    return { state: state === 'usable' ? 'connected' : state, savedAt, ...grantOf(credential.reveal()) };
+  } catch (error) {
+    // A credential that does not open is of no use to any call.
+    if (error instanceof SealError) return { state: 'reconnect_required', scopes: [] };
+    throw error;
+  }
+}
+
+function grantOf(credential: Credential): Pick<StoredAccount, 'scopes' | 'renews'> {
+  if (credential.kind !== 'oauth2') return { scopes: [] };
+  const { scope = '', refreshToken } = credential;
+  return { scopes: scope.split(' ').filter((one) => one !== ''), renews: refreshToken !== undefined };
+}

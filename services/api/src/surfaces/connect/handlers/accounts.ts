@@ -1,0 +1,100 @@
+import { readAccount } from '../account-state.ts';
+import { disconnect } from '../disconnect.ts';
+import type { Person } from '../identity/identity.ts';
+import { ACCOUNTS_PATH } from '../own-pages.ts';
+import type { ConnectView } from '../pages/view.ts';
+import type { CredentialTarget } from '../targets.ts';
+import { signInView } from './access.ts';
+import { readForm } from './form.ts';
+import type { Parts } from './parts.ts';
+import { buildFormTarget, type PageReply, page, type Visit } from './visit.ts';
+
+/** The sign-in for the accounts page leads to no question. */
+const NO_QUESTION = '';
+
+/** `GET /auth/accounts`: the accounts that the signed-in person has connected. */
+export async function showAccounts(parts: Parts, visit: Visit): Promise<PageReply> {
+  const admitted = await admit(parts, visit);
+  if ('view' in admitted) return page(admitted.view);
+  const { person } = admitted;
+  await parts.callLimits.call({ kind: 'user', ...ownerOf(person) }, false);
+  const found = await Promise.all(
+    parts.targets.credentials().map(async (target) => {
+      const account = await readAccount(parts.vault, person, target);
+      const { service, toolId } = target;
+      return account && { ...account, service, disconnect: disconnectPath(toolId) };
+    }),
+  );
+  return page({
+    page: 'accounts',
+    person: person.name,
+    accounts: found.filter((account) => account !== undefined),
+    signOut: buildFormTarget(visit.browser, `${ACCOUNTS_PATH}/sign-out`),
+  });
+}
+
+/** `GET /auth/accounts/:id/disconnect`: asks the person to confirm. Changes nothing. */
+export async function confirmDisconnect(parts: Parts, visit: Visit): Promise<PageReply> {
+  const admitted = await admit(parts, visit);
+  if ('view' in admitted) return page(admitted.view);
+  await parts.callLimits.call({ kind: 'user', ...ownerOf(admitted.person) }, false);
+  const target = findTarget(parts, visit);
+  if (target === undefined) return page({ page: 'not-found' });
+  const { service, toolId } = target;
+  if ((await readAccount(parts.vault, admitted.person, target)) === undefined)
+    return page({ page: 'disconnected', service });
+  return page({
+    page: 'disconnect',
+    service,
+    person: admitted.person.name,
+    proceed: buildFormTarget(visit.browser, disconnectPath(toolId)),
+  });
+}
+
+/** `POST /auth/accounts/:id/disconnect`: deletes and revokes the credential. Sent again, it changes nothing. */
+export async function disconnectAccount(parts: Parts, visit: Visit): Promise<PageReply> {
+  const form = await readForm(parts, visit, ACCOUNTS_PATH);
+  if ('view' in form) return page(form.view);
+  const admitted = await admit(parts, visit);
+  if ('view' in admitted) return page(admitted.view);
+  await parts.callLimits.call({ kind: 'user', ...ownerOf(admitted.person) }, true);
+  const target = findTarget(parts, visit);
+  if (target === undefined) return page({ page: 'not-found' });
+  const revoked = await disconnect(parts, admitted.person, target);
+  return page({
+    page: 'disconnected',
+    service: target.service,
+    ...(revoked !== undefined && { revoked }),
+  });
+}
+
+/** `POST /auth/accounts/sign-out`: signs out, and shows the sign-in for another person. */
+export async function signOutOfAccounts(parts: Parts, visit: Visit): Promise<PageReply> {
+  const form = await readForm(parts, visit, ACCOUNTS_PATH);
+  if ('view' in form) return page(form.view);
+  if (parts.identity.type === 'bound') return page({ page: 'accounts-elsewhere' });
+  const id = await parts.sessions.signOut(visit.browser);
+  return page(signInView(parts, { browser: { id } }, NO_QUESTION, true), id);
+}
+
+/** The signed-in person; the page for everybody else. */
+async function admit(
+  parts: Parts,
+  visit: Visit,
+): Promise<{ readonly person: Person } | { readonly view: ConnectView }> {
+  if (parts.identity.type === 'bound') return { view: { page: 'accounts-elsewhere' } };
+  const person = await parts.sessions.person(visit.browser);
+  return person === undefined ? { view: signInView(parts, visit, NO_QUESTION) } : { person };
+}
+
+function findTarget({ targets }: Parts, { param }: Visit): CredentialTarget | undefined {
+  return targets.credentials().find(({ toolId }) => toolId === param);
+}
+
+function disconnectPath(toolId: string): string {
+  return `${ACCOUNTS_PATH}/${toolId}/disconnect`;
+}
+
+function ownerOf({ tenant, userId }: Person) {
+  return { tenant, userId };
+}

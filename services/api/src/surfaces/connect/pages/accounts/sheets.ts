@@ -1,0 +1,86 @@
+import { ACCOUNTS_PATH } from '../../own-pages.ts';
+import { type Html, html } from '../html.ts';
+import type { Sheet } from '../layout.ts';
+import {
+  actions,
+  buttonForm,
+  buttonLink,
+  facts,
+  name,
+  ownPath,
+  paragraph,
+  plain,
+  scopeList,
+} from '../parts.ts';
+import type { PageStrings } from '../strings.ts';
+import type { ConnectView, ShownAccount } from '../view.ts';
+
+type AccountView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+
+/** All accounts of the person. */
+export function accountsSheet(view: AccountView<'accounts'>, { accounts: strings }: PageStrings): Sheet {
+  const { accounts, person, signOut } = view;
+  const list = html`${paragraph(strings.lead, 'lead')}
+<ul class="accounts">${accounts.map((account) => accountItem(account, strings))}</ul>`;
+  return {
+    status: 200,
+    title: plain(strings.title),
+    mark: 'link',
+    body: html`${accounts.length === 0 ? paragraph(strings.empty, 'lead') : list}
+${facts([[strings.person, name(person)]])}
+${actions(buttonForm(signOut, strings.signOut, 'plain'))}`,
+  };
+}
+
+function accountItem(account: ShownAccount, strings: PageStrings['accounts']): Html {
+  const { service, state, savedAt, scopes, renews } = account;
+  return html`<li><h2>${name(service)}</h2>
+${facts([
+  [strings.state, plain(strings.states[state])],
+  savedAt === undefined ? undefined : [strings.savedAt, plain(strings.day(savedAt))],
+  scopes.length === 0 ? undefined : [strings.scopes, scopeList(scopes)],
+  renews === undefined ? undefined : [strings.renewal, plain(renews ? strings.renews : strings.endsByItself)],
+])}
+<a class="button plain" href="${ownPath(account.disconnect)}" aria-label="${strings.disconnectNamed(service)}">${strings.disconnect}</a></li>`;
+}
+
+/** Really? */
+export function disconnectSheet(view: AccountView<'disconnect'>, { accounts: strings }: PageStrings): Sheet {
+  const { confirm } = strings;
+  const service = name(view.service);
+  return {
+    status: 200,
+    title: confirm.title(plain(view.service)),
+    heading: confirm.title(service),
+    mark: 'stop',
+    body: html`${paragraph(confirm.what(service), 'lead')}
+${paragraph(confirm.next)}
+${facts([[strings.person, name(view.person)]])}
+${actions(
+  buttonForm(view.proceed, confirm.proceed),
+  html`<a class="button plain" href="${ACCOUNTS_PATH}">${confirm.back}</a>`,
+)}`,
+  };
+}
+
+/** It is disconnected, and what the service did. */
+export function disconnectedSheet(
+  { service: title, revoked }: AccountView<'disconnected'>,
+  { accounts: { disconnected } }: PageStrings,
+): Sheet {
+  const service = name(title);
+  return {
+    status: 200,
+    title: disconnected.title(plain(title)),
+    heading: disconnected.title(service),
+    mark: revoked === 'unavailable' ? 'time' : 'good',
+    body: html`${paragraph(disconnected.as[revoked ?? 'before'](service), 'lead')}
+${paragraph(disconnected.next)}
+${actions(buttonLink(ACCOUNTS_PATH, disconnected.back))}`,
+  };
+}
+
+/** The link to these pages. */
+export function accountsLink({ accounts: { link } }: PageStrings): Html {
+  return html`<p><a href="${ACCOUNTS_PATH}">${link}</a></p>`;
+}
