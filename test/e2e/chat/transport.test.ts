@@ -21,13 +21,16 @@ const attempts = new Map<string, number>();
 
 /** How many replies to pages the model has begun. */
 let replies = 0;
-const replyOf = (reply: number) => `first-${reply} ${`next-${reply} `.repeat(2 * WORDS)}last-${reply}`;
+/** While this is set, the replies that begin last until their pod ends. */
+let isEndless = false;
+const replyOf = (reply: number, words = 2 * WORDS) =>
+  `first-${reply} ${`next-${reply} `.repeat(words)}last-${reply}`;
 
 /** Asks for a seat; else repeats one word, another word for each request: as with real models, no two replies are equal. */
 function line({ userText, results }: Turn): ScriptedReply {
   if (userText === 'Hello') {
     replies += 1;
-    return { text: replyOf(replies) };
+    return { text: isEndless ? replyOf(replies, 20 * WORDS) : replyOf(replies) };
   }
   if (userText.startsWith('seat')) {
     const ask = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
@@ -312,9 +315,16 @@ await describeInChromium('a React page', (chromium) => {
       const { authorization } = await person();
       const page = await pages.open(componentInDocs(transport), authorization.slice('Bearer '.length));
       const before = replies;
-      await page.getByText('Ask').click();
+      isEndless = true;
+      const [asked] = await Promise.all([
+        page.waitForResponse((response) => response.request().method() === 'POST'),
+        page.getByText('Ask').click(),
+      ]);
       const first = await untilReply(page, before);
-      const replaced = [chats.replace(Number(chats.balancer.lastPod()), 'SIGKILL')];
+      isEndless = false;
+      // The pod that took the message serves its turn; the page has asked others whether a turn runs.
+      const owner = Number.parseInt(asked.headers()['x-parley-upstream'] ?? '', 10);
+      const replaced = [chats.replace(owner, 'SIGKILL')];
       const second = await untilReply(page, first);
       replaced.push(chats.replace(Number(chats.balancer.lastPod()), 'SIGTERM'));
       await Promise.all(replaced);

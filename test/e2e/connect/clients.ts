@@ -5,7 +5,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 import { questionsIn, textOf } from '../chat/client.ts';
 import { TAIL, TRACKER, wholeText } from './agents.ts';
 import { type RawStream, readRaw, seqOf } from './frames.ts';
-import { meet, type Person, type Question, WAIT_MS } from './person.ts';
+import { callsSeen, meet, type Person, type Question, WAIT_MS } from './person.ts';
 import type { World } from './world.ts';
 
 const REFUSED = new RegExp(`tracker__create_issue.*${TRACKER}.*Do not retry`);
@@ -113,9 +113,9 @@ export function clients(the: () => World): void {
   describe('a client that cannot show questions', () => {
     /** Expects that `run` asks no question and calls no tool. */
     async function quietly<T>(run: () => Promise<T>): Promise<T> {
-      const requests = the().tracker.counts().requests;
+      const calls = callsSeen(the());
       const result = await run();
-      expect(the().tracker.counts().requests).toBe(requests);
+      expect(callsSeen(the())).toEqual(calls);
       return result;
     }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { headingOf } from '../../integration/connect/browser.ts';
 import { questionsIn, textOf } from '../chat/client.ts';
-import { asked, everAsked, meet, type Person, type Question, type Watched } from './person.ts';
+import { asked, callsSeen, everAsked, meet, type Person, type Question, type Watched } from './person.ts';
 import { keptOf } from './vault.ts';
 import type { World } from './world.ts';
 
@@ -44,14 +44,14 @@ export function endings(the: () => World): void {
     /** Someone before the question, and how it stands when all is over. */
     async function paused(agent?: string) {
       const person = await meet(the());
-      const requests = the().tracker.counts().requests;
+      const calls = callsSeen(the());
       const turn = await person.say('file nothing', agent === undefined ? {} : { agent });
       // The hasty agent's question may have ended already.
       const question = await (agent === undefined ? asked(turn) : everAsked(turn));
       const over = async (watched: Watched) => {
         const message = await watched.done;
         expect(await keptOf(the(), person.userId)).toEqual([]);
-        expect(the().tracker.counts().requests).toBe(requests);
+        expect(callsSeen(the())).toEqual(calls);
         return { status: questionsIn(message).map(({ status }) => status), text: textOf(message), message };
       };
       return { person, turn, question, over };

@@ -135,6 +135,16 @@ function watched(stream: Stream, pod: string, leave: () => void): Watched {
   return { message: () => message, done, pod, leave };
 }
 
+/**
+ * What has reached the tracker, without the subscriptions to its list of tools: a pod opens one beside its calls and
+ * does not wait for the reply, so that one of an earlier turn may arrive at any time.
+ */
+export function callsSeen({ tracker }: World) {
+  const { withoutToken, unauthorized, methods } = tracker.counts();
+  const { 'subscriptions/listen': _subscriptions, ...calls } = methods;
+  return { withoutToken, unauthorized, calls };
+}
+
 /** Waits until the chat shows an open question. */
 export function asked({ message }: Watched): Promise<Question> {
   return waitUntil(() => questionsIn(message()).find(({ status }) => status === 'pending'), {
