@@ -11,10 +11,13 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   const last = () => messages.at(-1);
   const isRunning = () => ['running', 'waiting'].includes(last()?.state);
   let turn;
+  /** Resolves when the newest reply is no longer read. */
+  let reading;
 
   async function run(message, events) {
     turn = createTurn({ api, chatId, message, onPhase: save, onChange });
-    await turn.run(events);
+    reading = turn.run(events);
+    await reading;
     save();
     onChange();
   }
@@ -30,9 +33,17 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     onChange();
   }
 
-  /** Reads a waiting turn again, after a question that it may have waited for was answered. */
-  async function resume() {
+  async function readAgain() {
     if (last()?.state === 'waiting') await run(last());
+  }
+
+  /**
+   * Reads a waiting turn again, after a question that it may have waited for was answered. What is being read may be from
+   * before the answer.
+   */
+  async function resume() {
+    await reading;
+    await readAgain();
   }
 
   return {
@@ -78,7 +89,7 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
 
     async stop() {
       // A waiting turn has no stream that would deliver its end.
-      if (await turn.stop()) await resume();
+      if (await turn.stop()) await readAgain();
     },
 
     /** Notes which pod replied to a call, if the call concerns the newest turn. */

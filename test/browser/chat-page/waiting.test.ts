@@ -1,10 +1,11 @@
 import { createClient } from '@parley/sdk';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '../../e2e/chat/page.ts';
 import { type ChatSite, openChatSite } from '../../e2e/chat/transport-site.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
@@ -22,7 +23,7 @@ await describeInChromium('the chat page, with a turn that is detached while it w
 
   beforeAll(async () => {
     chats = await openChatSite({ script: [line], delayMs: 1, env: { PARLEY_HOLD_SECONDS: '1' } });
-    pages = await openChatPages(chats.balancer.url, ['ada', 'bob'], path);
+    pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve'], path);
   });
   afterAll(async () => {
     await pages?.stop();
@@ -34,6 +35,12 @@ await describeInChromium('the chat page, with a turn that is detached while it w
     await say(page, person);
     await keptIn(page, ['waiting']);
     return page;
+  }
+
+  async function answerElsewhere(person: string): Promise<void> {
+    const client = createClient({ baseUrl: chats.balancer.url, token: await tokenOf(person) });
+    const [asked] = (await client.list().page()).elicitations;
+    await client.answer(asked?.elicitationId ?? '', { action: 'accept', content: { answer: '14C' } });
   }
 
   const toldIn = async (page: Page) => textsOf((await keptIn(page, ['finished'])).at(-1));
@@ -53,10 +60,32 @@ await describeInChromium('the chat page, with a turn that is detached while it w
     const page = await askedIn('bob');
     await page.reload();
     await keptIn(page, ['waiting']);
-    const client = createClient({ baseUrl: chats.balancer.url, token: await tokenOf('bob') });
-    const [asked] = (await client.list().page()).elicitations;
-    await client.answer(asked?.elicitationId ?? '', { action: 'accept', content: { answer: '14C' } });
+    await answerElsewhere('bob');
     expect(await toldIn(page)).toEqual(['Let me see, bob.', 'Seated bob.']);
+    await page.context().close();
+  });
+
+  it('continues when the answer comes while the reply is read again after a reload', async () => {
+    const page = await askedIn('eve');
+    let isRead = false;
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const holdOnce = async (route: Route) => {
+      const response = await route.fetch();
+      isRead = true;
+      await held;
+      await route.fulfill({ response });
+    };
+    await page.route('**/run/api/chat/*/stream', holdOnce, { times: 1 });
+    await page.reload();
+    await waitUntil(() => isRead, { what: 'the reply from before the answer' });
+    await page.locator('elicitation-card[data-state=pending]').waitFor();
+    await answerElsewhere('eve');
+    await page.locator('elicitation-card[data-state=elsewhere]').waitFor();
+    release();
+    expect(await toldIn(page)).toEqual(['Let me see, eve.', 'Seated eve.']);
     await page.context().close();
   });
 });
