@@ -1,5 +1,6 @@
 import type { Bench } from '../bench.ts';
 import { type Measurement, median, quantile, ratiosOf } from '../measurement.ts';
+import { installPeers } from '../peers/install.ts';
 import { type PeerServers, startPeerServers } from '../peers/servers/servers.ts';
 import { type Fsync, PEERS, type Peer } from '../peers/table.ts';
 import type { Variant } from '../processes/messages.ts';
@@ -34,7 +35,7 @@ interface PeerEntrant {
  * Every round runs the publish floor, the engine on a Redis with each durability, and every peer that can be had.
  */
 export async function peers(bench: Bench): Promise<Measurement[]> {
-  const servers = await startPeerServers();
+  const servers = await startPeerServers(bench.progress);
   const entrants: Entrant[] = [];
   try {
     const floor = await enter('publish floor', 'publish', servers.redis.everysec);
@@ -45,7 +46,7 @@ export async function peers(bench: Bench): Promise<Measurement[]> {
     entrants.push(floor, engines.everysec, engines.always);
     const found: PeerEntrant[] = [];
     for (const peer of PEERS) {
-      const opened = await enterPeer(peer, servers);
+      const opened = await enterPeer(peer, servers, bench);
       bench.progress(`peers: ${peer.name} ${opened.reason ?? 'takes part'}`);
       if (opened.entrant !== undefined) entrants.push(opened.entrant);
       found.push(opened);
@@ -87,8 +88,9 @@ async function enter(
   };
 }
 
-async function enterPeer(peer: Peer, servers: PeerServers): Promise<PeerEntrant> {
+async function enterPeer(peer: Peer, servers: PeerServers, bench: Bench): Promise<PeerEntrant> {
   try {
+    if (peer.needsPackages) await installPeers(bench.progress);
     return { peer, entrant: await enter(peer.name, 'peer', await peer.start(servers), peer) };
   } catch (error) {
     return { peer, reason: reasonOf(error) };

@@ -23,6 +23,10 @@ export interface Peer {
   start(servers: PeerServers): Promise<string>;
 }
 
+function contender(name: string): URL {
+  return new URL(`./contenders/${name}.ts`, import.meta.url);
+}
+
 /** Every peer, in the order in which they run. */
 export const PEERS: readonly Peer[] = [
   {
@@ -36,5 +40,31 @@ export const PEERS: readonly Peer[] = [
       'only the worker that holds the job can answer it; no deadline (a local timer stops the wait, not the job); ' +
       'no check of the answer; events are trimmed at about 10,000 for the whole queue',
     start: async ({ redis }) => redis.everysec,
+  },
+  {
+    name: 'Postgres UPDATE and NOTIFY',
+    module: contender('postgres'),
+    beside: 'always',
+    fullCount: 1_500,
+    needsPackages: true,
+    durability:
+      'fsync at every commit (default settings), 10 connections in each process; the row survives the asker',
+    lacks:
+      'no check of the answer against a form; the deadline refuses late answers, but nothing wakes the asker at it; a ' +
+      'notification is lost while nobody listens; no replayable events. One answer wins, as with Parley',
+    start: ({ postgres }) => postgres(),
+  },
+  {
+    name: 'NATS JetStream KV',
+    module: contender('nats'),
+    beside: 'everysec',
+    fullCount: 3_000,
+    needsPackages: true,
+    durability:
+      'file storage, one replica, default sync_interval (fsync every 2 minutes); the key survives the asker',
+    lacks:
+      'no check of the answer; no deadline of a question; the answerer must know the revision, which Parley reads as a ' +
+      'part of its figure. One answer wins, and a watch can start again, as with Parley',
+    start: ({ nats }) => nats(),
   },
 ];
