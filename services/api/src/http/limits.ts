@@ -55,7 +55,12 @@ const WINDOW_SECONDS = 10;
 const PLACE_MS = 45_000;
 const RENEW_MS = 15_000;
 /** The limits of which a user has a budget or places. */
-export const USER_LIMITS = ['user-writes', 'user-reads', 'streams'] as const satisfies readonly LimitName[];
+export const USER_LIMITS = [
+  'user-writes',
+  'user-reads',
+  'user-read-bytes',
+  'streams',
+] as const satisfies readonly LimitName[];
 
 /** The limit of the answers to one elicitation. */
 export function answerLimitOf(elicitationId: string): string {
