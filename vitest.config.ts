@@ -9,6 +9,7 @@ const conditions = ['parley-source', 'node'];
 // Each of these loads several pods, or asks one for its memory.
 const LOADS = [
   'test/attacks/attacks.test.ts',
+  'test/e2e/abuse.test.ts',
   'test/e2e/three-pods.test.ts',
   'test/faults/pubsub-kill.test.ts',
   'test/faults/streams.test.ts',

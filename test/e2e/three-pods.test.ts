@@ -1,7 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMemoryFolder } from '../faults/site.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
@@ -9,16 +7,6 @@ import { type Pod, startPod, startWorker } from '../harness/processes/processes.
 import type { ManagedProcess } from '../harness/processes/start-process.ts';
 import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { compare, formatComparisons, RATIO_MAX, reportAbuse } from '../load/abuse/abuse-report.ts';
-import {
-  ABUSE_ENV,
-  ABUSE_SIZE,
-  type AbuseParties,
-  type AbuseRun,
-  runAbuse,
-  startAbuseParties,
-} from '../load/abuse/abuse-run.ts';
-import { expectedReplies } from '../load/abuse/attacks.ts';
 import { createLoad, LOAD_ENV } from '../load/run-load.ts';
 import { prove, SIZE } from '../load/size.ts';
 
@@ -27,35 +15,24 @@ const RETENTION_SECONDS = 20;
 // claimed for longer than the retention, on purpose.
 const STANDING = /:(canary|pods|pod:[^:]+|audit-(lease|done):[^:]+|claim:(stream|sweep):.*)$/;
 
-let folder: string;
 let redis: RedisServer;
-let parties: AbuseParties;
 let pods: Pod[];
 let worker: ManagedProcess;
 
 beforeAll(async () => {
-  // A slow disk would delay all writes, with abuse and without.
-  folder = await createMemoryFolder();
-  [redis, parties] = await Promise.all([startRedis({ dir: folder }), startAbuseParties()]);
+  redis = await startRedis();
   const env = {
     ...LOAD_ENV,
-    ...ABUSE_ENV,
-    PARLEY_CONFIG: parties.config,
     REDIS_URL: redis.url,
     PARLEY_RETENTION_SECONDS: String(RETENTION_SECONDS * SIZE.patience),
   };
   worker = await startWorker(env);
-  pods = await Promise.all(
-    [0, 1, 2].map(() =>
-      startPod(env, { nodeArgs: process.env.PROF ? ['--cpu-prof', '--cpu-prof-dir=/tmp/prof'] : [] }),
-    ),
-  );
+  pods = await Promise.all([0, 1, 2].map(() => startPod(env)));
 });
 
 afterAll(async () => {
   await Promise.all([...(pods ?? []).map((pod) => pod.stop()), worker?.stop()]);
-  await Promise.all([redis?.stop(), parties?.stop()]);
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  await redis?.stop();
 });
 
 it('three pods, a random one for every request: each question ends once, and nothing is lost, duplicated or leaked', {
@@ -96,45 +73,4 @@ it('three pods, a random one for every request: each question ends once, and not
   prove('Three pods, random pod for every request', formatReport(report));
   expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.acked).toBe(SIZE.elicitations);
-});
-
-describe('an abusive user and an abusive service key of another tenant', () => {
-  let run: AbuseRun;
-  beforeAll(
-    async () => {
-      run = await runAbuse({ pods, worker, redisPid: redis.pid, parties, users: 20, ...ABUSE_SIZE });
-      const history = checkHistory(run.ordinary.history.events, { graceMs: 6_000 });
-      reportAbuse(run, history);
-    },
-    SIZE.abuseMinutes * 60_000 + 20 * 60_000,
-  );
-
-  it('leave everyone else unharmed: no refusal, no error, and nothing lost', () => {
-    const { ordinary } = run;
-    expect(ordinary.refusals).toEqual([]);
-    expect(ordinary.faults).toEqual([]);
-    expect(ordinary.counts.begun).toBeGreaterThan(100);
-    expect(ordinary.counts.finished).toBe(ordinary.counts.begun);
-    const history = checkHistory(ordinary.history.events, { graceMs: 6_000 });
-    expect(history.violations, formatReport(history)).toEqual([]);
-  });
-
-  it.each(['user', 'key'] as const)(
-    'the %s is refused with the code of each limit, and never with a 5xx',
-    (mode) => {
-      const replies = run.replies[mode];
-      const missing = expectedReplies(mode).filter(
-        ([attack, reply]) => replies[attack]?.[reply] === undefined,
-      );
-      expect(missing).toEqual([]);
-      const codes = new Set(Object.values(replies).flatMap((counts) => Object.keys(counts)));
-      expect([...codes].filter((code) => code.startsWith('5') && code !== '503 pod_busy')).toEqual([]);
-    },
-  );
-
-  // Latencies are judged in a soak only.
-  it.skipIf(!SIZE.full)('leave the latency of everyone else at most doubled', () => {
-    const slower = compare(run).filter(({ ratio }) => Math.max(ratio.user, ratio.key) > RATIO_MAX);
-    expect(formatComparisons(slower), 'operations whose p99 more than doubles').toBe(formatComparisons([]));
-  });
 });

@@ -24,6 +24,7 @@ const DAILY_LIMITS = {
   PARLEY_LIMIT_USER_WRITES: '200',
   PARLEY_LIMIT_USER_READS: '200',
   PARLEY_LIMIT_USER_STORED_BYTES: '2000000',
+  PARLEY_LIMIT_SERVICE_CALLS: '300',
 } as const;
 
 /** What the pods of an abuse need in their environment, over that of other loads. */
@@ -36,6 +37,7 @@ export const ABUSE_ENV = {
   // The default suits machines of many cores.
   PARLEY_LIMIT_SERVICE_CALLS: '1200',
   // The abuser can store again and again.
+  PARLEY_RETENTION_SECONDS: '120',
   PARLEY_CONVERSATION_SECONDS: '120',
   ...(SIZE.full ? {} : DAILY_LIMITS),
 } as const;

@@ -1,0 +1,83 @@
+import { rm } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMemoryFolder } from '../faults/site.ts';
+import { checkHistory } from '../harness/history/check-history.ts';
+import { formatReport } from '../harness/history/report.ts';
+import { type Pod, startPod, startWorker } from '../harness/processes/processes.ts';
+import type { ManagedProcess } from '../harness/processes/start-process.ts';
+import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
+import { compare, formatComparisons, RATIO_MAX, reportAbuse } from '../load/abuse/abuse-report.ts';
+import {
+  ABUSE_ENV,
+  ABUSE_SIZE,
+  type AbuseParties,
+  type AbuseRun,
+  runAbuse,
+  startAbuseParties,
+} from '../load/abuse/abuse-run.ts';
+import { expectedReplies } from '../load/abuse/attacks.ts';
+import { LOAD_ENV } from '../load/run-load.ts';
+import { SIZE } from '../load/size.ts';
+
+// Pods of its own: other loads exceed the limits that this one is about.
+let folder: string;
+let redis: RedisServer;
+let parties: AbuseParties;
+let pods: Pod[];
+let worker: ManagedProcess;
+
+beforeAll(async () => {
+  // A slow disk would delay all writes, with abuse and without.
+  folder = await createMemoryFolder();
+  [redis, parties] = await Promise.all([startRedis({ dir: folder }), startAbuseParties()]);
+  const env = { ...LOAD_ENV, ...ABUSE_ENV, PARLEY_CONFIG: parties.config, REDIS_URL: redis.url };
+  worker = await startWorker(env);
+  pods = await Promise.all([0, 1, 2].map(() => startPod(env)));
+});
+
+afterAll(async () => {
+  await Promise.all([...(pods ?? []).map((pod) => pod.stop()), worker?.stop()]);
+  await Promise.all([redis?.stop(), parties?.stop()]);
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+});
+
+describe('an abusive user and an abusive service key of another tenant', () => {
+  let run: AbuseRun;
+  beforeAll(
+    async () => {
+      run = await runAbuse({ pods, worker, redisPid: redis.pid, parties, users: 20, ...ABUSE_SIZE });
+      const history = checkHistory(run.ordinary.history.events, { graceMs: 6_000 });
+      reportAbuse(run, history);
+    },
+    SIZE.abuseMinutes * 60_000 + 20 * 60_000,
+  );
+
+  it('leave everyone else unharmed: no refusal, no error, and nothing lost', () => {
+    const { ordinary } = run;
+    expect(ordinary.refusals).toEqual([]);
+    expect(ordinary.faults).toEqual([]);
+    expect(ordinary.counts.begun).toBeGreaterThan(100);
+    expect(ordinary.counts.finished).toBe(ordinary.counts.begun);
+    const history = checkHistory(ordinary.history.events, { graceMs: 6_000 });
+    expect(history.violations, formatReport(history)).toEqual([]);
+  });
+
+  it.each(['user', 'key'] as const)(
+    'the %s is refused with the code of each limit, and never with a 5xx',
+    (mode) => {
+      const replies = run.replies[mode];
+      const missing = expectedReplies(mode).filter(
+        ([attack, reply]) => replies[attack]?.[reply] === undefined,
+      );
+      expect(missing).toEqual([]);
+      const codes = new Set(Object.values(replies).flatMap((counts) => Object.keys(counts)));
+      expect([...codes].filter((code) => code.startsWith('5') && code !== '503 pod_busy')).toEqual([]);
+    },
+  );
+
+  // Latencies are judged in a soak only.
+  it.skipIf(!SIZE.full)('leave the latency of everyone else at most doubled', () => {
+    const slower = compare(run).filter(({ ratio }) => Math.max(ratio.user, ratio.key) > RATIO_MAX);
+    expect(formatComparisons(slower), 'operations whose p99 more than doubles').toBe(formatComparisons([]));
+  });
+});
