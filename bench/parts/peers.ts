@@ -169,6 +169,6 @@ function reportPeer(
       ratios: ratiosOf(entrant.perSecond, engine.perSecond),
     },
     { what: `${peer.name}: durability`, measured: peer.durability },
-    { what: `${peer.name}: does not`, measured: peer.lacks },
+    { what: `${peer.name}: differs from Parley`, measured: peer.differs },
   ];
 }

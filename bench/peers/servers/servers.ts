@@ -2,6 +2,7 @@ import { type RedisServer, startRedis } from '../../../test/harness/redis/redis-
 import type { Fsync } from '../table.ts';
 import { startNats } from './nats.ts';
 import { startPostgres } from './postgres.ts';
+import { startRestate } from './restate.ts';
 import type { PeerServer } from './start-server.ts';
 
 /** The servers of the peers: on loopback, each with a temporary folder, started when the first peer needs them. */
@@ -10,6 +11,7 @@ export interface PeerServers {
   readonly redis: Readonly<Record<Fsync, string>>;
   postgres(): Promise<string>;
   nats(): Promise<string>;
+  restate(): Promise<string>;
   /** Ends all that were started and removes their folders. */
   stop(): Promise<void>;
 }
@@ -33,6 +35,7 @@ export async function startPeerServers(progress: (text: string) => void): Promis
     redis: { everysec: everysec.url, always: always.url },
     postgres: once(startPostgres),
     nats: once(startNats),
+    restate: once(startRestate),
     async stop() {
       await Promise.all(running.map((server) => server.stop()));
     },
