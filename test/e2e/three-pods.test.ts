@@ -12,8 +12,9 @@ import { prove, SIZE } from '../load/size.ts';
 
 const RETENTION_SECONDS = 20;
 // Kept as long as pods and workers run: heartbeats, and the turns that they take at maintenance. A chosen stream id is
-// claimed for longer than the retention, on purpose. The armed deadline of a bucket stays until it has passed.
-const STANDING = /:(armed|canary|pods|pod:[^:]+|audit-(lease|done):[^:]+|claim:(stream|sweep):.*)$/;
+// claimed for longer than the retention, on purpose, and `names` lists it for an erasure. The armed deadline of a bucket stays
+// until it has passed.
+const STANDING = /:(armed|names:.*|canary|pods|pod:[^:]+|audit-(lease|done):[^:]+|claim:(stream|sweep):.*)$/;
 
 let redis: RedisServer;
 let pods: Pod[];

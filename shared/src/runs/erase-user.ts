@@ -77,8 +77,11 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
     const part = await erasure.next(owner);
     if (Object.values(part).every(({ length }) => length === 0)) break;
     if (performance.now() > endsAt) return { complete: false, counts };
-    await removeElsewhere(deps, owner, part);
-    await erasure.remove(owner, part);
+    const { rows } = await deps.backend.elicitations.readMany(part.elicitationIds);
+    const known = rows.filter((row) => row !== undefined);
+    const whole = { ...part, streamRequestIds: streamsOf(part, known) };
+    await removeElsewhere(deps, owner, whole, known);
+    await erasure.remove(owner, whole);
     counts = addPart(counts, part);
     await erasure.fence(owner, FENCE_MS);
   }
@@ -143,21 +146,25 @@ async function withdrawAll({ engine }: EraseUserDeps, owner: Owner): Promise<num
   return count;
 }
 
+/** The stream requests of a part: those that an index lists, and those that only the rows name. */
+function streamsOf(part: StoredPart, rows: readonly Row[]): string[] {
+  return [...new Set([...part.streamRequestIds, ...rows.map((row) => row.definition.streamRequestId)])];
+}
+
 /** Removes what a part has in other slots than its person's data: the indexes of these lead there no more afterwards. */
-async function removeElsewhere(deps: EraseUserDeps, owner: Owner, part: StoredPart): Promise<void> {
-  const { claims, elicitations } = deps.backend;
+async function removeElsewhere(
+  deps: EraseUserDeps,
+  owner: Owner,
+  part: StoredPart,
+  known: readonly Row[],
+): Promise<void> {
+  const { claims } = deps.backend;
   const { tenant } = owner;
-  const { rows } = await elicitations.readMany(part.elicitationIds);
-  const known = rows.filter((row) => row !== undefined);
-  const streams = [
-    ...part.streamRequestIds,
-    ...part.turnIds,
-    ...known.map((row) => row.definition.streamRequestId),
-  ];
+  const streams = [...part.streamRequestIds, ...part.turnIds];
   await Promise.all([
     ...part.elicitationIds.map((id) => removeOfElicitation(deps, owner, id)),
     ...known.map((row) => removeOfRow(deps, row)),
-    ...[...new Set(streams)].map((name) => claims.drop({ family: 'stream', tenant, name })),
+    ...streams.map((name) => claims.drop({ family: 'stream', tenant, name })),
     ...part.idempotencyKeys.map((name) => claims.drop({ family: 'idempotency', tenant, name })),
   ]);
 }

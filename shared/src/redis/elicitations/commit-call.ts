@@ -59,7 +59,8 @@ export function createCall(
       settings.openPerUserMax,
       settings.openBytesPerUserMax,
       definition.conversationId,
-      definition.streamRequestId,
+      // The row names a stream request that is not claimed.
+      isStreamClaimed ? definition.streamRequestId : '',
       idempotencyKey,
       isStreamClaimed ? claimedMs(settings) : settings.retentionMs + timeoutMs,
       ...tasks.map(memberOf),

@@ -5,7 +5,7 @@
 --
 -- guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored by a creation
 -- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation,
--- stream request, idempotency key or ''
+-- claimed stream request or '', idempotency key or ''
 -- settling: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms
 -- inboxBytes: counter of the bytes of the owner's open definitions
 -- armed: '<deadline in ms> <elicitation>', the deadline of the bucket for which a job was added
@@ -79,9 +79,11 @@ if creates then
     redis.call('SET', armed, string.format('%.0f %s', expiresAt, id))
     arms = 1
   end
-  redis.call('ZREMRANGEBYSCORE', names, '-inf', now)
-  addName('stream ' .. streamRequestId)
-  if idempotencyKey ~= '' then addName('key ' .. idempotencyKey) end
+  if streamRequestId ~= '' or idempotencyKey ~= '' then
+    redis.call('ZREMRANGEBYSCORE', names, '-inf', now)
+    if streamRequestId ~= '' then addName('stream ' .. streamRequestId) end
+    if idempotencyKey ~= '' then addName('key ' .. idempotencyKey) end
+  end
 else
   local isDue = now >= tonumber(expiresAt)
   if isDue ~= (guard == 'due') then return refuse() end
