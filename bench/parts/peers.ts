@@ -35,6 +35,7 @@ interface PeerEntrant {
  * Every round runs the publish floor, the engine on a Redis with each durability, and every peer that can be had.
  */
 export async function peers(bench: Bench): Promise<Measurement[]> {
+  const missing = await installPeers(bench.progress).then(() => undefined, reasonOf);
   const servers = await startPeerServers(bench.progress);
   const entrants: Entrant[] = [];
   try {
@@ -46,7 +47,8 @@ export async function peers(bench: Bench): Promise<Measurement[]> {
     entrants.push(floor, engines.everysec, engines.always);
     const found: PeerEntrant[] = [];
     for (const peer of PEERS) {
-      const opened = await enterPeer(peer, servers, bench);
+      const reason = peer.needsPackages ? missing : undefined;
+      const opened = reason === undefined ? await enterPeer(peer, servers) : { peer, reason };
       bench.progress(`peers: ${peer.name} ${opened.reason ?? 'takes part'}`);
       if (opened.entrant !== undefined) entrants.push(opened.entrant);
       found.push(opened);
@@ -88,9 +90,8 @@ async function enter(
   };
 }
 
-async function enterPeer(peer: Peer, servers: PeerServers, bench: Bench): Promise<PeerEntrant> {
+async function enterPeer(peer: Peer, servers: PeerServers): Promise<PeerEntrant> {
   try {
-    if (peer.needsPackages) await installPeers(bench.progress);
     return { peer, entrant: await enter(peer.name, 'peer', await peer.start(servers), peer) };
   } catch (error) {
     return { peer, reason: reasonOf(error) };

@@ -14,7 +14,7 @@ export async function installPeers(progress: (text: string) => void): Promise<vo
   } catch (error) {
     const { stderr = '' } = error as { readonly stderr?: string };
     const lines = stderr.split('\n').filter((line) => line.startsWith('npm error'));
-    throw new Error(`its packages cannot be installed: ${lines.slice(0, 3).join(' ') || String(error)}`);
+    throw new Error(`the packages cannot be installed: ${lines.slice(0, 3).join(' ') || String(error)}`);
   }
 }
 

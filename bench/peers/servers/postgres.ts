@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram } from '../../../infra/check/programs.ts';
@@ -31,10 +31,9 @@ export async function startPostgres(
 function findInitdb(): string | undefined {
   const found = findProgram('initdb');
   if (found !== undefined) return found;
-  try {
-    const newest = readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a))[0];
-    return newest === undefined ? undefined : join(DEBIAN, newest, 'bin', 'initdb');
-  } catch {
-    return undefined;
-  }
+  if (!existsSync(DEBIAN)) return undefined;
+  return readdirSync(DEBIAN)
+    .sort((left, right) => Number(right) - Number(left))
+    .map((version) => join(DEBIAN, version, 'bin', 'initdb'))
+    .find((program) => existsSync(program));
 }
