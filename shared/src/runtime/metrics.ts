@@ -14,12 +14,14 @@ const TRIGGERS = [
   'acp',
   'other',
 ] as const;
-const SURFACES = ['api', 'chat', 'connect', 'mcp', 'a2a', 'acp', 'slack', 'widget', 'cli', 'other'] as const;
+const SURFACES = ['api', 'chat', 'connect', 'answer-link', 'mcp', 'a2a', 'acp', 'slack', 'widget', 'cli', 'other'] as const;
 const LIMITS = [
   'service-calls',
   'user-writes',
   'user-reads',
   'user-read-bytes',
+  'user-write-bytes',
+  'service-write-bytes',
   'tenant-reads',
   'answers',
   'streams',

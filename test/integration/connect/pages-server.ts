@@ -30,7 +30,7 @@ export function createPages(
       serviceKeys: parseServiceKeys(serviceKeys).keys,
       verify: createTokenVerifier({ secret: tokenSecret, tenants: [], userClaim: 'sub' }),
     }),
-    limits: { ...deps.callLimits, sent: async () => 0 },
+    limits: { ...deps.callLimits, sent: async () => 0, body: async () => undefined },
     bodyBytesMax: 262_144,
     sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
     onDone: () => undefined,

@@ -1,3 +1,5 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Caller } from '@parley/shared/elicitations/caller';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { describe, expect, it } from 'vitest';
 import { problemOf } from '../../../services/api/src/http/problem.ts';
@@ -51,6 +53,32 @@ describe('the reads of a user', () => {
     expect(await refusalOf(limits.call({ ...user, userId: 'other' }, false))).toBeUndefined();
     expect(await limits.sent({ kind: 'service', tenant: user.tenant }, 1e6)).toBe(0);
   });
+
+  it.each([
+    ['a user', 'user-write-bytes', (owner: Owner): Caller => ({ kind: 'user', ...owner })],
+    [
+      'a service key',
+      'service-write-bytes',
+      ({ tenant }: Owner): Caller => ({ kind: 'service', tenant, keyId: 'k' }),
+    ],
+  ] as const)(
+    'bound the bytes of large bodies of %s, and leave small ones free',
+    async (_who, limit, callerOf) => {
+      const refused: string[] = [];
+      const limits = callLimitsOn(
+        createMemoryLimits(),
+        { userWriteBytes: 500_000, serviceWriteBytes: 500_000 },
+        { onRefused: (name) => refused.push(name) },
+      );
+      const owner = newOwner();
+      const send = (bytes: number, of = owner) => refusalOf(limits.body(callerOf(of), bytes));
+      for (let small = 0; small < 100; small += 1) expect(await send(16 * 1024)).toBeUndefined();
+      expect([await send(250_000), await send(250_000)]).toEqual([undefined, undefined]);
+      expect(await send(250_000)).toMatchObject({ code: 'rate_limited' });
+      expect(refused).toEqual([limit]);
+      expect(await send(250_000, newOwner())).toBeUndefined();
+    },
+  );
 
   it('count for their tenant, too', async () => {
     const limits = callLimitsOn(createMemoryLimits(), { tenantReads: 2 });

@@ -12,6 +12,8 @@ const ROOMY_CALLS: CallLimitSettings = {
   serviceCalls: 1e6,
   userReads: 1e6,
   userReadBytes: 1e9,
+  userWriteBytes: 1e9,
+  serviceWriteBytes: 1e9,
   tenantReads: 1e6,
 };
 

@@ -16,6 +16,11 @@ export interface CallLimits {
    * lasts. The reply that exceeds the budget is sent whole; later reads are refused with `read_quota`.
    */
   sent(caller: Caller, bytes: number): Promise<number>;
+  /**
+   * A request body of `bytes` that is about to be read. Small ones are free: their call is counted. Throws `rate_limited`
+   * before a large one is read, because reading and parsing it would cost most.
+   */
+  body(caller: Caller, bytes: number): Promise<void>;
   /** One answer of one caller to one elicitation. */
   answer(owner: Owner, elicitationId: string): Promise<void>;
   /**
@@ -48,6 +53,8 @@ export interface CallLimitSettings {
   readonly serviceCalls: number;
   readonly userReads: number;
   readonly userReadBytes: number;
+  readonly userWriteBytes: number;
+  readonly serviceWriteBytes: number;
   readonly tenantReads: number;
 }
 
@@ -59,6 +66,7 @@ export const USER_LIMITS = [
   'user-writes',
   'user-reads',
   'user-read-bytes',
+  'user-write-bytes',
   'streams',
 ] as const satisfies readonly LimitName[];
 
@@ -73,6 +81,8 @@ const SERVICE_USER = '\u0000service';
 const TENANT_USER = '\u0000tenant';
 // Bytes are counted in points of this many: a smaller reply costs what its request costs.
 const POINT_BYTES = 1024;
+// A smaller body costs little more than its call.
+const LARGE_BODY_BYTES = 16 * 1024;
 // Each point taken ahead admits a read, however large, after the budget is used up.
 const BYTE_POINTS_AHEAD = 4;
 // A read should not cost a second round trip: pods take this share of a budget ahead.
@@ -96,15 +106,22 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     windowSeconds: WINDOW_SECONDS,
     batch: BYTE_POINTS_AHEAD,
   };
-  async function spend(limit: LimitName, subject: Owner, rate: Rate, of = ''): Promise<number | undefined> {
-    const verdict = await limits.take(`${limit}${of}`, subject, rate);
+  async function spend(
+    limit: LimitName,
+    subject: Owner,
+    rate: Rate,
+    of = '',
+    points = 1,
+  ): Promise<number | undefined> {
+    const verdict = await limits.take(`${limit}${of}`, subject, rate, points);
     if (verdict.allowed) return undefined;
     onRefused(limit);
     return verdict.retryAfterSeconds;
   }
 
-  async function take(limit: LimitName, subject: Owner, points: number, of = ''): Promise<void> {
-    const retryAfterSeconds = await spend(limit, subject, { points, windowSeconds: WINDOW_SECONDS }, of);
+  async function take(limit: LimitName, subject: Owner, points: number, of = '', taken = 1): Promise<void> {
+    const rate = { points, windowSeconds: WINDOW_SECONDS };
+    const retryAfterSeconds = await spend(limit, subject, rate, of, taken);
     if (retryAfterSeconds === undefined) return;
     throw new ParleyError('rate_limited', 'Too many requests; wait and try again.', { retryAfterSeconds });
   }
@@ -124,8 +141,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
   return {
     async call(caller, writes) {
       if (caller.kind === 'service') {
-        const userId = `${SERVICE_USER}:${caller.keyId ?? ''}`;
-        await take('service-calls', { tenant: caller.tenant, userId }, settings.serviceCalls);
+        await take('service-calls', serviceOf(caller), settings.serviceCalls);
       } else if (writes) {
         await take('user-writes', caller, settings.userWrites);
       } else {
@@ -138,6 +154,21 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
       const { tenant, userId } = caller;
       const verdict = await limits.take('user-read-bytes', { tenant, userId }, byteRate, points);
       return verdict.allowed ? 0 : verdict.retryAfterSeconds;
+    },
+    async body(caller, bytes) {
+      if (bytes <= LARGE_BODY_BYTES) return;
+      const points = Math.ceil(bytes / POINT_BYTES);
+      const { userWriteBytes, serviceWriteBytes } = settings;
+      if (caller.kind === 'user')
+        await take('user-write-bytes', caller, Math.ceil(userWriteBytes / POINT_BYTES), '', points);
+      else
+        await take(
+          'service-write-bytes',
+          serviceOf(caller),
+          Math.ceil(serviceWriteBytes / POINT_BYTES),
+          '',
+          points,
+        );
     },
     answer: (owner, elicitationId) =>
       take('answers', owner, settings.elicitationAnswers, `:${elicitationId}`),
@@ -160,6 +191,11 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
       };
     },
   };
+}
+
+/** Under whose name a service key has its budgets. */
+function serviceOf({ tenant, keyId }: Caller & { readonly kind: 'service' }): Owner {
+  return { tenant, userId: `${SERVICE_USER}:${keyId ?? ''}` };
 }
 
 function readRate(points: number): Rate {

@@ -14,7 +14,7 @@ import { unauthenticated } from './token.ts';
 
 export interface ServeDeps {
   readonly authenticate: Authenticate;
-  readonly limits: Pick<CallLimits, 'call' | 'sent'>;
+  readonly limits: Pick<CallLimits, 'call' | 'sent' | 'body'>;
   /** Limit of a JSON body whose route sets none. */
   readonly bodyBytesMax: number;
   readonly sse: SseOptions;
@@ -46,6 +46,7 @@ export function createServe(deps: ServeDeps): Serve {
       const admitted = admit(deps, route, at.caller);
       // A malformed request is refused without waiting for its budget.
       admitted.catch(() => undefined);
+      await admitBody(deps, route, at.caller, req);
       const body =
         route.proof.by === 'signature'
           ? await proveByBody(deps, route, params, req, at)
@@ -119,6 +120,21 @@ async function proveByBody(
 function admit({ limits }: ServeDeps, route: Route, caller: unknown): Promise<void> {
   if (route.proof.by !== 'bearer' || route.limits === 'own') return ADMITTED;
   return limits.call(caller as Caller, route.method !== 'GET');
+}
+
+/** Counts a body before it is read. One of unknown length counts as the largest that the route takes. */
+async function admitBody(
+  { limits, bodyBytesMax }: ServeDeps,
+  { proof, body }: Route,
+  caller: unknown,
+  { headers }: IncomingMessage,
+): Promise<void> {
+  if (proof.by !== 'bearer' || body?.as !== 'json') return;
+  const most = body.bytesMax ?? bodyBytesMax;
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  const bytes = isChunked ? most : Number(headers['content-length'] ?? 0);
+  // A body above the limit is refused without being read.
+  if (bytes <= most) await limits.body(caller as Caller, bytes);
 }
 
 /** The abort signal of one request, created at its first use: most handlers never sleep. */

@@ -180,6 +180,8 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
       serviceCalls: env.PARLEY_LIMIT_SERVICE_CALLS,
       userReads: env.PARLEY_LIMIT_USER_READS,
       userReadBytes: env.PARLEY_LIMIT_USER_READ_BYTES,
+      userWriteBytes: env.PARLEY_LIMIT_USER_WRITE_BYTES,
+      serviceWriteBytes: env.PARLEY_LIMIT_SERVICE_WRITE_BYTES,
       tenantReads: env.PARLEY_LIMIT_TENANT_READS,
     },
     holder: { owner, hasLapsed: lease.hasLapsed },

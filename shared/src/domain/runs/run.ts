@@ -24,6 +24,8 @@ export const StepRecord = z.looseObject({
   finishReason: z.string(),
   inputTokens: z.int().optional(),
   outputTokens: z.int().optional(),
+  /** An estimate by the size of the texts, for quotas; only where the model reports no tokens. */
+  estimatedTokens: z.int().optional(),
   /** Tokens that the run and its delegates had used by the end of this step. */
   used: z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() }).optional(),
   /** Working time of the run by the end of this step, in ms. */

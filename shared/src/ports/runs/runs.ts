@@ -49,13 +49,14 @@ export type RunNote =
   | { readonly type: 'call'; readonly call: CallRecord }
   | { readonly type: 'pause'; readonly pause: PauseRecord };
 
-/** The tokens of models that the steps among these notes took. */
+/** The tokens of models that the steps among these notes took, estimated where a model reports none. */
 export function tokensOf(notes: readonly RunNote[]): number {
-  return notes.reduce(
-    (sum, note) =>
-      note.type === 'step' ? sum + (note.step.inputTokens ?? 0) + (note.step.outputTokens ?? 0) : sum,
-    0,
-  );
+  return notes.reduce((sum, note) => (note.type === 'step' ? sum + tokensOfStep(note.step) : sum), 0);
+}
+
+function tokensOfStep({ inputTokens, outputTokens, estimatedTokens }: StepRecord): number {
+  if (inputTokens === undefined && outputTokens === undefined) return estimatedTokens ?? 0;
+  return (inputTokens ?? 0) + (outputTokens ?? 0);
 }
 
 export interface RunWrite {

@@ -11,6 +11,13 @@ export const LIMIT_VARIABLES = {
     1e12,
     'Bytes that one user is sent in 10 s. The next read is refused, and open event streams pause until the 10 s are over.',
   ),
+  PARLEY_LIMIT_USER_WRITE_BYTES: integer(
+    8_388_608,
+    10_000,
+    1e12,
+    'Bytes of large request bodies (above 16 kB) of one user in 10 s. The next one is refused before it is read.',
+  ),
+  PARLEY_LIMIT_SERVICE_WRITE_BYTES: integer(67_108_864, 10_000, 1e12, 'The same for one service key.'),
   PARLEY_LIMIT_TENANT_READS: integer(100_000, 1, 1e9, 'Reads of all users of one tenant in 10 s.'),
   PARLEY_LIMIT_POD_TURNS: integer(
     1_000,

@@ -108,6 +108,22 @@ export function quotaContract(contract: Contract): void {
       expect(await backend.runs.begin(turnOf(newOwner()))).toMatchObject(BEGUN);
     });
 
+    it('count an estimate where a model reports no tokens, and only there', async () => {
+      const { backend } = await openWith({ tokensMax: 100 });
+      const step = { messages: [], finishReason: 'stop', estimatedTokens: 100 };
+      const begunAfter = async (more: object) => {
+        const owner = newOwner();
+        const turn = turnOf(owner, 'talk-1');
+        await backend.runs.begin(turn);
+        const notes = [{ type: 'step', index: 1, step: { ...step, ...more } } as const];
+        const write: RunWrite = { term: 1, number: 1, firstSeq: 2, events: [], notes };
+        expect(await backend.runs.write(turn, write)).toBe('written');
+        return backend.runs.begin(turnOf(owner, 'talk-2'));
+      };
+      expect(await begunAfter({})).toEqual(overQuota('tokens'));
+      expect(await begunAfter({ outputTokens: 3 })).toMatchObject(BEGUN);
+    });
+
     it('bound the stored conversations, and admit turns in those that exist', async () => {
       const { backend, second } = await openWith({ conversationsMax: 2 });
       const owner = newOwner();

@@ -12,6 +12,8 @@ import {
 } from 'ai';
 import type { Tool } from '../tools/tool.ts';
 
+const BYTES_PER_TOKEN = 4;
+
 /** Settings of a model. Absent ones have the provider's default. */
 export interface ModelSettings {
   readonly temperature?: number;
@@ -95,7 +97,10 @@ export async function modelStep(options: ModelStepOptions): Promise<ModelStep> {
     result.usage,
   ]);
   const said = response.messages.filter(({ role }) => role === 'assistant');
-  return { calls, record: recordOf(said, finishReason, usage) };
+  const record = recordOf(said, finishReason, usage);
+  if (usage.inputTokens !== undefined || usage.outputTokens !== undefined) return { calls, record };
+  const estimatedTokens = estimateTokens([instructions, messages, said]);
+  return { calls, record: { ...record, estimatedTokens } };
 }
 
 /** The parts of the model's stream. Throws ModelError for every error, or the signal's reason. */
@@ -124,6 +129,11 @@ function recordOf(
     ...(inputTokens !== undefined && { inputTokens }),
     ...(outputTokens !== undefined && { outputTokens }),
   };
+}
+
+/** A rough figure for what a model reads and writes: most texts have three to four bytes a token. */
+function estimateTokens(texts: unknown): number {
+  return Math.ceil(JSON.stringify(texts).length / BYTES_PER_TOKEN);
 }
 
 function toolSetOf(tools: readonly Tool[]): ToolSet {

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { createMemoryLimits } from '@parley/shared/memory/limits';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { bearer, json, jsonBody, route } from '../../../services/api/src/http/route.ts';
+import { createRouter } from '../../../services/api/src/http/router.ts';
+import { createServe } from '../../../services/api/src/http/serve.ts';
+import { newOwner } from '../../contract/support/questions.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+import { callLimitsOn } from './call-limits.ts';
+
+const BODY_BYTES_MAX = 100_000;
+const owner = newOwner();
+const serve = createServe({
+  authenticate: async () => ({ caller: { kind: 'user', ...owner }, expiresAtMs: Number.POSITIVE_INFINITY }),
+  limits: callLimitsOn(createMemoryLimits(), { userWriteBytes: 80_000 }),
+  bodyBytesMax: BODY_BYTES_MAX,
+  sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
+  onDone: () => undefined,
+  onFault: (error) => console.error(error),
+  onStream: () => undefined,
+});
+const echo = route({
+  method: 'POST',
+  path: '/echo',
+  proof: bearer('user'),
+  body: jsonBody(z.object({ text: z.string() })),
+  handle: async ({ body, admitted }) => {
+    await admitted;
+    return json(200, { length: body.text.length });
+  },
+});
+const server = createServer(createRouter({ surfaces: [{ routes: [echo] }], serve, corsOrigins: [] }));
+let port: number;
+beforeAll(async () => {
+  port = await listenOnFreePort(server);
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Sends a body; or, without one, only a head that announces so many bytes. */
+async function post(body: string | undefined, headers: Record<string, string | number>) {
+  const sent = request({
+    port,
+    host: '127.0.0.1',
+    method: 'POST',
+    path: '/echo',
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+  sent.on('error', () => undefined);
+  if (body === undefined) sent.flushHeaders();
+  else sent.end(body);
+  const [response] = await once(sent, 'response');
+  const reply = { status: response.statusCode, text: await text(response) };
+  sent.destroy();
+  return reply;
+}
+
+it('a body over the budget of its caller is refused before it is read; small ones are still taken', async () => {
+  const body = JSON.stringify({ text: 'x'.repeat(90_000) });
+  const whole = { 'content-length': Buffer.byteLength(body) };
+  expect(await post(body, whole)).toMatchObject({ status: 200 });
+  const refused = await post(undefined, whole);
+  expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('rate_limited') });
+  // Its length is not known, so it counts as the largest that the route takes.
+  expect(await post(undefined, { 'transfer-encoding': 'chunked' })).toMatchObject({ status: 429 });
+  expect(await post('{"text":"small"}', { 'content-length': 16 })).toMatchObject({ status: 200 });
+});
