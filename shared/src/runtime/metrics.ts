@@ -14,7 +14,19 @@ const TRIGGERS = [
   'acp',
   'other',
 ] as const;
-const SURFACES = ['api', 'chat', 'connect', 'answer-link', 'mcp', 'a2a', 'acp', 'slack', 'widget', 'cli', 'other'] as const;
+const SURFACES = [
+  'api',
+  'chat',
+  'connect',
+  'answer-link',
+  'mcp',
+  'a2a',
+  'acp',
+  'slack',
+  'widget',
+  'cli',
+  'other',
+] as const;
 const LIMITS = [
   'service-calls',
   'user-writes',

@@ -16,7 +16,7 @@
 -- Returns {1, now, noted lines of `resumes`, 1 when a creation has armed its deadline and needs a job} when committed;
 -- {0, now, row fields...} when the revision is another one or the guard does not hold; {-1, now} when the owner has too many
 -- open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
-local row, feed, inbox, history, deadlines, inboxBytes, armed, names = unpack(KEYS, 1, 8)
+local row, feed, inbox, history, deadlines, inboxBytes, armed, names, fence = unpack(KEYS, 1, 9)
 local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, inboxChannel, retention,
   feedEventsMax = unpack(ARGV, 1, 12)
 local timeout, definition, openMax, openBytesMax, conversationId = unpack(ARGV, 13, 17)
@@ -60,7 +60,7 @@ end
 local feedTtl = tonumber(retention)
 local arms = 0
 if creates then
-  local fencedFor = redis.call('PTTL', KEYS[9])
+  local fencedFor = redis.call('PTTL', fence)
   if fencedFor > 0 then return { -2, now, fencedFor } end
   if redis.call('ZCARD', inbox) >= tonumber(openMax) then return { -1, now } end
   local spaceLeft = openBytesMax - #definition
