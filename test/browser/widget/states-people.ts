@@ -127,7 +127,7 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
       const { url } = site().bank.newPage();
       const [form, link] = [await ada.ask(TRIP_QUESTION), await ada.ask({ ...CONNECT_QUESTION, url })];
       const page = await ada.open({ ids: [form.id, link.id], lang: 'de', dir: 'rtl' });
-      await page.getByText(GERMAN.asks('Travel planner')).waitFor();
+      await page.getByText(GERMAN.asks('Travel planner'), { exact: true }).first().waitFor();
       await awake(page);
       const boxOf = async (name: string) => (await button(page, name).first().boundingBox())?.x ?? Number.NaN;
       expect(await boxOf(GERMAN.send)).toBeGreaterThan(await boxOf(GERMAN.decline));
