@@ -31,7 +31,7 @@ export async function expireDue(
   for (;;) {
     // An id that could not be expired stays at the head of the index. It is skipped, so that the following ids are reached.
     const ids = await deps.elicitations.due(bucket, batch, skipped);
-    for (const done of await Promise.all(ids.map((id) => expireOrForget(deps, id)))) {
+    for (const done of await Promise.all(ids.map((id) => expireOrForget(deps, bucket, id)))) {
       if (done === 'skipped') skipped += 1;
       else counts[done] += 1;
     }
@@ -54,12 +54,16 @@ export async function addJob(deps: EngineDeps, armed: ArmedDeadline): Promise<vo
   }
 }
 
-async function expireOrForget(deps: EngineDeps, id: string): Promise<keyof OverdueCounts | 'skipped'> {
+async function expireOrForget(
+  deps: EngineDeps,
+  bucket: number,
+  id: string,
+): Promise<keyof OverdueCounts | 'skipped'> {
   try {
     const result = await expire(deps, id);
     if (result.type === 'expired') return 'expired';
     if (result.type !== 'gone' && result.type !== 'ended') return 'skipped';
-    await deps.elicitations.forget(id);
+    await deps.elicitations.forget(bucket, id);
     return 'forgotten';
   } catch (error) {
     if (isParleyError(error, 'unavailable')) throw error;

@@ -217,7 +217,9 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       expireAfter(id, forMs);
     },
 
-    async forget() {},
+    async forget(bucket, id) {
+      deadlines.remove(bucket, id);
+    },
 
     isOpen(id) {
       const row = rowAt(id, Date.now());

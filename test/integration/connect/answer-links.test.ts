@@ -128,6 +128,17 @@ test('the link serves the first browser that opens it, again and again, and no o
   expect(entry.heading).toBe(ENTRY);
 });
 
+test('signing in on the connect pages does not take the question away from its browser', async () => {
+  const { here, asked, browser } = await opened();
+  const { path } = await here.ask();
+  expect((await browser.enter(path, 'bob')).heading).toBe(SAYS.mismatch);
+  const question = await browser.open(asked.path);
+  expect(question.html).toContain(MESSAGE);
+  expect((await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' })).heading).toBe(
+    ANSWERED,
+  );
+});
+
 test('no other token opens a question', async () => {
   const here = await world();
   const asked = await ask(here);

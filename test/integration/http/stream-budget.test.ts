@@ -4,13 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { writeAll } from '../../../services/api/src/http/stream.ts';
 
+const [ONE, TWO, THREE] = ['1', '2', '3'].map((sign) => sign.repeat(1024)) as [string, string, string];
+
 /** A stream of three items whose reader is over its budget after the second one. */
 function stream(pauseSeconds: number, draining = new AbortController().signal) {
   const response = new PassThrough();
   const written: string[] = [];
   response.on('data', (chunk) => written.push(String(chunk)));
   async function* items() {
-    yield* ['one', 'two', 'three'];
+    yield* [ONE, TWO, THREE];
   }
   const counted: number[] = [];
   const sent = async (bytes: number) => ([2, 3].includes(counted.push(bytes)) ? pauseSeconds : 0);
@@ -25,16 +27,33 @@ function stream(pauseSeconds: number, draining = new AbortController().signal) {
 it('a stream over the budget of its reader pauses, and continues once the budget has room again', async () => {
   const { written, counted, ended } = stream(0.05);
   expect(await ended).toBe('end');
-  expect(written).toEqual(['one', 'two', 'three']);
-  expect(counted).toEqual([3, 3, 1024, 1024, 5]);
+  expect(written).toEqual([ONE, TWO, THREE]);
+  expect(counted).toEqual([1024, 1024, 1024, 1024, 1024]);
 });
 
 it('a paused stream sends nothing, and ends at once when its pod drains', async () => {
   const draining = new AbortController();
   const { written, ended } = stream(3_600, draining.signal);
   await sleep(50);
-  expect(written).toEqual(['one', 'two']);
+  expect(written).toEqual([ONE, TWO]);
   draining.abort();
   expect(await ended).toBe('interrupted');
-  expect(written).toEqual(['one', 'two']);
+  expect(written).toEqual([ONE, TWO]);
+});
+
+it('small items are counted together, by the bytes that are sent', async () => {
+  const response = new PassThrough().resume();
+  const counted: number[] = [];
+  async function* items() {
+    for (let item = 0; item < 10; item += 1) yield '字'.repeat(100);
+  }
+  await writeAll(response as unknown as ServerResponse, items(), String, {
+    slowReaderMs: 1_000,
+    draining: new AbortController().signal,
+    sent: async (bytes) => {
+      counted.push(bytes);
+      return 0;
+    },
+  });
+  expect(counted).toEqual([1024, 1024]);
 });

@@ -1,5 +1,5 @@
 import type { Owner } from '@parley/shared/domain/ids';
-import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import { BUCKET_COUNT, bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
 import { createRedisAudit } from '@parley/shared/redis/audit/audit';
 import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { createRowAudit } from '@parley/shared/redis/audit/row-audit';
@@ -53,6 +53,14 @@ async function ended(owner: Owner = newOwner()) {
   await answerQuestion(pod.engine, owner, question.id, 'decline');
   return question;
 }
+
+it('the sweep removes entries of a deadline index that are no ids, or belong to another bucket', async () => {
+  const { id, owner } = await ended();
+  const other = deadlinesKey((bucketOf(owner) + 1) % BUCKET_COUNT);
+  await command('ZADD', other, 1, 'no id', 1, id);
+  await pod.engine.sweep();
+  expect(await command('ZCARD', other)).toBe(0);
+});
 
 describe('the index check', () => {
   it('finds nothing in an empty Redis', async () => {

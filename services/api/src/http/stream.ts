@@ -8,12 +8,12 @@ export interface StreamOptions {
   readonly draining: AbortSignal;
   /** When the reader's token expires, on this pod's clock. */
   readonly expiresAtMs?: number | undefined;
-  /** Counts the bytes of an item; returns the seconds for which the stream must pause, usually 0. */
+  /** Counts bytes that were written; returns the seconds for which the stream must pause, usually 0. */
   readonly sent?: ((bytes: number) => Promise<number>) | undefined;
 }
 
-// The smallest number of bytes that a budget counts.
-const RECHECK_BYTES = 1024;
+// A budget counts in steps of this many bytes. Most events of a chat are smaller, so they are counted together.
+const COUNTED_BYTES = 1024;
 // A pause is longer by up to this share.
 const PAUSE_SPREAD = 0.5;
 // The longest delay of a timer in Node: 24 days. A stream may last longer.
@@ -36,6 +36,7 @@ export async function writeAll<Item>(
   { slowReaderMs, draining, expiresAtMs, sent }: StreamOptions,
 ): Promise<StreamEnd> {
   const interruption = createInterruption(res, draining, expiresAtMs);
+  let uncounted = 0;
   try {
     for (;;) {
       const next = await interruption.or(() => source.next());
@@ -43,7 +44,11 @@ export async function writeAll<Item>(
       if (next.done === true) return next.value === 'cut' ? 'cut' : 'end';
       const text = textOf(next.value);
       if (!res.write(text) && !(await drained(res, slowReaderMs))) return 'interrupted';
-      if (sent !== undefined) await pauseOverBudget(interruption, sent, text.length);
+      if (sent === undefined) continue;
+      uncounted += Buffer.byteLength(text);
+      const counted = uncounted - (uncounted % COUNTED_BYTES);
+      uncounted -= counted;
+      if (counted > 0) await pauseOverBudget(interruption, sent, counted);
     }
   } finally {
     interruption.dispose();
@@ -53,7 +58,7 @@ export async function writeAll<Item>(
 }
 
 /**
- * Counts an item and pauses while its reader is over the budget. Streams of one reader continue at different times, so
+ * Counts bytes and pauses while its reader is over the budget. Streams of one reader continue at different times, so
  * that they do not exceed the next budget together.
  */
 async function pauseOverBudget(
@@ -61,7 +66,7 @@ async function pauseOverBudget(
   sent: (bytes: number) => Promise<number>,
   bytes: number,
 ): Promise<void> {
-  for (let counted = bytes; !interruption.isOver; counted = RECHECK_BYTES) {
+  for (let counted = bytes; !interruption.isOver; counted = COUNTED_BYTES) {
     // While the budget cannot be read, the stream continues.
     const seconds = await sent(counted).catch(() => 0);
     if (seconds === 0) return;

@@ -88,6 +88,9 @@ export interface Elicitations {
   arm(bucket: number, skip?: number): Promise<ArmedDeadline | undefined>;
   /** Sets how long an ended row is kept, in ms from now. An open row is not changed. */
   keep(id: string, forMs: number): Promise<void>;
-  /** Removes an id from the deadline index if it has no row. A write that was lost may have caused such an entry. */
-  forget(id: string): Promise<void>;
+  /**
+   * Removes an entry without an open row from the deadline index of a bucket. A write that was lost may have caused it. The
+   * entry may be in the wrong bucket, or no id at all.
+   */
+  forget(bucket: number, id: string): Promise<void>;
 }

@@ -52,7 +52,10 @@ local function recountInbox()
   return bytes
 end
 
+local isTrimmed = false
 local function addName(name)
+  if not isTrimmed then redis.call('ZREMRANGEBYSCORE', names, '-inf', now) end
+  isTrimmed = true
   redis.call('ZADD', names, now + nameLife, name)
   if redis.call('PTTL', names) < tonumber(nameLife) then redis.call('PEXPIRE', names, nameLife) end
 end
@@ -79,11 +82,8 @@ if creates then
     redis.call('SET', armed, string.format('%.0f %s', expiresAt, id))
     arms = 1
   end
-  if streamRequestId ~= '' or idempotencyKey ~= '' then
-    redis.call('ZREMRANGEBYSCORE', names, '-inf', now)
-    if streamRequestId ~= '' then addName('stream ' .. streamRequestId) end
-    if idempotencyKey ~= '' then addName('key ' .. idempotencyKey) end
-  end
+  if streamRequestId ~= '' then addName('stream ' .. streamRequestId) end
+  if idempotencyKey ~= '' then addName('key ' .. idempotencyKey) end
 else
   local isDue = now >= tonumber(expiresAt)
   if isDue ~= (guard == 'due') then return refuse() end

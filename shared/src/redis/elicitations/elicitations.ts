@@ -1,7 +1,7 @@
 import type { Definition, Row } from '../../domain/elicitations/row.ts';
 import { isTerminal } from '../../domain/elicitations/status.ts';
 import type { Step } from '../../domain/elicitations/transition.ts';
-import { BUCKET_COUNT, bucketOf, bucketOfElicitationId } from '../../domain/ids.ts';
+import { BUCKET_COUNT, bucketOf } from '../../domain/ids.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
@@ -126,9 +126,8 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     async keep(id, forMs) {
       await keepScript([elicitationKey(id)], [Math.ceil(forMs), settings.retentionMs]);
     },
-    async forget(id) {
-      const bucket = bucketOfElicitationId(id);
-      if (bucket !== undefined) await orUnavailable(() => redis.zrem(deadlinesKey(bucket), id), onError);
+    async forget(bucket, id) {
+      await orUnavailable(() => redis.zrem(deadlinesKey(bucket), id), onError);
     },
   };
 }

@@ -50,7 +50,7 @@ export function leavingContract(contract: Contract): void {
       expect(await first.expire(soon.row.id)).toEqual({ type: 'expired' });
       expect(await first.expire(soon.row.id)).toEqual({ type: 'ended' });
       expect(await due()).not.toContain(soon.row.id);
-      await pods.second.elicitations.forget(soon.row.id);
+      await pods.second.elicitations.forget(bucketOf(soon.row.definition), soon.row.id);
       expect(await due()).toContain(late.row.id);
     });
 

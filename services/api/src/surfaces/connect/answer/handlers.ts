@@ -43,9 +43,7 @@ type Found = OpenQuestion | { readonly view: ConnectView };
 /** `GET /auth/answer/:id`: the question, for the browser that opened its link; else the page that opens it. Reads only. */
 export async function showQuestion(parts: AnswerParts, visit: Visit): Promise<PageReply> {
   const found = await findQuestion(parts, visit);
-  if ('view' in found) return page(found.view);
-  // The cookie is sent again, so that its hour begins anew.
-  return page(questionView(visit, found), visit.browser.id);
+  return page('view' in found ? found.view : questionView(visit, found));
 }
 
 /** `POST /auth/answer/:id/open`: the token of the link. The first browser that sends it gets the question. */

@@ -8,11 +8,10 @@ import { z } from 'zod';
 import { bearer, json, jsonBody, type Route, route, type Surface } from '../../../http/route.ts';
 import type { ConnectEvent } from '../events.ts';
 import { isOnOurPage } from '../own-pages.ts';
-import type { AnswerLinks } from './links.ts';
+import { type AnswerLinks, LINK_SECONDS_MAX } from './links.ts';
 import { answerPath } from './page-path.ts';
 
 const SECONDS_MIN = 60;
-const SECONDS_MAX = 86_400;
 const SECONDS_DEFAULT = 3_600;
 
 export interface LinkRoutesDeps {
@@ -27,7 +26,7 @@ const LinkInput = z
     expiresInSeconds: z
       .int()
       .min(SECONDS_MIN)
-      .max(SECONDS_MAX)
+      .max(LINK_SECONDS_MAX)
       .default(SECONDS_DEFAULT)
       .describe('How long the link can be opened; at most until the deadline of the question.'),
     allowSensitive: z

@@ -9,6 +9,10 @@ const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 /** How long the browser that opened a link may take for its answer, at least, in ms. */
 const ANSWERING_MS = 60 * 60_000;
+/** The longest time for which a link can be opened. */
+export const LINK_SECONDS_MAX = 86_400;
+/** The longest time for which a browser has access by a link. */
+export const ACCESS_SECONDS_MAX = LINK_SECONDS_MAX + ANSWERING_MS / 1_000;
 
 const Current = z.object({
   digest: z.string(),

@@ -11,7 +11,15 @@ export interface Browser {
 
 const ID = /^[A-Za-z0-9_-]{43}$/;
 const ID_BYTES = 32;
-const MAX_AGE_SECONDS = 3600;
+
+/** The name of a cookie without its prefix, and how long it stays. */
+export interface CookieKind {
+  readonly name: string;
+  readonly maxAgeSeconds: number;
+}
+
+/** The browser of a person who connects accounts. It gets another id when a person signs in or out. */
+export const CONNECT_COOKIE: CookieKind = { name: 'parley-connect', maxAgeSeconds: 3_600 };
 
 /** The cookie of the hosted pages, and what follows from its value. */
 export interface BrowserCookie {
@@ -22,9 +30,12 @@ export interface BrowserCookie {
 }
 
 /** `https` is false only in development, where browsers would refuse the `__Host-` prefix. */
-export function createBrowserCookie({ https }: { readonly https: boolean }): BrowserCookie {
-  const name = https ? '__Host-parley-connect' : 'parley-connect';
-  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${MAX_AGE_SECONDS}${https ? '; Secure' : ''}`;
+export function createBrowserCookie(
+  { https }: { readonly https: boolean },
+  kind: CookieKind = CONNECT_COOKIE,
+): BrowserCookie {
+  const name = https ? `__Host-${kind.name}` : kind.name;
+  const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${kind.maxAgeSeconds}${https ? '; Secure' : ''}`;
   return {
     read({ headers }) {
       const values = (headers.cookie ?? '').split(';').flatMap((pair) => {

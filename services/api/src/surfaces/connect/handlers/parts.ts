@@ -8,7 +8,7 @@ import type { Vault } from '@parley/shared/vault/vault';
 import type { CallLimits } from '../../../http/limits.ts';
 import type { ConnectEvent } from '../events.ts';
 import { type Attempts, createAttempts } from '../flows/attempts.ts';
-import { type BrowserCookie, createBrowserCookie } from '../flows/browser.ts';
+import { type BrowserCookie, type CookieKind, createBrowserCookie } from '../flows/browser.ts';
 import { createFlows, type Flows } from '../flows/flows.ts';
 import { createSessions, type Sessions } from '../flows/sessions.ts';
 import type { Identity } from '../identity/identity.ts';
@@ -58,9 +58,9 @@ export interface Parts extends ConnectDeps, PageParts {
   readonly flows: Flows;
 }
 
-export function createPageParts<Deps extends PageDeps>(deps: Deps): Deps & PageParts {
+export function createPageParts<Deps extends PageDeps>(deps: Deps, kind?: CookieKind): Deps & PageParts {
   const https = deps.publicUrl.startsWith('https://');
-  return { ...deps, https, cookie: createBrowserCookie({ https }), attempts: createAttempts(deps) };
+  return { ...deps, https, cookie: createBrowserCookie({ https }, kind), attempts: createAttempts(deps) };
 }
 
 export function createParts(deps: ConnectDeps): Parts {

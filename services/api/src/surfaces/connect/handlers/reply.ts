@@ -61,7 +61,7 @@ export function programReply(answer: ProgramAnswer): Reply {
 /** The page for an error. `requestId` is for support. */
 export function errorAnswer(error: unknown, requestId: string): PageReply {
   if (isParleyError(error, 'not_found')) return page({ page: 'not-found' });
-  if (isParleyError(error, 'rate_limited'))
+  if (isParleyError(error, 'rate_limited') || isParleyError(error, 'read_quota'))
     return page({ page: 'too-many', retryAfterSeconds: error.retryAfterSeconds ?? 1 });
   return page({ page: 'unavailable', requestId });
 }
