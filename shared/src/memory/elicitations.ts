@@ -74,6 +74,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
 
   function remove(row: Row): void {
     rows.delete(row.id);
+    deadlines.remove(bucketOf(row.definition), row.id);
     const owned = byOwner.get(ownerKey(row.definition));
     owned?.delete(row.id);
     if (owned?.size === 0) byOwner.delete(ownerKey(row.definition));

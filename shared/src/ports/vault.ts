@@ -84,7 +84,7 @@ export interface VaultStore extends Leases {
 
   /**
    * All records in pages, both usable and staged ones. A record that exists during the whole scan is returned at least
-   * once. Throws the signal's reason when aborted.
+   * once, and `listOf` has it afterwards, also when an earlier version stored it. Throws the signal's reason when aborted.
    */
   scan(signal?: AbortSignal): AsyncIterable<readonly SealedRecord[]>;
   /**

@@ -113,9 +113,9 @@ export function createVault({ store, keys }: VaultDeps): Vault {
     async remove(ref) {
       for (;;) {
         const stored = await store.read(ref);
-        if (stored === undefined) return undefined;
-        if (await store.remove(ref, stored.version))
-          return openIfPossible(credentialIdentity(ref), stored.sealed);
+        // Without a credential too, because the list of its owner may still name it.
+        if (!(await store.remove(ref, stored?.version ?? 0))) continue;
+        return stored && openIfPossible(credentialIdentity(ref), stored.sealed);
       }
     },
   };

@@ -5,6 +5,7 @@ import type { Backend } from '@parley/shared/ports/backend';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { type EraseUserDeps, eraseUser } from '@parley/shared/runs/erase-user';
 import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../harness/wait-until.ts';
 import type { Contract } from '../support/contract.ts';
 import { dispatchOn, engineOn } from '../support/engines.ts';
 import { expectRefusal, readAll, readEntries } from '../support/observe.ts';
@@ -294,6 +295,29 @@ export function erasingContract(contract: Contract): void {
       };
       expect(await eraseUser(depsOn(backend), gone)).toEqual({ complete: true, counts: none });
       expect(await eraseUser(depsOn(backend), newPair().gone)).toEqual({ complete: true, counts: none });
+    });
+
+    it('leaves no deadline of an open question that was removed', async () => {
+      const { backend } = await contract.openWith(SETTINGS);
+      const { gone } = newPair();
+      const engine = engineOn(backend);
+      const { row } = await engine.ask({
+        tenant: gone.tenant,
+        input: inputFor({ ...gone, streamRequestId: randomUUID() }, { timeoutSeconds: 0.05 }),
+      });
+      const part = {
+        elicitationIds: [row.id],
+        streamRequestIds: [],
+        turnIds: [],
+        conversationIds: [],
+        idempotencyKeys: [],
+      };
+      await backend.erasure.remove(gone, part);
+      const passed = async () => (await backend.elicitations.read(row.id)).now > row.expiresAt;
+      await waitUntil(passed, { what: 'the deadline' });
+      expect(await backend.elicitations.due(bucketOf(gone), 10_000)).not.toContain(row.id);
+      const due = { bucket: bucketOf(gone), batch: 10 };
+      await engine.expireDue(due);
     });
 
     it('ends a call after its time, to be continued by the next', async () => {

@@ -1,6 +1,7 @@
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
+import { disconnectAll } from '../../../services/api/src/surfaces/connect/disconnect.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
@@ -82,6 +83,56 @@ test('an unknown service is not found', async () => {
       body: { code: 'not_found' },
     });
   expect(await here.held()).toBeDefined();
+});
+
+describe('disconnecting everything of a person', () => {
+  type World = Awaited<ReturnType<typeof world>>;
+
+  const disconnectAllOf = ({ backend, deps }: World, owner: typeof ADA) =>
+    disconnectAll({ ...deps, store: backend.vault }, owner);
+
+  /** Leaves the credentials as a version before the lists did. */
+  async function unlist(): Promise<void> {
+    const lists = (await redisCommand(redis.port, 'KEYS', '*:credential-list:*')) as string[];
+    expect(lists).toHaveLength(2);
+    await redisCommand(redis.port, 'DEL', ...lists);
+  }
+
+  test('revokes and deletes a credential that an earlier version stored in no list', async () => {
+    const here = await world();
+    await unlist();
+    expect(await disconnectAllOf(here, ADA)).toBe(1);
+    expect(here.tracker.revocations()).toBe(1);
+    expect(await here.held()).toBeUndefined();
+    expect(await here.held('issues', BOB)).toBeDefined();
+    expect(await disconnectAllOf(here, ADA)).toBe(0);
+  });
+
+  test('deletes what a scan has listed of a service that is no longer configured', async () => {
+    const here = await world();
+    const gone = { ...ADA, toolId: 'gone', connectorId: 'gone-key' };
+    const staged = { ...gone, flowId: 'flow' };
+    await here.vault.save(gone, { kind: 'api_key', value: 'k' });
+    await here.vault.stage(staged, { kind: 'api_key', value: 's' }, 60_000);
+    await unlist();
+    for await (const _ of here.backend.vault.scan());
+    expect(await here.backend.vault.listOf(ADA)).toEqual({
+      credentials: expect.arrayContaining([{ ...ADA, ...ISSUES }, gone]),
+      staged: [staged],
+    });
+    expect(await disconnectAllOf(here, ADA)).toBe(3);
+    expect(await here.backend.vault.listOf(ADA)).toEqual({ credentials: [], staged: [] });
+    expect([await here.vault.read(gone), await here.vault.staged(staged)]).toEqual([undefined, undefined]);
+    expect(await disconnectAllOf(here, ADA)).toBe(0);
+  });
+
+  test('clears the list of a credential that is stored no more', async () => {
+    const here = await world();
+    const [name = ''] = (await redisCommand(redis.port, 'KEYS', '*:credential:acme/ada/*')) as string[];
+    await redisCommand(redis.port, 'DEL', name);
+    await disconnectAllOf(here, ADA);
+    expect(await here.backend.vault.listOf(ADA)).toEqual({ credentials: [], staged: [] });
+  });
 });
 
 describe('the page of a person', () => {

@@ -69,14 +69,13 @@ export function parseFlowMember(member: string): FlowRef | undefined {
   return { tenant, userId, toolId, connectorId, flowId };
 }
 
-/** Which record a key names; nothing when it names none. */
-export function parseRecordKey({
-  family,
-  rest,
-}: KeyName):
+/** Which record a key names. */
+export type RecordName =
   | { readonly kind: 'credential'; readonly ref: CredentialRef }
-  | { readonly kind: 'staged'; readonly ref: FlowRef }
-  | undefined {
+  | { readonly kind: 'staged'; readonly ref: FlowRef };
+
+/** Takes the key of a record apart; nothing when it is not one. */
+export function parseRecordKey({ family, rest }: KeyName): RecordName | undefined {
   if (family === STAGED) {
     const ref = parseFlowMember(rest);
     return ref === undefined ? undefined : { kind: 'staged', ref };

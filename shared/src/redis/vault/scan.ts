@@ -2,14 +2,25 @@ import type { Redis } from 'ioredis';
 import type { SealedRecord } from '../../ports/vault.ts';
 import type { Commands } from '../client/connect.ts';
 import { parseKey } from '../client/key-names.ts';
+import type { Script } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { credentialKey, parseRecordKey, stagedKey, VAULT_KEYS } from './keys.ts';
+import {
+  credentialKey,
+  flowMember,
+  listKey,
+  parseRecordKey,
+  type RecordName,
+  recordMember,
+  stagedKey,
+  VAULT_KEYS,
+} from './keys.ts';
 
 const KEYS = 500;
 
-/** Every sealed record of every master, page by page. */
+/** Every sealed record of every master, page by page. Each is read by the script `vault/read-listed`. */
 export async function* scanRecords(
   redis: Commands,
+  readListed: Script,
   onError?: (error: unknown) => void,
   signal?: AbortSignal,
 ): AsyncGenerator<readonly SealedRecord[]> {
@@ -22,10 +33,7 @@ export async function* scanRecords(
         () => server.scan(at, 'MATCH', VAULT_KEYS, 'COUNT', KEYS),
         onError,
       );
-      const records = await orUnavailable(
-        () => Promise.all(keys.map((key) => readRecord(redis, key))),
-        onError,
-      );
+      const records = await Promise.all(keys.map((key) => readRecord(readListed, key)));
       const found = records.filter((record) => record !== undefined);
       if (found.length > 0) yield found;
       cursor = next;
@@ -34,15 +42,16 @@ export async function* scanRecords(
 }
 
 /** The key under which a record lies. */
-export function recordKey(record: SealedRecord): string {
+export function recordKey(record: RecordName): string {
   return record.kind === 'staged' ? stagedKey(record.ref) : credentialKey(record.ref);
 }
 
-async function readRecord(redis: Commands, key: string): Promise<SealedRecord | undefined> {
+async function readRecord(readListed: Script, key: string): Promise<SealedRecord | undefined> {
   const name = parseKey(key);
   const record = name === undefined ? undefined : parseRecordKey(name);
   if (record === undefined) return undefined;
-  const sealed = await redis.hget(key, 'sealed');
+  const member = record.kind === 'staged' ? flowMember(record.ref) : recordMember(record.ref);
+  const sealed = (await readListed([recordKey(record), listKey(record.ref)], [member])) as string | null;
   return sealed === null ? undefined : { ...record, sealed };
 }
 

@@ -31,6 +31,7 @@ export function createRedisVaultStore(redis: Commands, onError?: (error: unknown
   const dropScript = load('vault/drop');
   const staleScript = load('vault/stale');
   const rewrapScript = load('vault/rewrap');
+  const readListed = load('vault/read-listed');
   const claimScript = load('client/claim');
   const releaseScript = load('client/release');
   const flowKeys = (flow: FlowRef) => [credentialKey(flow), stagedKey(flow), flowsKeyOf(flow), listKey(flow)];
@@ -81,7 +82,7 @@ export function createRedisVaultStore(redis: Commands, onError?: (error: unknown
         staged: members.map(parseFlowMember).filter((flow) => flow !== undefined),
       };
     },
-    scan: (signal) => scanRecords(redis, onError, signal),
+    scan: (signal) => scanRecords(redis, readListed, onError, signal),
     rewrap: async (record, sealed) =>
       (await rewrapScript([recordKey(record)], [record.sealed, sealed])) === 1,
   };

@@ -34,12 +34,12 @@ export async function disconnect(
 export interface DisconnectAllDeps extends DisconnectDeps {
   readonly store: VaultStore;
   readonly vault: Pick<Vault, 'remove' | 'staged' | 'drop'>;
-  readonly targets: Pick<ConnectTargets, 'connector'>;
+  readonly targets: Pick<ConnectTargets, 'connector' | 'credentials'>;
 }
 
 /**
  * Disconnects every account of a person, also of services that are no longer configured, and drops what their flows have
- * staged. Returns how many there were. Throws `unavailable`; repeatable.
+ * staged. Returns how many there were; what is stored meanwhile needs another call. Throws `unavailable`; repeatable.
  */
 export async function disconnectAll(deps: DisconnectAllDeps, owner: Owner): Promise<number> {
   const { store, vault, targets } = deps;
@@ -49,6 +49,14 @@ export async function disconnectAll(deps: DisconnectAllDeps, owner: Owner): Prom
     if (connector === undefined) await vault.remove(ref);
     else await disconnect(deps, owner, { toolId: ref.toolId, connector });
   }
+  // An earlier version may have stored credentials that are in no list.
+  let unlisted = 0;
+  for (const target of targets.credentials()) {
+    const { toolId, connector } = target;
+    if ((await store.read({ ...owner, toolId, connectorId: connector.id })) === undefined) continue;
+    await disconnect(deps, owner, target);
+    unlisted += 1;
+  }
   for (const flow of staged) await dropFlow(deps, flow);
-  return credentials.length + staged.length;
+  return credentials.length + staged.length + unlisted;
 }
