@@ -38,7 +38,7 @@ export interface EraseUserDeps {
    * meanwhile. Not spent when nothing was open.
    */
   readonly graceMs: number;
-  /** How long one call works, in ms. */
+  /** How long one call works, in ms. Each call removes at least one part of what is stored. */
   readonly budgetMs: number;
 }
 
@@ -76,7 +76,6 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   for (;;) {
     const part = await erasure.next(owner);
     if (Object.values(part).every(({ length }) => length === 0)) break;
-    if (performance.now() > endsAt) return { complete: false, counts };
     const { rows } = await deps.backend.elicitations.readMany(part.elicitationIds);
     const known = rows.filter((row) => row !== undefined);
     const whole = { ...part, streamRequestIds: streamsOf(part, known) };
@@ -84,6 +83,7 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
     await erasure.remove(owner, whole);
     counts = addPart(counts, part);
     await erasure.fence(owner, FENCE_MS);
+    if (performance.now() > endsAt) return { complete: false, counts };
   }
   // The pages before the accounts: no flow can begin that would bring another credential.
   const pages = await connect.dropOf(owner);
@@ -102,10 +102,10 @@ interface TakenTurn {
 async function takeTurns(deps: EraseUserDeps, owner: Owner): Promise<TakenTurn[]> {
   const taken: TakenTurn[] = [];
   for await (const ids of deps.backend.erasure.turns(owner)) {
-    for (const streamRequestId of ids) {
-      const turn = await takeTurn(deps, { ...owner, streamRequestId });
-      if (turn !== undefined) taken.push(turn);
-    }
+    const turns = await Promise.all(
+      ids.map((streamRequestId) => takeTurn(deps, { ...owner, streamRequestId })),
+    );
+    taken.push(...turns.filter((turn) => turn !== undefined));
   }
   return taken;
 }

@@ -323,9 +323,24 @@ export function erasingContract(contract: Contract): void {
     it('ends a call after its time, to be continued by the next', async () => {
       const { backend } = await contract.openWith(SETTINGS);
       const { gone } = newPair();
-      await fill(backend, gone);
-      expect(await eraseUser(depsOn(backend, { budgetMs: 0 }), gone)).toMatchObject({ complete: false });
+      const theirs = await fill(backend, gone);
+      expect(await eraseUser(depsOn(backend, { budgetMs: 0 }), gone)).toMatchObject({
+        complete: false,
+        counts: { elicitations: 4, turns: 4 },
+      });
       expect(await eraseUser(depsOn(backend), gone)).toMatchObject({ complete: true });
+      expect(await linesOf(theirs)).toEqual([]);
+    });
+
+    it('removes something in every call, however short its time is', async () => {
+      const { backend } = await contract.openWith(SETTINGS);
+      const { gone } = newPair();
+      const theirs = await fill(backend, gone);
+      const results: boolean[] = [];
+      while (results.at(-1) !== true && results.length < 5)
+        results.push((await eraseUser(depsOn(backend, { budgetMs: 0 }), gone)).complete);
+      expect(results.at(-1)).toBe(true);
+      expect(await linesOf(theirs)).toEqual([]);
     });
   });
 }
