@@ -8,6 +8,7 @@ import type { Seen } from './caller.ts';
 import { define, withConnectUrl } from './define.ts';
 import type { EngineDeps } from './deps.ts';
 import { addJob } from './expire-due.ts';
+import { dropKeyClaim } from './key-claim.ts';
 
 export interface AskRequest {
   readonly tenant: string;
@@ -65,7 +66,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskRes
     };
     const created = await deps.elicitations.create(id, definition, notes).catch(async (error: unknown) => {
       // An erasure may have passed the claims by now.
-      if (isParleyError(error, 'user_erased')) await dropClaims(deps, request);
+      if (isParleyError(error, 'user_erased')) await dropClaims(deps, request, id);
       throw error;
     });
     if (created === undefined) {
@@ -134,11 +135,14 @@ async function claimStream(deps: EngineDeps, draft: Definition): Promise<void> {
   }
 }
 
-async function dropClaims({ claims }: EngineDeps, { tenant, input, idempotencyKey }: AskRequest) {
-  const { streamRequestId } = input;
+async function dropClaims(
+  { claims }: EngineDeps,
+  { tenant, input: { streamRequestId, userId }, idempotencyKey: key }: AskRequest,
+  elicitationId: string,
+): Promise<void> {
   await Promise.all([
-    streamRequestId !== undefined && claims.drop({ family: 'stream', tenant, name: streamRequestId }),
-    idempotencyKey !== undefined && claims.drop({ family: 'idempotency', tenant, name: idempotencyKey }),
+    streamRequestId !== undefined && claims.drop({ family: 'stream', tenant, name: streamRequestId }, userId),
+    key !== undefined && dropKeyClaim(claims, tenant, { key, elicitationId }),
   ]);
 }
 

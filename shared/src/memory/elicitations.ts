@@ -7,7 +7,7 @@ import { formatFeedPosition } from '../domain/events.ts';
 import { bucketOf, type Owner } from '../domain/ids.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { OutboxTask } from '../ports/delivery/outbox.ts';
-import type { Elicitations, PageRequest } from '../ports/elicitations/elicitations.ts';
+import type { AskedKey, Elicitations, PageRequest } from '../ports/elicitations/elicitations.ts';
 import type { StoredPart } from '../ports/erasure.ts';
 import { createMemoryDeadlines } from './deadlines.ts';
 import type { InProcessEventBus } from './event-bus.ts';
@@ -53,7 +53,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
   const rows = new Map<string, MemoryRow>();
   const byOwner = new Map<string, Set<string>>();
   const deadlines = createMemoryDeadlines();
-  const askedKeys = createExpiringMap<{ readonly owner: string; readonly key: string }>();
+  const askedKeys = createExpiringMap<AskedKey & { readonly owner: string }>();
   const claimedMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
 
   function rowAt(id: string, now: number): Row | undefined {
@@ -141,7 +141,11 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
       for (const task of notes?.tasks ?? []) deps.outbox.note(task);
       const { idempotencyKey: key } = notes ?? {};
       if (key !== undefined)
-        askedKeys.set(askedName(definition, key), { owner: ownerKey(definition), key }, now + claimedMs);
+        askedKeys.set(
+          askedName(definition, key),
+          { owner: ownerKey(definition), key, elicitationId: id },
+          now + claimedMs,
+        );
       appendAndWake(row, event, now, settings.retentionMs + timeoutMs);
       return { outcome: 'created', row, now, ...(armed !== undefined && { armed }) };
     },
@@ -241,7 +245,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         elicitationIds: all
           .filter(({ definition }) => ownerKey(definition) === ownerKey(owner))
           .map(({ id }) => id),
-        idempotencyKeys: keys.map(({ key }) => key),
+        idempotencyKeys: keys.map(({ key, elicitationId }) => ({ key, elicitationId })),
       };
     },
 
@@ -250,7 +254,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         const held = rows.get(id);
         if (held !== undefined) remove(held.row);
       }
-      for (const key of idempotencyKeys) askedKeys.delete(askedName(owner, key));
+      for (const { key } of idempotencyKeys) askedKeys.delete(askedName(owner, key));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { ParleyError } from '../domain/errors.ts';
 import type { Owner } from '../domain/ids.ts';
+import type { AskedKey } from './elicitations/elicitations.ts';
 
 /** Names of a part of what is stored for a person. */
 export interface StoredPart {
@@ -10,7 +11,7 @@ export interface StoredPart {
   readonly turnIds: readonly string[];
   readonly conversationIds: readonly string[];
   /** Idempotency keys of the person's questions. */
-  readonly idempotencyKeys: readonly string[];
+  readonly idempotencyKeys: readonly AskedKey[];
 }
 
 /**

@@ -6,9 +6,11 @@ import type { Owner } from '../domain/ids.ts';
 import { type Run, UNOWNED } from '../domain/runs/run.ts';
 import { webhookIdOf } from '../domain/webhooks/webhook.ts';
 import type { Engine } from '../elicitations/engine.ts';
+import { dropKeyClaim } from '../elicitations/key-claim.ts';
 import { openPages } from '../elicitations/open-pages.ts';
 import type { Backend } from '../ports/backend.ts';
 import type { Deliveries } from '../ports/delivery/kind.ts';
+import type { ClaimName } from '../ports/elicitations/claims.ts';
 import type { StoredPart } from '../ports/erasure.ts';
 import { withdraw } from './open-questions.ts';
 
@@ -164,8 +166,8 @@ async function removeElsewhere(
   await Promise.all([
     ...part.elicitationIds.map((id) => removeOfElicitation(deps, owner, id)),
     ...known.map((row) => removeOfRow(deps, row)),
-    ...streams.map((name) => claims.drop({ family: 'stream', tenant, name })),
-    ...part.idempotencyKeys.map((name) => claims.drop({ family: 'idempotency', tenant, name })),
+    ...streams.map((name) => claims.drop({ family: 'stream', tenant, name }, owner.userId)),
+    ...part.idempotencyKeys.map((asked) => dropKeyClaim(claims, tenant, asked)),
   ]);
 }
 
@@ -186,8 +188,13 @@ async function removeOfRow({ backend, deliveries }: EraseUserDeps, row: Row): Pr
   const { tasks } = deliveries.notesOn({ id, definition, status });
   await Promise.all([
     ...tasks.map((task) => backend.outbox.remove(task)),
-    context.toolId === SECRET_TOOL_ID && backend.claims.drop({ family: 'secret', tenant, name: id }),
+    context.toolId === SECRET_TOOL_ID && dropSecretClaim(backend, { family: 'secret', tenant, name: id }),
   ]);
+}
+
+async function dropSecretClaim({ claims }: EraseUserDeps['backend'], name: ClaimName): Promise<void> {
+  const taker = await claims.read(name);
+  if (taker !== undefined) await claims.drop(name, taker);
 }
 
 function addPart(counts: ErasedCounts, part: StoredPart): ErasedCounts {

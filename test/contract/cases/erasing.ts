@@ -234,6 +234,32 @@ export function erasingContract(contract: Contract): void {
       leave.abort();
     });
 
+    it('leaves the claims of another person, who has taken a lapsed key and a lapsed stream request', async () => {
+      const { backend } = await contract.openWith(SETTINGS);
+      const { gone, stays } = newPair();
+      const { claims } = backend;
+      const engine = engineOn(backend);
+      const { tenant } = gone;
+      const [idempotencyKey, streamRequestId] = [randomUUID(), `stream-${randomUUID()}`];
+      const askFor = (owner: Owner) =>
+        engine.ask({ tenant, input: inputFor({ ...owner, streamRequestId }), idempotencyKey });
+      await askFor(gone);
+      for (const name of [
+        { family: 'idempotency', tenant, name: idempotencyKey },
+        { family: 'stream', tenant, name: streamRequestId },
+      ] as const)
+        await claims.drop(name, (await claims.read(name)) ?? '');
+      const { row } = await askFor(stays);
+      expect(row.definition.userId).toBe(stays.userId);
+      await eraseUser(depsOn(backend), gone);
+      const again = await askFor(stays);
+      expect([again.replayed, again.row.id]).toEqual([true, row.id]);
+      const third = inputFor({ ...newPair().gone, tenant, streamRequestId });
+      expect(await expectRefusal(engine.ask({ tenant, input: third }))).toMatchObject({
+        code: 'stream_owner_mismatch',
+      });
+    });
+
     it('is not undone by a pod that still runs a turn, nor by what is under way', async () => {
       const { backend } = await contract.openWith(SETTINGS);
       const { gone } = newPair();

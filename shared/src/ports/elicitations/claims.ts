@@ -12,6 +12,8 @@ export interface Claims {
    * `ttlMs`. The same value may claim the name again, which may extend the time and never shortens it.
    */
   claim(name: ClaimName, value: string, ttlMs: number): Promise<string>;
-  /** Ends the claim on a name, whatever its value. */
-  drop(name: ClaimName): Promise<void>;
+  /** The stored value of a name; undefined when it is not claimed. */
+  read(name: ClaimName): Promise<string | undefined>;
+  /** Ends the claim on a name if this is its value. */
+  drop(name: ClaimName, value: string): Promise<void>;
 }

@@ -45,6 +45,12 @@ export interface ElicitationPage {
   readonly now: number;
 }
 
+/** An idempotency key, and the elicitation that was asked with it. */
+export interface AskedKey {
+  readonly key: string;
+  readonly elicitationId: string;
+}
+
 /** What the creation of a row records beside it. */
 export interface CreateNotes extends Pick<CommitNotes, 'tasks'> {
   /** The key under which the question was asked, so that an erasure finds the claim on it. */

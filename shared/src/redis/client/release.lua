@@ -1,3 +1,3 @@
--- Ends a lease, if this holder has it.
-local lease, holder = KEYS[1], ARGV[1]
-if redis.call('GET', lease) == holder then redis.call('DEL', lease) end
+-- Ends a lease or a claim, if this holder has it.
+local name, holder = KEYS[1], ARGV[1]
+if redis.call('GET', name) == holder then redis.call('DEL', name) end

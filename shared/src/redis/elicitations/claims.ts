@@ -7,10 +7,12 @@ import { orUnavailable } from '../client/unavailable.ts';
 /** Claims as strings that lapse. */
 export function createRedisClaims(redis: Commands, onError?: (error: unknown) => void): Claims {
   const claimScript = loadScript(redis, 'client/claim', onError);
+  const releaseScript = loadScript(redis, 'client/release', onError);
   return {
     claim: async (name, value, ttlMs) => String(await claimScript([claimKey(name)], [value, ttlMs])),
-    async drop(name) {
-      await orUnavailable(() => redis.unlink(claimKey(name)), onError);
+    read: async (name) => (await orUnavailable(() => redis.get(claimKey(name)), onError)) ?? undefined,
+    async drop(name, value) {
+      await releaseScript([claimKey(name)], [value]);
     },
   };
 }

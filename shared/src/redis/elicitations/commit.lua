@@ -83,7 +83,7 @@ if creates then
     arms = 1
   end
   if streamRequestId ~= '' then addName('stream ' .. streamRequestId) end
-  if idempotencyKey ~= '' then addName('key ' .. idempotencyKey) end
+  if idempotencyKey ~= '' then addName('key ' .. id .. ' ' .. idempotencyKey) end
 else
   local isDue = now >= tonumber(expiresAt)
   if isDue ~= (guard == 'due') then return refuse() end

@@ -1,4 +1,5 @@
 import { bucketOf, formatStreamPath, type Owner } from '../../domain/ids.ts';
+import type { AskedKey } from '../../ports/elicitations/elicitations.ts';
 import type { Erasure, StoredPart } from '../../ports/erasure.ts';
 import { RESUME_RUN, resumeTask } from '../../ports/runs/resume-task.ts';
 import type { Commands } from '../client/connect.ts';
@@ -115,7 +116,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
       return {
         elicitationIds: [...new Set([...open, ...ended, ...after('elicitation ', names)])],
         streamRequestIds: after('stream ', names),
-        idempotencyKeys: after('key ', names),
+        idempotencyKeys: after('key ', names).map(askedKeyOf),
         turnIds: after('run ', usage),
         conversationIds: [...new Set([...conversations, ...after('conversation ', usage)])],
       };
@@ -132,8 +133,18 @@ function namesOf(part: StoredPart): string[] {
   return [
     ...part.elicitationIds.map((id) => `elicitation ${id}`),
     ...part.streamRequestIds.map((id) => `stream ${id}`),
-    ...part.idempotencyKeys.map((key) => `key ${key}`),
+    ...part.idempotencyKeys.map((asked) => `key ${formatAskedKey(asked)}`),
   ];
+}
+
+/** Takes a listed key apart. An entry without an id is of an earlier version; the claim on its key lapses by itself. */
+function askedKeyOf(entry: string): AskedKey {
+  const space = entry.indexOf(' ');
+  return { elicitationId: entry.slice(0, Math.max(0, space)), key: entry.slice(space + 1) };
+}
+
+function formatAskedKey({ elicitationId, key }: AskedKey): string {
+  return elicitationId === '' ? key : `${elicitationId} ${key}`;
 }
 
 /** The rest of each entry that begins with the prefix. */

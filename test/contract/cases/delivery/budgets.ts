@@ -40,6 +40,18 @@ export function budgetContract(contract: Contract): void {
         expect(await claims.claim(name, `${at}`, 60_000)).toBe(`${at}`);
     });
 
+    it('can be read, and is dropped by its value only', async () => {
+      const { backend, second } = contract.pods;
+      const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
+      expect(await second.claims.read(name)).toBeUndefined();
+      await second.claims.drop(name, 'one');
+      await backend.claims.claim(name, 'one', 60_000);
+      await second.claims.drop(name, 'other');
+      expect(await second.claims.read(name)).toBe('one');
+      await second.claims.drop(name, 'one');
+      expect(await backend.claims.claim(name, 'other', 60_000)).toBe('other');
+    });
+
     contract.itOverTime('lasts longer when its holder claims it again, and never shorter', async () => {
       const { backend, second } = contract.pods;
       const name = { family, tenant: newOwner().tenant, name: 'key' } as const;
