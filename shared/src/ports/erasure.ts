@@ -28,7 +28,10 @@ export interface Erasure {
   turns(owner: Owner): AsyncIterable<readonly string[]>;
   /** Some of what is stored; all lists are empty when nothing is left. */
   next(owner: Owner): Promise<StoredPart>;
-  /** Removes a part from everything that lies with the person's data. No write of a removed turn has an effect. */
+  /**
+   * Removes a part from everything that lies with the person's data; quotas count it no longer. No write of a removed turn
+   * has an effect.
+   */
   remove(owner: Owner, part: StoredPart): Promise<void>;
   /** Removes the counters of the person's chats, once nothing is left that they count. */
   removeCounters(owner: Owner): Promise<void>;

@@ -10,6 +10,7 @@ import type { Contract } from '../support/contract.ts';
 import { dispatchOn, engineOn } from '../support/engines.ts';
 import { expectRefusal, readAll, readEntries } from '../support/observe.ts';
 import { answerQuestion, inputFor, RUN, serviceOf } from '../support/questions.ts';
+import { ROOMY } from '../support/settings.ts';
 import { textWrite, turnOf } from './runs/turns.ts';
 
 const WEBHOOK = 'https://asker.example/hook';
@@ -344,6 +345,27 @@ export function erasingContract(contract: Contract): void {
       expect(await backend.elicitations.due(bucketOf(gone), 10_000)).not.toContain(row.id);
       const due = { bucket: bucketOf(gone), batch: 10 };
       await engine.expireDue(due);
+    });
+
+    it('frees the quotas of what it has removed, before the rest is removed', async () => {
+      const chatQuotas = { ...ROOMY.chatQuotas, conversationsMax: 2, storedBytesMax: 50_000 };
+      const { backend } = await contract.openWith({ chatQuotas });
+      const { gone } = newPair();
+      const turn = (talk: string, bytes: number) => ({
+        ...turnOf(gone, talk),
+        input: [{ role: 'user', content: 'x'.repeat(bytes) } as const],
+      });
+      const refused = (quota: string) => ({ type: 'over-quota', quota });
+      for (const talk of ['one', 'two']) {
+        const ended = turn(talk, 10_000);
+        await backend.runs.begin(ended);
+        await backend.runs.write(ended, textWrite(2, 2, { end: { status: 'finished', messages: ended.input } }));
+      }
+      expect(await backend.runs.begin(turn('three', 10))).toMatchObject(refused('conversations'));
+      expect(await backend.runs.begin(turn('two', 30_000))).toMatchObject(refused('storage'));
+      await backend.erasure.remove(gone, await backend.erasure.next(gone));
+      expect(await backend.runs.begin(turn('three', 45_000))).toMatchObject({ type: 'begun' });
+      expect(await backend.runs.begin(turn('four', 10_000))).toMatchObject(refused('storage'));
     });
 
     it('ends a call after its time, to be continued by the next', async () => {

@@ -24,6 +24,7 @@ import {
   usageEndsKey,
   usageKey,
 } from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { memberOf } from '../outbox/member.ts';
 
@@ -34,6 +35,7 @@ const TURNS_PAGE = 500;
 /** Finds what is stored of a person by the indexes in their slot, and removes the data before its index. */
 export function createRedisErasure(redis: Commands, onError?: (error: unknown) => void): Erasure {
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
+  const removeUsage = loadScript(redis, 'runs/remove-usage', onError);
 
   /** The tasks that resume a run, one for each term that it had. */
   async function resumeMembers(owner: Owner, streamRequestId: string): Promise<string[]> {
@@ -86,7 +88,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
       removeIndexed(inboxKey(owner), elicitationIds),
       removeIndexed(historyKey(owner), elicitationIds),
       removeIndexed(conversationsKey(owner), part.conversationIds),
-      removeIndexed(usageEndsKey(owner), usage),
+      removeUsage([usageKey(owner), usageEndsKey(owner)], usage),
       removeIndexed(namesKey(owner), namesOf(part)),
     ]);
   }

@@ -9,13 +9,21 @@ local function keepAtLeast(key, life)
   if redis.call('PTTL', key) < tonumber(life) then redis.call('PEXPIRE', key, life) end
 end
 
+-- Removes an entry, and what was counted for it.
+local function removeEntry(usage, ends, entry)
+  local bytes = redis.call('HGET', usage, entry)
+  if bytes then
+    redis.call('HDEL', usage, entry)
+    redis.call('HINCRBY', usage, 'total', 0 - bytes)
+    if isConversation(entry) then redis.call('HINCRBY', usage, 'conversations', -1) end
+  end
+  redis.call('ZREM', ends, entry)
+end
+
 -- Removes entries that have expired.
 local function removeExpired(usage, ends, now)
   for _, entry in ipairs(redis.call('ZRANGE', ends, '-inf', now, 'BYSCORE', 'LIMIT', 0, 1000)) do
-    redis.call('HINCRBY', usage, 'total', 0 - (redis.call('HGET', usage, entry) or 0))
-    local wasCounted = redis.call('HDEL', usage, entry) == 1
-    redis.call('ZREM', ends, entry)
-    if wasCounted and isConversation(entry) then redis.call('HINCRBY', usage, 'conversations', -1) end
+    removeEntry(usage, ends, entry)
   end
 end
 
