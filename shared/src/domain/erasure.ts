@@ -1,3 +1,6 @@
+/** The reason with which an erasure withdraws questions. */
+export const USER_ERASED = 'user_erased';
+
 /** What an erasure removed of one person, by kind. */
 export interface ErasedCounts {
   /** Open questions that were withdrawn; they are among `elicitations`. */

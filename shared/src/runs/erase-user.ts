@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRET_TOOL_ID } from '../domain/credential.ts';
 import type { Row } from '../domain/elicitations/row.ts';
-import type { Erased, ErasedCounts } from '../domain/erasure.ts';
+import { type Erased, type ErasedCounts, USER_ERASED } from '../domain/erasure.ts';
 import type { Owner } from '../domain/ids.ts';
 import { type Run, UNOWNED } from '../domain/runs/run.ts';
 import { webhookIdOf } from '../domain/webhooks/webhook.ts';
@@ -29,7 +29,7 @@ export interface EraseUserDeps {
   >;
   readonly engine: Pick<Engine, 'list' | 'withdraw'>;
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
-  /** Revokes and deletes the credentials of a person. Returns how many there were. */
+  /** Revokes and deletes the credentials of a person. Returns how many there were; called until there are none. */
   readonly eraseAccounts: (owner: Owner) => Promise<number>;
   /** The limits under which a user has a budget. */
   readonly userLimits: readonly string[];
@@ -44,7 +44,6 @@ export interface EraseUserDeps {
   readonly budgetMs: number;
 }
 
-const REASON = 'user_erased';
 // A pod notices within seconds that its turn was taken away. This leaves minutes for an outage of its connection.
 const FENCE_MS = 300_000;
 const ATTEMPTS_MAX = 5;
@@ -89,7 +88,14 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   }
   // The pages before the accounts: no flow can begin that would bring another credential.
   const pages = await connect.dropOf(owner);
-  const accounts = await deps.eraseAccounts(owner);
+  let accounts = 0;
+  // A flow that had begun before may bring another credential meanwhile.
+  for (;;) {
+    const found = await deps.eraseAccounts(owner);
+    if (found === 0) break;
+    accounts += found;
+    if (performance.now() > endsAt) return { complete: false, counts: { ...counts, pages, accounts } };
+  }
   await Promise.all(deps.userLimits.map((limit) => limits.reset(limit, owner)));
   await erasure.removeCounters(owner);
   return { complete: true, counts: { ...counts, pages, accounts } };
@@ -142,7 +148,7 @@ async function endTurn({ backend: { runs } }: EraseUserDeps, { run, term }: Take
 async function withdrawAll({ engine }: EraseUserDeps, owner: Owner): Promise<number> {
   let count = 0;
   for await (const { rows, now } of openPages((request) => engine.list(request), { owner })) {
-    await Promise.all(rows.map((row) => withdraw(engine, owner.tenant, row.id, { row, now }, REASON)));
+    await Promise.all(rows.map((row) => withdraw(engine, owner.tenant, row.id, { row, now }, USER_ERASED)));
     count += rows.length;
   }
   return count;

@@ -359,13 +359,33 @@ export function erasingContract(contract: Contract): void {
       for (const talk of ['one', 'two']) {
         const ended = turn(talk, 10_000);
         await backend.runs.begin(ended);
-        await backend.runs.write(ended, textWrite(2, 2, { end: { status: 'finished', messages: ended.input } }));
+        await backend.runs.write(
+          ended,
+          textWrite(2, 2, { end: { status: 'finished', messages: ended.input } }),
+        );
       }
       expect(await backend.runs.begin(turn('three', 10))).toMatchObject(refused('conversations'));
       expect(await backend.runs.begin(turn('two', 30_000))).toMatchObject(refused('storage'));
       await backend.erasure.remove(gone, await backend.erasure.next(gone));
       expect(await backend.runs.begin(turn('three', 45_000))).toMatchObject({ type: 'begun' });
       expect(await backend.runs.begin(turn('four', 10_000))).toMatchObject(refused('storage'));
+    });
+
+    it('removes the credentials that a flow brings while others are removed', async () => {
+      const { backend } = await contract.openWith(SETTINGS);
+      const { gone } = newPair();
+      const { account } = await fill(backend, gone);
+      const deps = depsOn(backend);
+      let isLate = false;
+      const eraseAccounts = async (owner: Owner) => {
+        const found = await deps.eraseAccounts(owner);
+        if (!isLate) await backend.vault.stage({ ...account, flowId: 'late' }, 'staged late', HOUR_MS);
+        isLate = true;
+        return found;
+      };
+      const result = await eraseUser({ ...deps, eraseAccounts }, gone);
+      expect(result).toMatchObject({ complete: true, counts: { accounts: 3 } });
+      expect(await backend.vault.listOf(gone)).toEqual({ credentials: [], staged: [] });
     });
 
     it('ends a call after its time, to be continued by the next', async () => {

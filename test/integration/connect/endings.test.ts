@@ -106,6 +106,15 @@ describe('a pod that dies on the way to a usable credential', () => {
     expect(here.events).toMatchObject([{ type: 'completed', kept: true }]);
   });
 
+  test('while the user is erased: it is dropped and revoked', async () => {
+    const { here, id, flow } = await halfDone();
+    await here.engine.withdraw({ caller: SERVICE, id, reason: 'user_erased' });
+    expect(await conclude(here.deps, flow, id)).toEqual({ type: 'dropped', status: 'withdrawn' });
+    expect(await heldToken(here)).toBeUndefined();
+    expect(await left(here)).toBe(0);
+    expect(here.tracker.revocations()).toBe(1);
+  });
+
   test('while the question expires: the credential is kept', async () => {
     const { here, id } = await halfDone({ timeoutSeconds: 1 });
     await here.expired(id);

@@ -1,6 +1,8 @@
 import { type Credential, type CredentialRef, SECRET_TOOL_ID } from '@parley/shared/domain/credential';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import type { Status } from '@parley/shared/domain/elicitations/status';
+import { USER_ERASED } from '@parley/shared/domain/erasure';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
@@ -25,11 +27,11 @@ export interface EndingDeps {
 export type Ending =
   /** The question is answered, and the credential usable. */
   | { readonly type: 'connected' }
-  /** The question had ended by itself; the credential serves the next one. */
+  /** The question had expired or was withdrawn; the credential serves the next one. */
   | { readonly type: 'kept'; readonly status: Status }
   /**
-   * The question was declined, answered elsewhere, or does not exist any more. The credential was deleted here and
-   * revoked at the provider.
+   * The question was declined, answered elsewhere, or does not exist any more, or its user was erased. The credential was
+   * deleted here and revoked at the provider.
    */
   | { readonly type: 'dropped'; readonly status: Status | undefined };
 
@@ -90,7 +92,9 @@ export async function hasBrought(
 /** Ends a flow whose credential is staged. Throws `unavailable` while a store cannot be reached; the call can be repeated. */
 export async function conclude(deps: EndingDeps, flow: FlowRef, elicitationId: string): Promise<Ending> {
   const { tenant, userId, toolId, connectorId } = flow;
-  const status = await complete(deps, tenant, elicitationId);
+  const { status, reason } = (await complete(deps, tenant, elicitationId)) ?? {};
+  // The erasure may have passed the credentials of the person by now.
+  if (reason === USER_ERASED) return drop(deps, flow, elicitationId, status);
   // A secret stays staged until its tool takes it. No tool takes it after the question ended without an answer.
   if (toolId === SECRET_TOOL_ID && status === 'accepted') return { type: 'connected' };
   if (toolId === SECRET_TOOL_ID) return drop(deps, flow, elicitationId, status);
@@ -133,19 +137,23 @@ export async function dropFlow(
   await vault.drop(flow);
 }
 
-/** Completes the question. Returns its status; undefined when it does not exist. */
-async function complete({ engine }: EndingDeps, tenant: string, id: string): Promise<Status | undefined> {
+/** Completes the question. Returns how it ended; undefined when it does not exist. */
+async function complete(
+  { engine }: EndingDeps,
+  tenant: string,
+  id: string,
+): Promise<Pick<Elicitation, 'status' | 'reason'> | undefined> {
   try {
     const { row } = await engine.complete({
       caller: { kind: 'service', tenant },
       id,
       surface: CONNECT_SURFACE,
     });
-    return row.status;
+    return { status: row.status };
   } catch (error) {
     if (isParleyError(error, 'not_found')) return undefined;
-    if (isParleyError(error, 'expired')) return 'expired';
+    if (isParleyError(error, 'expired')) return { status: 'expired' };
     if (!isParleyError(error, 'already_settled') || error.elicitation === undefined) throw error;
-    return error.elicitation.status;
+    return error.elicitation;
   }
 }
