@@ -4,11 +4,12 @@ import type { Definition } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
 import { isParleyError, ParleyError } from '../domain/errors.ts';
 import { mintElicitationId, mintStreamRequestId } from '../domain/ids.ts';
+import type { Claims } from '../ports/elicitations/claims.ts';
+import type { AskedKey } from '../ports/elicitations/elicitations.ts';
 import type { Seen } from './caller.ts';
 import { define, withConnectUrl } from './define.ts';
 import type { EngineDeps } from './deps.ts';
 import { addJob } from './expire-due.ts';
-import { dropKeyClaim } from './key-claim.ts';
 
 export interface AskRequest {
   readonly tenant: string;
@@ -144,6 +145,21 @@ async function dropClaims(
     streamRequestId !== undefined && claims.drop({ family: 'stream', tenant, name: streamRequestId }, userId),
     key !== undefined && dropKeyClaim(claims, tenant, { key, elicitationId }),
   ]);
+}
+
+/**
+ * Ends the claim on an idempotency key, unless another elicitation has the key by now: a claim lapses, and the same key may
+ * then be used for another user. Throws `unavailable`; repeatable.
+ */
+export async function dropKeyClaim(
+  claims: Claims,
+  tenant: string,
+  { key, elicitationId }: AskedKey,
+): Promise<void> {
+  const name = { family: 'idempotency', tenant, name: key } as const;
+  const value = await claims.read(name);
+  // The value is JSON that contains the id.
+  if (value?.includes(JSON.stringify(elicitationId))) await claims.drop(name, value);
 }
 
 /** What builds before this one compare: it covers the default that they had. */

@@ -5,8 +5,8 @@ import { type Erased, type ErasedCounts, USER_ERASED } from '../domain/erasure.t
 import type { Owner } from '../domain/ids.ts';
 import { type Run, UNOWNED } from '../domain/runs/run.ts';
 import { webhookIdOf } from '../domain/webhooks/webhook.ts';
+import { dropKeyClaim } from '../elicitations/ask.ts';
 import type { Engine } from '../elicitations/engine.ts';
-import { dropKeyClaim } from '../elicitations/key-claim.ts';
 import { openPages } from '../elicitations/open-pages.ts';
 import type { Backend } from '../ports/backend.ts';
 import type { Deliveries } from '../ports/delivery/kind.ts';
