@@ -200,8 +200,9 @@ await describeInChromium('the inbox', (chromium) => {
       const connection = tab.locator('elicitation-inbox [part=connection]');
       await ada.context.setOffline(true);
       await reads(connection, 'No connection; trying again');
-      // A poll that was under way may succeed yet: then it is offline, and announced, a second time.
-      await reads(spokenOf(tab), /^No connection; trying again$/u);
+      // A poll that was under way may succeed yet: then it is offline, and announced, a second time, with a space that makes
+      // the text a new one.
+      await reads(spokenOf(tab), /^No connection; trying again\s?$/u);
       await ada.ask(colour('Paint the door'));
       await ada.context.setOffline(false);
       await namesAre(tab, ['Paint the door']);
