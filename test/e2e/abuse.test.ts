@@ -75,7 +75,8 @@ describe('an abusive user and an abusive service key of another tenant', () => {
     },
   );
 
-  // Latencies are judged in a soak only.
+  // Skipped in a daily run: its twenty seconds have too few samples for a 99th percentile, and it shares the processors.
+  // `npm run soak` judges it with an hour of samples.
   it.skipIf(!SIZE.full)('leave the latency of everyone else at most doubled', () => {
     const slower = compare(run).filter(({ ratio }) => Math.max(ratio.user, ratio.key) > RATIO_MAX);
     expect(formatComparisons(slower), 'operations whose p99 more than doubles').toBe(formatComparisons([]));

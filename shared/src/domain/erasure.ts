@@ -22,3 +22,14 @@ export interface Erased {
   readonly complete: boolean;
   readonly counts: ErasedCounts;
 }
+
+/** The counts of an erasure that found nothing. */
+export const NOTHING_ERASED: ErasedCounts = {
+  withdrawn: 0,
+  stopped: 0,
+  elicitations: 0,
+  turns: 0,
+  conversations: 0,
+  accounts: 0,
+  pages: 0,
+};

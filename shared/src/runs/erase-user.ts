@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SECRET_TOOL_ID } from '../domain/credential.ts';
 import type { Row } from '../domain/elicitations/row.ts';
-import { type Erased, type ErasedCounts, USER_ERASED } from '../domain/erasure.ts';
+import { type Erased, type ErasedCounts, NOTHING_ERASED, USER_ERASED } from '../domain/erasure.ts';
 import type { Owner } from '../domain/ids.ts';
 import { type Run, UNOWNED } from '../domain/runs/run.ts';
 import { webhookIdOf } from '../domain/webhooks/webhook.ts';
@@ -47,15 +47,6 @@ export interface EraseUserDeps {
 // A pod notices within seconds that its turn was taken away. This leaves minutes for an outage of its connection.
 const FENCE_MS = 300_000;
 const ATTEMPTS_MAX = 5;
-const NOTHING: ErasedCounts = {
-  withdrawn: 0,
-  stopped: 0,
-  elicitations: 0,
-  turns: 0,
-  conversations: 0,
-  accounts: 0,
-  pages: 0,
-};
 
 /**
  * Removes all that is stored of one person. First ends what is under way: the terms of the turns rise, so that no pod
@@ -70,7 +61,7 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   const taken = await takeTurns(deps, owner);
   const withdrawn = await withdrawAll(deps, owner);
   for (const one of taken) await endTurn(deps, one);
-  let counts: ErasedCounts = { ...NOTHING, withdrawn, stopped: taken.length };
+  let counts: ErasedCounts = { ...NOTHING_ERASED, withdrawn, stopped: taken.length };
   if (withdrawn + taken.length > 0) await sleep(deps.graceMs);
   // The end of a question offers the run that waited for it.
   await Promise.all(taken.map(({ run, term }) => runQueue.withdraw(run, term)));

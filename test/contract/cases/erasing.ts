@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { NOTHING_ERASED } from '@parley/shared/domain/erasure';
 import { bucketOf, formatStreamPath, type Owner } from '@parley/shared/domain/ids';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import type { Backend } from '@parley/shared/ports/backend';
@@ -311,17 +312,9 @@ export function erasingContract(contract: Contract): void {
       const rest = await eraseUser(depsOn(backend), gone);
       expect(rest).toMatchObject({ complete: true, counts: { turns: 1, accounts: 2, pages: 1 } });
       expect(await linesOf(theirs)).toEqual([]);
-      const none = {
-        withdrawn: 0,
-        stopped: 0,
-        elicitations: 0,
-        turns: 0,
-        conversations: 0,
-        accounts: 0,
-        pages: 0,
-      };
-      expect(await eraseUser(depsOn(backend), gone)).toEqual({ complete: true, counts: none });
-      expect(await eraseUser(depsOn(backend), newPair().gone)).toEqual({ complete: true, counts: none });
+      const nothing = { complete: true, counts: NOTHING_ERASED };
+      expect(await eraseUser(depsOn(backend), gone)).toEqual(nothing);
+      expect(await eraseUser(depsOn(backend), newPair().gone)).toEqual(nothing);
     });
 
     it('leaves no deadline of an open question that was removed', async () => {

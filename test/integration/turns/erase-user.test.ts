@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
+import { NOTHING_ERASED } from '@parley/shared/domain/erasure';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createLog } from '@parley/shared/runtime/log';
 import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
@@ -32,15 +33,6 @@ const KEYS = [
 const [BOSS, ASKER, OTHER] = KEYS.map((key) => key.slice(key.indexOf(':') + 1)) as [string, string, string];
 const PERSON = { tenant: 'acme', userId: 'ada/ü@example.com' };
 const PATH = `/v1/users/${encodeURIComponent(PERSON.userId)}`;
-const NOTHING = {
-  withdrawn: 0,
-  stopped: 0,
-  elicitations: 0,
-  turns: 0,
-  conversations: 0,
-  accounts: 0,
-  pages: 0,
-};
 
 let model: ScriptedModel;
 beforeAll(async () => {
@@ -143,7 +135,7 @@ it('erases a user: the asker and open streams get the end, the turn stops, and n
     {
       userId: PERSON.userId,
       complete: true,
-      erased: { ...NOTHING, withdrawn: 2, stopped: 1, elicitations: 2, turns: 1, conversations: 1 },
+      erased: { ...NOTHING_ERASED, withdrawn: 2, stopped: 1, elicitations: 2, turns: 1, conversations: 1 },
     },
   ]);
   expect(await (await waits).json()).toMatchObject({ status: 'withdrawn', reason: 'user_erased' });
@@ -162,7 +154,7 @@ it('erases a user: the asker and open streams get the end, the turn stops, and n
   });
   expect(await backend.runs.standing(run)).toBeUndefined();
   const again = await call(BOSS, 'DELETE', PATH);
-  expect([again.status, await again.json()]).toMatchObject([200, { complete: true, erased: NOTHING }]);
+  expect([again.status, await again.json()]).toMatchObject([200, { complete: true, erased: NOTHING_ERASED }]);
   const asks = await call(ASKER, 'POST', '/v1/elicitations', QUESTION);
   expect([asks.status, await asks.json()]).toMatchObject([409, { code: 'user_erased' }]);
   expect(Number(asks.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -181,7 +173,7 @@ it('is for a key of the tenant with the scope admin only', async () => {
   const token = await userToken({ secret: TOKEN_SECRET, ...PERSON });
   for (const caller of [ASKER, token])
     expect((await call(caller, 'DELETE', PATH)).status, 'without the scope').toBe(403);
-  expect(await (await call(OTHER, 'DELETE', PATH)).json()).toMatchObject({ erased: NOTHING });
+  expect(await (await call(OTHER, 'DELETE', PATH)).json()).toMatchObject({ erased: NOTHING_ERASED });
   expect((await call(ASKER, 'GET', `/v1/elicitations/${elicitationId}`)).status).toBe(200);
   expect((await call(BOSS, 'DELETE', `/v1/users/${'x'.repeat(300)}`)).status).toBe(404);
 });

@@ -44,7 +44,7 @@ export interface Outbox {
    * due first. The same tasks are not handed out again for `leaseMs`.
    */
   take(bucket: number, room: OutboxRoom, leaseMs: number): Promise<readonly OutboxEntry[]>;
-  /** Removes a task, whoever has it. A report on it then has no effect. */
+  /** Removes a task, also one that is handed out: a later report on it has no effect. */
   remove(task: OutboxTask): Promise<void>;
   /** Removes a task, unless it was handed out again or added again since. */
   done(entry: OutboxEntry): Promise<void>;
