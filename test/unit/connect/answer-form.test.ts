@@ -1,10 +1,10 @@
 import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import { choicesOf } from '@parley/shared/domain/forms/choices';
 import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
 import type { FormField, FormValue } from '@parley/shared/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readPostedForm } from '../../../services/api/src/surfaces/connect/answer/posted-form.ts';
-import { choicesOf } from '../../../services/api/src/surfaces/connect/pages/answer/choices.ts';
 import { controlName } from '../../../services/api/src/surfaces/connect/pages/answer/controls.ts';
 
 const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
@@ -44,7 +44,9 @@ function post(form: URLSearchParams, at: number, field: FormField, value: FormVa
     field.type === 'array' || (field.type === 'string' && ('enum' in field || 'oneOf' in field));
   const shown = (one: FormValue) =>
     isSelect
-      ? String(choicesOf(field).findIndex((choice) => choice.value === one))
+      ? String(
+          choicesOf(field.type === 'array' ? field.items : field).findIndex((choice) => choice.value === one),
+        )
       : String(one).replace(/\n/g, '\r\n');
   for (const one of [value].flat()) form.append(controlName(at), shown(one));
 }

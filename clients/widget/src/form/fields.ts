@@ -1,5 +1,6 @@
+import { type Choice, choicesOf } from '@parley/shared/domain/forms/choices';
 import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
-import type { FormField, FormOption } from '@parley/shared/domain/forms/value';
+import type { FormField } from '@parley/shared/domain/forms/value';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { localOf } from './local-time.ts';
 
@@ -10,12 +11,6 @@ import { localOf } from './local-time.ts';
  * `undefined` is no value (an untouched boolean, no choice); for text controls '' means the same.
  */
 export type Draft = string | boolean | readonly string[] | undefined;
-
-/** One choice: `value` is sent, `label` is shown. */
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
-}
 
 interface Common {
   /** The property's name. It may be `__proto__`. Use it as a key of Maps, never of plain objects. */
@@ -103,16 +98,6 @@ function initialOf(schema: FormField): Draft {
   if (typeof preset === 'number') return String(preset);
   const isTime = schema.type === 'string' && 'format' in schema && schema.format === 'date-time';
   return isTime && typeof preset === 'string' ? localOf(preset) : preset;
-}
-
-function choicesOf(
-  offered: { enum: string[]; enumNames?: string[] } | { oneOf: FormOption[] } | { anyOf: FormOption[] },
-): Choice[] {
-  if ('enum' in offered) {
-    return offered.enum.map((value, at) => ({ value, label: offered.enumNames?.[at] || value }));
-  }
-  const options = 'oneOf' in offered ? offered.oneOf : offered.anyOf;
-  return options.map(({ const: value, title }) => ({ value, label: title || value }));
 }
 
 /** Whether a field has everything that its control needs. The server has checked the rest. */

@@ -1,8 +1,8 @@
+import { choicesOf, type Offering } from '@parley/shared/domain/forms/choices';
 import type { Fault } from '@parley/shared/domain/forms/fault';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import { checkValue, type FormField, type FormValue } from '@parley/shared/domain/forms/value';
-import { choicesOf } from '../pages/answer/choices.ts';
 import { controlName } from '../pages/answer/controls.ts';
 
 /** A posted form: the content to answer with, or what is wrong with it, by the name of the field. */
@@ -42,7 +42,7 @@ function readControl(field: FormField, posted: readonly string[], isRequired: bo
     case 'integer':
       return readNumber(field.type, text.trim());
     case 'array':
-      return posted.length === 0 && !isRequired ? undefined : posted.map((at) => chosen(field, at));
+      return posted.length === 0 && !isRequired ? undefined : posted.map((at) => chosen(field.items, at));
     default:
       if (text === '') return undefined;
       if ('enum' in field || 'oneOf' in field) return chosen(field, text);
@@ -59,6 +59,6 @@ function isFraction({ type }: FormField, value: unknown): boolean {
 }
 
 /** The choice at a position; null, which no field accepts, for another text. */
-function chosen(field: Parameters<typeof choicesOf>[0], at: string): string | null {
+function chosen(field: Offering, at: string): string | null {
   return /^\d{1,4}$/.test(at) ? (choicesOf(field)[Number(at)]?.value ?? null) : null;
 }

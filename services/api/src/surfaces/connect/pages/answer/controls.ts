@@ -1,3 +1,4 @@
+import { choicesOf } from '@parley/shared/domain/forms/choices';
 import type { Fault } from '@parley/shared/domain/forms/fault';
 import type {
   FormField,
@@ -6,7 +7,6 @@ import type {
   TitledSelectField,
 } from '@parley/shared/domain/forms/value';
 import { type Html, html } from '../html.ts';
-import { choicesOf } from './choices.ts';
 import type { AnswerStrings } from './strings.ts';
 
 /** A field as the page shows it. */
@@ -41,7 +41,8 @@ export function initialValues(schema: FormField): readonly string[] {
   if (preset === undefined) return [];
   if (schema.type !== 'array' && !isSelect(schema)) return [String(preset)];
   const chosen = Array.isArray(preset) ? preset : [preset];
-  return choicesOf(schema).flatMap(({ value }, at) => (chosen.includes(value) ? [String(at)] : []));
+  const offered = choicesOf(schema.type === 'array' ? schema.items : schema);
+  return offered.flatMap(({ value }, at) => (chosen.includes(value) ? [String(at)] : []));
 }
 
 /** A field's control, with its label, description, hint and fault. */
@@ -73,7 +74,7 @@ function radios(field: ShownField, strings: AnswerStrings, offered: Offered): Ht
 }
 
 function boxes(field: ShownField, schema: MultiSelectField, strings: AnswerStrings): Html {
-  const inputs = choicesOf(schema).map(
+  const inputs = choicesOf(schema.items).map(
     ({ label }, at) =>
       html`<label class="choice"><input type="checkbox" name="${controlName(field.at)}" value="${at}"${
         field.values.includes(String(at)) ? html` checked` : undefined
