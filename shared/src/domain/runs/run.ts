@@ -78,6 +78,10 @@ export type ParentCall = z.infer<typeof ParentCall>;
 export const Support = z.looseObject({
   form: z.boolean(),
   url: z.boolean(),
+  /** The kinds of fields (`FieldKind`) that its forms can show; every kind when absent. Unknown kinds are kept. */
+  fieldKinds: z.array(z.string()).optional(),
+  /** Present when its forms must not take sensitive answers, as MCP demands. */
+  sensitiveForms: z.literal(false).optional(),
   /** Present when the turn has no person: then no question is asked or recorded. */
   unattended: z.literal(true).optional(),
 });

@@ -1,0 +1,97 @@
+import type { Mode } from './elicitations/status.ts';
+import { isRecord, own } from './plain-record.ts';
+import type { Support } from './runs/run.ts';
+
+/**
+ * How a question gets to its person now. `client`: their client shows it. `page`: their client opens the hosted page on
+ * which the owner signs in and answers the form. `notify`: a channel such as Slack takes it, or a link to its page.
+ * `notice`: nobody is asked, and the client is informed of what it cannot show. `undeliverable`: nobody is asked, and the
+ * asker continues with its own default, or without an answer.
+ */
+export const REACHES = ['client', 'page', 'notify', 'notice', 'undeliverable'] as const;
+export type Reach = (typeof REACHES)[number];
+
+/** The kinds of form fields, by what a client needs to show them. A multi select has a list as its value. */
+export const FIELD_KINDS = ['text', 'number', 'integer', 'boolean', 'select', 'multi_select'] as const;
+export type FieldKind = (typeof FIELD_KINDS)[number];
+
+/** What a question needs of the place that shows it. */
+export interface QuestionNeeds {
+  readonly mode: Mode;
+  /** The kinds of its fields, each once; empty in url mode. */
+  readonly fieldKinds: readonly FieldKind[];
+  /** True when the answer is kept from the model. A secret is a url question and needs no flag. */
+  readonly sensitive: boolean;
+}
+
+/** How a person can be reached now: what their client declared for the turn, and what the deployment has besides. */
+export interface Reachability
+  extends Pick<Support, 'form' | 'url' | 'fieldKinds' | 'sensitiveForms' | 'unattended'> {
+  /** True when the deployment has a hosted answer page on which the owner signs in. */
+  readonly page: boolean;
+  /** True when a channel can notify this person. */
+  readonly notify: boolean;
+}
+
+/**
+ * Decides how a question gets to a person; total and pure. A url question never becomes a form. A secret therefore stays
+ * in url mode. A sensitive form is not shown by a client that must not take it, nor typed into a channel: there it needs
+ * the hosted page. The table is in docs/reach.md.
+ */
+export function reachOf(question: QuestionNeeds, person: Reachability): Reach {
+  const { mode, sensitive } = question;
+  if (person.unattended !== true) {
+    if (isShownByClient(question, person)) return 'client';
+    if (mode === 'form' && person.page && person.url) return 'page';
+    if (person.notify && (mode === 'url' || !sensitive || person.page)) return 'notify';
+  }
+  return mode === 'url' ? 'notice' : 'undeliverable';
+}
+
+/**
+ * The same person after their client did not show a form within the time that its surface gives it: the page, a channel
+ * or the asker's default remain.
+ */
+export function afterUnshownForm(person: Reachability): Reachability {
+  return { ...person, form: false };
+}
+
+/** What a question needs. `requestedSchema` need not be checked yet: a field of no known kind is left out. */
+export function needsOf(question: {
+  readonly mode: Mode;
+  readonly requestedSchema?: unknown;
+  readonly sensitive?: boolean | undefined;
+}): QuestionNeeds {
+  const { mode, requestedSchema, sensitive = false } = question;
+  return { mode, fieldKinds: mode === 'form' ? fieldKindsOf(requestedSchema) : [], sensitive };
+}
+
+function isShownByClient({ mode, fieldKinds, sensitive }: QuestionNeeds, client: Reachability): boolean {
+  if (mode === 'url') return client.url;
+  if (!client.form || (sensitive && client.sensitiveForms === false)) return false;
+  const known = client.fieldKinds;
+  return known === undefined || fieldKinds.every((kind) => known.includes(kind));
+}
+
+function fieldKindsOf(schema: unknown): FieldKind[] {
+  const properties = isRecord(schema) ? own(schema, 'properties') : undefined;
+  if (!isRecord(properties)) return [];
+  const kinds = Object.values(properties).map((field) => (isRecord(field) ? fieldKindOf(field) : undefined));
+  return [...new Set(kinds.filter((kind) => kind !== undefined))];
+}
+
+function fieldKindOf(field: Record<string, unknown>): FieldKind | undefined {
+  const type = own(field, 'type');
+  switch (type) {
+    case 'string':
+      return own(field, 'enum') === undefined && own(field, 'oneOf') === undefined ? 'text' : 'select';
+    case 'number':
+    case 'integer':
+    case 'boolean':
+      return type;
+    case 'array':
+      return 'multi_select';
+    default:
+      return undefined;
+  }
+}
