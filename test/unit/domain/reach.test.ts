@@ -132,6 +132,10 @@ describe('the needs of a question', () => {
           expect(FIELD_KINDS).toContain(kind);
       }),
     );
-    expect(needsOf({ mode: 'url', sensitive: true })).toEqual({ mode: 'url', fieldKinds: [], sensitive: true });
+    expect(needsOf({ mode: 'url', sensitive: true })).toEqual({
+      mode: 'url',
+      fieldKinds: [],
+      sensitive: true,
+    });
   });
 });
