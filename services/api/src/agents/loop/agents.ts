@@ -4,7 +4,6 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
-import type { LanguageModel } from 'ai';
 import { admits } from '../config/access.ts';
 import type { Agent, Model } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
@@ -12,10 +11,11 @@ import type { Tool } from '../tools/tool.ts';
 import type { ToolsOf } from '../tools/toolbox.ts';
 import type { ModelSettings } from './model-step.ts';
 import type { RunLimits } from './run-steps.ts';
+import type { ChatModel } from './streamed-model.ts';
 
 /** An agent with its model and tools, ready for a turn. */
 export interface OpenAgent {
-  readonly model: LanguageModel;
+  readonly model: ChatModel;
   readonly instructions: string;
   /** Its current tools. A server that cannot be reached offers none. */
   readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
@@ -98,7 +98,7 @@ function settingsOf({ temperature, maxOutputTokens }: Model): ModelSettings {
 }
 
 /** Makes the client of a model. `secretOf` returns the value of the environment variable that the entry names. */
-function createLanguageModel(model: Model, secretOf: (envName: string) => string): LanguageModel {
+function createLanguageModel(model: Model, secretOf: (envName: string) => string): ChatModel {
   const apiKey = model.apiKeyEnv === undefined ? undefined : secretOf(model.apiKeyEnv);
   const settings = { ...(apiKey !== undefined && { apiKey }) };
   switch (model.provider) {

@@ -2,15 +2,15 @@ import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import {
   APICallError,
+  type GenerateTextResult,
+  generateText,
   jsonSchema,
-  type LanguageModel,
   type ModelMessage,
   RetryError,
-  type StreamTextResult,
-  streamText,
   type ToolSet,
 } from 'ai';
 import type { Tool } from '../tools/tool.ts';
+import { type ChatModel, readByStream, type TextReceiver } from './streamed-model.ts';
 
 const BYTES_PER_TOKEN = 4;
 
@@ -21,7 +21,7 @@ export interface ModelSettings {
 }
 
 export interface ModelStepOptions {
-  readonly model: LanguageModel;
+  readonly model: ChatModel;
   readonly instructions: string;
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
@@ -70,49 +70,42 @@ function reasonOf(error: unknown): string {
 
 /**
  * Runs one step of a model. Appends its text to the feed as it arrives, and returns the tool calls that it requests.
- * Throws ModelError, or the signal's reason.
+ * Throws ModelError, the signal's reason, or what `appendEvent` throws.
  */
 export async function modelStep(options: ModelStepOptions): Promise<ModelStep> {
-  const { model, instructions, messages, tools, settings, signal } = options;
-  const result = streamText({
-    model,
-    ...(instructions !== '' && { system: instructions }),
-    messages: messages as unknown as ModelMessage[],
-    tools: toolSetOf(tools),
-    ...settings,
-    abortSignal: signal,
-    // Errors are thrown below. The SDK's default handler would print them.
-    onError: () => undefined,
-  });
-  const calls: RequestedCall[] = [];
-  for await (const part of readParts(result, signal)) {
-    const block = 'id' in part ? `${options.block}.${part.id}` : '';
-    if (part.type === 'text-delta') await options.appendEvent({ type: 'text-delta', block, text: part.text });
-    else if (part.type === 'text-end') await options.appendEvent({ type: 'text-finished', block });
-    else if (part.type === 'tool-call') calls.push(callOf(part));
-  }
-  const [response, finishReason, usage] = await Promise.all([
-    result.response,
-    result.finishReason,
-    result.usage,
-  ]);
+  const { instructions, messages } = options;
+  const { response, finishReason, usage, toolCalls } = await readReply(options);
   const said = response.messages.filter(({ role }) => role === 'assistant');
+  const calls = toolCalls.map(callOf);
   const record = recordOf(said, finishReason, usage);
   if (usage.inputTokens !== undefined || usage.outputTokens !== undefined) return { calls, record };
   const estimatedTokens = estimateTokens([instructions, messages, said]);
   return { calls, record: { ...record, estimatedTokens } };
 }
 
-/** The parts of the model's stream. Throws ModelError for every error, or the signal's reason. */
-async function* readParts(result: StreamTextResult<ToolSet, never>, signal: AbortSignal) {
+async function readReply(options: ModelStepOptions): Promise<GenerateTextResult<ToolSet, never>> {
+  const { model, instructions, messages, tools, settings, signal, block, appendEvent } = options;
+  let fault: { readonly error: unknown } | undefined;
+  const append = (event: TurnEvent) =>
+    appendEvent(event).catch((error: unknown) => {
+      fault = { error };
+      throw error;
+    });
+  const receiver: TextReceiver = {
+    delta: (number, text) => append({ type: 'text-delta', block: `${block}.${number}`, text }),
+    finished: (number) => append({ type: 'text-finished', block: `${block}.${number}` }),
+  };
   try {
-    for await (const part of result.fullStream) {
-      if (part.type === 'error') throw part.error;
-      yield part;
-    }
-    signal.throwIfAborted();
-    await result.response;
+    return await generateText({
+      model: readByStream(model, receiver, signal),
+      ...(instructions !== '' && { system: instructions }),
+      messages: messages as unknown as ModelMessage[],
+      tools: toolSetOf(tools),
+      ...settings,
+      abortSignal: signal,
+    });
   } catch (error) {
+    if (fault !== undefined) throw fault.error;
     signal.throwIfAborted();
     throw new ModelError(error);
   }

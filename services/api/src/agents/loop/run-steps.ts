@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { LanguageModel } from 'ai';
 import { resultsOf } from '../tools/call-results.ts';
 import { announce, callTool, recordOf } from '../tools/call-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
 import { type ModelSettings, modelStep, type RequestedCall } from './model-step.ts';
 import type { RunContext } from './run-context.ts';
+import type { ChatModel } from './streamed-model.ts';
 
 // How long the end of a run waits for calls that were aborted.
 const ABORTED_CALL_GRACE_MS = 5_000;
@@ -24,7 +24,7 @@ export interface RunLimits {
 
 /** An agent, ready to run. */
 export interface RunAgent {
-  readonly model: LanguageModel;
+  readonly model: ChatModel;
   readonly instructions: string;
   /**
    * The current tools. Read again for every step, since a person may connect an account in between. `called` names the

@@ -1,0 +1,162 @@
+import { type LanguageModelMiddleware, NoOutputGeneratedError, wrapLanguageModel } from 'ai';
+
+/** A model of the AI SDK, of the version that its providers implement. */
+export type ChatModel = Parameters<typeof wrapLanguageModel>[0]['model'];
+
+/** Takes the text of a reply as it arrives. The text blocks of a reply are numbered from 0. */
+export interface TextReceiver {
+  delta(block: number, text: string): Promise<void>;
+  finished(block: number): Promise<void>;
+}
+
+type WrapGenerate = NonNullable<LanguageModelMiddleware['wrapGenerate']>;
+type Reply = Awaited<ReturnType<WrapGenerate>>;
+type PartStream = Awaited<ReturnType<Parameters<WrapGenerate>[0]['doStream']>>['stream'];
+type Part = PartStream extends ReadableStream<infer P> ? P : never;
+type Growing = Extract<Reply['content'][number], { type: 'text' | 'reasoning' }>;
+
+const UNKNOWN_USAGE: Reply['usage'] = {
+  inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+};
+
+/**
+ * Makes `generateText` read the model's stream: the text is handed on as it arrives, and the whole reply is returned.
+ * `streamText` passes every part through a dozen web streams, which takes more CPU than all else that a turn does.
+ *
+ * A reply that breaks off is not requested again, because its text was handed on. On abort, the signal's reason is thrown.
+ */
+export function readByStream(model: ChatModel, receiver: TextReceiver, signal: AbortSignal): ChatModel {
+  return wrapLanguageModel({
+    model,
+    middleware: {
+      specificationVersion: 'v3',
+      wrapGenerate: async ({ doStream }) => readReply((await doStream()).stream, receiver, signal),
+    },
+  });
+}
+
+async function readReply(stream: PartStream, receiver: TextReceiver, signal: AbortSignal): Promise<Reply> {
+  const reply = createReply(receiver);
+  const reader = stream.getReader();
+  const cancel = () => void reader.cancel(signal.reason).catch(() => undefined);
+  signal.addEventListener('abort', cancel);
+  try {
+    signal.throwIfAborted();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) await reply.take(next.value);
+    signal.throwIfAborted();
+    return reply.whole();
+  } catch (cause) {
+    cancel();
+    signal.throwIfAborted();
+    // Not the cause itself, which the SDK might take for a reason to request the reply again.
+    throw new Error('The reply of the model broke off.', { cause });
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+/** Collects the parts of one reply. */
+function createReply(receiver: TextReceiver) {
+  const content: Reply['content'] = [];
+  const texts = createGrowingTexts(content);
+  const callIds = new Set<string>();
+  let warnings: Reply['warnings'] = [];
+  let finish: Extract<Part, { type: 'finish' }> | undefined;
+
+  async function take(part: Part): Promise<void> {
+    switch (part.type) {
+      case 'stream-start':
+        warnings = part.warnings;
+        return;
+      case 'text-start':
+        return texts.begin('text', part);
+      case 'text-delta': {
+        const block = texts.grow('text', part);
+        return part.delta === '' ? undefined : receiver.delta(block, part.delta);
+      }
+      case 'text-end':
+        return receiver.finished(texts.end('text', part));
+      case 'reasoning-start':
+        return texts.begin('reasoning', part);
+      case 'reasoning-delta':
+        return void texts.grow('reasoning', part);
+      case 'reasoning-end':
+        return void texts.end('reasoning', part);
+      case 'tool-call':
+        content.push({ ...part, toolCallId: uniqueId(callIds, part.toolCallId) });
+        return;
+      case 'tool-result':
+        if (part.preliminary !== true) content.push(part);
+        return;
+      case 'file':
+      case 'source':
+      case 'tool-approval-request':
+        content.push(part);
+        return;
+      case 'finish':
+        finish = part;
+        return;
+      case 'error':
+        throw part.error;
+    }
+  }
+
+  return {
+    take,
+    whole(): Reply {
+      if (finish === undefined && content.length === 0) throw new NoOutputGeneratedError();
+      const { finishReason = { unified: 'other', raw: undefined }, usage = UNKNOWN_USAGE } = finish ?? {};
+      return { content, warnings, finishReason, usage };
+    },
+  };
+}
+
+/** The texts of a reply that may still grow, each of them a part of `content`. Some models use an id again later. */
+function createGrowingTexts(content: Reply['content']) {
+  const open = new Map<string, { readonly text: Growing; readonly block: number }>();
+  let blocks = 0;
+
+  type Named = Pick<Extract<Part, { type: 'text-start' }>, 'id' | 'providerMetadata'>;
+
+  function find(type: Growing['type'], { id, providerMetadata }: Named) {
+    const known = open.get(`${type} ${id}`) ?? add(type, id);
+    if (providerMetadata !== undefined) known.text.providerMetadata = providerMetadata;
+    return known;
+  }
+
+  function add(type: Growing['type'], id: string) {
+    const added = { text: { type, text: '' } as Growing, block: blocks };
+    if (type === 'text') blocks += 1;
+    content.push(added.text);
+    open.set(`${type} ${id}`, added);
+    return added;
+  }
+
+  return {
+    begin(type: Growing['type'], named: Named): void {
+      open.delete(`${type} ${named.id}`);
+      find(type, named);
+    },
+    /** Returns the number of the block. */
+    grow(type: Growing['type'], { delta, ...named }: Named & { readonly delta: string }): number {
+      const { text, block } = find(type, named);
+      text.text += delta;
+      return block;
+    },
+    /** Returns the number of the block. */
+    end(type: Growing['type'], named: Named): number {
+      const { block } = find(type, named);
+      open.delete(`${type} ${named.id}`);
+      return block;
+    },
+  };
+}
+
+/** The SDK takes two calls of one reply under the same id for one. */
+function uniqueId(known: Set<string>, id: string): string {
+  let unique = id;
+  for (let attempt = 1; known.has(unique); attempt += 1) unique = `${id}_${attempt}`;
+  known.add(unique);
+  return unique;
+}
