@@ -10,12 +10,12 @@ export interface TextReceiver {
 }
 
 type WrapGenerate = NonNullable<LanguageModelMiddleware['wrapGenerate']>;
-type Reply = Awaited<ReturnType<WrapGenerate>>;
+type ModelReply = Awaited<ReturnType<WrapGenerate>>;
 type PartStream = Awaited<ReturnType<Parameters<WrapGenerate>[0]['doStream']>>['stream'];
 type Part = PartStream extends ReadableStream<infer P> ? P : never;
-type Growing = Extract<Reply['content'][number], { type: 'text' | 'reasoning' }>;
+type Growing = Extract<ModelReply['content'][number], { type: 'text' | 'reasoning' }>;
 
-const UNKNOWN_USAGE: Reply['usage'] = {
+const UNKNOWN_USAGE: ModelReply['usage'] = {
   inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: undefined, text: undefined, reasoning: undefined },
 };
@@ -36,7 +36,11 @@ export function readByStream(model: ChatModel, receiver: TextReceiver, signal: A
   });
 }
 
-async function readReply(stream: PartStream, receiver: TextReceiver, signal: AbortSignal): Promise<Reply> {
+async function readReply(
+  stream: PartStream,
+  receiver: TextReceiver,
+  signal: AbortSignal,
+): Promise<ModelReply> {
   const reply = createReply(receiver);
   const reader = stream.getReader();
   const cancel = () => void reader.cancel(signal.reason).catch(() => undefined);
@@ -58,10 +62,10 @@ async function readReply(stream: PartStream, receiver: TextReceiver, signal: Abo
 
 /** Collects the parts of one reply. */
 function createReply(receiver: TextReceiver) {
-  const content: Reply['content'] = [];
+  const content: ModelReply['content'] = [];
   const texts = createGrowingTexts(content);
   const callIds = new Set<string>();
-  let warnings: Reply['warnings'] = [];
+  let warnings: ModelReply['warnings'] = [];
   let finish: Extract<Part, { type: 'finish' }> | undefined;
 
   async function take(part: Part): Promise<void> {
@@ -104,7 +108,7 @@ function createReply(receiver: TextReceiver) {
 
   return {
     take,
-    whole(): Reply {
+    whole(): ModelReply {
       if (finish === undefined && content.length === 0) throw new NoOutputGeneratedError();
       const { finishReason = { unified: 'other', raw: undefined }, usage = UNKNOWN_USAGE } = finish ?? {};
       return { content, warnings, finishReason, usage };
@@ -113,7 +117,7 @@ function createReply(receiver: TextReceiver) {
 }
 
 /** The texts of a reply that may still grow, each of them a part of `content`. Some models use an id again later. */
-function createGrowingTexts(content: Reply['content']) {
+function createGrowingTexts(content: ModelReply['content']) {
   const open = new Map<string, { readonly text: Growing; readonly block: number }>();
   let blocks = 0;
 
