@@ -50,6 +50,7 @@ export async function openTurnPod(
     observer: { ...silentTurnObserver, ended: (run) => finished.put(run.streamRequestId, undefined) },
     delegates: 'same-pod',
     holdMs: env.PARLEY_HOLD_SECONDS * 1000,
+    hasAnswerPage: false,
     pod: 'bench',
     leaseTiming: { renewMs: env.PARLEY_LEASE_MS / 4, leaseMs: env.PARLEY_LEASE_MS },
     onFault: (error) => console.error(error),

@@ -15,6 +15,13 @@ export type Reach = (typeof REACHES)[number];
 export const FIELD_KINDS = ['text', 'number', 'integer', 'boolean', 'select', 'multi_select'] as const;
 export type FieldKind = (typeof FIELD_KINDS)[number];
 
+/** A question, as far as its reach depends on it. `requestedSchema` need not be checked yet. */
+export interface QuestionShape {
+  readonly mode: Mode;
+  readonly requestedSchema?: unknown;
+  readonly sensitive?: boolean | undefined;
+}
+
 /** What a question needs of the place that shows it. */
 export interface QuestionNeeds {
   readonly mode: Mode;
@@ -56,12 +63,13 @@ export function afterUnshownForm(person: Reachability): Reachability {
   return { ...person, form: false };
 }
 
-/** What a question needs. `requestedSchema` need not be checked yet: a field of no known kind is left out. */
-export function needsOf(question: {
-  readonly mode: Mode;
-  readonly requestedSchema?: unknown;
-  readonly sensitive?: boolean | undefined;
-}): QuestionNeeds {
+/** True when the person is asked: by their client, on a page, or through a channel. */
+export function isAsked(reach: Reach): boolean {
+  return reach === 'client' || reach === 'page' || reach === 'notify';
+}
+
+/** What a question needs. A field of no known kind is left out. */
+export function needsOf(question: QuestionShape): QuestionNeeds {
   const { mode, requestedSchema, sensitive = false } = question;
   return { mode, fieldKinds: mode === 'form' ? fieldKindsOf(requestedSchema) : [], sensitive };
 }

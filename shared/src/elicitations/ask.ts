@@ -7,7 +7,7 @@ import { mintElicitationId, mintStreamRequestId } from '../domain/ids.ts';
 import type { Claims } from '../ports/elicitations/claims.ts';
 import type { AskedKey } from '../ports/elicitations/elicitations.ts';
 import type { Seen } from './caller.ts';
-import { define, withConnectUrl } from './define.ts';
+import { define, withPageUrl } from './define.ts';
 import type { EngineDeps } from './deps.ts';
 import { addJob } from './expire-due.ts';
 
@@ -20,6 +20,8 @@ export interface AskRequest {
   readonly idempotencyKey?: string;
   /** True: the key alone says which question it is; one that was asked before stands, whatever the input says now. */
   readonly keyDecides?: boolean;
+  /** True: the client of the turn cannot show this form and opens its hosted page instead. */
+  readonly onAnswerPage?: boolean;
 }
 
 export interface AskResult extends Seen {
@@ -52,7 +54,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskRes
   return deps.observer.asking(async (traceparent) => {
     const { id } = identity;
     const definition: Definition = {
-      ...withConnectUrl(deps.settings, draft, id),
+      ...withPageUrl(deps.settings, draft, { id, onAnswerPage: request.onAnswerPage === true }),
       ...streamOf(identity),
       conversationId: request.input.conversationId ?? identity.streamRequestId,
       ...(request.askedBy !== undefined && { askedBy: request.askedBy }),

@@ -14,7 +14,7 @@ const CONTEXT_BYTES_MAX = 8 * 1024;
 
 /**
  * Turns what was asked into a definition, or throws `invalid_request` with every fault found. A definition without a
- * `url` in url mode is for Parley's own connect page; the caller that knows the id adds the address (`withConnectUrl`).
+ * `url` in url mode is for Parley's own connect page; the caller that knows the id adds the address (`withPageUrl`).
  */
 export function define(
   settings: EngineSettings & WebhookSettings,
@@ -51,13 +51,17 @@ export function define(
   };
 }
 
-/** The definition, with the address of its connect page where that is what the person is to open. */
-export function withConnectUrl(
-  { connectBaseUrl }: EngineSettings,
+/** The definition, with the address of the hosted page that the person opens for it, if there is one. */
+export function withPageUrl(
+  { connectBaseUrl, answerBaseUrl }: EngineSettings,
   definition: Definition,
-  id: string,
+  { id, onAnswerPage }: { readonly id: string; readonly onAnswerPage: boolean },
 ): Definition {
-  return definition.mode === 'url' && definition.url === undefined && connectBaseUrl !== undefined
+  if (definition.mode === 'form')
+    return onAnswerPage && answerBaseUrl !== undefined
+      ? { ...definition, answerUrl: `${answerBaseUrl}${id}` }
+      : definition;
+  return definition.url === undefined && connectBaseUrl !== undefined
     ? { ...definition, url: `${connectBaseUrl}${id}` }
     : definition;
 }

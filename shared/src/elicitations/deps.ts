@@ -20,6 +20,8 @@ export interface EngineSettings extends WebhookSettings {
   readonly allowLoopbackHttp: boolean;
   /** What comes before the id in the address of a connect page; absent where Parley serves none. */
   readonly connectBaseUrl?: string;
+  /** What comes before the id in the address of an answer page; absent where Parley serves none. */
+  readonly answerBaseUrl?: string;
   /** How long after its deadline a waiter may still return, in ms. */
   readonly graceMs: number;
   /** How often a waiter or reader looks at the truth although nothing woke it, in ms. */

@@ -242,7 +242,10 @@ export function engineSettings(env: Env): EngineSettings {
     schemaBytesMax: env.PARLEY_LIMIT_SCHEMA_BYTES,
     schemaPropertiesMax: env.PARLEY_LIMIT_SCHEMA_PROPERTIES,
     allowLoopbackHttp: env.NODE_ENV !== 'production',
-    ...(env.PARLEY_PUBLIC_URL !== undefined && { connectBaseUrl: `${env.PARLEY_PUBLIC_URL}/auth/connect/` }),
+    ...(env.PARLEY_PUBLIC_URL !== undefined && {
+      connectBaseUrl: `${env.PARLEY_PUBLIC_URL}/auth/connect/`,
+      answerBaseUrl: `${env.PARLEY_PUBLIC_URL}/auth/answer/`,
+    }),
     webhooks: webhookRules(env),
     graceMs: env.PARLEY_GRACE_MS,
     recheckMs: env.PARLEY_RECHECK_MS,

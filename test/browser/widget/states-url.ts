@@ -167,6 +167,24 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       expect(await outcome).toMatchObject({ status: 'accepted' });
     }));
 
+  it('stays a form while its answer page is open elsewhere', () =>
+    withPerson(async (ada) => {
+      const page = await ada.open();
+      const elicitation = {
+        elicitationId: 'el_1',
+        mode: 'form',
+        status: 'opened',
+        message: 'Which name?',
+        answerUrl: 'https://parley.example/auth/answer/el_1',
+        requestedSchema: { type: 'object', properties: { name: { type: 'string', title: 'Name' } } },
+      };
+      await page.evaluate((card) => show(card), { server: undefined, elicitation });
+      const card = await cardIn(page, 'opened');
+      await card.getByRole('textbox', { name: 'Name' }).waitFor();
+      expect(await card.innerText()).not.toContain(ENGLISH.waitingThere);
+      expect(await link(page).count()).toBe(0);
+    }));
+
   it('warns of suspicious URLs, with the host in bold', () =>
     withPerson(async (ada) => {
       const page = await ada.open();

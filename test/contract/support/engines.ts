@@ -16,6 +16,7 @@ const SETTINGS: EngineSettings = {
   schemaPropertiesMax: 50,
   allowLoopbackHttp: false,
   connectBaseUrl: 'https://parley.example/auth/connect/',
+  answerBaseUrl: 'https://parley.example/auth/answer/',
   graceMs: 2_000,
   recheckMs: 600_000,
 };

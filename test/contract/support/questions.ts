@@ -29,18 +29,21 @@ export function userOf({ tenant, userId }: Owner): Caller & { readonly kind: 'us
 
 const COLOURS = { type: 'string', enum: ['red', 'green', 'blue', 'white', 'black'] };
 
+const FORM = {
+  mode: 'form',
+  message: 'Which colour?',
+  requestedSchema: {
+    type: 'object',
+    properties: { colour: COLOURS, note: { type: 'string' } },
+    required: ['colour'],
+  },
+  timeoutSeconds: 600,
+} as const;
+
 /** What to ask for each kind, without the person. */
 export const QUESTIONS = {
-  form: {
-    mode: 'form',
-    message: 'Which colour?',
-    requestedSchema: {
-      type: 'object',
-      properties: { colour: COLOURS, note: { type: 'string' } },
-      required: ['colour'],
-    },
-    timeoutSeconds: 600,
-  },
+  form: FORM,
+  'form on its page': FORM,
   'url, client completion': {
     mode: 'url',
     message: 'Please look at this page.',
@@ -69,6 +72,15 @@ export function askQuestion(engine: Engine, owner: Owner & Partial<StreamRef>, m
   return engine.ask({ tenant: owner.tenant, input: inputFor(owner, more) });
 }
 
+/** Asks a question of a kind of the transition table. */
+export function askKind(engine: Engine, stream: StreamRef, kind: Kind, more: Partial<AskInput> = {}) {
+  return engine.ask({
+    tenant: stream.tenant,
+    input: inputFor(stream, { ...QUESTIONS[kind], ...more }),
+    onAnswerPage: kind === 'form on its page',
+  });
+}
+
 /** Answers as the owner. */
 export function answerQuestion(
   engine: Engine,
@@ -83,7 +95,7 @@ export function answerQuestion(
 
 /** The content that goes with a column's accept, by kind. */
 export function contentFor(kind: Kind, column: Column): Record<string, unknown> | undefined {
-  if (kind !== 'form') return column === 'wrong' ? {} : undefined;
+  if (!kind.startsWith('form')) return column === 'wrong' ? {} : undefined;
   const colour = { accept: 'red', other: 'green', wrong: 'mauve' }[column as string];
   return colour === undefined ? undefined : { colour };
 }
@@ -98,6 +110,7 @@ export async function send(
 ): Promise<Seen> {
   const caller = serviceOf(owner);
   switch (column) {
+    case 'open':
     case 'accept':
     case 'other':
     case 'wrong':

@@ -75,6 +75,7 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     settings: {},
     limits: { steps: world.steps ?? 5, tokens: 1_000_000, workMs: 60_000 },
     support: { form: true, url: true },
+    reach: () => 'client',
     history,
     input,
     stopped: stopping.signal,

@@ -110,6 +110,7 @@ connectors:
   const turns = createTurns({
     delegates: 'same-pod',
     holdMs: 300_000,
+    hasAnswerPage: false,
     observer: silentTurnObserver,
     ...backend,
     engine: {

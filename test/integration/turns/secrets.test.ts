@@ -109,6 +109,7 @@ mcpServers:
   const turns = createTurns({
     delegates: 'same-pod',
     holdMs: 300_000,
+    hasAnswerPage: false,
     observer: silentTurnObserver,
     ...backend,
     engine,
@@ -235,7 +236,8 @@ describe('a call whose arguments refer to secrets', () => {
     toolCallId: 'call',
     callKey: 'run call',
     input,
-    support: SUPPORTED,
+    reach: () => 'client',
+    isAttended: true,
     signal: new AbortController().signal,
     ask: async () => Promise.reject(new Error('nobody is asked')),
     delegate: async () => Promise.reject(new Error('nobody is asked')),

@@ -49,6 +49,7 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
     runQueue: backend.runQueue,
     delegates: 'same-pod',
     holdMs: 300_000,
+    hasAnswerPage: false,
     agents: {
       list: () => Object.keys(agents).map((id) => ({ id, title: `The ${id}` })),
       admit: (_caller, id = Object.keys(agents)[0] ?? '') => id,

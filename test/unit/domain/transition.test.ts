@@ -52,6 +52,7 @@ function rowIn(kind: Kind, status: Status, revision = 1): Row {
       context: { trigger: 'agent' },
       ...asked,
       ...(asked.mode === 'url' && { completion }),
+      ...(kind === 'form on its page' && { answerUrl: 'https://parley.example/auth/answer/el_1' }),
       ...(requestedSchema !== undefined && { requestedSchema: requestedSchema as unknown as FormSchema }),
     },
     status,
@@ -68,6 +69,7 @@ function rowIn(kind: Kind, status: Status, revision = 1): Row {
 function commandOf(kind: Kind, column: Column): Command {
   const content = contentFor(kind, column);
   switch (column) {
+    case 'open':
     case 'accept':
     case 'other':
     case 'wrong':
@@ -137,7 +139,9 @@ describe('the transition table', () => {
 const anyKind = fc.constantFrom(...KINDS);
 const anyRow = fc
   .tuple(anyKind, fc.constantFrom(...STATUSES), fc.integer({ min: 1, max: 9 }))
-  .filter(([kind, status]) => status !== 'opened' || kind === 'url, server completion')
+  .filter(
+    ([kind, status]) => status !== 'opened' || ['form on its page', 'url, server completion'].includes(kind),
+  )
   .map(([kind, status, revision]) => rowIn(kind, status, revision));
 const anyNow = fc.oneof(
   fc.integer({ min: CREATED_AT, max: EXPIRES_AT + 600_000 }),

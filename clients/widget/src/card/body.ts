@@ -63,7 +63,7 @@ function askView(props: QuestionProps): TemplateResult {
   const inspected = mode === 'url' ? inspectUrl(url) : undefined;
   return html`
     ${sensitive ? html`<p class="quiet">${strings.sensitive}</p>` : nothing}
-    ${view.status === 'opened' ? noteView('', 'turn', [strings.waitingThere, strings.waitingThereHint]) : nothing}
+    ${inspected && view.status === 'opened' ? noteView('', 'turn', [strings.waitingThere, strings.waitingThereHint]) : nothing}
     ${inspected ? addressView(inspected, url, strings, actions.copy) : props.fields}
     ${
       refusal

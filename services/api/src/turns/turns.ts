@@ -17,6 +17,7 @@ import { workOnRemoteDelegate } from '../agents/delegation/remote-delegate.ts';
 import type { Agents } from '../agents/loop/agents.ts';
 import { fromFirstUser } from '../agents/loop/history.ts';
 import type { TurnObserver } from '../agents/loop/observer.ts';
+import type { ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
 import { type ConversationHistory, readHistory } from './history.ts';
 import { textOf } from './messages.ts';
@@ -26,7 +27,7 @@ import { readTimeline, type Timeline } from './timeline.ts';
 /** Characters of the first message that name a conversation. */
 const TITLE_LENGTH = 80;
 
-export interface TurnsDeps extends PodRunsDeps {
+export interface TurnsDeps extends PodRunsDeps, ReachDeps {
   readonly engine: Engine;
   readonly conversations: Pick<Conversations, 'read' | 'list'>;
   readonly feed: Pick<Feed, 'read'>;

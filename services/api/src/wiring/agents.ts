@@ -80,6 +80,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     runQueue: backend.runQueue,
     delegates: env.PARLEY_DELEGATES,
     holdMs: env.PARLEY_HOLD_SECONDS * 1000,
+    hasAnswerPage: connect?.hasAnswerPage === true,
     agents: createAgents({ loaded, toolsOf }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
     pod: env.PARLEY_POD,

@@ -41,6 +41,12 @@ export const Elicitation = z
     requestedSchema: z.record(z.string(), z.unknown()).optional(),
     url: z.string().optional(),
     completion: z.enum(COMPLETIONS).optional(),
+    answerUrl: z
+      .string()
+      .optional()
+      .describe(
+        'Page on which the owner signs in and answers the form; present when the client of its turn cannot show the form.',
+      ),
     sensitive: z.boolean().optional().describe('True: the agent must not give the answer to its model.'),
     context: Context,
     status: z.enum(STATUSES),

@@ -14,6 +14,11 @@ export interface Definition extends StreamRef {
   readonly requestedSchema?: FormSchema;
   readonly url?: string;
   readonly completion?: Completion;
+  /**
+   * Set for a form that its client cannot show: the hosted page where the owner answers it. The client shows it as a url
+   * question (`asClientShows`). An accept without content is then consent to open the page, never an answer.
+   */
+  readonly answerUrl?: string;
   readonly sensitive?: true;
   readonly onUnavailable?: OnUnavailable;
   /** Receives a webhook when the elicitation ends. It may contain a secret of the asker, so it is never shown. */
@@ -70,7 +75,8 @@ export function toWire(row: Row, options: WireOptions): Elicitation {
  * build, nor one that a newer pod stored. The asker's own default (`onUnavailable`) is for its run alone; on a card it
  * would look like the person's answer.
  */
-function shownOf({ title, description, requestedSchema, url, completion, sensitive, ...asked }: Definition) {
+function shownOf(definition: Definition) {
+  const { title, description, requestedSchema, url, completion, answerUrl, sensitive, ...asked } = definition;
   return {
     streamRequestId: asked.streamRequestId,
     conversationId: asked.conversationId,
@@ -82,6 +88,7 @@ function shownOf({ title, description, requestedSchema, url, completion, sensiti
     ...(requestedSchema !== undefined && { requestedSchema }),
     ...(url !== undefined && { url }),
     ...(completion !== undefined && { completion }),
+    ...(answerUrl !== undefined && { answerUrl }),
     ...(sensitive !== undefined && { sensitive }),
     context: asked.context,
   };

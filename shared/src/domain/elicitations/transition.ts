@@ -75,7 +75,7 @@ const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
 /** The decision for every status and every command. A missing cell does not compile. */
 export const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
   pending: { accept, decline: settle, cancel: settle, complete, expire, withdraw },
-  opened: { accept: unchanged, decline: settle, cancel: settle, complete, expire, withdraw },
+  opened: { accept, decline: settle, cancel: settle, complete, expire, withdraw },
   accepted: {
     accept: sameAnswer,
     decline: conflict,
@@ -150,9 +150,9 @@ export function transition(row: Row, command: Command, now: number): Decision {
 }
 
 function accept(row: Row, answer: AnswerCommand): Decision {
-  if (row.definition.mode === 'url') {
-    return completesOnServer(row) ? { type: 'commit', step: stepTo(row, 'opened') } : settle(row, answer);
-  }
+  if (isConsentToOpen(row, answer))
+    return row.status === 'opened' ? unchanged() : { type: 'commit', step: stepTo(row, 'opened') };
+  if (row.definition.mode === 'url') return settle(row, answer);
   const schema = row.definition.requestedSchema;
   if (schema === undefined) return settleBy(row, answer, {});
   const checked = checkFormAnswer(schema, answer.content ?? {});
@@ -226,9 +226,11 @@ function sameAnswer(row: Row, answer: AnswerCommand): Decision {
   return isRecorded(row, answer) ? unchanged() : conflict(row);
 }
 
-function isRecorded({ settlement, definition }: Row, answer: AnswerCommand): boolean {
+function isRecorded(row: Row, answer: AnswerCommand): boolean {
+  const { settlement, definition } = row;
   if (settlement?.action !== answer.type) return false;
   if (answer.type !== 'accept' || definition.requestedSchema === undefined) return true;
+  if (isConsentToOpen(row, answer)) return true;
   const checked = checkFormAnswer(definition.requestedSchema, answer.content ?? {});
   return checked.ok && sameContent(checked.content, settlement.content ?? {});
 }
@@ -239,6 +241,11 @@ function takesContent(row: Row, type: Command['type']): boolean {
 
 function completesOnServer(row: Row): boolean {
   return row.definition.mode === 'url' && row.definition.completion === 'server';
+}
+
+/** True for an accept by which a person agrees to open the page that finishes the question. It answers nothing. */
+function isConsentToOpen(row: Row, { content }: AnswerCommand): boolean {
+  return completesOnServer(row) || (row.definition.answerUrl !== undefined && content === undefined);
 }
 
 function notCompletable(): Decision {

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { callOutcome, readEntries } from '../../support/observe.ts';
-import { askQuestion, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+import { askKind, newStream, send, serviceOf } from '../../support/questions.ts';
 import { CELLS, COLUMNS, type Column, type From, KINDS, type Kind } from './transition-table.ts';
 
 const SLOTS = 4;
@@ -66,7 +66,7 @@ const ops: fc.Arbitrary<Op[]> = fc.array(
 function cellOf(model: Model, column: Column) {
   const turned = { accept: 'other', other: 'accept' }[column as string] as Column | undefined;
   const settled = model.from === 'accepted' && model.recorded === 'other';
-  const command = model.kind === 'form' && settled ? (turned ?? column) : column;
+  const command = model.kind.startsWith('form') && settled ? (turned ?? column) : column;
   return CELLS.find(
     (cell) => cell.kind === model.kind && cell.from === model.from && cell.command === command,
   );
@@ -101,7 +101,7 @@ async function play(
 
 async function ask(engine: Engine, stream: StreamRef, { kind, overdue }: Op & { op: 'ask' }): Promise<Model> {
   const timeoutSeconds = overdue ? 0.001 : 600;
-  const { row } = await askQuestion(engine, stream, { ...QUESTIONS[kind], timeoutSeconds });
+  const { row } = await askKind(engine, stream, kind, { timeoutSeconds });
   const due = async () => (await engine.read(serviceOf(stream), row.id)).now >= row.expiresAt;
   if (overdue) await waitUntil(due, { what: 'the deadline', everyMs: 1 });
   return { id: row.id, kind, from: overdue ? 'overdue' : 'pending', revision: 1, recorded: 'accept' };
@@ -150,7 +150,7 @@ async function compare(
   for (const { id, kind, recorded, from } of models) {
     const { row } = await second.read(serviceOf(stream), id);
     const colour =
-      kind === 'form' && from === 'accepted'
+      kind.startsWith('form') && from === 'accepted'
         ? { accept: 'red', other: 'green' }[recorded as string]
         : undefined;
     expect(row.settlement?.content?.colour).toBe(colour);

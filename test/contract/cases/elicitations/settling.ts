@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { callOutcome, readEntries } from '../../support/observe.ts';
-import { askQuestion, newStream, QUESTIONS, send, serviceOf } from '../../support/questions.ts';
+import { askKind, askQuestion, newStream, send, serviceOf } from '../../support/questions.ts';
 import { CELLS, type Cell, type Column, type From, KINDS, type Kind } from './transition-table.ts';
 
 // Ended at its first look: a deadline so near that it has passed when the store is asked again.
@@ -14,7 +14,7 @@ const AT_ONCE = 0.001;
 
 const WAYS: Readonly<Record<Exclude<From, 'overdue' | 'opened overdue'>, readonly Column[]>> = {
   pending: [],
-  opened: ['accept'],
+  opened: [],
   accepted: ['accept'],
   declined: ['decline'],
   cancelled: ['cancel'],
@@ -29,12 +29,13 @@ interface Standing {
 
 /** Asks a question and brings it to where the cell begins. */
 async function bringTo(engine: Engine, kind: Kind, from: From): Promise<Standing> {
-  if (from === 'opened overdue') return bringToOpenedOverdue(engine);
+  if (from === 'opened overdue') return bringToOpenedOverdue(engine, kind);
   const stream = newStream();
   const timeoutSeconds = from === 'overdue' || from === 'expired' ? AT_ONCE : 600;
-  const { row } = await askQuestion(engine, stream, { ...QUESTIONS[kind], timeoutSeconds });
+  const { row } = await askKind(engine, stream, kind, { timeoutSeconds });
   if (timeoutSeconds === AT_ONCE) await untilOverdue(engine, stream, row.id);
   if (from === 'overdue') return { stream, id: row.id };
+  if (from === 'opened') await send(engine, stream, row.id, kind, consentTo(kind));
   for (const way of WAYS[from]) await send(engine, stream, row.id, kind, way);
   if (kind === 'url, server completion' && from === 'accepted') {
     await send(engine, stream, row.id, kind, 'complete');
@@ -42,13 +43,17 @@ async function bringTo(engine: Engine, kind: Kind, from: From): Promise<Standing
   return { stream, id: row.id };
 }
 
-async function bringToOpenedOverdue(engine: Engine): Promise<Standing> {
-  const kind = 'url, server completion';
+/** The column that is consent to open the page. */
+function consentTo(kind: Kind): Column {
+  return kind === 'form on its page' ? 'open' : 'accept';
+}
+
+async function bringToOpenedOverdue(engine: Engine, kind: Kind): Promise<Standing> {
   // On a busy machine the deadline may come before the consent: then once more, with more time.
   for (const timeoutSeconds of [0.25, 1, 4]) {
     const stream = newStream();
-    const { row } = await askQuestion(engine, stream, { ...QUESTIONS[kind], timeoutSeconds });
-    const opened = await callOutcome(send(engine, stream, row.id, kind, 'accept'));
+    const { row } = await askKind(engine, stream, kind, { timeoutSeconds });
+    const opened = await callOutcome(send(engine, stream, row.id, kind, consentTo(kind)));
     if ('refusal' in opened) continue;
     await untilOverdue(engine, stream, row.id);
     return { stream, id: row.id };

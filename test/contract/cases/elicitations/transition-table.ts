@@ -1,12 +1,18 @@
 import type { Status } from '@parley/shared/domain/elicitations/status';
 import type { ErrorCode } from '@parley/shared/domain/errors';
 
-/** The three kinds of elicitation that the table distinguishes. */
-export const KINDS = ['form', 'url, client completion', 'url, server completion'] as const;
+/** The kinds of elicitation that the table distinguishes. */
+export const KINDS = [
+  'form',
+  'form on its page',
+  'url, client completion',
+  'url, server completion',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Columns. `other` accepts with another valid answer, `wrong` with one that is never allowed; `laden` declines with content. */
+/** Columns. `open` accepts a form without content. `other` accepts with another valid answer, `wrong` with one that is never allowed; `laden` declines with content. */
 export const COLUMNS = [
+  'open',
   'accept',
   'other',
   'wrong',
@@ -31,6 +37,17 @@ const ROWS: Readonly<Record<Kind, string>> = {
     expired   | 410      | 410      | 410   | 400   | 410      | 410       | 410      | same    | 410
     withdrawn | 409      | 409      | 409   | 400   | 409      | 409       | 409      | same    | same
     overdue   | 410      | 410      | 410   | 400   | 410      | 410       | 410      | expired | 410`,
+  'form on its page': `
+    from           | open   | accept   | other    | wrong | laden | decline  | cancel    | complete | expire  | withdraw
+    pending        | opened | accepted | accepted | 422   | 400   | declined | cancelled | 400      | same    | withdrawn
+    opened         | same   | accepted | accepted | 422   | 400   | declined | cancelled | 400      | same    | withdrawn
+    accepted       | same   | same     | 409      | 409   | 400   | 409      | 409       | 400      | same    | 409
+    declined       | 409    | 409      | 409      | 409   | 400   | same     | 409       | 409      | same    | 409
+    cancelled      | 409    | 409      | 409      | 409   | 400   | 409      | same      | 409      | same    | 409
+    expired        | 410    | 410      | 410      | 410   | 400   | 410      | 410       | 410      | same    | 410
+    withdrawn      | 409    | 409      | 409      | 409   | 400   | 409      | 409       | 409      | same    | same
+    overdue        | 410    | 410      | 410      | 410   | 400   | 410      | 410       | 410      | expired | 410
+    opened overdue | 410    | 410      | 410      | 410   | 400   | 410      | 410       | 410      | expired | 410`,
   'url, client completion': `
     from      | accept   | wrong | laden | decline  | cancel    | complete | expire  | withdraw
     pending   | accepted | 400   | 400   | declined | cancelled | 400      | same    | withdrawn

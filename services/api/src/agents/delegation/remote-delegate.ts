@@ -11,13 +11,14 @@ import { createBudget } from '../loop/budget.ts';
 import { createIdleDetection, type IdleDeps, type IdleDetection, idleAfterMs } from '../loop/idle.ts';
 import type { TurnObserver } from '../loop/observer.ts';
 import { startPolling } from '../loop/poll-status.ts';
+import { createReach, type ReachDeps } from '../loop/reach.ts';
 import { readCheckpoint } from '../loop/read-checkpoint.ts';
 import type { Delegate, Delegator, RunContext } from '../loop/run-context.ts';
 import { failTurn } from '../loop/run-end.ts';
 import type { WorkClock } from '../loop/work-clock.ts';
 import { runDelegate } from './run-delegate.ts';
 
-export interface RemoteDelegateDeps extends IdleDeps {
+export interface RemoteDelegateDeps extends IdleDeps, ReachDeps {
   readonly engine: RunContext['engine'];
   readonly runs: Pick<Runs, 'read' | 'standing'>;
   readonly agents: Pick<Agents, 'find' | 'open'>;
@@ -85,7 +86,7 @@ interface RemoteRun {
 
 /** Represents a delegator on another pod. Its events go to the delegate's own feed, which the delegator follows. */
 function createDelegator(
-  { engine, observer, delegateTo }: RemoteDelegateDeps,
+  { engine, observer, delegateTo, hasAnswerPage }: RemoteDelegateDeps,
   run: Run,
   { writer, clock, idle, signal, onFault }: RemoteRun,
 ): Delegator {
@@ -96,6 +97,7 @@ function createDelegator(
     turn: {
       run: turn,
       support: run.support,
+      reach: createReach({ hasAnswerPage }, run.support),
       delivery: run.delivery,
       idle,
       append: (event) => writer.append(event),

@@ -7,13 +7,16 @@ import type { ToolOutcome } from '../tools/tool.ts';
 import type { Budget } from './budget.ts';
 import type { IdleDetection } from './idle.ts';
 import type { TurnObserver } from './observer.ts';
+import type { ReachOfQuestion } from './reach.ts';
 import type { WorkClock } from './work-clock.ts';
 
 /** Shared by all runs of one turn: its own run and the runs of its delegates. */
 export interface TurnScope {
   /** The turn's own run. Every question belongs to its stream request and its conversation. */
   readonly run: RunRef;
+  /** As the run's record keeps it. */
   readonly support: Support;
+  readonly reach: ReachOfQuestion;
   /** Appends an event to the turn's feed, soon. */
   readonly append: (event: TurnEvent) => Promise<void>;
   /** Resolves once all appended events are written. */

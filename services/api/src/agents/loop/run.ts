@@ -8,6 +8,7 @@ import { BEGINNING, type Checkpoint, inheritedPausesOf } from './checkpoint.ts';
 import type { IdleDetection } from './idle.ts';
 import type { TurnObserver } from './observer.ts';
 import { startPolling } from './poll-status.ts';
+import type { ReachOfQuestion } from './reach.ts';
 import { type Delegate, type RunContext, waitsOf } from './run-context.ts';
 import { failTurn, finishTurn, TurnTooLongError } from './run-end.ts';
 import { type RunAgent, runSteps } from './run-steps.ts';
@@ -22,6 +23,7 @@ export interface RunOptions extends RunAgent {
   readonly title: string;
   readonly observer: TurnObserver;
   readonly support: Support;
+  readonly reach: ReachOfQuestion;
   /** The messages before this turn, and the messages that this turn answers. */
   readonly history: readonly Message[];
   readonly input: readonly Message[];
@@ -45,7 +47,7 @@ export interface RunOptions extends RunAgent {
  * released. By then its calls and its delegates have ended too, and their questions are withdrawn.
  */
 export async function runTurn(options: RunOptions): Promise<void> {
-  const { run, writer, stopped, support, delivery, idle, history, input, onFault, limits } = options;
+  const { run, writer, stopped, support, reach, delivery, idle, history, input, onFault, limits } = options;
   const { from = BEGINNING } = options;
   const clock = startWorkClock(limits.workMs, from.workedMs);
   const ending = new AbortController();
@@ -54,6 +56,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
   const turn = {
     run,
     support,
+    reach,
     delivery,
     idle,
     append: (event) => writer.append(event),

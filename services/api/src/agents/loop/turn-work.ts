@@ -18,6 +18,7 @@ import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { fromFirstUser } from './history.ts';
 import { createIdleDetection, type IdleDeps, idleAfterMs } from './idle.ts';
 import type { TurnObserver } from './observer.ts';
+import { createReach, type ReachDeps } from './reach.ts';
 import { readCheckpoint } from './read-checkpoint.ts';
 import { runTurn } from './run.ts';
 import type { Delegate } from './run-context.ts';
@@ -45,7 +46,7 @@ export interface TurnRequest {
   readonly repeatable?: Repeatable;
 }
 
-export interface TurnWorkDeps extends IdleDeps {
+export interface TurnWorkDeps extends IdleDeps, ReachDeps {
   readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
   readonly runs: Pick<Runs, 'read'>;
   readonly conversations: Pick<Conversations, 'read'>;
@@ -127,6 +128,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
       title: agent.title,
       observer,
       support,
+      reach: createReach(deps, support),
       delivery,
       idle,
       history,

@@ -176,7 +176,8 @@ function toolCallContext(
     toolCallId,
     callKey: `${run.streamRequestId} ${toolCallId}`,
     input,
-    support: turn.support,
+    reach: turn.reach,
+    isAttended: turn.support.unattended !== true,
     beforeDispatch: async () => {
       await save({ state: 'dispatched' });
       return input;
@@ -223,7 +224,7 @@ async function ask(
           inheritedPauses.delete(id);
         },
         waiting,
-        isShown: turn.support[question.mode],
+        reach: turn.reach(question),
       },
       { run, turn: turn.run, ...place },
       { ...question, context: { trigger: 'agent', agent: title, ...question.context } },

@@ -1,8 +1,9 @@
 import { isParleyError } from '@parley/shared/domain/errors';
+import { isAsked } from '@parley/shared/domain/reach';
 import { z } from 'zod';
 import type { AgentQuestion } from './question.ts';
 import { askForSecret, type SecretTaker } from './secret-question.ts';
-import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
+import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 const FIELD = 'answer';
 
@@ -106,16 +107,14 @@ export function createElicitTool(options: ElicitToolOptions): Tool {
     inputSchema: INPUT_SCHEMA,
     async call(call) {
       const input = ElicitInput.safeParse(call.input);
-      if (!input.success) return { type: 'failed', message: describeFaults(input.error) };
+      if (!input.success) return failed(describeFaults(input.error));
       const question = input.data;
       try {
         if (question.kind === 'secret') return await askForSecret(call, question, options);
-        if (!call.support.form && defaultOf(question) === undefined)
-          return { type: 'failed', message: UNSUPPORTED };
         return await askInForm(call, question, options.timeoutSeconds);
       } catch (error) {
         if (!isParleyError(error)) throw error;
-        return { type: 'failed', message: describeRefusal(error.message, error.issues ?? []) };
+        return failed(describeRefusal(error.message, error.issues ?? []));
       }
     },
   };
@@ -126,10 +125,13 @@ async function askInForm(
   input: ElicitToolInput,
   timeoutSeconds: number,
 ): Promise<ToolOutcome> {
-  if (call.support.unattended === true) return continuedWith(defaultOf(input));
-  const { status, content, fallback, text } = await call.ask(0, questionOf(input, timeoutSeconds));
+  const question = questionOf(input, timeoutSeconds);
+  const fallbackValue = defaultOf(input);
+  if (!isAsked(call.reach(question)) && fallbackValue === undefined) return failed(UNSUPPORTED);
+  if (!call.isAttended) return continuedWith(fallbackValue);
+  const { status, content, fallback, text } = await call.ask(0, question);
   if (fallback !== undefined) return continuedWith(fallback[FIELD]);
-  if (status !== 'accepted') return { type: 'failed', message: text };
+  if (status !== 'accepted') return failed(text);
   const shown = { status };
   if (input.sensitive === true) {
     const kept = 'The user answered; the answer is kept from you.';

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
 import { isParleyError } from '@parley/shared/domain/errors';
+import { isAsked } from '@parley/shared/domain/reach';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpToolList } from '../mcp/calls/results.ts';
@@ -173,7 +174,7 @@ async function ask(
   call: ServiceCall,
   ordinal: number,
 ): Promise<{ readonly elicitationId: string } | ServiceRefusal> {
-  if (!call.support.url) {
+  if (!isAsked(call.reach({ mode: 'url' }))) {
     await call.appendEvent({
       type: 'tool-auth-required',
       toolCallId: call.toolCallId,

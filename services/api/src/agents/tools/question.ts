@@ -3,12 +3,13 @@ import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { modelTextOf } from '@parley/shared/domain/elicitations/outcome';
 import { isTerminal, type TerminalStatus } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
+import { isAsked, type Reach } from '@parley/shared/domain/reach';
 import type { PauseRecord, RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller, Seen } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 
-/** Reason of the withdrawal of a question that no client could show. */
+/** Reason of the withdrawal of a question that reached nobody. */
 const UNDELIVERABLE = 'undeliverable';
 
 /** A question of an agent. Its owner and its stream request follow from the run. */
@@ -27,7 +28,7 @@ export interface AskOutcome {
   readonly status: TerminalStatus;
   /** The answer to an accepted form. */
   readonly content?: Readonly<Record<string, unknown>>;
-  /** The asker's own default, when the question could not be shown. It is not the person's answer. */
+  /** The asker's own default, when the question reached nobody. It is not the person's answer. */
   readonly fallback?: Readonly<Record<string, unknown>>;
   /** The outcome as text for the model, without the answer. */
   readonly text: string;
@@ -46,8 +47,7 @@ export interface QuestionDeps {
   readonly onAsked: (elicitationId: string) => void;
   /** Runs the wait, after the pause is stored. From then on the run may be detached. */
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** False when the person's client cannot show the question. */
-  readonly isShown: boolean;
+  readonly reach: Reach;
 }
 
 /** The place of a question in its run. The same place always leads to the same question. */
@@ -68,7 +68,7 @@ export interface QuestionPlace {
  * when aborted.
  */
 export async function askPerson(
-  { engine, save, saveSoon, onAsked, waiting, isShown }: QuestionDeps,
+  { engine, save, saveSoon, onAsked, waiting, reach }: QuestionDeps,
   place: QuestionPlace,
   question: AgentQuestion,
   signal: AbortSignal,
@@ -87,6 +87,7 @@ export async function askPerson(
         idempotencyKey: keyOf(place),
         // A deployment may have changed the question's text or its agent's title. It is the same question.
         keyDecides: true,
+        onAnswerPage: reach === 'page',
       }),
     signal,
   );
@@ -99,19 +100,19 @@ export async function askPerson(
   };
   await save(pause);
   const caller = { kind: 'service', tenant: turn.tenant } as const;
-  if (!isShown)
+  if (!isAsked(reach))
     await retryWhileUnavailable(() => withdrawUndeliverable(engine, caller, asked.row.id), signal);
   else if (!isTerminal(asked.row.status)) await shared?.onOpen();
   const wait = () => retryWhileUnavailable(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
   // A question that has ended, or has just been withdrawn, does not count as a wait.
-  const ended = isTerminal(asked.row.status) ? asked : await (isShown ? waiting(wait) : wait());
+  const ended = isTerminal(asked.row.status) ? asked : await (isAsked(reach) ? waiting(wait) : wait());
   // A run that was released meanwhile must stay as it was for its next owner.
   signal.throwIfAborted();
   await saveSoon({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);
 }
 
-/** Withdraws a question that cannot be shown. If the person has answered it elsewhere by then, the answer stays. */
+/** Withdraws a question that reaches nobody. If the person has answered it elsewhere by then, the answer stays. */
 async function withdrawUndeliverable(
   engine: Pick<Engine, 'withdraw'>,
   caller: Caller,

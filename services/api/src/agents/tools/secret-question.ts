@@ -1,4 +1,5 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
+import { isAsked } from '@parley/shared/domain/reach';
 import type { AgentQuestion } from './question.ts';
 import { referenceTo } from './secrets.ts';
 import { failed, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -32,7 +33,7 @@ export async function askForSecret(
 ): Promise<ToolOutcome> {
   const taker = takers.find(({ name }) => name === input.for);
   if (taker === undefined) return failed(unknownTaker(takers));
-  if (!call.support.url) {
+  if (!isAsked(call.reach({ mode: 'url' }))) {
     return failed(
       "The user's client cannot show the page that takes secrets, so nobody was asked. Do not retry, and never ask for a secret in plain text.",
     );

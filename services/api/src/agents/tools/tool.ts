@@ -1,5 +1,5 @@
-import type { Support } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { ReachOfQuestion } from '../loop/reach.ts';
 import type { AgentQuestion, AskOutcome, SharedQuestion } from './question.ts';
 
 /** The outcome of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */
@@ -26,10 +26,13 @@ export interface ToolCall {
   /** Unique among the calls of all runs. It stays the same when another pod continues the call. */
   readonly callKey: string;
   readonly input: unknown;
-  readonly support: Support;
+  /** How a question would get to the person now. A tool asks nothing that reaches nobody. */
+  readonly reach: ReachOfQuestion;
+  /** False when the turn has no person: then no question is asked or recorded. */
+  readonly isAttended: boolean;
   /**
    * Asks the person and waits for the outcome. Asking the same `ordinal` again returns the same question, and so does
-   * every call of the turn that asks under the same name of `shared`. A form that the client cannot show is withdrawn at
+   * every call of the turn that asks under the same name of `shared`. A question that reaches nobody is withdrawn at
    * once as `undeliverable`, and the outcome carries its `onUnavailable` content.
    */
   ask(ordinal: number, question: AgentQuestion, shared?: SharedQuestion): Promise<AskOutcome>;

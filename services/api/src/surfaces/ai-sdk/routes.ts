@@ -1,12 +1,14 @@
+import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ChatResponseInput } from '@parley/shared/domain/elicitations/response-input';
+import { toWire } from '@parley/shared/domain/elicitations/row';
 import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
 import { parseFeedPosition } from '@parley/shared/domain/events';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { admitAnswer, type CallLimits, inStreamPlace } from '../../http/limits.ts';
-import { seenReply, userOf } from '../../http/reply.ts';
+import { userOf } from '../../http/reply.ts';
 import {
   bearer,
   json,
@@ -232,5 +234,6 @@ async function answerReply(
   const caller = userOf(call.caller);
   const admitted = admitAnswer(limits, call, id);
   const answer = { caller, id, response, surface: 'chat', conversationId, admitted };
-  return seenReply(200, await engine.answer(answer));
+  const { row, now } = await engine.answer(answer);
+  return json(200, asClientShows(toWire(row, { now, content: true })));
 }
