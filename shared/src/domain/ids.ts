@@ -49,7 +49,21 @@ export function messageIdOf(streamRequestId: string): string {
   return `msg_${streamRequestId.slice(3)}`;
 }
 
-/** Mints a stream request id, for an asker that did not choose one. */
+/**
+ * The stream request of a question for which its asker chose none. No caller may choose it and no turn mints it, so the
+ * question stays alone on it.
+ */
+export function ownStreamOf(elicitationId: string): string {
+  return `sr_${elicitationId.slice(3)}`;
+}
+
+/** The elicitation whose own stream request this is. Undefined for all other stream requests. */
+export function elicitationOfOwnStream(streamRequestId: string): string | undefined {
+  const id = `el_${streamRequestId.slice(3)}`;
+  return isMintedStream(streamRequestId) && bucketOfElicitationId(id) !== undefined ? id : undefined;
+}
+
+/** Mints the stream request id of a turn. */
 export function mintStreamRequestId(): string {
   return `sr_${randomPart()}`;
 }

@@ -3,7 +3,7 @@ import { type AskInput, TIMEOUT_SECONDS_MAX } from '../domain/elicitations/ask-i
 import type { Definition } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
 import { isParleyError, ParleyError } from '../domain/errors.ts';
-import { mintElicitationId, mintStreamRequestId } from '../domain/ids.ts';
+import { mintElicitationId, ownStreamOf } from '../domain/ids.ts';
 import type { Claims } from '../ports/elicitations/claims.ts';
 import type { AskedKey } from '../ports/elicitations/elicitations.ts';
 import type { Seen } from './caller.ts';
@@ -34,13 +34,8 @@ export interface AskResult extends Seen {
  * `stream_owner_mismatch`, `rate_limited` (too many open for this user), `user_erased`.
  */
 export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskResult> {
-  const minted: Minted = {
-    id: mintElicitationId({
-      tenant: request.tenant,
-      userId: request.input.userId,
-    }),
-    streamRequestId: request.input.streamRequestId ?? mintStreamRequestId(),
-  };
+  const id = mintElicitationId({ tenant: request.tenant, userId: request.input.userId });
+  const minted: Minted = { id, streamRequestId: request.input.streamRequestId ?? ownStreamOf(id) };
   const draft = define(deps.settings, request.tenant, {
     ...request.input,
     ...streamOf(minted),

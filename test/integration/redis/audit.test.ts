@@ -241,9 +241,9 @@ describe('the cleanup', () => {
     const expiring = ((await command('KEYS', '*')) as string[]).filter((key) => !key.includes(open.id));
     const persisted = await Promise.all(expiring.map((key) => command('PERSIST', key)));
     const planted = persisted.filter((reply) => reply === 1).length;
-    // The row and its history, three feeds, the claims on two streams and a key, two budgets, the bytes of two inboxes,
+    // The row and its history, two feeds, the claims on two streams and a key, two budgets, the bytes of two inboxes,
     // the names of one person.
-    expect(planted).toBe(13);
+    expect(planted).toBe(12);
     expect(await pod.audit.cleanup()).toEqual({ ...CLEAN, removed: planted });
     expect(await command('PTTL', elicitationKey(id))).toBeGreaterThan(0);
     expect(await command('PTTL', feedKey(stream))).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
-import { feedKey, runKey } from '@parley/shared/redis/client/keys';
+import { elicitationKey, feedKey, runKey } from '@parley/shared/redis/client/keys';
 import { createRunWriter, RunLostError, type RunWriter } from '@parley/shared/runs/write';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
@@ -14,7 +14,7 @@ import { turnOf } from '../../contract/cases/runs/turns.ts';
 import { engineOn } from '../../contract/support/engines.ts';
 import { readAll, readEntries } from '../../contract/support/observe.ts';
 import type { Pods } from '../../contract/support/pods.ts';
-import { askQuestion, newOwner, newStream } from '../../contract/support/questions.ts';
+import { answerQuestion, askQuestion, newOwner, newStream } from '../../contract/support/questions.ts';
 import { openRedisPods } from '../../contract/support/redis-pods.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
@@ -66,6 +66,23 @@ it('readers that have an event which Redis lost are reset, and get the event tha
   expect((await open.first(5)).map(brief)).toEqual([first.id, lost.id, 'reset', first.id, next.id]);
   const returned = readAll(await engine.watch({ ...watching, ...(after && { after }) }));
   expect((await returned.first(3)).map(brief)).toEqual(['reset', first.id, next.id]);
+});
+
+it('readers of a question that is alone on its stream request are reset, too, and no feed is stored for it', async () => {
+  const owner = newOwner();
+  const { row } = await askQuestion(engine, owner);
+  const stream = { ...owner, streamRequestId: row.definition.streamRequestId };
+  const rollBack = await copyOf(elicitationKey(row.id));
+  await answerQuestion(engine, owner, row.id, 'decline');
+  const open = readAll(await engine.watch({ stream, evenIfSilent: false, signal: stop.signal }));
+  await open.first(2);
+  await rollBack();
+  await answerQuestion(engine, owner, row.id, 'cancel');
+  const statuses = (await open.first(5)).map((item) =>
+    item.type === 'elicitation' ? item.elicitation.status : item.type,
+  );
+  expect(statuses).toEqual(['pending', 'declined', 'reset', 'pending', 'cancelled']);
+  expect(await redisCommand(redis.url, 'EXISTS', feedKey(stream))).toBe(0);
 });
 
 function say(text: string): TurnEvent {

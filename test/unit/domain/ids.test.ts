@@ -4,10 +4,12 @@ import {
   bucketOf,
   bucketOfElicitationId,
   bucketOfName,
+  elicitationOfOwnStream,
   isCallerId,
   isReferenceId,
   mintElicitationId,
   mintStreamRequestId,
+  ownStreamOf,
 } from '@parley/shared/domain/ids';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -51,6 +53,22 @@ describe('a minted id', () => {
     const id = mintStreamRequestId();
     expect(id).toMatch(/^sr_[A-Za-z0-9_-]{22}$/);
     expect([isReferenceId(id), isCallerId(id)]).toEqual([true, false]);
+  });
+});
+
+describe('the own stream request of a question', () => {
+  it('names its elicitation, and can be neither chosen by a caller nor minted for a turn', () => {
+    fc.assert(
+      fc.property(owner, (who) => {
+        const id = mintElicitationId(who);
+        const stream = ownStreamOf(id);
+        expect(elicitationOfOwnStream(stream)).toBe(id);
+        expect([isReferenceId(stream), isCallerId(stream)]).toEqual([true, false]);
+        expect(elicitationOfOwnStream(mintStreamRequestId())).toBeUndefined();
+      }),
+    );
+    for (const text of ['', 'sr_', 'checkout-42', mintElicitationId({ tenant: 'acme', userId: 'ada' })])
+      expect(elicitationOfOwnStream(text)).toBeUndefined();
   });
 });
 

@@ -1,4 +1,5 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
+import { eventsOfRow } from '@parley/shared/domain/elicitations/row-events';
 import { isTerminal, STATUSES, type Status } from '@parley/shared/domain/elicitations/status';
 import {
   type Command,
@@ -189,6 +190,24 @@ describe('every move', () => {
       });
       expect(step.settlement !== undefined).toBe(isTerminal(step.status));
     });
+  });
+
+  it('leaves a row from which its event and all earlier ones follow', () => {
+    const walk = fc.tuple(anyKind, fc.array(fc.tuple(anyCommand, anyNow), { maxLength: 6 }));
+    fc.assert(
+      fc.property(walk, ([kind, moves]) => {
+        let row = rowIn(kind, 'pending');
+        const events = eventsOfRow(row);
+        for (const [command, now] of moves) {
+          const step = stepOf(transition(row, command, now));
+          if (step === undefined) continue;
+          events.push(step.event);
+          row = applied(row, step, now);
+        }
+        expect(eventsOfRow(row)).toEqual(events);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 
   it('puts no answer into an event or a refusal', () => {

@@ -3,6 +3,7 @@ import { checkFormAnswer, sameContent } from '../forms/answer.ts';
 import type { Issue } from '../issue.ts';
 import type { Content } from './elicitation.ts';
 import type { Row } from './row.ts';
+import { eventOf } from './row-events.ts';
 import type { Settlement } from './settlement.ts';
 import { type Action, isTerminal, type Status, type TerminalStatus } from './status.ts';
 
@@ -204,20 +205,11 @@ function expiry(row: Row): Step {
 }
 
 function stepTo(row: Row, status: Status, settlement?: Settlement): Step {
-  const terminal = isTerminal(status);
   return {
     status,
     ...(settlement !== undefined && { settlement }),
     guard: 'open',
-    event: {
-      type: terminal ? 'elicitation-resolved' : 'elicitation-updated',
-      elicitationId: row.id,
-      revision: row.revision + 1,
-      status,
-      ...(settlement?.action !== undefined && { action: settlement.action }),
-      ...(settlement?.reason !== undefined && { reason: settlement.reason }),
-      ...(settlement?.surface !== undefined && { surface: settlement.surface }),
-    },
+    event: eventOf(row.id, row.revision + 1, status, settlement),
   };
 }
 

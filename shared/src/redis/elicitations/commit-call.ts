@@ -1,8 +1,9 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
 import type { Definition, Row } from '../../domain/elicitations/row.ts';
+import { eventOf } from '../../domain/elicitations/row-events.ts';
 import { isTerminal } from '../../domain/elicitations/status.ts';
 import type { Step } from '../../domain/elicitations/transition.ts';
-import { isMintedStream } from '../../domain/ids.ts';
+import { isMintedStream, ownStreamOf } from '../../domain/ids.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
@@ -28,6 +29,9 @@ type CommitSettings = Pick<
   | 'historyPerUserMax'
 >;
 
+/** The events of an elicitation that is alone on its stream request follow from its row. */
+const NO_FEED = '';
+
 /** The call that creates an elicitation. */
 export function createCall(
   settings: CommitSettings,
@@ -38,7 +42,8 @@ export function createCall(
   const names = commitNames(id, definition, [fenceKey(definition)], kindsOf(tasks));
   const status = 'pending';
   const timeoutMs = definition.timeoutSeconds * 1000;
-  const { type, ...data } = { type: 'elicitation-request', elicitationId: id, revision: 1, status } as const;
+  const event = eventOf(id, 1, status);
+  const { type, ...data } = event;
   return {
     keys: names.keys,
     args: [
@@ -49,11 +54,11 @@ export function createCall(
       0,
       type,
       JSON.stringify(data),
-      encodeWakeTail({ type, ...data }, undefined),
+      encodeWakeTail(event, undefined),
       names.streamChannel,
       names.inboxChannel,
       settings.retentionMs,
-      feedEventsMax(settings, definition),
+      definition.streamRequestId === ownStreamOf(id) ? NO_FEED : feedEventsMax(settings, definition),
       timeoutMs,
       JSON.stringify(definition),
       settings.openPerUserMax,

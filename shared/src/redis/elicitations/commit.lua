@@ -4,6 +4,8 @@
 -- compares, stamps the time and appends.
 --
 -- guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored by a creation
+-- feedEventsMax: '' for an elicitation that is alone on a stream request of its own. No feed is stored for it: its events
+-- follow from its row, which records the time of each commit (microseconds, separated by spaces) in the field `writtenAt`.
 -- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation,
 -- claimed stream request or '', idempotency key or ''
 -- settling: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms
@@ -24,13 +26,14 @@ local settlement, endedMax, keptMs = unpack(ARGV, 13, 15)
 local streamRequestId, idempotencyKey, nameLife = unpack(ARGV, 18, 20)
 local firstTask = 21
 
+-- Redis formats a number argument of a command with 17 digits, which takes longer than most commands. Texts are passed on.
+local function textOf(number) return string.format('%d', number) end
+
 local now, microseconds = readClock()
-revision = tonumber(revision)
-local creates = revision == 0
+local nowText = textOf(now)
+local creates = revision == '0'
 local firstOutbox = creates and 10 or 9
 ends = ends == '1'
-local currentRevision, expiresAt, createdAt, resumes = unpack(redis.call('HMGET', row, 'revision', 'expiresAt',
-  'createdAt', 'resumes'))
 
 local function refuse()
   local reply = redis.call('HGETALL', row)
@@ -38,8 +41,6 @@ local function refuse()
   table.insert(reply, 2, now)
   return reply
 end
-
-if (tonumber(currentRevision) or 0) ~= revision then return refuse() end
 
 -- Counts the open definitions anew: a commit of an earlier version, or a repair of the inbox, did not count.
 local function recountInbox()
@@ -54,43 +55,66 @@ end
 
 local isTrimmed = false
 local function addName(name)
-  if not isTrimmed then redis.call('ZREMRANGEBYSCORE', names, '-inf', now) end
+  if not isTrimmed then redis.call('ZREMRANGEBYSCORE', names, '-inf', nowText) end
   isTrimmed = true
-  redis.call('ZADD', names, now + nameLife, name)
+  redis.call('ZADD', names, textOf(now + nameLife), name)
   if redis.call('PTTL', names) < tonumber(nameLife) then redis.call('PEXPIRE', names, nameLife) end
 end
 
-local feedTtl = tonumber(retention)
+local feedTtl = retention
 local arms = 0
+local resumes, writtenAt
 if creates then
-  local fencedFor = redis.call('PTTL', fence)
-  if fencedFor > 0 then return { -2, now, fencedFor } end
+  if redis.call('EXISTS', row, fence) > 0 then
+    if redis.call('EXISTS', row) == 1 then return refuse() end
+    return { -2, now, redis.call('PTTL', fence) }
+  end
   if redis.call('ZCARD', inbox) >= tonumber(openMax) then return { -1, now } end
   local spaceLeft = openBytesMax - #definition
   if tonumber(redis.call('GET', inboxBytes) or 0) > spaceLeft and recountInbox() > spaceLeft then return { -1, now } end
-  expiresAt = now + tonumber(timeout)
-  feedTtl = feedTtl + tonumber(timeout)
-  redis.call('HSET', row, 'status', status, 'revision', 1, 'createdAt', now, 'expiresAt', expiresAt,
-    'definition', definition, 'conversationId', conversationId)
-  redis.call('ZADD', inbox, now, id)
-  redis.call('INCRBY', inboxBytes, #definition)
-  if redis.call('PTTL', inboxBytes) < feedTtl then redis.call('PEXPIRE', inboxBytes, feedTtl) end
-  redis.call('ZADD', deadlines, expiresAt, id)
+  local expiresAt = now + timeout
+  local expiresAtText = textOf(expiresAt)
+  feedTtl = textOf(retention + timeout)
+  if feedEventsMax == '' then
+    writtenAt = textOf(microseconds)
+    redis.call('HSET', row, 'status', status, 'revision', '1', 'createdAt', nowText, 'expiresAt', expiresAtText,
+      'definition', definition, 'conversationId', conversationId, 'writtenAt', writtenAt)
+  else
+    redis.call('HSET', row, 'status', status, 'revision', '1', 'createdAt', nowText, 'expiresAt', expiresAtText,
+      'definition', definition, 'conversationId', conversationId)
+  end
+  redis.call('ZADD', inbox, nowText, id)
+  redis.call('INCRBY', inboxBytes, textOf(#definition))
+  if redis.call('PTTL', inboxBytes) < tonumber(feedTtl) then redis.call('PEXPIRE', inboxBytes, feedTtl) end
+  redis.call('ZADD', deadlines, expiresAtText, id)
   local armedAt = tonumber(string.match(redis.call('GET', armed) or '', '^%d+'))
   -- The job of a deadline that has passed may be lost with its worker.
   if not armedAt or armedAt > expiresAt or armedAt <= now then
-    redis.call('SET', armed, string.format('%.0f %s', expiresAt, id))
+    redis.call('SET', armed, expiresAtText .. ' ' .. id)
     arms = 1
   end
   if streamRequestId ~= '' then addName('stream ' .. streamRequestId) end
   if idempotencyKey ~= '' then addName('key ' .. id .. ' ' .. idempotencyKey) end
 else
-  local isDue = now >= tonumber(expiresAt)
-  if isDue ~= (guard == 'due') then return refuse() end
+  local currentRevision, expiresAt, createdAt
+  currentRevision, expiresAt, createdAt, resumes, writtenAt = unpack(redis.call('HMGET', row, 'revision', 'expiresAt',
+    'createdAt', 'resumes', 'writtenAt'))
+  if currentRevision ~= revision or (now >= tonumber(expiresAt)) ~= (guard == 'due') then return refuse() end
+  local fields = { 'status', status, 'revision', textOf(revision + 1) }
+  local function set(name, value)
+    fields[#fields + 1] = name
+    fields[#fields + 1] = value
+  end
+  if writtenAt then set('writtenAt', writtenAt .. ' ' .. textOf(microseconds)) end
   if ends then
-    redis.call('HSET', row, 'status', status, 'revision', revision + 1, 'settlement', settlement, 'settledAt', now)
+    set('settlement', settlement)
+    set('settledAt', nowText)
+    if keptMs ~= retention then set('keptMs', keptMs) end
+  end
+  redis.call('HSET', row, unpack(fields))
+  if ends then
     if redis.call('ZREM', inbox, id) == 1 then
-      local bytes = redis.call('DECRBY', inboxBytes, redis.call('HSTRLEN', row, 'definition'))
+      local bytes = redis.call('DECRBY', inboxBytes, textOf(redis.call('HSTRLEN', row, 'definition')))
       if bytes <= 0 then redis.call('DEL', inboxBytes) end
     end
     redis.call('ZREM', deadlines, id)
@@ -100,14 +124,12 @@ else
       local oldest = redis.call('ZPOPMIN', history, beyond)
       for index = 1, #oldest, 2 do addName('elicitation ' .. oldest[index]) end
     end
-    redis.call('PEXPIRE', history, retention)
-    redis.call('PEXPIRE', row, keptMs)
-    if keptMs ~= retention then
-      redis.call('HSET', row, 'keptMs', keptMs)
-      addName('elicitation ' .. id)
+    -- The sixteenth more makes a renewal necessary only once in a while.
+    if redis.call('PTTL', history) < tonumber(retention) then
+      redis.call('PEXPIRE', history, textOf(retention * 17 / 16))
     end
-  else
-    redis.call('HSET', row, 'status', status, 'revision', revision + 1)
+    redis.call('PEXPIRE', row, keptMs)
+    if keptMs ~= retention then addName('elicitation ' .. id) end
   end
 end
 
@@ -119,7 +141,7 @@ if #ARGV >= firstTask or (ends and resumes) then
     for index = firstOutbox, #KEYS do
       if string.sub(KEYS[index], -#suffix) == suffix then outbox = KEYS[index] end
     end
-    redis.call('ZADD', outbox, now, member)
+    redis.call('ZADD', outbox, nowText, member)
   end
   for index = firstTask, #ARGV do note(ARGV[index]) end
   if ends then
@@ -127,13 +149,19 @@ if #ARGV >= firstTask or (ends and resumes) then
   end
 end
 
-local epoch, lastNumber = findFeedEnd(feed, microseconds)
-local position, number = appendEvents(feed, epoch, lastNumber, microseconds, { eventName, eventJson }, 1, feedEventsMax)
-if number == 1 then
-  redis.call('PEXPIRE', feed, feedTtl)
-elseif creates or guard == 'due' then
-  -- A feed already stays for the retention after the deadline of each of its elicitations.
-  redis.call('PEXPIRE', feed, feedTtl, 'GT')
+local position
+if writtenAt then
+  position = string.match(writtenAt, '^%d+') .. '-' .. textOf((revision + 1) * 1000000 + microseconds % 1000000)
+else
+  local epoch, lastNumber = findFeedEnd(feed, microseconds)
+  local number
+  position, number = appendEvents(feed, epoch, lastNumber, microseconds, { eventName, eventJson }, 1, feedEventsMax)
+  if number == 1 then
+    redis.call('PEXPIRE', feed, feedTtl)
+  elseif creates or guard == 'due' then
+    -- A feed already stays for the retention after the deadline of each of its elicitations.
+    redis.call('PEXPIRE', feed, feedTtl, 'GT')
+  end
 end
-publishWake(position, now, wakeJson, streamChannel, inboxChannel)
+publishWake(position, nowText, wakeJson, streamChannel, inboxChannel)
 return { 1, now, resumes or '', arms }

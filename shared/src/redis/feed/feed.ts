@@ -1,27 +1,76 @@
+import type { Row } from '../../domain/elicitations/row.ts';
+import { eventsOfRow } from '../../domain/elicitations/row-events.ts';
 import {
   eventNumberOf,
   type FeedPosition,
+  feedSeqOf,
   formatFeedPosition,
   parseFeedPosition,
   type StreamEvent,
 } from '../../domain/events.ts';
+import { elicitationOfOwnStream, type StreamRef } from '../../domain/ids.ts';
 import type { Feed, FeedEntry, FeedPage } from '../../ports/elicitations/feed.ts';
 import type { Commands } from '../client/connect.ts';
-import { feedKey } from '../client/keys.ts';
+import { elicitationKey, feedKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
+import { rowOf } from '../elicitations/row-codec.ts';
 
 type StreamReply = [id: string, fields: string[]][];
 
-/** Feeds as Redis Streams whose entry ids are `<epoch>-<seq>`. */
+/** Feeds as Redis Streams whose entry ids are `<epoch>-<seq>`, and feeds that follow from a row. */
 export function createRedisFeed(redis: Commands, onError?: (error: unknown) => void): Feed {
+  const deps = { redis, onError };
   return {
-    read: (stream, after, limit) => readFeed({ redis, onError }, feedKey(stream), after, limit),
+    async read(stream, after, limit) {
+      const own = await readOwnStream(deps, stream);
+      return own === undefined ? readFeed(deps, feedKey(stream), after, limit) : pageOf(own, after, limit);
+    },
   };
 }
 
 interface FeedDeps {
   readonly redis: Commands;
   readonly onError: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * The events of an elicitation that is alone on its own stream request: its row determines them. Undefined for all other
+ * stream requests, and where a version stored a feed all the same.
+ */
+async function readOwnStream(
+  { redis, onError }: FeedDeps,
+  { tenant, userId, streamRequestId }: StreamRef,
+): Promise<FeedEntry[] | undefined> {
+  const id = elicitationOfOwnStream(streamRequestId);
+  if (id === undefined) return undefined;
+  const { writtenAt, ...hash } = await orUnavailable(() => redis.hgetall(elicitationKey(id)), onError);
+  const row = rowOf(id, Object.entries(hash).flat());
+  if (writtenAt === undefined || row?.definition.tenant !== tenant || row.definition.userId !== userId)
+    return undefined;
+  return entriesOf(row, writtenAt);
+}
+
+/** `writtenAt`: the times of the row's commits. A pod of an earlier version does not add the time of its commit. */
+function entriesOf(row: Row, writtenAt: string): FeedEntry[] {
+  const [epoch = '', ...later] = writtenAt.split(' ');
+  const times = [epoch, ...later].map(Number);
+  return eventsOfRow(row).map((event, index) => {
+    const time = times[index] ?? (row.settledAt ?? row.createdAt) * 1000;
+    return {
+      position: { epoch, seq: feedSeqOf(event.revision, time) },
+      at: Math.floor(time / 1000),
+      event,
+    };
+  });
+}
+
+function pageOf(entries: readonly FeedEntry[], after: FeedPosition | undefined, limit: number): FeedPage {
+  const [first] = entries;
+  const isStart = after === undefined || (first !== undefined && follows(after, first.position));
+  const index = isStart ? 0 : entries.findIndex(({ position }) => isSame(position, after)) + 1;
+  return isStart || index > 0
+    ? { type: 'entries', entries: entries.slice(index, index + limit) }
+    : { type: 'reset' };
 }
 
 async function readFeed(

@@ -5,10 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { readEntries } from '../../support/observe.ts';
+import { readAll, readEntries } from '../../support/observe.ts';
 import {
   answerQuestion,
   askQuestion,
+  newOwner,
   newStream,
   QUESTIONS,
   send,
@@ -32,6 +33,92 @@ export function feedContract(contract: Contract): void {
     await first.withdraw({ caller: serviceOf(stream), id: three.id, reason: 'run_stopped' });
     return stream;
   }
+
+  describe('the feed of a question that is alone on its stream request', () => {
+    /** Three events of a question that names no stream request, written on both pods. */
+    async function filledAlone(): Promise<{ stream: StreamRef; id: string }> {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const kind = 'url, server completion';
+      const { row } = await askQuestion(first, owner, QUESTIONS[kind]);
+      await send(second, owner, row.id, kind, 'accept');
+      await send(first, owner, row.id, kind, 'complete');
+      return { stream: { ...owner, streamRequestId: row.definition.streamRequestId }, id: row.id };
+    }
+
+    it('has each change in order, and is replayed from every position', async () => {
+      const { pods } = contract;
+      const { stream, id } = await filledAlone();
+      const entries = await readEntries(pods.backend.feed, stream);
+      expect(entries.map(({ event }) => event)).toEqual([
+        { type: 'elicitation-request', elicitationId: id, revision: 1, status: 'pending' },
+        { type: 'elicitation-updated', elicitationId: id, revision: 2, status: 'opened' },
+        {
+          type: 'elicitation-resolved',
+          elicitationId: id,
+          revision: 3,
+          status: 'accepted',
+          action: 'accept',
+          surface: 'test',
+        },
+      ]);
+      expect(entries.map(({ position }) => eventNumberOf(position))).toEqual([1, 2, 3]);
+      const { row } = await contract.second.read(serviceOf(stream), id);
+      expect([entries[0]?.at, entries[2]?.at]).toEqual([row.createdAt, row.settledAt]);
+      const epoch = entries[0]?.position.epoch ?? '';
+      const { feed } = pods.second;
+      for (let count = 0; count <= entries.length; count += 1) {
+        for (const limit of [1, 2, 100]) {
+          const page = await feed.read(stream, entries[count - 1]?.position ?? { epoch, seq: 0 }, limit);
+          expect(page).toEqual({ type: 'entries', entries: entries.slice(count, count + limit) });
+        }
+      }
+      const unknown = [
+        ...entries.flatMap(({ position }) => [-1, 1].map((by) => ({ ...position, seq: position.seq + by }))),
+        { epoch, seq: 4_000_000 },
+        { epoch: String(BigInt(epoch) + 1n), seq: 0 },
+        { epoch: '1', seq: 1 },
+      ];
+      for (const after of unknown) expect(await feed.read(stream, after, 10)).toEqual({ type: 'reset' });
+    });
+
+    it('does not exist for anybody else', async () => {
+      const { feed } = contract.pods.second;
+      const { stream } = await filledAlone();
+      for (const other of [{ userId: 'other' }, { tenant: `${stream.tenant}-2` }])
+        expect(await feed.read({ ...stream, ...other }, undefined, 10)).toEqual({ type: 'none' });
+      const { streamRequestId } = stream;
+      const longer = { ...stream, streamRequestId: `${streamRequestId}a` };
+      expect(await feed.read(longer, undefined, 10)).toEqual({ type: 'none' });
+    });
+
+    it('is followed live from another pod, with the wakes of its commits', async () => {
+      const { first, second, pods } = contract;
+      const owner = newOwner();
+      const { row } = await askQuestion(first, owner);
+      const stream = { ...owner, streamRequestId: row.definition.streamRequestId };
+      const stop = new AbortController();
+      const watching = { stream, evenIfSilent: false, signal: stop.signal };
+      const reader = readAll(await second.watch(watching));
+      const wakes = heardOn(pods.second.wakes, stream);
+      await waitUntil(() => wakes.ready() && reader.seen.length === 1, {
+        what: 'the first event',
+        everyMs: 5,
+      });
+      await answerQuestion(first, owner, row.id, 'accept', { colour: 'red' });
+      await reader.first(2);
+      const entries = await readEntries(pods.backend.feed, stream);
+      const ids = entries.map(({ position }) => formatFeedPosition(position));
+      expect(reader.seen).toMatchObject([
+        { id: ids[0], event: 'elicitation-request', elicitation: { status: 'pending' } },
+        { id: ids[1], event: 'elicitation-resolved', elicitation: { status: 'accepted', action: 'accept' } },
+      ]);
+      await waitUntil(() => wakes.events.length > 0, { what: 'the wake', everyMs: 5 });
+      expect(wakes.events).toMatchObject([{ position: ids[1], elicitationId: row.id, revision: 2 }]);
+      stop.abort();
+      wakes.unsubscribe();
+    });
+  });
 
   describe('a feed', () => {
     it('keeps every change in order, with positions of one epoch that count the events', async () => {
