@@ -1,6 +1,7 @@
 import type { ConversationRef, RunRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
+import { repliesOf } from '../../services/api/src/agents/loop/model-step.ts';
 import { silentTurnObserver } from '../../services/api/src/agents/loop/observer.ts';
 import { createElicitTool } from '../../services/api/src/agents/tools/elicit-tool.ts';
 import { createTurns, type Turns } from '../../services/api/src/turns/turns.ts';
@@ -54,15 +55,14 @@ export async function openTurnPod(
     pod: 'bench',
     leaseTiming: { renewMs: env.PARLEY_LEASE_MS / 4, leaseMs: env.PARLEY_LEASE_MS },
     onFault: (error) => console.error(error),
+    offering: { list: async () => [], find: async () => undefined },
     agents: {
       list: () => [{ id: 'helper', title: 'Helper' }],
       admit: (_caller, id = '') => id,
       find: () => ({ id: 'helper', title: 'Helper' }),
       open: async () => ({
-        model: createMockModel(wordMs, word),
-        instructions: 'Help.',
+        reply: repliesOf({ model: createMockModel(wordMs, word), instructions: 'Help.', settings: {} }),
         tools: async () => [createElicitTool({ agent: 'Helper', takers: [], timeoutSeconds: 3600 })],
-        settings: {},
         limits: { steps: 5, tokens: 1_000_000, workMs: 600_000 },
       }),
     },

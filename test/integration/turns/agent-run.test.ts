@@ -15,6 +15,7 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createIdleDetection } from '../../../services/api/src/agents/loop/idle.ts';
+import { repliesOf } from '../../../services/api/src/agents/loop/model-step.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { type RunOptions, runTurn } from '../../../services/api/src/agents/loop/run.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
@@ -69,10 +70,12 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     engine,
     writer: createRunWriter({ runs: backend.runs, run, ...begun }),
     run,
-    model: createOpenAICompatible({ name: 'scripted', baseURL: model.url, includeUsage: true })('scripted'),
-    instructions: 'Be brief.',
+    reply: repliesOf({
+      model: createOpenAICompatible({ name: 'scripted', baseURL: model.url, includeUsage: true })('scripted'),
+      instructions: 'Be brief.',
+      settings: {},
+    }),
     tools: async () => tools,
-    settings: {},
     limits: { steps: world.steps ?? 5, tokens: 1_000_000, workMs: 60_000 },
     support: { form: true, url: true },
     reach: () => 'client',

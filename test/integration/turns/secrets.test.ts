@@ -14,6 +14,7 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
 import { type Secrets, withSecretsRedeemed } from '../../../services/api/src/agents/tools/secrets.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
@@ -113,8 +114,10 @@ mcpServers:
     observer: silentTurnObserver,
     ...backend,
     engine,
+    offering: { list: async () => [], find: async () => undefined },
     agents: createAgents({
       loaded,
+      named: createNamedTools({ loaded, mcp, credentials, onServerFailure: () => undefined }),
       toolsOf: createToolbox({ loaded, mcp, credentials, secrets, onServerFailure: () => undefined }),
     }),
     pod: 'pod',

@@ -6,6 +6,7 @@ import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { repliesOf } from '../../../services/api/src/agents/loop/model-step.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import type { RunLimits } from '../../../services/api/src/agents/loop/run-steps.ts';
 import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-work.ts';
@@ -57,19 +58,22 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
       async open(id) {
         if (agents[id]?.isBroken === true) throw new Error(`The agent ${id} cannot be opened.`);
         return {
-          model: createOpenAICompatible({
-            name: 'scripted',
-            baseURL: model.url,
-            includeUsage: true,
-            ...(numbersCallsAnew && { fetch: fetchNumberedAnew }),
-          })('scripted'),
-          instructions: id,
+          reply: repliesOf({
+            model: createOpenAICompatible({
+              name: 'scripted',
+              baseURL: model.url,
+              includeUsage: true,
+              ...(numbersCallsAnew && { fetch: fetchNumberedAnew }),
+            })('scripted'),
+            instructions: id,
+            settings: {},
+          }),
           tools: async () => agents[id]?.tools ?? [],
-          settings: {},
           limits: { ...LIMITS, ...agents[id]?.limits },
         };
       },
     },
+    offering: { list: async () => [], find: async () => undefined },
     pod: 'pod',
     onFault: (error) => faults.push(error),
     ...deps,

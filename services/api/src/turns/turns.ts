@@ -7,6 +7,7 @@ import {
   type StreamRef,
 } from '@parley/shared/domain/ids';
 import type { ConversationRef, Message, RunRef } from '@parley/shared/domain/runs/run';
+import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
@@ -17,10 +18,13 @@ import { workOnRemoteDelegate } from '../agents/delegation/remote-delegate.ts';
 import type { Agents } from '../agents/loop/agents.ts';
 import { fromFirstUser } from '../agents/loop/history.ts';
 import type { TurnObserver } from '../agents/loop/observer.ts';
+import { callMessage, oneCallId, type ServerTool } from '../agents/loop/one-call.ts';
 import type { ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
+import type { CallTarget, McpOffering, OfferedTool } from '../agents/tools/mcp-offer.ts';
 import { type ConversationHistory, readHistory } from './history.ts';
 import { textOf } from './messages.ts';
+import { principalOf } from './principal.ts';
 import { findResumable } from './resumable.ts';
 import { readTimeline, type Timeline } from './timeline.ts';
 
@@ -36,7 +40,15 @@ export interface TurnsDeps extends PodRunsDeps, ReachDeps {
   /** How long this pod keeps a turn that waits for its person, in ms. Then the turn is detached. */
   readonly holdMs: number;
   readonly agents: Agents;
+  readonly offering: McpOffering;
   readonly observer: TurnObserver;
+}
+
+/** A request for one call of a tool. Its conversation is of its own: no other turn runs in it. */
+export interface CallRequest
+  extends Pick<TurnRequest, 'conversation' | 'support' | 'delivery' | 'repeatable'> {
+  readonly target: ServerTool;
+  readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 /** The turn of a request. */
@@ -54,6 +66,15 @@ export interface Turns {
    * and continues if the request has a key.
    */
   begin(request: TurnRequest): Promise<BegunTurn>;
+  /**
+   * Begins a run that calls one tool of a server and ends with its whole result (`createCallResult`); as `begin`. The
+   * caller has checked with `findOffered` that the person may call the tool.
+   */
+  beginCall(request: CallRequest): Promise<BegunTurn>;
+  /** What an MCP client of the caller can call. Never asks the person. */
+  listOffered(caller: Caller, signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  /** What a name in that list stands for, also for tools that cannot be listed yet; undefined when it is not offered. */
+  findOffered(caller: Caller, name: string, signal: AbortSignal): Promise<CallTarget | undefined>;
   /** The agents with which the caller may begin turns. */
   listAgents: Agents['list'];
   /** The agent of a turn that the caller begins, by its id or the default. Throws `invalid_request`. */
@@ -94,19 +115,25 @@ export function createTurns(deps: TurnsDeps): Turns {
     ),
   );
 
+  async function begin(request: TurnRequest): Promise<BegunTurn> {
+    const agent = deps.agents.find(request.agent);
+    const run: RunRef = { ...request.conversation, streamRequestId: await streamRequestIdOf(request) };
+    const result = await observer.beginning(agent.id, (traceparent) =>
+      podRuns.begin({ ...newRun(run, agent.id, request), traceparent }, (owned, stopping) =>
+        observer.within(traceparent, () => workOnBegun(work, request, owned, stopping)),
+      ),
+    );
+    return result.type === 'known'
+      ? { ...run, conversationId: result.conversationId, isRepeat: true }
+      : { ...run, isRepeat: false };
+  }
+
   return {
-    async begin(request) {
-      const agent = deps.agents.find(request.agent);
-      const run: RunRef = { ...request.conversation, streamRequestId: await streamRequestIdOf(request) };
-      const result = await observer.beginning(agent.id, (traceparent) =>
-        podRuns.begin({ ...newRun(run, agent.id, request), traceparent }, (owned, stopping) =>
-          observer.within(traceparent, () => workOnBegun(work, request, owned, stopping)),
-        ),
-      );
-      return result.type === 'known'
-        ? { ...run, conversationId: result.conversationId, isRepeat: true }
-        : { ...run, isRepeat: false };
-    },
+    begin,
+    beginCall: ({ target, arguments: input, ...request }) =>
+      begin({ ...request, agent: oneCallId(target), input: [callMessage(target, input)], before: [] }),
+    listOffered: (caller, signal) => deps.offering.list(caller, principalOf(caller), signal),
+    findOffered: (caller, name, signal) => deps.offering.find(caller, principalOf(caller), name, signal),
     listAgents: deps.agents.list,
     admitToAgent: deps.agents.admit,
     history: (conversation) => readHistory(deps, conversation),

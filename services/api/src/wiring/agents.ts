@@ -5,7 +5,10 @@ import { leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
 import { loadAgentsConfig } from '../agents/config/load.ts';
 import { createAgents } from '../agents/loop/agents.ts';
 import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
+import type { McpFailure } from '../agents/mcp/calls/results.ts';
 import type { Credentials } from '../agents/tools/credentials.ts';
+import { createMcpOffering } from '../agents/tools/mcp-offer.ts';
+import { createNamedTools } from '../agents/tools/named-tools.ts';
 import { createToolbox } from '../agents/tools/toolbox.ts';
 import type { Surface } from '../http/route.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
@@ -57,13 +60,18 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
       log.warn({ server, status }, 'a tool server refused the credential that was sent to it');
     },
   });
-  const toolsOf = createToolbox({
+  const toolDeps = {
     loaded,
     mcp,
     credentials: connect?.credentials ?? NO_CREDENTIALS,
+    onServerFailure: (server: string, { type }: McpFailure) =>
+      log.warn({ server, type }, 'MCP server offers no tools'),
+  };
+  const toolsOf = createToolbox({
+    ...toolDeps,
     ...(connect !== undefined && { secrets: connect.secrets }),
-    onServerFailure: (server, { type }) => log.warn({ server, type }, 'MCP server offers no tools'),
   });
+  const named = createNamedTools(toolDeps);
   const turns = createTurns({
     engine,
     runs: withTenantQuotas(backend.runs, backend.limits, {
@@ -81,7 +89,8 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     delegates: env.PARLEY_DELEGATES,
     holdMs: env.PARLEY_HOLD_SECONDS * 1000,
     hasAnswerPage: connect?.hasAnswerPage === true,
-    agents: createAgents({ loaded, toolsOf }),
+    agents: createAgents({ loaded, toolsOf, named }),
+    offering: createMcpOffering({ config: loaded.config, named }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
     pod: env.PARLEY_POD,
     leaseTiming: leaseTiming(env),

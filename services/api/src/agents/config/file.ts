@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AgentAccess } from './access.ts';
 import { Agent as AgentEntry } from './agents.ts';
 import { Connector as ConnectorEntry } from './connectors.ts';
+import { McpOfferEntry } from './mcp-offer.ts';
 import { McpServer as McpServerEntry } from './mcp-servers.ts';
 import { Model as ModelEntry } from './models.ts';
 import { Id } from './words.ts';
@@ -18,6 +19,7 @@ export const AgentsFile = z.strictObject({
     .record(Id, ConnectorEntry)
     .default({})
     .describe('Ways to obtain a person’s credential, by id.'),
+  mcpOffer: McpOfferEntry,
 });
 export type AgentsFile = z.infer<typeof AgentsFile>;
 
@@ -47,4 +49,7 @@ export interface AgentsConfig {
   readonly agents: ById<Agent>;
   readonly mcpServers: ById<McpServer>;
   readonly connectors: ById<NamedConnector>;
+  readonly mcpOffer: Omit<McpOfferEntry, 'agents'> & {
+    readonly agents: NonNullable<McpOfferEntry['agents']>;
+  };
 }

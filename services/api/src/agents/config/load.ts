@@ -88,6 +88,10 @@ function buildConfig(file: AgentsFile): AgentsConfig {
     agents: withIds(Object.fromEntries(agents)),
     mcpServers: withIds(file.mcpServers),
     connectors: withIds(file.connectors),
+    mcpOffer: {
+      ...file.mcpOffer,
+      agents: file.mcpOffer.agents ?? Object.keys(file.agents).map((agent) => ({ agent })),
+    },
   };
 }
 

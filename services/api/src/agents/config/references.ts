@@ -24,10 +24,24 @@ export function idsOf(value: unknown): Ids {
   };
 }
 
+type Refer = (path: Path, id: string, section: Section) => void;
+
+function referFromOffer({ mcpOffer }: AgentsFile, refer: Refer): Finding[] {
+  const agents = (mcpOffer.agents ?? []).map(({ agent }) => agent);
+  const servers = mcpOffer.tools.map(({ server }) => server);
+  for (const [index, id] of agents.entries()) refer(['mcpOffer', 'agents', index, 'agent'], id, 'agents');
+  for (const [index, id] of servers.entries())
+    refer(['mcpOffer', 'tools', index, 'server'], id, 'mcpServers');
+  return [
+    ...duplicates(agents, (index) => ['mcpOffer', 'agents', index, 'agent']),
+    ...duplicates(servers, (index) => ['mcpOffer', 'tools', index, 'server']),
+  ];
+}
+
 /** References to entries that do not exist, and duplicate references. */
 export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
   const findings: Finding[] = [];
-  const refer = (path: Path, id: string, section: Section) => {
+  const refer: Refer = (path, id, section) => {
     if (!ids[section].includes(id))
       findings.push({ path, message: `names no entry of \`${section}\`${hint(id, ids[section])}` });
   };
@@ -55,6 +69,7 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
       refer(['mcpServers', id, 'connector'], server.connector, 'connectors');
   }
   if (file.defaultAgent !== undefined) refer(['defaultAgent'], file.defaultAgent, 'agents');
+  findings.push(...referFromOffer(file, refer));
   return findings;
 }
 
@@ -83,7 +98,10 @@ function headerOf(connector: AgentsFile['connectors'][string]): string {
 
 /** Faults of a file without agents, with several and no default, or with a default that nobody may address. */
 export function faultsOfDefault(file: AgentsFile, ids: Ids): Finding[] {
-  if (ids.agents.length === 0) return [{ path: ['agents'], message: 'is required; it defines no agent' }];
+  if (ids.agents.length === 0) {
+    const isNeeded = file.mcpOffer.tools.length === 0;
+    return isNeeded ? [{ path: ['agents'], message: 'is required; it defines no agent' }] : [];
+  }
   if (file.defaultAgent === undefined && ids.agents.length > 1)
     return [{ path: ['defaultAgent'], message: 'is required where there are several agents' }];
   return Object.entries(file.agents)
@@ -101,7 +119,7 @@ export function findUnused(file: AgentsFile): Finding[] {
   const agents = Object.values(file.agents);
   const used: Readonly<Record<Exclude<Section, 'agents'>, ReadonlySet<string | undefined>>> = {
     models: new Set(agents.map(({ model }) => model)),
-    mcpServers: new Set(agents.flatMap(({ tools }) => tools.map(({ server }) => server))),
+    mcpServers: new Set([...agents, file.mcpOffer].flatMap(({ tools }) => tools.map(({ server }) => server))),
     connectors: new Set(
       Object.values(file.mcpServers).map((server) =>
         server.transport === 'http' ? server.connector : undefined,

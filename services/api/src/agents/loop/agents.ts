@@ -5,23 +5,18 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
-import type { Agent, Model } from '../config/file.ts';
+import type { Agent, AgentsConfig, Model } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { NamedTools } from '../tools/named-tools.ts';
 import type { ToolsOf } from '../tools/toolbox.ts';
-import type { ModelSettings } from './model-step.ts';
-import type { RunLimits } from './run-steps.ts';
+import { type ModelSettings, repliesOf } from './model-step.ts';
+import { parseOneCallId, replyWithCall, type ServerTool } from './one-call.ts';
+import type { RunAgent, RunLimits } from './run-steps.ts';
 import type { ChatModel } from './streamed-model.ts';
 
-/** An agent with its model and tools, ready for a turn. */
-export interface OpenAgent {
-  readonly model: ChatModel;
-  readonly instructions: string;
-  /** Its current tools. A server that cannot be reached offers none. */
-  readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
-  readonly settings: ModelSettings;
-  readonly limits: RunLimits;
-}
+// How often one call is sent at most, and what a run of one call may take beside.
+const SENDS_MAX = 3;
+const LISTING_SECONDS = 60;
 
 /** The agents of a configuration. */
 export interface Agents {
@@ -34,17 +29,18 @@ export interface Agents {
   admit(caller: Caller, id: string | undefined): string;
   /** The agent of that id, or the default one, for every caller. Throws `invalid_request` when there is none. */
   find(id: string | undefined): { readonly id: string; readonly title: string };
-  /** The agent's model and its tools for that person. */
-  open(id: string, principal: Owner, signal: AbortSignal): Promise<OpenAgent>;
+  /** The agent with its model and its tools for that person, ready for a turn. */
+  open(id: string, principal: Owner, signal: AbortSignal): Promise<RunAgent>;
 }
 
 export interface AgentsDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly toolsOf: ToolsOf;
+  readonly named: NamedTools;
 }
 
 /** Makes the agents of a configuration. */
-export function createAgents({ loaded, toolsOf }: AgentsDeps): Agents {
+export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
   const { config, secretOf } = loaded;
   const models = new Map(
     Object.entries(config.models).map(
@@ -64,21 +60,45 @@ export function createAgents({ loaded, toolsOf }: AgentsDeps): Agents {
       return id;
     },
     find(id = config.defaultAgent) {
-      const title = config.agents[id]?.title;
+      const title = titleOf(config, id);
       if (title === undefined) throw noAgent(id);
       return { id, title };
     },
     async open(id, { tenant, userId }) {
+      const call = parseOneCallId(id);
+      if (call !== undefined) return openCall(config, named, call, { tenant, userId });
       const agent = config.agents[id];
       const model = agent && models.get(agent.model);
       if (agent === undefined || model === undefined) throw new Error(`The agent ${id} is not configured.`);
       return {
-        ...model,
-        instructions: agent.instructions,
+        reply: repliesOf({ ...model, instructions: agent.instructions }),
         tools: (signal, called) => toolsOf(agent, { tenant, userId }, signal, called),
         limits: limitsOf(agent),
       };
     },
+  };
+}
+
+/** The title of an agent, or of the server whose tool a run of one call calls. */
+function titleOf({ agents, mcpServers }: AgentsConfig, id: string): string | undefined {
+  const call = parseOneCallId(id);
+  return call === undefined ? agents[id]?.title : mcpServers[call.server]?.title;
+}
+
+/** What takes the place of an agent in a run of one call: no model, and one tool. */
+function openCall(config: AgentsConfig, named: NamedTools, call: ServerTool, principal: Owner): RunAgent {
+  const limits = config.mcpOffer.tools.find(({ server }) => server === call.server)?.limits;
+  if (limits === undefined) throw new Error(`No tool of the server ${call.server} is offered.`);
+  return {
+    reply: replyWithCall,
+    tools: async (signal) => [await named.open(call, limits, principal, signal)],
+    limits: {
+      steps: 1,
+      lastReason: 'stop',
+      tokens: Number.POSITIVE_INFINITY,
+      workMs: (SENDS_MAX * limits.toolTimeoutSeconds + LISTING_SECONDS) * 1000,
+    },
+    isForgotten: true,
   };
 }
 

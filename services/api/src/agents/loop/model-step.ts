@@ -10,6 +10,7 @@ import {
   type ToolSet,
 } from 'ai';
 import type { Tool } from '../tools/tool.ts';
+import type { RunContext } from './run-context.ts';
 import { type ChatModel, readByStream, type TextReceiver } from './streamed-model.ts';
 
 const BYTES_PER_TOKEN = 4;
@@ -20,12 +21,17 @@ export interface ModelSettings {
   readonly maxOutputTokens?: number;
 }
 
-export interface ModelStepOptions {
+/** The model of an agent, with what stays the same in all of its steps. */
+export interface AgentModel {
   readonly model: ChatModel;
   readonly instructions: string;
+  readonly settings: ModelSettings;
+}
+
+/** One step of a run, for whoever decides what to do in it. */
+export interface StepRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
-  readonly settings: ModelSettings;
   /** Prefix of the ids of the text blocks of this step. */
   readonly block: string;
   /** Appends an event to the run's feed. */
@@ -43,9 +49,22 @@ export interface RequestedCall {
   readonly fault?: string;
 }
 
+export interface ModelStepOptions extends AgentModel, StepRequest {}
+
 export interface ModelStep {
   readonly record: StepRecord;
   readonly calls: readonly RequestedCall[];
+}
+
+/** Gets the reply of one step: the text and the calls of a model, or what takes its place. */
+export type StepReply = (
+  step: StepRequest,
+  by: Pick<RunContext, 'observer' | 'run' | 'id'>,
+) => Promise<ModelStep>;
+
+/** The replies of a model, each within its span. */
+export function repliesOf(model: AgentModel): StepReply {
+  return (step, { observer, run, id }) => observer.chat(run, id, () => modelStep({ ...model, ...step }));
 }
 
 /**

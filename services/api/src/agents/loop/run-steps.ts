@@ -6,9 +6,8 @@ import { resultsOf } from '../tools/call-results.ts';
 import { announce, callTool, recordOf } from '../tools/call-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
-import { type ModelSettings, modelStep, type RequestedCall } from './model-step.ts';
+import type { RequestedCall, StepReply } from './model-step.ts';
 import type { RunContext } from './run-context.ts';
-import type { ChatModel } from './streamed-model.ts';
 
 // How long the end of a run waits for calls that were aborted.
 const ABORTED_CALL_GRACE_MS = 5_000;
@@ -20,19 +19,21 @@ export interface RunLimits {
   readonly tokens: number;
   /** How long the turn may work, in ms, without its waits for people. */
   readonly workMs: number;
+  /** How a run is finished whose steps are used up; `step-limit` when absent. */
+  readonly lastReason?: FinishReason;
 }
 
 /** An agent, ready to run. */
 export interface RunAgent {
-  readonly model: ChatModel;
-  readonly instructions: string;
+  readonly reply: StepReply;
   /**
    * The current tools. Read again for every step, since a person may connect an account in between. `called` names the
    * tools that the current round calls.
    */
   readonly tools: (signal: AbortSignal, called?: ReadonlySet<string>) => Promise<readonly Tool[]>;
-  readonly settings: ModelSettings;
   readonly limits: RunLimits;
+  /** True: the conversation keeps nothing of the run. */
+  readonly isForgotten?: true;
 }
 
 /** The messages of a run. */
@@ -89,10 +90,10 @@ export async function runSteps(
     await writer.saveSoon([{ type: 'step', index, step: withUsage(context, { ...record, messages }) }]);
     if (budget.isSpent) return 'step-limit';
   }
-  return 'step-limit';
+  return agent.limits.lastReason ?? 'step-limit';
 }
 
-/** Gets the model's next reply, saves it with its tool calls, and appends their events. */
+/** Gets the next reply, saves it with its tool calls, and appends their events. */
 async function newRound(
   context: RunContext,
   agent: Omit<RunAgent, 'tools'> & { readonly tools: readonly Tool[] },
@@ -101,16 +102,14 @@ async function newRound(
 ): Promise<Round> {
   const { writer, budget, signal } = context;
   const step = {
-    ...agent,
     messages,
+    tools: agent.tools,
     block: `${index}`,
     appendEvent: (event: TurnEvent) => writer.append(event),
     signal,
   };
   const startedAt = performance.now();
-  const { record, calls: asked } = await context.observer.chat(context.run, context.id, () =>
-    modelStep(step),
-  );
+  const { record, calls: asked } = await agent.reply(step, context);
   const modelMs = Math.round(performance.now() - startedAt);
   budget.spend(record);
   const calls = asked.map((call, at) => ({

@@ -81,18 +81,19 @@ export async function runTurn(options: RunOptions): Promise<void> {
     if (turn.openQuestions > 0) await options.withdrawQuestions().catch(onFault);
   };
   const produced: Message[] = [];
+  const remembered = () => (options.isForgotten === true ? [] : [...input, ...produced]);
   try {
     const transcript = { given: [...history, ...input], produced };
     const reason = await runSteps(context, options, transcript, (why) => ending.abort(why), from);
     await withdrawQuestions();
-    await finishTurn(options, [...input, ...produced], reason, budget.used);
+    await finishTurn(options, remembered(), reason, budget.used);
   } catch (error) {
     ending.abort(error);
     if (isInterrupted(stopped)) return await options.release(waitsOf(context));
     await withdrawQuestions();
     if (error instanceof RunFencedError) return;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
-    await failTurn(options, [...input, ...produced], cause, budget.used);
+    await failTurn(options, remembered(), cause, budget.used);
   } finally {
     stopPolling();
     clock.stop();

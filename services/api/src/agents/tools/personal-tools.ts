@@ -1,7 +1,7 @@
 import type { McpFailure, McpTool } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
 import type { PersonalService, ServiceRefusal } from './personal-service.ts';
-import { allowed, argumentsOf, outcomeOf, toolOf } from './server-tools.ts';
+import { allowed, outcomeOf, sendCall, toolOf } from './server-tools.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 export interface PersonalToolsOptions {
@@ -34,9 +34,8 @@ export async function personalTools(
   const connect = called?.has(connectName(id)) === true ? [connectTool(id, service)] : [];
   const tools = allowed(isKnown ? list.tools : announced, allow).map((tool) =>
     toolOf(tool, async (call) => {
-      const { signal: ending } = call;
       const result = await service.call({ ...call, toolName: tool.modelName }, (server, input) =>
-        server.call(tool.name, argumentsOf(input), { signal: ending, timeoutMs }),
+        sendCall(server, tool.name, call, input, { timeoutMs }),
       );
       return result.type === 'not_connected' ? notConnected(result) : outcomeOf(service.title, result);
     }),
@@ -44,10 +43,13 @@ export async function personalTools(
   return [...connect, ...tools];
 }
 
-const connectName = (id: string) => modelToolName(id, 'connect');
+/** Name of the tool that takes the place of tools that are not known yet. */
+export const CONNECT = 'connect';
 
-/** Takes the place of tools that are not known yet. */
-function connectTool(id: string, service: PersonalService): Tool {
+const connectName = (id: string) => modelToolName(id, CONNECT);
+
+/** The tool that asks the person to connect. */
+export function connectTool(id: string, service: PersonalService): Tool {
   const name = connectName(id);
   const { title } = service;
   return {
@@ -64,6 +66,6 @@ function connectTool(id: string, service: PersonalService): Tool {
   };
 }
 
-function notConnected({ message }: ServiceRefusal): ToolOutcome {
+export function notConnected({ message }: ServiceRefusal): ToolOutcome {
   return { type: 'failed', message };
 }

@@ -1,7 +1,7 @@
 import { textOf } from '../mcp/calls/content.ts';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpFailure, McpTool } from '../mcp/calls/results.ts';
-import { failed, type Tool, type ToolOutcome } from './tool.ts';
+import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 export interface ServerToolsOptions {
   readonly server: McpServerRef;
@@ -26,12 +26,30 @@ export async function serverTools(
     return [];
   }
   return allowed(list.tools, allow).map((tool) =>
-    toolOf(tool, async ({ beforeDispatch, signal: ending }) => {
-      const args = argumentsOf(await beforeDispatch());
-      const result = await server.call(tool.name, args, { signal: ending, timeoutMs });
-      return outcomeOf(server.title, result);
+    toolOf(tool, async (call) => {
+      const input = await call.beforeDispatch();
+      return outcomeOf(server.title, await sendCall(server, tool.name, call, input, { timeoutMs }));
     }),
   );
+}
+
+/** How one call is sent. */
+export interface SendRules {
+  /** How long the call may take, in ms. */
+  readonly timeoutMs: number;
+  /** True: the result also has the server's own form, for callers that are no model. */
+  readonly whole?: true;
+}
+
+/** Sends one call to a server. All calls of tools go through this function. `input` is what `beforeDispatch` returned. */
+export function sendCall(
+  server: McpServerRef,
+  name: string,
+  { signal }: Pick<ToolCall, 'signal'>,
+  input: unknown,
+  rules: SendRules,
+): Promise<McpCallResult> {
+  return server.call(name, argumentsOf(input), { signal, ...rules });
 }
 
 /** The tools of a list that an agent may call. */
@@ -51,8 +69,8 @@ export function toolOf(tool: McpTool, call: Tool['call']): Tool {
   };
 }
 
-/** The arguments that a model gave to a call. */
-export function argumentsOf(input: unknown): Readonly<Record<string, unknown>> {
+/** The arguments of a call. */
+function argumentsOf(input: unknown): Readonly<Record<string, unknown>> {
   return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
 }
 
@@ -75,6 +93,13 @@ export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
     case 'input_required':
       return failed(`${title} asks for input in a way that is not supported: ${result.message}`);
   }
+}
+
+/** As `outcomeOf`, for a caller that is no model: a result of the server is passed on as a whole, an error too. */
+export function wholeOutcomeOf(title: string, result: McpCallResult): ToolOutcome {
+  return result.type === 'result' && result.whole !== undefined
+    ? { type: 'returned', output: result.whole }
+    : outcomeOf(title, result);
 }
 
 function refusalOf(title: string, status: 401 | 403): string {

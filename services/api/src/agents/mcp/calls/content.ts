@@ -4,8 +4,19 @@ import type { Scrub } from './scrub.ts';
 
 type Block = CallToolResult['content'][number];
 
+/** How a result is converted. */
+export interface ResultRules {
+  /** Limit of its size. */
+  readonly bytesMax: number;
+  readonly scrub: Scrub;
+  /** True: the result is also kept as the server sent it. */
+  readonly whole?: true | undefined;
+}
+
 /** Converts a tool's result for models and people: secrets removed, without binary data, at most `bytesMax` in size. */
-export function resultOf(result: CallToolResult, bytesMax: number, scrub: Scrub): McpToolResult {
+export function resultOf(result: CallToolResult, { bytesMax, scrub, whole }: ResultRules): McpToolResult {
+  const kept = whole === true ? (scrub.value(result) as CallToolResult) : undefined;
+  if (kept !== undefined && sizeOf(kept) > bytesMax) return tooLarge(bytesMax);
   const content = result.content.map((block) => scrub.value(contentOf(block)) as McpContent);
   const { structuredContent } = result;
   const structured = structuredContent === undefined ? undefined : scrub.value(structuredContent);
@@ -17,13 +28,15 @@ export function resultOf(result: CallToolResult, bytesMax: number, scrub: Scrub)
     content,
     ...(structured !== undefined && { structuredContent: structured }),
     isError: result.isError === true,
+    ...(kept !== undefined && { whole: kept }),
   };
 }
 
 /** Replaces a result that is larger than `bytesMax`. The tool did run. */
 export function tooLarge(bytesMax: number): McpToolResult {
   const text = `The tool ran, but its result is larger than ${bytesMax} bytes and was dropped. Ask for less.`;
-  return { type: 'result', content: [{ type: 'text', text }], isError: true };
+  const content = [{ type: 'text' as const, text }];
+  return { type: 'result', content, isError: true, whole: { content, isError: true } };
 }
 
 /** The content as one text. Anything that is not text is described in brackets. */

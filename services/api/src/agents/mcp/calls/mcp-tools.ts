@@ -34,6 +34,8 @@ export interface McpCallOptions {
   /** Headers of this call, such as a trace context. HTTP only. Never a credential. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly onProgress?: (progress: McpProgress) => void;
+  /** True: the result is also kept as the server sent it, with binary data, for a caller that is no model. */
+  readonly whole?: true;
 }
 
 /** A server with one credential. It connects at the first use. */
@@ -103,7 +105,7 @@ export function createMcpTools({
     target: ServerTarget,
     name: string,
     args: Readonly<Record<string, unknown>>,
-    { timeoutMs = limits.callTimeoutMs, signal, headers, onProgress }: McpCallOptions,
+    { timeoutMs = limits.callTimeoutMs, signal, headers, onProgress, whole }: McpCallOptions,
   ): Promise<McpCallResult> {
     const scrub = createScrub(target.config, target.credential);
     const until = performance.now() + timeoutMs;
@@ -131,7 +133,7 @@ export function createMcpTools({
       signal?.throwIfAborted();
       reply = await callOnce();
     }
-    if (!('error' in reply)) return resultOf(reply.value, limits.resultBytesMax, scrub);
+    if (!('error' in reply)) return resultOf(reply.value, { bytesMax: limits.resultBytesMax, scrub, whole });
     if (reply.error instanceof MessageTooLarge) return tooLarge(limits.resultBytesMax);
     return failureOf(reply.error, reply.dispatched, scrub);
   }

@@ -1,3 +1,5 @@
+import type { CallToolResult } from '@modelcontextprotocol/client';
+
 /** Whether a call reached the server. `no`: certainly not. `maybe`: it may have, and may have had its effect. */
 export type Dispatched = 'no' | 'maybe';
 
@@ -47,6 +49,8 @@ export interface McpToolResult {
   readonly structuredContent?: unknown;
   /** The tool ran and failed, or its result was too large. */
   readonly isError: boolean;
+  /** The result as the server sent it, with secrets removed; only for calls that ask for it. */
+  readonly whole?: CallToolResult;
 }
 
 export type McpCallResult = McpToolResult | McpFailure;
@@ -72,6 +76,7 @@ export interface McpTool {
   readonly title?: string;
   readonly description: string;
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly hints: McpToolHints;
 }
 

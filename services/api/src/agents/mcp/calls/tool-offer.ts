@@ -15,6 +15,10 @@ const OfferedTool = z.object({
   title: z.string().optional().catch(undefined),
   description: z.string().optional().catch(undefined),
   inputSchema: z.looseObject({ type: z.literal('object') }),
+  outputSchema: z
+    .looseObject({ type: z.literal('object') })
+    .optional()
+    .catch(undefined),
   annotations: z
     .object({
       title: z.string().optional().catch(undefined),
@@ -71,7 +75,7 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   if (name === undefined || !NAME.test(name)) return { name: name ?? '', reason: 'bad_name' };
   const parsed = OfferedTool.safeParse(raw);
   if (!parsed.success) return { name, reason: 'bad_schema' };
-  const { inputSchema, annotations, description = '' } = parsed.data;
+  const { inputSchema, outputSchema, annotations, description = '' } = parsed.data;
   if (Buffer.byteLength(JSON.stringify(inputSchema)) > rules.schemaBytesMax)
     return { name, reason: 'schema_too_large' };
   if (rules.mirrorsParams && !hasValidParamHeaders(inputSchema)) return { name, reason: 'bad_schema' };
@@ -82,6 +86,7 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
     ...(title !== undefined && { title: rules.scrub.text(title).slice(0, TITLE_MAX) }),
     description: shortened(rules.scrub.text(description), rules.descriptionMax),
     inputSchema,
+    ...(outputSchema !== undefined && isSmall(outputSchema, rules) && { outputSchema }),
     hints: {
       readOnlyHint: annotations?.readOnlyHint ?? false,
       destructiveHint: annotations?.destructiveHint ?? true,
@@ -89,6 +94,11 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
       openWorldHint: annotations?.openWorldHint ?? true,
     },
   };
+}
+
+/** A large output schema is left out: the tool can be used without it. */
+function isSmall(schema: object, { schemaBytesMax }: OfferRules): boolean {
+  return Buffer.byteLength(JSON.stringify(schema)) <= schemaBytesMax;
 }
 
 function nameOf(raw: unknown): string | undefined {

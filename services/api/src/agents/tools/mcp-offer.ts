@@ -1,0 +1,143 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import { admits } from '../config/access.ts';
+import type { AgentsConfig } from '../config/file.ts';
+import type { ServerTool } from '../loop/one-call.ts';
+import type { McpTool, McpToolHints } from '../mcp/calls/results.ts';
+import { modelToolName } from '../mcp/calls/tool-name.ts';
+import type { NamedTools } from './named-tools.ts';
+import { CONNECT } from './personal-tools.ts';
+
+/** What an offered tool stands for: an agent, which gets a message, or a tool of a server. */
+export type CallTarget =
+  | { readonly type: 'agent'; readonly agent: string }
+  | ({ readonly type: 'tool' } & ServerTool);
+
+/** A tool as MCP clients of Parley see it. */
+export interface OfferedTool {
+  /** Unique among the tools that are offered to the same caller. */
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. An agent has one, `message`. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
+  readonly annotations?: McpToolHints;
+  readonly target: CallTarget;
+}
+
+/** What the configuration offers to MCP clients. */
+export interface McpOffering {
+  /** All that the caller may call. Never asks the person. A server that cannot be reached offers nothing. */
+  list(caller: Caller, principal: Owner, signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  /** What the name stands for. Undefined when the caller is not offered such a tool, without a difference. */
+  find(caller: Caller, principal: Owner, name: string, signal: AbortSignal): Promise<CallTarget | undefined>;
+}
+
+export interface McpOfferingDeps {
+  readonly config: AgentsConfig;
+  readonly named: Pick<NamedTools, 'list'>;
+}
+
+type OfferedSource = AgentsConfig['mcpOffer']['tools'][number];
+
+const AGENT_INPUT = {
+  type: 'object',
+  properties: { message: { type: 'string', description: 'What to tell the agent, in plain text.' } },
+  required: ['message'],
+  additionalProperties: false,
+};
+
+export function createMcpOffering({ config, named }: McpOfferingDeps): McpOffering {
+  function agentsFor(caller: Caller): OfferedTool[] {
+    return config.mcpOffer.agents.flatMap(({ agent: id, description }) => {
+      const agent = config.agents[id];
+      if (agent === undefined || !admits(agent.access, caller)) return [];
+      const told =
+        description ?? `Gives a message to ${agent.title} and returns its answer. It may ask you questions.`;
+      const { title } = agent;
+      return [
+        {
+          name: id,
+          title,
+          description: told,
+          inputSchema: AGENT_INPUT,
+          target: { type: 'agent', agent: id },
+        },
+      ];
+    });
+  }
+
+  function sourcesFor(caller: Caller): readonly OfferedSource[] {
+    return config.mcpOffer.tools.filter(({ access }) => access === undefined || admits(access, caller));
+  }
+
+  async function toolsOf(source: OfferedSource, principal: Owner, signal: AbortSignal) {
+    const { tools, isKnown } = await named.list(source.server, principal, signal);
+    return { isKnown, tools: tools.filter((tool) => isAllowed(source, tool, isKnown)) };
+  }
+
+  return {
+    async list(caller, principal, signal) {
+      const lists = await Promise.all(
+        sourcesFor(caller).map(async (source) => {
+          const { tools } = await toolsOf(source, principal, signal);
+          return tools.map((tool) => offered(source, tool));
+        }),
+      );
+      const byName = new Map<string, OfferedTool>();
+      for (const tool of [...agentsFor(caller), ...lists.flat()])
+        if (!byName.has(tool.name)) byName.set(tool.name, tool);
+      return [...byName.values()];
+    },
+    async find(caller, principal, name, signal) {
+      const agent = agentsFor(caller).find((one) => one.name === name);
+      if (agent !== undefined) return agent.target;
+      let unlisted: CallTarget | undefined;
+      for (const source of sourcesFor(caller)) {
+        if (!mayName(source, name)) continue;
+        const { tools, isKnown } = await toolsOf(source, principal, signal);
+        const listed = tools.map((tool) => offered(source, tool)).find((tool) => tool.name === name);
+        if (listed !== undefined) return listed.target;
+        if (!isKnown) unlisted ??= unlistedTarget(source, name);
+      }
+      return unlisted;
+    },
+  };
+}
+
+/** Tools of which nothing but the name is configured: the tool that connects an account is always among them. */
+function isAllowed({ allow }: OfferedSource, { name }: McpTool, isKnown: boolean): boolean {
+  return allow === undefined || allow.includes(name) || (!isKnown && name === CONNECT);
+}
+
+function offered(source: OfferedSource, tool: McpTool): OfferedTool {
+  const { title, description, inputSchema, outputSchema, hints } = tool;
+  return {
+    name: wireName(source, tool),
+    ...(title !== undefined && { title }),
+    description,
+    inputSchema,
+    ...(outputSchema !== undefined && { outputSchema }),
+    annotations: hints,
+    target: { type: 'tool', server: source.server, tool: tool.name },
+  };
+}
+
+function wireName({ prefix }: OfferedSource, { name, modelName }: McpTool): string {
+  return prefix || name === CONNECT ? modelName : name;
+}
+
+/** False when no tool of the source is offered under that name, whatever tools the server has. */
+function mayName({ server, prefix }: OfferedSource, name: string): boolean {
+  const common = modelToolName(server, CONNECT).slice(0, -CONNECT.length);
+  return !prefix || name.startsWith(common.slice(0, server.length));
+}
+
+/** A tool that the server has not listed, because the person has no account there yet, or because it is away. */
+function unlistedTarget({ server, prefix, allow }: OfferedSource, name: string): CallTarget | undefined {
+  const tool = prefix ? name.slice(server.length + 2) : name;
+  const isNamed = tool !== '' && (!prefix || modelToolName(server, tool) === name);
+  if (!isNamed || allow?.includes(tool) === false) return undefined;
+  return { type: 'tool', server, tool };
+}

@@ -1,0 +1,139 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import type { LoadedAgentsConfig } from '../config/load.ts';
+import type { ServerTool } from '../loop/one-call.ts';
+import type { McpTools } from '../mcp/calls/mcp-tools.ts';
+import type { McpFailure, McpTool, McpToolList } from '../mcp/calls/results.ts';
+import { modelToolName } from '../mcp/calls/tool-name.ts';
+import type { Credentials } from './credentials.ts';
+import { createPersonalService, type PersonalService } from './personal-service.ts';
+import { CONNECT, connectTool, notConnected } from './personal-tools.ts';
+import { sendCall, toolOf, wholeOutcomeOf } from './server-tools.ts';
+import { serverOf } from './servers.ts';
+import type { Tool } from './tool.ts';
+
+/** Who calls a tool, as questions name it. */
+const CALLER = 'Your MCP client';
+
+/** How long one call, and the answer to a question of it, may take. */
+export interface CallTimes {
+  readonly toolTimeoutSeconds: number;
+  readonly questionTimeoutSeconds: number;
+}
+
+/** The tools of a server for one person. */
+export interface NamedToolList {
+  readonly tools: readonly McpTool[];
+  /** False when the server was not asked, or did not answer: it may have other tools. */
+  readonly isKnown: boolean;
+}
+
+/** Tools of servers that are called by name, by something else than a model. */
+export interface NamedTools {
+  /**
+   * The tools that the server has for this person. Never asks the person: without their account, the announced tools, or
+   * one tool that asks them to connect.
+   */
+  list(server: string, principal: Owner, signal: AbortSignal): Promise<NamedToolList>;
+  /**
+   * The tool with that name, for a run that calls nothing else. Its outcome is the server's whole result. A tool that
+   * the server does not list is called all the same: the server refuses it.
+   */
+  open(named: ServerTool, times: CallTimes, principal: Owner, signal: AbortSignal): Promise<Tool>;
+}
+
+export interface NamedToolsDeps {
+  readonly loaded: LoadedAgentsConfig;
+  readonly mcp: McpTools;
+  readonly credentials: Credentials;
+  /** Called with the reason when a server lists no tools. */
+  readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
+}
+
+export function createNamedTools({ loaded, mcp, credentials, onServerFailure }: NamedToolsDeps): NamedTools {
+  const servers = new Map(
+    Object.entries(loaded.config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
+  );
+
+  function find(id: string) {
+    const server = servers.get(id);
+    if (server === undefined) throw new Error(`The server ${id} is not configured.`);
+    return server;
+  }
+
+  function serviceOf(
+    id: string,
+    principal: Owner,
+    questionTimeoutSeconds: number,
+  ): PersonalService | undefined {
+    const { config, personal } = find(id);
+    if (personal === undefined) return undefined;
+    const { connectorId, credentialType } = personal;
+    const ref = { ...principal, toolId: id, connectorId };
+    const options = { mcp, config, ref, credentialType, credentials, agent: CALLER };
+    return createPersonalService({ ...options, questionTimeoutSeconds });
+  }
+
+  function listOf(id: string, service: PersonalService | undefined, signal: AbortSignal) {
+    return service?.list(signal) ?? mcp.open(find(id).config).listTools({ signal });
+  }
+
+  function toolsIn(list: McpToolList | undefined, id: string): readonly McpTool[] | undefined {
+    if (list === undefined || list.type === 'tools') return list?.tools;
+    onServerFailure(id, list);
+    return undefined;
+  }
+
+  return {
+    async list(id, principal, signal) {
+      const list = await listOf(id, serviceOf(id, principal, 0), signal);
+      const tools = toolsIn(list, id);
+      if (tools !== undefined) return { tools, isKnown: true };
+      const { personal, config } = find(id);
+      const isUnconnected = list === undefined && personal?.announced.length === 0;
+      const offered = isUnconnected ? [connectOffer(id, config.title)] : (personal?.announced ?? []);
+      return { tools: offered, isKnown: false };
+    },
+    async open({ server: id, tool: name }, times, principal, signal) {
+      const { config, personal } = find(id);
+      const timeoutMs = times.toolTimeoutSeconds * 1000;
+      const service = serviceOf(id, principal, times.questionTimeoutSeconds);
+      const listed = toolsIn(await listOf(id, service, signal), id) ?? personal?.announced ?? [];
+      const known = listed.find((tool) => tool.name === name);
+      if (service !== undefined && known === undefined && name === CONNECT) return connectTool(id, service);
+      const target = known ?? unlisted(id, name);
+      return toolOf(target, async (call) => {
+        const rules = { timeoutMs, whole: true } as const;
+        if (service === undefined) {
+          const input = await call.beforeDispatch();
+          return wholeOutcomeOf(config.title, await sendCall(mcp.open(config), name, call, input, rules));
+        }
+        const result = await service.call({ ...call, toolName: target.modelName }, (server, input) =>
+          sendCall(server, name, call, input, rules),
+        );
+        return result.type === 'not_connected' ? notConnected(result) : wholeOutcomeOf(config.title, result);
+      });
+    },
+  };
+}
+
+/** The most cautious hints of the specification. */
+const UNKNOWN_HINTS = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+};
+
+function unlisted(server: string, name: string): McpTool {
+  const modelName = modelToolName(server, name);
+  return { name, modelName, description: '', inputSchema: { type: 'object' }, hints: UNKNOWN_HINTS };
+}
+
+function connectOffer(server: string, title: string): McpTool {
+  return {
+    ...unlisted(server, CONNECT),
+    title: `Connect ${title}`,
+    description: `Asks you to connect your account at ${title}. Its tools are offered after that.`,
+    hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+  };
+}

@@ -1,0 +1,59 @@
+import { isRecord } from '@parley/shared/domain/plain-record';
+import { endsTurn } from '@parley/shared/domain/runs/turn-events';
+import type { FollowedEvent } from './follow.ts';
+
+/** The result of a tool as its MCP server sent it (`CallToolResult`). */
+export interface WholeResult {
+  readonly content: readonly unknown[];
+  readonly structuredContent?: unknown;
+  readonly isError?: boolean;
+  readonly _meta?: unknown;
+}
+
+/** How a run of one call ended. */
+export type CallOutcome =
+  | { readonly type: 'result'; readonly result: WholeResult }
+  /** No result. `message` is for people; `code` is that of the turn's failure, `call_failed` or `stopped`. */
+  | { readonly type: 'failed'; readonly code: string; readonly message: string };
+
+/** Collects the result of a run of one call from its events. */
+export interface CallResult {
+  /** Takes the next event of the turn; true once it has ended. */
+  take(event: FollowedEvent): boolean;
+  /** How it ended; nothing while it runs. */
+  readonly outcome: CallOutcome | undefined;
+}
+
+const STOPPED: CallOutcome = { type: 'failed', code: 'stopped', message: 'The call was stopped.' };
+
+export function createCallResult(): CallResult {
+  let called: CallOutcome | undefined;
+  let outcome: CallOutcome | undefined;
+  return {
+    get outcome() {
+      return outcome;
+    },
+    take(followed) {
+      if (outcome !== undefined) return true;
+      if (followed.type === 'lost') called = undefined;
+      if (followed.type !== 'turn') return false;
+      const { event } = followed;
+      if (event.type === 'tool-returned') called = { type: 'result', result: resultOf(event.output) };
+      if (event.type === 'tool-failed')
+        called = { type: 'failed', code: 'call_failed', message: event.message };
+      if (!endsTurn(event)) return false;
+      const { code, message } = event as { readonly code?: string; readonly message?: string };
+      outcome =
+        event.type === 'turn-failed' && code !== undefined && message !== undefined
+          ? { type: 'failed', code, message }
+          : (called ?? STOPPED);
+      return true;
+    },
+  };
+}
+
+/** Tools of Parley itself, such as the one that connects an account, return a text. */
+function resultOf(output: unknown): WholeResult {
+  if (isRecord(output) && Array.isArray(output.content)) return { ...output, content: output.content };
+  return { content: [{ type: 'text', text: typeof output === 'string' ? output : JSON.stringify(output) }] };
+}

@@ -1,0 +1,317 @@
+import { randomUUID } from 'node:crypto';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { RunRef, Support } from '@parley/shared/domain/runs/run';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import type { Backend } from '@parley/shared/ports/backend';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createRefresher } from '@parley/shared/vault/refresh';
+import { createVault } from '@parley/shared/vault/vault';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  type IssueTracker,
+  startIssueTracker,
+} from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
+import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
+import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
+import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
+import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { createMcpOffering } from '../../../services/api/src/agents/tools/mcp-offer.ts';
+import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
+import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
+import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
+import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
+import { type CallOutcome, createCallResult } from '../../../services/api/src/turns/call-result.ts';
+import { followTurn } from '../../../services/api/src/turns/follow.ts';
+import { createTurns } from '../../../services/api/src/turns/turns.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { newOwner } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { newKeys } from '../../vault/stores.ts';
+import { readEvents } from './setup.ts';
+
+const KEY = 'good-key-1';
+
+let plain: RunningMcpServer;
+let tracker: IssueTracker;
+beforeAll(async () => {
+  plain = await startMcpServer({ revision: 'new' });
+  tracker = await startIssueTracker({
+    verify: async (token) => (token === KEY ? { subject: 'ada', scopes: [] } : undefined),
+  });
+});
+afterAll(() => Promise.all([plain.kill(), tracker.stop()]));
+
+const OFFER = `
+  tools:
+    - { server: plain, allow: [echo, whoami, fail, hang, big, picture], prefix: false }
+    - { server: tracker, access: { callers: [user] } }`;
+
+const config = (offer: string) => `models:
+  unused: { provider: openai-compatible, baseUrl: "http://127.0.0.1:1", model: unused }
+agents:
+  helper: { title: Helper, model: unused, instructions: Be brief. }
+  hidden: { title: Hidden, model: unused, instructions: Be brief., access: { users: [nobody-here] } }
+defaultAgent: helper
+mcpServers:
+  plain: { title: Plain, transport: http, url: "${plain.url}", credentialScope: none }
+  away: { title: Away, transport: http, url: "http://127.0.0.1:1/mcp", credentialScope: none }
+  tracker: { title: Issue Tracker, transport: http, url: "${tracker.url}", credentialScope: user, connector: account }
+connectors:
+  account: { type: api_key, title: Issue Tracker, instructions: Look around. }
+mcpOffer:${offer}
+`;
+
+/** The turns of one pod. */
+function podOn(backend: Backend, { offer = OFFER, pod = 'pod' } = {}) {
+  const faults: unknown[] = [];
+  const loaded = readAgentsConfig(config(offer), 'agents.yaml', {});
+  const engine = engineOn(backend);
+  const connector = createApiKeyConnector({ id: 'account' }, { guardedFetch: createGuardedFetch() });
+  const vault = createVault({ store: backend.vault, keys: KEYS });
+  const credentials = createCredentials({
+    vault,
+    fresh: createRefresher({ vault, leases: backend.vault }),
+    connectorOf: () => connector,
+    completeOpen: (ref) => completeOpen({ engine, vault, publicUrl: 'https://parley.example' }, ref),
+    onFault: (error) => faults.push(error),
+  });
+  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
+  const named = createNamedTools({ loaded, mcp, credentials, onServerFailure: () => undefined });
+  const turns = createTurns({
+    ...backend,
+    engine,
+    observer: silentTurnObserver,
+    delegates: 'same-pod',
+    holdMs: 300_000,
+    hasAnswerPage: false,
+    agents: createAgents({ loaded, named, toolsOf: async () => [] }),
+    offering: createMcpOffering({ config: loaded.config, named }),
+    pod,
+    onFault: (error) => faults.push(error),
+  });
+  onTestFinished(async () => {
+    await turns.close();
+    await mcp.close();
+  });
+  return {
+    engine,
+    vault,
+    turns,
+    faults,
+    call(owner: Owner, server: string, tool: string, args: Record<string, unknown> = {}, more = {}) {
+      return turns.beginCall({
+        conversation: { ...owner, conversationId: `conv_${randomUUID()}` },
+        target: { server, tool },
+        arguments: args,
+        support: SUPPORTED,
+        ...more,
+      });
+    },
+    /** How the call ended, as a reader on this pod sees it. */
+    async outcome(run: RunRef): Promise<CallOutcome | undefined> {
+      const result = createCallResult();
+      for await (const event of await followTurn({ engine, turns }, run, {
+        signal: AbortSignal.timeout(60_000),
+      }))
+        if (result.take(event)) break;
+      return result.outcome;
+    },
+  };
+}
+
+const SUPPORTED: Support = { form: true, url: true };
+const SIGNAL = AbortSignal.timeout(600_000);
+const KEYS = newKeys();
+
+const callerOf = ({ tenant, userId }: Owner) => ({ kind: 'user', tenant, userId }) as const;
+const callsOf = (name: string) => plain.seen.filter(({ tool }) => tool === name).length;
+
+/** What the connect page does once it has a credential. */
+async function connect(pod: ReturnType<typeof podOn>, owner: Owner) {
+  const asked = await waitUntil(
+    async () => (await pod.engine.list({ owner, statuses: ['pending'], limit: 5 })).rows[0],
+    { what: 'the question' },
+  );
+  const ref = { ...owner, toolId: 'tracker', connectorId: 'account', flowId: asked.id };
+  await pod.vault.stage(ref, { kind: 'api_key', value: KEY }, 60_000);
+  const service = { kind: 'service', tenant: owner.tenant } as const;
+  await pod.engine.complete({ caller: service, id: asked.id, surface: 'connect' });
+  return asked;
+}
+
+describe('a run of one tool call', () => {
+  it('ends with the whole result of the server, without a model', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const pod = podOn(backend);
+    const owner = newOwner();
+    const echo = await pod.call(owner, 'plain', 'echo', { text: 'hello' });
+    expect(await pod.outcome(echo)).toMatchObject({
+      type: 'result',
+      result: { content: [{ type: 'text', text: 'hello' }], structuredContent: { echoed: 'hello' } },
+    });
+    const picture = await pod.outcome(await pod.call(owner, 'plain', 'picture'));
+    expect(picture).toMatchObject({
+      type: 'result',
+      result: {
+        content: [
+          { type: 'text' },
+          { type: 'image', mimeType: 'image/png', data: Buffer.alloc(3_000).toString('base64') },
+          { type: 'resource_link', uri: 'https://example.com/a', name: 'a page' },
+        ],
+      },
+    });
+    const failed = await pod.outcome(await pod.call(owner, 'plain', 'fail'));
+    expect(failed).toMatchObject({ type: 'result', result: { isError: true } });
+    expect(pod.faults).toEqual([]);
+    const { conversationId } = echo;
+    expect((await backend.conversations.read({ ...owner, conversationId })).messages).toEqual([]);
+  });
+
+  it('says why there is no result', async () => {
+    const pod = podOn(createMemoryBackend(ROOMY), {
+      offer: ' { tools: [{ server: plain }, { server: away }] }',
+    });
+    const owner = newOwner();
+    const told = async (server: string, tool: string, args = {}) =>
+      pod.outcome(await pod.call(owner, server, tool, args));
+    expect(await told('plain', 'no-such-tool')).toMatchObject({
+      type: 'failed',
+      message: expect.stringContaining('Plain refused the call'),
+    });
+    expect(await told('away', 'any')).toMatchObject({
+      type: 'failed',
+      message: expect.stringContaining('Away could not be reached'),
+    });
+    expect(await told('plain', 'big', { bytes: 1_500_000 })).toMatchObject({
+      type: 'result',
+      result: { isError: true, content: [{ text: expect.stringContaining('was dropped') }] },
+    });
+  });
+
+  it('asks for the person’s own account and then makes the call once, on whichever pod continues it', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const [first, second] = [podOn(backend, { pod: 'one' }), podOn(backend, { pod: 'two' })];
+    const owner = newOwner();
+    const before = tracker.counts().tools.list_issues ?? 0;
+    const run = await first.call(owner, 'tracker', 'list_issues', {}, { delivery: 'detach' });
+    await waitUntil(
+      async () => (await readEvents(backend, run)).some(({ type }) => type === 'turn-detached'),
+      { what: 'the detached run' },
+    );
+    await first.turns.close();
+    const { definition } = await connect(second, owner);
+    expect(definition).toMatchObject({ mode: 'url', message: expect.stringContaining('Your MCP client') });
+    // Has a run resumed that no worker resumes here.
+    expect(await second.turns.isWaiting(run)).toBe(false);
+    const outcome = await second.outcome(run);
+    expect(JSON.stringify(outcome)).toContain('login page');
+    expect(tracker.counts().tools.list_issues).toBe(before + 1);
+    expect([...first.faults, ...second.faults]).toEqual([]);
+  });
+
+  it('is not made without a credential where the client cannot show how to connect', async () => {
+    const pod = podOn(createMemoryBackend(ROOMY));
+    const before = tracker.counts().requests;
+    const support = { form: true, url: false };
+    const run = await pod.call(newOwner(), 'tracker', 'list_issues', {}, { support });
+    expect(await pod.outcome(run)).toMatchObject({
+      type: 'failed',
+      code: 'call_failed',
+      message: expect.stringContaining("needs the user's own account at Issue Tracker"),
+    });
+    expect(tracker.counts().requests).toBe(before);
+  });
+
+  it('is found again by a repeated request, and made once', async () => {
+    const pod = podOn(createMemoryBackend(ROOMY));
+    const owner = newOwner();
+    const before = callsOf('whoami');
+    const repeatable = { key: 'the-same', digest: 'as-before' };
+    const one = await pod.call(owner, 'plain', 'whoami', {}, { repeatable });
+    const two = await pod.call(owner, 'plain', 'whoami', {}, { repeatable });
+    expect(two).toEqual({ ...one, isRepeat: true });
+    expect(await pod.outcome(two)).toEqual(await pod.outcome(one));
+    expect(callsOf('whoami')).toBe(before + 1);
+  });
+
+  it('is stopped with its turn', async () => {
+    const pod = podOn(createMemoryBackend(ROOMY));
+    const owner = newOwner();
+    const before = callsOf('hang');
+    const run = await pod.call(owner, 'plain', 'hang');
+    await waitUntil(() => callsOf('hang') === before + 1, { what: 'the call' });
+    await pod.turns.stop(run);
+    expect(await pod.outcome(run)).toMatchObject({ type: 'failed', code: 'stopped' });
+  });
+
+  it('is not repeated where its outcome was lost with its pod', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const owner = newOwner();
+    const before = callsOf('hang');
+    const dying = podOn(backend, { pod: 'dying' });
+    const run = await dying.call(owner, 'plain', 'hang');
+    await waitUntil(() => callsOf('hang') === before + 1, { what: 'the call' });
+    const standing = await backend.runs.standing(run);
+    await backend.runs.takeOver(run, standing?.term ?? 0, 'a-pod-that-died');
+    const other = podOn(backend, { pod: 'other' });
+    expect(await other.outcome(run)).toMatchObject({
+      type: 'failed',
+      message: expect.stringContaining('may or may not have had its effect'),
+    });
+    expect(callsOf('hang')).toBe(before + 1);
+  });
+});
+
+describe('what MCP clients are offered', () => {
+  it('is the agents and tools of the configuration, as far as the caller may use them', async () => {
+    const pod = podOn(createMemoryBackend(ROOMY));
+    const owner = newOwner();
+    const offered = await pod.turns.listOffered(callerOf(owner), SIGNAL);
+    expect(offered.map(({ name }) => name)).toEqual([
+      'helper',
+      'echo',
+      'whoami',
+      'fail',
+      'hang',
+      'big',
+      'picture',
+      'tracker__connect',
+    ]);
+    expect(offered[1]).toMatchObject({
+      title: 'Echo',
+      inputSchema: { properties: { text: { type: 'string' } } },
+      annotations: { readOnlyHint: true, idempotentHint: true, destructiveHint: true },
+      target: { type: 'tool', server: 'plain', tool: 'echo' },
+    });
+    expect(offered[0]).toMatchObject({ target: { type: 'agent', agent: 'helper' } });
+    const service = { kind: 'service', tenant: owner.tenant, keyId: 'key' } as const;
+    const names = (await pod.turns.listOffered(service, SIGNAL)).map(({ name }) => name);
+    expect(names).not.toContain('tracker__connect');
+  });
+
+  it('includes the tools of an account once it is connected, and finds them before', async () => {
+    const pod = podOn(createMemoryBackend(ROOMY));
+    const owner = newOwner();
+    const found = (name: string) => pod.turns.findOffered(callerOf(owner), name, SIGNAL);
+    const target = { type: 'tool', server: 'tracker', tool: 'list_issues' };
+    expect(await found('tracker__list_issues')).toEqual(target);
+    const run = await pod.call(owner, 'tracker', 'connect');
+    await connect(pod, owner);
+    expect(JSON.stringify(await pod.outcome(run))).toContain('is connected');
+    const names = (await pod.turns.listOffered(callerOf(owner), SIGNAL)).map(({ name }) => name);
+    expect(names).toContain('tracker__list_issues');
+    expect(names).not.toContain('tracker__connect');
+    expect(await found('tracker__list_issues')).toEqual(target);
+    expect(await found('tracker__no_such_tool')).toBeUndefined();
+  });
+
+  it.each(['hidden', 'steps', 'plain__echo', 'list_issues', '', 'tracker__'])(
+    'does not include %j',
+    async (name) => {
+      const pod = podOn(createMemoryBackend(ROOMY));
+      expect(await pod.turns.findOffered(callerOf(newOwner()), name, SIGNAL)).toBeUndefined();
+    },
+  );
+});
