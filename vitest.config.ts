@@ -68,7 +68,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'pages',
-          include: ['test/{browser,e2e}/**/*.test.ts'],
+          include: ['test/{browser,e2e}/**/*.test.ts', 'test/conformance/*.test.ts'],
           exclude: LOADS,
           maxWorkers: isFull ? 2 : 4,
           sequence: { groupOrder: 1 },

@@ -6,13 +6,19 @@ export type Forwarder = {
   close(): void;
 };
 
-export type ForwarderDeps = { candidates: () => Pod[]; onAnswer: (pod: Pod) => void };
+export type ForwarderDeps = {
+  candidates: () => Pod[];
+  onAnswer: (pod: Pod) => void;
+  /** Added to every request, for clients that cannot send them. */
+  headers?: Readonly<Record<string, string>> | undefined;
+};
 
 /** About one connection only, so not to be passed on. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'te', 'upgrade', 'expect']);
 
 /** Passes requests on to the first candidate that can be reached. */
-export function createForwarder({ candidates, onAnswer }: ForwarderDeps): Forwarder {
+export function createForwarder({ candidates, onAnswer, headers = {} }: ForwarderDeps): Forwarder {
+  const added = Object.entries(headers).flat();
   // Idle connections go before a pod would end them, so that no request is written into a closing one.
   const agent = new Agent({ keepAlive: true, timeout: 1_000 });
 
@@ -28,7 +34,7 @@ export function createForwarder({ candidates, onAnswer }: ForwarderDeps): Forwar
       port: pod.url.port,
       method: incoming.method ?? 'GET',
       path: incoming.url ?? '/',
-      headers: passedOn(incoming.rawHeaders),
+      headers: [...passedOn(incoming.rawHeaders), ...added],
     });
     // The body stays unread until there is a connection: a request that never left can go to the next pod whole.
     let connected = false;

@@ -18,6 +18,8 @@ export type RoundRobinOptions = {
   healthIntervalMs?: number;
   /** A pod that has not replied by then counts as unhealthy. 1,000 by default. */
   healthTimeoutMs?: number;
+  /** Added to every request, such as a token for a client that cannot send one. */
+  headers?: Readonly<Record<string, string>>;
 };
 
 /** The load balancer in front of the pods. */
@@ -46,6 +48,7 @@ export async function createRoundRobin(options: RoundRobinOptions): Promise<Roun
   let last: string | undefined;
   const forwarder = createForwarder({
     candidates: () => pool.candidates(),
+    headers: options.headers,
     onAnswer: (pod) => {
       last = pod.name;
     },

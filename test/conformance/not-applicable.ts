@@ -1,0 +1,63 @@
+import type { KitRevision, KitRole } from './kit.ts';
+
+/** Scenarios that Parley cannot pass, because they test what it does not have. One that passes all the same is an error. */
+export interface NotApplicable {
+  readonly role: KitRole;
+  readonly revisions: readonly KitRevision[];
+  readonly reason: string;
+  readonly scenarios: readonly string[];
+}
+
+const BOTH: readonly KitRevision[] = ['2025-11-25', '2026-07-28'];
+
+export const NOT_APPLICABLE: readonly NotApplicable[] = [
+  {
+    role: 'server',
+    revisions: BOTH,
+    reason:
+      'Parley offers tools. It has no prompts and no resources, and passes on none of the servers behind it.',
+    scenarios: [
+      'prompts-list',
+      'prompts-get-simple',
+      'prompts-get-with-args',
+      'prompts-get-embedded-resource',
+      'prompts-get-with-image',
+      'resources-list',
+      'resources-read-text',
+      'resources-read-binary',
+      'resources-templates-read',
+      'resources-subscribe',
+      'resources-unsubscribe',
+      'completion-complete',
+      'caching',
+      'input-required-result-non-tool-request',
+    ],
+  },
+  {
+    role: 'server',
+    revisions: BOTH,
+    reason:
+      'Parley asks people. It asks its clients neither for text of their models (sampling) nor for folders (roots).',
+    scenarios: [
+      'tools-call-sampling',
+      'input-required-result-basic-sampling',
+      'input-required-result-basic-list-roots',
+      'input-required-result-multiple-input-requests',
+    ],
+  },
+  {
+    role: 'server',
+    revisions: ['2026-07-28'],
+    reason:
+      'The scenario expects the key `user_name`, which its fixture chose. The keys of the questions of Parley are the ids of the elicitations.',
+    scenarios: ['input-required-result-basic-elicitation'],
+  },
+];
+
+/** Why a scenario does not apply; undefined where it does. */
+export function reasonNotToApply(role: KitRole, revision: KitRevision, scenario: string): string | undefined {
+  return NOT_APPLICABLE.find(
+    (entry) =>
+      entry.role === role && entry.revisions.includes(revision) && entry.scenarios.includes(scenario),
+  )?.reason;
+}

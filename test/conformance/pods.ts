@@ -1,0 +1,51 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRoundRobin } from '../harness/http/round-robin.ts';
+import { startPod } from '../harness/processes/processes.ts';
+import { startRedis } from '../harness/redis/redis-server.ts';
+import { userToken } from '../harness/tokens.ts';
+import { startFixtureServer } from './fixture-server.ts';
+
+const SECRET = 'a-secret-of-the-conformance-run-0001';
+
+/** Two pods that offer the tools of the fixture server, behind a proxy that picks a random one for each request. */
+export interface ConformancePods {
+  /** The MCP endpoint behind the proxy. The proxy adds a user's token: the kit cannot. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startConformancePods(): Promise<ConformancePods> {
+  const fixture = await startFixtureServer();
+  const redis = await startRedis();
+  const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
+  const config = join(folder, 'agents.yaml');
+  await writeFile(
+    config,
+    `mcpServers:
+  fixture: { title: Fixture, transport: http, url: "${fixture.url}", credentialScope: none }
+mcpOffer:
+  agents: []
+  tools: [{ server: fixture, prefix: false }]
+`,
+  );
+  const env = { REDIS_URL: redis.url, PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET };
+  const pods = await Promise.all([startPod(env), startPod(env)]);
+  const token = await userToken({ secret: SECRET, userId: 'ada' });
+  const proxy = await createRoundRobin({
+    targets: pods.map(({ url }) => url),
+    pick: 'random',
+    headers: { authorization: `Bearer ${token}` },
+  });
+  return {
+    url: `${proxy.url}/run/v1/mcp`,
+    async close() {
+      await proxy.close();
+      await Promise.all(pods.map((pod) => pod.stop()));
+      await redis.stop();
+      await fixture.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

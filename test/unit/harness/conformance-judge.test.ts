@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest';
+import { judge } from '../../conformance/judge.ts';
+import { NOT_APPLICABLE } from '../../conformance/not-applicable.ts';
+
+const passes = (scenario: string) => ({ scenario, passed: 2, failures: [] });
+const fails = (scenario: string) => ({ scenario, passed: 1, failures: ['check: reason'] });
+
+it('passes a run in which each required scenario passes or is listed', () => {
+  const results = [passes('tools-list'), fails('prompts-list'), fails('not-required')];
+  expect(judge('server', '2025-11-25', ['tools-list', 'prompts-list'], results)).toEqual({
+    passed: ['tools-list'],
+    notApplicable: [expect.stringMatching(/^prompts-list: .+/)],
+    faults: [],
+  });
+});
+
+it.each([
+  ['a failed check', [fails('tools-list')], 'tools-list: check: reason'],
+  ['a scenario that did not run', [], 'tools-list: did not run'],
+  ['a scenario without a check', [{ scenario: 'tools-list', passed: 0, failures: [] }], 'tools-list: '],
+])('reports %s', (_name, results, fault) => {
+  expect(judge('server', '2025-11-25', ['tools-list'], results).faults).toEqual([fault]);
+});
+
+it('reports a listed scenario that passes', () => {
+  const { faults } = judge('server', '2025-11-25', ['prompts-list'], [passes('prompts-list')]);
+  expect(faults).toEqual(['prompts-list: passes, but is listed as not applicable']);
+});
+
+it('reports a kit that requires nothing', () => {
+  expect(judge('client', '2025-11-25', [], []).faults).toEqual(['the kit requires nothing']);
+});
+
+it('lists each scenario once, with a reason', () => {
+  const all = NOT_APPLICABLE.flatMap(({ role, scenarios }) => scenarios.map((name) => `${role} ${name}`));
+  expect(new Set(all).size).toBe(all.length);
+  for (const { reason } of NOT_APPLICABLE) expect(reason).toMatch(/\.$/);
+});
