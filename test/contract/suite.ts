@@ -17,6 +17,7 @@ import { settlingContract } from './cases/elicitations/settling.ts';
 import { waitContract } from './cases/elicitations/waiting.ts';
 import { watchContract } from './cases/elicitations/watching.ts';
 import { erasingContract } from './cases/erasing.ts';
+import { ownerRecordContract } from './cases/owner-records.ts';
 import { detachingContract } from './cases/runs/detaching.ts';
 import { lateCopyContract } from './cases/runs/late-copies.ts';
 import { quotaContract } from './cases/runs/quotas.ts';
@@ -54,5 +55,6 @@ export function backendContract(name: string, store: Store): void {
     armingContract(contract);
     modelContract(contract);
     erasingContract(contract);
+    ownerRecordContract(contract);
   });
 }

@@ -41,6 +41,7 @@ const SURFACE: readonly Room[] = [
 const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
   'services/api/src/surfaces/rest': ['shared/src/delivery'],
   'services/api/src/surfaces/connect': ['shared/src/ports', 'shared/src/vault'],
+  'services/api/src/surfaces/mcp': ['shared/src/ports'],
 };
 
 /** True when files of one room may import files of the other. Wiring may import every surface. */
@@ -114,6 +115,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   ai: ['services/api/src/agents', 'services/api/src/surfaces/ai-sdk', 'clients/sdk/src'],
   yaml: ['services/api/src/agents'],
   '@modelcontextprotocol/client': ['services/api/src/agents'],
+  '@modelcontextprotocol/server': ['services/api/src/surfaces/mcp'],
   'openid-client': ['services/api/src/surfaces/connect'],
   lit: ['clients/widget/src'],
   '@lit/react': ['clients/widget/src'],

@@ -11,6 +11,7 @@ import { createMemoryFence } from './fence.ts';
 import { createMemoryHeartbeats } from './heartbeats.ts';
 import { createMemoryLimits } from './limits.ts';
 import { createMemoryOutbox } from './outbox.ts';
+import { createMemoryOwnerRecords } from './owner-records.ts';
 import { createMemoryRunQueue } from './run-queue.ts';
 import { createMemoryRuns } from './runs/runs.ts';
 import { createMemoryVaultStore } from './vault-store.ts';
@@ -31,6 +32,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     runs,
     conversations,
     erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, fence }),
+    ownerRecords: createMemoryOwnerRecords(fence),
     outbox,
     deadLetters: createMemoryDeadLetters({ keepMs: settings.deadLetterMs }),
     runQueue: createMemoryRunQueue(),

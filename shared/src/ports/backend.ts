@@ -9,6 +9,7 @@ import type { EventBus } from './elicitations/event-bus.ts';
 import type { Feed } from './elicitations/feed.ts';
 import type { Erasure } from './erasure.ts';
 import type { Limits } from './limits.ts';
+import type { OwnerRecords } from './owner-records.ts';
 import type { Conversations } from './runs/conversations.ts';
 import type { Heartbeats } from './runs/heartbeats.ts';
 import type { RunQueue } from './runs/run-queue.ts';
@@ -77,6 +78,8 @@ export interface Backend {
   /** State of the hosted connect pages. */
   readonly connect: ConnectStore;
   readonly erasure: Erasure;
+  /** Records of surfaces, by owner. */
+  readonly ownerRecords: OwnerRecords;
   /** Sealed credentials. */
   readonly vault: VaultStore;
   health(): Promise<BackendHealth>;

@@ -15,6 +15,7 @@ import { createDeadlineJobs } from './jobs/timers.ts';
 import { createRedisLimits } from './limits/limits.ts';
 import { createRedisDeadLetters } from './outbox/dead-letters.ts';
 import { createRedisOutbox } from './outbox/outbox.ts';
+import { createRedisOwnerRecords } from './records/records.ts';
 import { createRedisConversations } from './runs/conversations.ts';
 import { createRedisHeartbeats } from './runs/heartbeats.ts';
 import { createQueueRuns } from './runs/run-queue.ts';
@@ -90,6 +91,7 @@ export function createRedisBackend({
     vault: createRedisVaultStore(vaultRedis, onError),
     connect: createRedisConnectStore(redis, onError),
     erasure: createRedisErasure(redis, onError),
+    ownerRecords: createRedisOwnerRecords(redis, onError),
     async health() {
       const [commands, timerCanaryAgeMs] = await Promise.all([answers(redis), canaryAge(redis)]);
       return {

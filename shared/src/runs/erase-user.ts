@@ -26,6 +26,7 @@ export interface EraseUserDeps {
     | 'limits'
     | 'connect'
     | 'erasure'
+    | 'ownerRecords'
   >;
   readonly engine: Pick<Engine, 'list' | 'withdraw'>;
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
@@ -54,7 +55,7 @@ const ATTEMPTS_MAX = 5;
  * lists it. The same call again continues where an earlier one was interrupted. Throws `unavailable`.
  */
 export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner): Promise<Erased> {
-  const { erasure, connect, limits, runQueue } = deps.backend;
+  const { erasure, connect, limits, ownerRecords, runQueue } = deps.backend;
   const owner = { tenant, userId };
   const endsAt = performance.now() + deps.budgetMs;
   await erasure.fence(owner, FENCE_MS);
@@ -79,6 +80,7 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   }
   // The pages before the accounts: no flow can begin that would bring another credential.
   const pages = await connect.dropOf(owner);
+  await ownerRecords.removeAll(owner);
   let accounts = 0;
   // A flow that had begun before may bring another credential meanwhile.
   for (;;) {

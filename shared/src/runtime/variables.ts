@@ -90,6 +90,20 @@ export const Variables = z.object({
   PARLEY_API_KEYS: list(
     'Service keys, comma separated: `tenant:secret`, or `tenant/name/scopes/expiry:secret` with some of the scopes `ask`, `read`, `chat`, `link`, `admin` joined by `+` and the first day (UTC) on which the key is refused, such as `acme/billing/ask+read/2027-01-31:secret`. Expiry, scopes and name may be omitted, in this order. Default scopes: `ask+read+chat`. Secrets have at least 8 characters, 24 in production.',
   ),
+  PARLEY_MCP_URL: text(
+    'Address at which MCP clients reach `/run/v1/mcp`. The protected-resource metadata name it. Default `<PARLEY_PUBLIC_URL>/run/v1/mcp`.',
+  ),
+  PARLEY_MCP_AUDIENCE: text('Audience that tokens must name at `/run/v1/mcp`. Default PARLEY_JWT_AUDIENCE.'),
+  PARLEY_MCP_SECRET: text(
+    'Secret of at least 32 characters that signs the `requestState` of MCP calls; the same on all pods. Default: a key derived from PARLEY_JWT_SECRET or from the first of PARLEY_VAULT_KEYS; without them a random key, which is right for one pod only.',
+  ),
+  PARLEY_MCP_SESSION_SECONDS: integer(
+    86_400,
+    60,
+    31_536_000,
+    'How long a session of an MCP client is kept after its last request.',
+  ),
+
   PARLEY_CORS_ORIGINS: list('Origins of pages that may call from a browser, comma separated.'),
 
   PARLEY_WEBHOOK_SECRETS: list(
@@ -246,6 +260,7 @@ export const FILE_VARIABLES = [
   'PARLEY_REDIS_PASSWORD',
   'PARLEY_REDIS_SENTINELS_PASSWORD',
   'PARLEY_JWT_SECRET',
+  'PARLEY_MCP_SECRET',
   'PARLEY_API_KEYS',
   'PARLEY_WEBHOOK_SECRETS',
   'PARLEY_VAULT_KEYS',

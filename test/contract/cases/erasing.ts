@@ -71,12 +71,13 @@ async function fill(backend: Backend, owner: Owner) {
   await limits.hold('streams', owner, 'a place', 5, HOUR_MS);
   const session = { family: 'session', id: `session-${name}` } as const;
   await connect.put(session, JSON.stringify(owner), HOUR_MS, owner);
+  await backend.ownerRecords.putIfAbsent(owner, `record-${name}`, 'kept', HOUR_MS);
   const account = { ...owner, ...ACCOUNT };
   await vault.write(account, `sealed-${name}`);
   await vault.lease(account, 'a pod', HOUR_MS);
   await vault.stage({ ...account, flowId: `${open}.flow` }, `staged-${name}`, HOUR_MS);
   const ids = [open, ended, older, typed];
-  return { owner, engine, stream, ids, open, session, account, running, delegate, detached, finished };
+  return { name, owner, engine, stream, ids, open, session, account, running, delegate, detached, finished };
 }
 
 type Filled = Awaited<ReturnType<typeof fill>>;
@@ -110,6 +111,7 @@ async function shownOf(backend: Backend, filled: Filled) {
     ),
     places: await backend.limits.places('streams', owner),
     session: await backend.connect.read(session),
+    record: await backend.ownerRecords.read(owner, `record-${filled.name}`),
     accounts: await backend.vault.listOf(owner),
     credential: await backend.vault.read(account),
   };
@@ -193,6 +195,7 @@ export function erasingContract(contract: Contract): void {
         letters: [],
         places: [],
         session: undefined,
+        record: undefined,
         accounts: { credentials: [], staged: [] },
         credential: undefined,
       });
@@ -282,6 +285,7 @@ export function erasingContract(contract: Contract): void {
           }),
         () => backend.runs.begin(turnOf(gone)),
         () => backend.connect.put(session, 'again', HOUR_MS, gone),
+        () => backend.ownerRecords.putIfAbsent(gone, 'again', 'again', HOUR_MS),
       ];
       for (const one of asks)
         expect(await expectRefusal(one())).toMatchObject({

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Scope } from '@parley/shared/domain/service-key';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { z } from 'zod';
+import type { Authenticate } from './auth.ts';
 import type { EventsReply } from './sse.ts';
 
 /** The head of a request. */
@@ -24,7 +25,12 @@ export type BearerCaller = 'user' | Scope;
 /** How the caller of a route proves who they are. `Who` is what the handler gets as `caller`. */
 export type Proof<Who> =
   /** A user's token or a service key in `Authorization`. Callers that are not listed get `forbidden`. */
-  | { readonly by: 'bearer'; readonly callers: readonly BearerCaller[] }
+  | {
+      readonly by: 'bearer';
+      readonly callers: readonly BearerCaller[];
+      /** Verifies tokens of an audience of their own; the deployment's check when absent. */
+      readonly authenticate?: Authenticate;
+    }
   /** A cookie. Routes with one are never open to other origins. */
   | { readonly by: 'session'; readonly read: (head: RequestHead) => Who }
   /** A vendor's signature over the raw body. `verifierOf` returns nothing where no vendor signs: `not_found`. */
@@ -92,7 +98,7 @@ export type Reply =
 /** What OpenAPI says about a route. */
 export interface RouteDocs {
   /** The heading under which the docs list the call. */
-  readonly group: 'Questions' | 'Streams' | 'Webhooks' | 'Chats' | 'Accounts' | 'Users';
+  readonly group: 'Questions' | 'Streams' | 'Webhooks' | 'Chats' | 'MCP' | 'Accounts' | 'Users';
   readonly summary: string;
   readonly description?: string;
   /** Request headers, by name. */
@@ -164,6 +170,11 @@ export interface Surface {
 /** Users, service keys with one of these scopes, or both. */
 export function bearer(...callers: readonly BearerCaller[]): Proof<Caller> {
   return { by: 'bearer', callers };
+}
+
+/** The same, with a token that this check accepts. */
+export function bearerFor(authenticate: Authenticate, ...callers: readonly BearerCaller[]): Proof<Caller> {
+  return { by: 'bearer', callers, authenticate };
 }
 
 /** Anybody. */

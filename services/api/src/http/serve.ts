@@ -96,7 +96,7 @@ async function proveByHead(
 ): Promise<Omit<Proven, 'head'>> {
   if (proof.by === 'session') return { caller: proof.read(head) };
   if (proof.by !== 'bearer') return {};
-  const { caller, expiresAtMs } = await authenticate(req);
+  const { caller, expiresAtMs } = await (proof.authenticate ?? authenticate)(req);
   admitCaller(caller, proof.callers);
   return { caller, expiresAtMs };
 }

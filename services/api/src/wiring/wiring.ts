@@ -22,22 +22,21 @@ import {
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
-import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
-import { type Authenticate, createAuthenticate } from '../http/auth.ts';
 import { healthRoutes } from '../http/health.ts';
 import { type CallLimits, createCallLimits } from '../http/limits.ts';
 import type { Surface } from '../http/route.ts';
 import type { Router } from '../http/router.ts';
 import { createServe } from '../http/serve.ts';
-import { createTokenVerifier } from '../http/token.ts';
 import { aiSdkRoutes } from '../surfaces/ai-sdk/routes.ts';
 import { openAiRoutes } from '../surfaces/openai/routes.ts';
 import { restRoutes } from '../surfaces/rest/routes.ts';
 import { type WiredAgents, wireAgents } from './agents.ts';
 import { wireAnswerPages } from './answer-pages.ts';
 import { createApp } from './app.ts';
+import { createAuthentication } from './authentication.ts';
 import { wireEraseUser } from './erase-user.ts';
+import { wireMcp } from './mcp.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -189,21 +188,6 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
   });
 }
 
-function createAuthentication(env: Env): Authenticate {
-  return createAuthenticate({
-    serviceKeys: parseServiceKeys(env.PARLEY_API_KEYS).keys,
-    verify: createTokenVerifier({
-      tenants: env.PARLEY_JWT_TENANTS,
-      userClaim: env.PARLEY_JWT_USER_CLAIM,
-      maxAgeSeconds: env.PARLEY_JWT_MAX_AGE_SECONDS,
-      ...(env.PARLEY_JWT_SECRET !== undefined && { secret: env.PARLEY_JWT_SECRET }),
-      ...(env.PARLEY_JWT_JWKS_URL !== undefined && { jwksUrl: env.PARLEY_JWT_JWKS_URL }),
-      ...(env.PARLEY_JWT_ISSUER !== undefined && { issuer: env.PARLEY_JWT_ISSUER }),
-      ...(env.PARLEY_JWT_AUDIENCE !== undefined && { audience: env.PARLEY_JWT_AUDIENCE }),
-    }),
-  });
-}
-
 interface AppParts extends PodParts {
   readonly draining: AbortSignal;
   readonly deliveries: Dispatch;
@@ -243,6 +227,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     restRoutes({ engine, limits, webhooks, hasConnectPage, eraseUser }),
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
+    ...(turns === undefined ? [] : [wireMcp(parts, turns)]),
     // Before the connect pages, which answer for the rest of /auth.
     ...wireAnswerPages(parts),
     ...(pages === undefined ? [] : pages.surfaces),

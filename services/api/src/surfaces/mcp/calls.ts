@@ -1,0 +1,213 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { keyedStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import type { Delivery, RunRef, Support } from '@parley/shared/domain/runs/run';
+import { endsTurn, turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import { principalOf } from '../../turns/principal.ts';
+import type { Turns } from '../../turns/turns.ts';
+import type { McpDeps } from './deps.ts';
+import type { RequestId } from './json-rpc.ts';
+import type { CallKind } from './outcome.ts';
+
+/** A `tools/call` as its client sent it. */
+export interface ToolCallRequest {
+  readonly caller: Caller & { readonly kind: 'user' };
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly support: Support;
+  readonly delivery: Delivery;
+  /** The session and the id of the request, where it has a session. */
+  readonly request?: RequestName;
+  /** Ends the look-up of the tool. */
+  readonly signal: AbortSignal;
+}
+
+/** A request of a session. Its id is unique there. */
+export interface RequestName {
+  readonly sessionId: string;
+  readonly id: RequestId;
+}
+
+/** A call under way, or one that has ended and whose result was not fetched. */
+export interface StartedCall {
+  readonly run: RunRef;
+  /** Identifies the tool and the arguments. */
+  readonly digest: string;
+  readonly kind: CallKind;
+  /** True when an earlier request began it. */
+  readonly isRepeat: boolean;
+}
+
+/** The calls of tools, each a turn in a conversation of its own. */
+export interface Calls {
+  /**
+   * Begins a call. The same request leads to the same call, and so does one with the same tool and the same arguments
+   * while the result was not fetched: clients repeat a call after a time-out. Throws what a turn's begin throws, and
+   * `invalid_request` for a tool that the caller may not use.
+   */
+  begin(request: ToolCallRequest): Promise<StartedCall>;
+  /** The call that a request began, from any pod. */
+  find(owner: Owner, request: RequestName): Promise<StartedCall | undefined>;
+  /** A call that its caller names by its key. Throws `invalid_request` for a tool that the caller may not use any more. */
+  resume(
+    call: Pick<ToolCallRequest, 'caller' | 'name' | 'arguments' | 'signal'>,
+    key: string,
+  ): Promise<StartedCall>;
+  /** The next equal call is another one: the result was fetched, or the call was cancelled. */
+  release(call: StartedCall): Promise<void>;
+  /** Ends a call, on whichever pod it runs. */
+  stop(call: StartedCall): Promise<void>;
+}
+
+const KEY_BYTES = 16;
+// A client that returns later than this after the end of its call asks anew.
+const UNFETCHED_MS = 600_000;
+
+/** Identifies a call by its tool and its arguments, in whatever order their keys come. */
+export function callDigest(name: string, args: unknown): string {
+  return sha256(JSON.stringify([name, sorted(args)]));
+}
+
+const CONVERSATION = 'conv_mcp-';
+
+/** The key of a call, by its conversation. */
+export function keyOfCall({ conversationId }: Pick<RunRef, 'conversationId'>): string {
+  return conversationId.slice(CONVERSATION.length);
+}
+
+/** The run of a call, by its key. */
+export async function runOfCall(owner: Owner, key: string): Promise<RunRef> {
+  const { tenant, userId } = owner;
+  // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
+  const streamRequestId = await keyedStreamRequestId(owner, `mcp ${key}`);
+  return { tenant, userId, streamRequestId, conversationId: `${CONVERSATION}${key}` };
+}
+
+export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' | 'callMs'>): Calls {
+  const { records, turns, engine, callMs } = deps;
+  const callName = (digest: string) => `mcp-call/${digest}`;
+  const requestName = ({ sessionId, id }: RequestName) =>
+    `mcp-request/${sessionId}/${sha256(JSON.stringify(id))}`;
+
+  /** The key of the equal call whose result was not fetched, or a new one. */
+  async function joinedKey(owner: Owner, digest: string): Promise<string> {
+    for (;;) {
+      const minted = randomBytes(KEY_BYTES).toString('base64url');
+      const key = await records.putIfAbsent(owner, callName(digest), minted, callMs);
+      if (key === minted || !(await hasLapsed(owner, key))) return key;
+      await records.remove(owner, callName(digest), key);
+    }
+  }
+
+  async function hasLapsed(owner: Owner, key: string): Promise<boolean> {
+    let endedAt: number | undefined;
+    for await (const { at, event } of engine.replay(await runOfCall(owner, key))) {
+      const turnEvent = turnEventOf(event);
+      if (turnEvent !== undefined && endsTurn(turnEvent)) endedAt = at;
+    }
+    return endedAt !== undefined && Date.now() - endedAt > UNFETCHED_MS;
+  }
+
+  /** The key under which a request begins its call: that of the first request with this name. */
+  async function keyFor(
+    owner: Owner,
+    { digest, kind }: CallName,
+    request: RequestName | undefined,
+  ): Promise<string> {
+    const key = await joinedKey(owner, digest);
+    if (request === undefined) return key;
+    const stored = await records.putIfAbsent(owner, requestName(request), `${key}.${digest}.${kind}`, callMs);
+    const [first = '', firstDigest] = stored.split('.');
+    if (first !== key) await records.remove(owner, callName(digest), key);
+    if (firstDigest === digest) return first;
+    throw new ParleyError('invalid_request', 'The id of this request was used before.');
+  }
+
+  async function release({ run, digest }: StartedCall): Promise<void> {
+    await records.remove(run, callName(digest), keyOfCall(run));
+  }
+
+  async function targetOf({ caller, name, signal }: Pick<ToolCallRequest, 'caller' | 'name' | 'signal'>) {
+    const target = await turns.findOffered(caller, name, signal);
+    if (target === undefined) throw new ParleyError('invalid_request', `Unknown tool: ${name}`);
+    return target;
+  }
+
+  return {
+    release,
+    async begin(call) {
+      const target = await targetOf(call);
+      const kind = target.type;
+      if (kind === 'agent') checkMessage(call.arguments);
+      const owner = principalOf(call.caller);
+      const digest = callDigest(call.name, call.arguments);
+      const key = await keyFor(owner, { digest, kind }, call.request);
+      const run = await runOfCall(owner, key);
+      const { isRepeat } = await beginRun(turns, target, call, run, { key: `mcp ${key}`, digest });
+      return { run, digest, kind, isRepeat };
+    },
+    async find(owner, request) {
+      const stored = await records.read(owner, requestName(request));
+      if (stored === undefined) return undefined;
+      const [key = '', digest = '', kind] = stored.split('.');
+      return {
+        run: await runOfCall(owner, key),
+        digest,
+        kind: kind === 'tool' ? 'tool' : 'agent',
+        isRepeat: true,
+      };
+    },
+    async resume(call, key) {
+      const { type: kind } = await targetOf(call);
+      const run = await runOfCall(principalOf(call.caller), key);
+      return { run, digest: callDigest(call.name, call.arguments), kind, isRepeat: true };
+    },
+    async stop(call) {
+      await release(call);
+      await turns.stop(call.run);
+    },
+  };
+}
+
+type CallName = Pick<StartedCall, 'digest' | 'kind'>;
+type FoundTarget = NonNullable<Awaited<ReturnType<Turns['findOffered']>>>;
+
+function beginRun(
+  turns: McpDeps['turns'],
+  target: FoundTarget,
+  { caller, arguments: args, support, delivery }: ToolCallRequest,
+  conversation: RunRef,
+  repeatable: { readonly key: string; readonly digest: string },
+) {
+  const common = { conversation, support, delivery, repeatable };
+  if (target.type === 'tool') return turns.beginCall({ ...common, target, arguments: args });
+  const agent = turns.admitToAgent(caller, target.agent);
+  return turns.begin({
+    ...common,
+    agent,
+    input: [{ role: 'user', content: String(args.message) }],
+    before: [],
+  });
+}
+
+function checkMessage({ message }: ToolCallRequest['arguments']): void {
+  if (typeof message === 'string' && message.trim() !== '') return;
+  throw new ParleyError('invalid_request', 'The arguments are not well formed; see errors.', {
+    issues: [{ path: 'message', message: 'must be text' }],
+  });
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  );
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

@@ -1,0 +1,28 @@
+import type { Server } from '@modelcontextprotocol/server';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { OwnerRecords } from '@parley/shared/ports/owner-records';
+import type { CallLimits } from '../../http/limits.ts';
+import type { Turns } from '../../turns/turns.ts';
+
+export interface McpDeps {
+  readonly engine: Engine;
+  readonly limits: CallLimits;
+  readonly turns: Turns;
+  /** Sessions of clients, and names of calls. */
+  readonly records: OwnerRecords;
+  /** Version of this service, which clients are informed of. */
+  readonly version: string;
+  /** Signs `requestState`. The same on all pods; at least 32 bytes. */
+  readonly stateKey: Uint8Array;
+  /** How long a session is kept after its last use, in ms. */
+  readonly sessionMs: number;
+  /** How long a call is found by its request and by its arguments, in ms. */
+  readonly callMs: number;
+  /** How long one request of revision 2026-07-28 waits for a call, in ms; clients end requests after 60 s. */
+  readonly roundMs: number;
+  /** Time between two progress notifications of a call that waits, in ms. */
+  readonly progressMs: number;
+  readonly onFault: (error: unknown) => void;
+  /** Registers further request handlers with the server of each request. */
+  readonly extend?: (server: Server) => void;
+}

@@ -1,0 +1,69 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import { z } from 'zod';
+import { problemOf } from '../../http/problem.ts';
+import { json, type Reply } from '../../http/route.ts';
+
+/** Error codes of JSON-RPC 2.0 and of MCP. */
+export const RPC = {
+  parse: -32700,
+  invalidRequest: -32600,
+  methodNotFound: -32601,
+  invalidParams: -32602,
+  internal: -32603,
+  /** An error of the transport, without a code of its own. */
+  transport: -32000,
+  sessionNotFound: -32001,
+  /** 2025-11-25 only. */
+  urlElicitationRequired: -32042,
+} as const;
+
+const ID_LENGTH_MAX = 256;
+
+/** The id of a request. Longer ones are refused, because ids of events carry them. */
+export const RequestId = z.union([z.string().max(ID_LENGTH_MAX), z.number()]);
+export type RequestId = z.infer<typeof RequestId>;
+
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** A reply with a JSON-RPC error; `id` is null where the request could not be read. */
+export function errorReply(
+  status: number,
+  error: RpcError,
+  id: RequestId | null = null,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  return json(status, errorMessage(error, id), headers);
+}
+
+export function errorMessage(error: RpcError, id: RequestId | null) {
+  return { jsonrpc: '2.0' as const, id, error };
+}
+
+export function resultMessage(id: RequestId, result: unknown) {
+  return { jsonrpc: '2.0' as const, id, result };
+}
+
+export function notification(method: string, params: Readonly<Record<string, unknown>>) {
+  return { jsonrpc: '2.0' as const, method, params };
+}
+
+/** What a failed call was refused for, as a JSON-RPC error. `data.code` is Parley's own code. */
+export function rpcErrorOf(error: unknown): RpcError {
+  const { body } = problemOf(error);
+  const code = isParleyError(error) && error.code === 'invalid_request' ? RPC.invalidParams : RPC.internal;
+  const { code: reason, errors } = body;
+  return {
+    code,
+    message: String(body.detail),
+    data: {
+      code: reason,
+      ...(errors !== undefined && { errors }),
+      ...(isParleyError(error) &&
+        error.retryAfterSeconds !== undefined && { retryAfterSeconds: error.retryAfterSeconds }),
+    },
+  };
+}

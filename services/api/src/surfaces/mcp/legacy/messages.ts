@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { RequestId } from '../json-rpc.ts';
+
+/** A `tools/call`. Its arguments are the tool's to check. */
+export const ToolCallMessage = z.looseObject({
+  id: RequestId,
+  params: z.looseObject({
+    name: z.string().min(1).max(256),
+    arguments: z.record(z.string(), z.unknown()).default({}),
+    _meta: z.looseObject({ progressToken: RequestId.optional() }).optional(),
+  }),
+});
+export type ToolCallMessage = z.infer<typeof ToolCallMessage>;
+
+export const InitializeMessage = z.looseObject({
+  params: z.looseObject({ protocolVersion: z.string(), capabilities: z.looseObject({}) }),
+});
+
+export const CancelledMessage = z.looseObject({
+  params: z.looseObject({ requestId: RequestId, reason: z.string().optional() }),
+});
+
+/** A reply to a request of the server. */
+export const ResponseMessage = z.looseObject({
+  id: z.unknown(),
+  result: z.unknown().optional(),
+});

@@ -1,0 +1,43 @@
+import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import { z } from 'zod';
+import { RequestId } from '../json-rpc.ts';
+
+/** The request whose stream an event belongs to: enough to continue the stream on any pod. */
+export const StreamRequest = z.object({
+  id: RequestId,
+  /** When the request came, in ms since 1970. */
+  at: z.number(),
+  progressToken: RequestId.optional(),
+});
+export type StreamRequest = z.infer<typeof StreamRequest>;
+
+/** Where a reader is in the stream of a request; without `after`, before its first event. */
+export interface StreamPosition {
+  readonly request: StreamRequest;
+  readonly after?: FeedPosition;
+}
+
+const LENGTH_MAX = 4_096;
+const START = 'start';
+
+/** The id of an event, unique within its session: the request's own id is in it. */
+export function formatPosition(request: StreamRequest, feedPosition: string = START): string {
+  return `${feedPosition}/${Buffer.from(JSON.stringify(request)).toString('base64url')}`;
+}
+
+/** Parses the id of an event; undefined for any other text. */
+export function parsePosition(text: string): StreamPosition | undefined {
+  const [place = '', encoded = '', more] = text.slice(0, LENGTH_MAX).split('/');
+  const after = parseFeedPosition(place);
+  const request = StreamRequest.safeParse(parsedJson(Buffer.from(encoded, 'base64url').toString()));
+  if (!request.success || more !== undefined || (after === undefined && place !== START)) return undefined;
+  return { request: request.data, ...(after !== undefined && { after }) };
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

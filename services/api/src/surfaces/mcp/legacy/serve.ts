@@ -1,0 +1,179 @@
+import {
+  type classifyInboundRequest,
+  legacyStatelessFallback,
+  type McpRequestContext,
+} from '@modelcontextprotocol/server';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import { admitAnswer, inStreamPlace } from '../../../http/limits.ts';
+import { userOf } from '../../../http/reply.ts';
+import { json, type Reply, type RouteCall } from '../../../http/route.ts';
+import { showsOf } from '../capabilities.ts';
+import { errorMessage, errorReply, RequestId, RPC, rpcErrorOf } from '../json-rpc.ts';
+import { recordAnswer } from '../questions.ts';
+import { createMcpServer, SESSION_REVISIONS } from '../server.ts';
+import { replyOf, webRequestOf } from '../web.ts';
+import { CancelledMessage, InitializeMessage, ResponseMessage, ToolCallMessage } from './messages.ts';
+import { parsePosition } from './position.ts';
+import { createSessions } from './sessions.ts';
+import {
+  awaitToolCall,
+  type LegacyDeps,
+  type RequestSession,
+  resumeToolCall,
+  streamToolCall,
+} from './tool-call.ts';
+
+export const SESSION_HEADER = 'mcp-session-id';
+const URL_MODE_SINCE = '2025-11-25';
+
+type LegacyReason = Extract<ReturnType<typeof classifyInboundRequest>, { kind: 'legacy' }>['reason'];
+
+/** Serves clients of the revisions with sessions: any pod serves any message of a session. */
+export function createLegacyServing(deps: LegacyDeps) {
+  const { engine, limits, records, sessionMs, calls } = deps;
+  const sessions = createSessions(records, sessionMs);
+  const serverOf = ({ authInfo }: McpRequestContext) => {
+    const call = authInfo?.extra?.call as RouteCall;
+    return createMcpServer(deps, call.caller, { supportedProtocolVersions: SESSION_REVISIONS });
+  };
+  const plain = legacyStatelessFallback(serverOf, deps.onFault);
+
+  /** A request that needs nothing but its own message. */
+  async function servePlain(call: RouteCall, headers?: Readonly<Record<string, string>>): Promise<Reply> {
+    await call.admitted;
+    const request = webRequestOf(call.head, call.signal);
+    const authInfo = { token: '', clientId: '', scopes: [], extra: { call } };
+    const response = await plain(request, { parsedBody: call.body, authInfo });
+    return replyOf(response, response.ok ? headers : undefined);
+  }
+
+  async function initialize(call: RouteCall): Promise<Reply> {
+    const message = InitializeMessage.safeParse(call.body);
+    if (!message.success) return servePlain(call);
+    const { protocolVersion: asked, capabilities } = message.data.params;
+    const revision = SESSION_REVISIONS.includes(asked) ? asked : SESSION_REVISIONS[0];
+    await call.admitted;
+    const shows = showsOf(capabilities, { hasUrlMode: revision === URL_MODE_SINCE });
+    const id = await sessions.begin(userOf(call.caller), shows);
+    return servePlain(call, { [SESSION_HEADER]: id });
+  }
+
+  /** The session that a request names, or why it is refused. */
+  async function sessionOf(call: RouteCall): Promise<RequestSession | Reply> {
+    const id = call.header(SESSION_HEADER);
+    const revision = call.header('mcp-protocol-version');
+    if (revision !== undefined && !SESSION_REVISIONS.includes(revision))
+      return refusal(
+        call,
+        400,
+        RPC.transport,
+        `Unsupported protocol version: ${SESSION_REVISIONS.join(', ')}`,
+      );
+    if (id === undefined)
+      return refusal(call, 400, RPC.transport, 'Send the header Mcp-Session-Id, or initialize first.');
+    const found = await sessions.find(userOf(call.caller), id);
+    return found === undefined
+      ? refusal(call, 404, RPC.sessionNotFound, 'Session not found')
+      : { id, shows: { form: found.form, url: found.url } };
+  }
+
+  async function toolCall(call: RouteCall, session: RequestSession): Promise<Reply> {
+    const message = ToolCallMessage.safeParse(call.body);
+    if (!message.success) return refusal(call, 200, RPC.invalidParams, 'The call is not well formed.');
+    const serve = acceptsEvents(call) ? streamToolCall : awaitToolCall;
+    try {
+      return await serve(deps, call, session, message.data);
+    } catch (error) {
+      return json(200, errorMessage(rpcErrorOf(error), message.data.id));
+    }
+  }
+
+  async function answer(call: RouteCall): Promise<Reply> {
+    const { id, result } = ResponseMessage.parse(call.body);
+    if (typeof id !== 'string') return ACCEPTED;
+    const caller = userOf(call.caller);
+    const admitted = admitAnswer(limits, call, id);
+    const received = await recordAnswer(engine, { caller, id, result, admitted });
+    if (received.type !== 'refused') return ACCEPTED;
+    return errorReply(400, { ...rpcErrorOf(received.error), code: RPC.invalidParams }, id);
+  }
+
+  async function notified(call: RouteCall, { id: sessionId }: RequestSession): Promise<Reply> {
+    await call.admitted;
+    const isCancel = isRecord(call.body) && call.body.method === 'notifications/cancelled';
+    const message = isCancel ? CancelledMessage.safeParse(call.body) : undefined;
+    if (message?.success !== true) return ACCEPTED;
+    const { requestId, reason } = message.data.params;
+    // A client that no longer waits has not decided anything: its repeated call finds this one.
+    if (reason !== undefined && TIMED_OUT.test(reason)) return ACCEPTED;
+    const started = await calls.find(userOf(call.caller), { sessionId, id: requestId });
+    if (started !== undefined) await calls.stop(started);
+    return ACCEPTED;
+  }
+
+  return {
+    async post(call: RouteCall, reason: LegacyReason): Promise<Reply> {
+      if (reason === 'batch') return refusal(call, 400, RPC.invalidRequest, 'Batches are not supported.');
+      if (reason === 'initialize') return initialize(call);
+      const session = await sessionOf(call);
+      if ('type' in session) return session;
+      if (reason === 'response') return answer(call);
+      if (reason === 'notification') return notified(call, session);
+      return isRecord(call.body) && call.body.method === 'tools/call'
+        ? toolCall(call, session)
+        : servePlain(call);
+    },
+    async get(call: RouteCall): Promise<Reply> {
+      if (!acceptsEvents(call))
+        return refusal(call, 406, RPC.transport, 'Accept must list text/event-stream.');
+      await call.admitted;
+      const session = await sessionOf(call);
+      if ('type' in session) return session;
+      const lastEventId = call.header('last-event-id') ?? '';
+      if (lastEventId === '') return standalone(call, session);
+      const position = parsePosition(lastEventId);
+      const resumed = position && (await resumeToolCall(deps, call, session, position));
+      return resumed ?? refusal(call, 400, RPC.transport, 'Last-Event-ID names no stream of this session.');
+    },
+    async end(call: RouteCall): Promise<Reply> {
+      await call.admitted;
+      const session = await sessionOf(call);
+      if ('type' in session) return session;
+      await sessions.end(userOf(call.caller), session.id);
+      return { type: 'empty', status: 204 };
+    },
+  };
+
+  /** The stream of messages that belong to no request. There are none; it shows that the server is there. */
+  function standalone({ caller, signal }: RouteCall, { id }: RequestSession): Promise<Reply> {
+    const reader = { stream: `mcp/${id}/standalone`, returns: true };
+    return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
+      type: 'events',
+      onExpiry: [],
+      events: silentUntil(place.signal, place.release),
+    }));
+  }
+}
+
+const ACCEPTED: Reply = { type: 'empty', status: 202 };
+// What clients give as the reason when they have stopped waiting.
+const TIMED_OUT = /\btime(?:d)?[ -]?out\b/i;
+
+function refusal({ body }: RouteCall, status: number, code: number, message: string): Reply {
+  const id = RequestId.safeParse(isRecord(body) ? body.id : undefined);
+  return errorReply(status, { code, message }, id.success ? id.data : null);
+}
+
+function acceptsEvents({ header }: RouteCall): boolean {
+  return /(?:^|,)\s*(?:text\/event-stream|text\/\*|\*\/\*)\s*(?:;|,|$)/i.test(header('accept') ?? '');
+}
+
+async function* silentUntil(signal: AbortSignal, release: () => void): AsyncGenerator<never, 'cut'> {
+  try {
+    if (!signal.aborted)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    return 'cut';
+  } finally {
+    release();
+  }
+}

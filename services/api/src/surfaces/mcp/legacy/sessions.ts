@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { OwnerRecords } from '@parley/shared/ports/owner-records';
+import { z } from 'zod';
+
+/** What a session is: what its client declared at `initialize`. Everything else is named by Parley's own ids. */
+export const Session = z.looseObject({
+  /** Questions that the client shows. */
+  form: z.boolean(),
+  url: z.boolean(),
+});
+export type Session = z.infer<typeof Session>;
+
+/** McpSessions of clients, found on every pod under the owner of the token that began them. */
+export interface McpSessions {
+  /** Returns the id of the session. Throws `user_erased` and `unavailable`. */
+  begin(owner: Owner, session: Session): Promise<string>;
+  /** The session of this owner, kept for longer; undefined for another owner's and for one that has ended. */
+  find(owner: Owner, id: string): Promise<Session | undefined>;
+  end(owner: Owner, id: string): Promise<boolean>;
+}
+
+const ID_BYTES = 24;
+const ID = /^[A-Za-z0-9_-]{32}$/;
+
+export function createSessions(records: OwnerRecords, sessionMs: number): McpSessions {
+  const nameOf = (id: string) => `mcp-session/${id}`;
+  return {
+    async begin(owner, session) {
+      const id = randomBytes(ID_BYTES).toString('base64url');
+      await records.putIfAbsent(owner, nameOf(id), JSON.stringify(session), sessionMs);
+      return id;
+    },
+    async find(owner, id) {
+      if (!ID.test(id)) return undefined;
+      const stored = await records.read(owner, nameOf(id), sessionMs);
+      return stored === undefined ? undefined : Session.parse(JSON.parse(stored));
+    },
+    end: async (owner, id) => ID.test(id) && records.remove(owner, nameOf(id)),
+  };
+}

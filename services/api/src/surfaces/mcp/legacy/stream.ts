@@ -1,0 +1,157 @@
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { type Frame, framesOf } from '../../../http/sse.ts';
+import type { FollowedEvent } from '../../../turns/follow.ts';
+import { jsonLine } from '../../../turns/plain.ts';
+import type { Shows } from '../capabilities.ts';
+import { notification, resultMessage } from '../json-rpc.ts';
+import { type CallKind, createCallOutput } from '../outcome.ts';
+import { createProgress, progressMessage, WAITING, WORKING } from '../progress.ts';
+import { elicitParamsOf, MCP_SURFACE } from '../questions.ts';
+import { TICK, withTicks } from '../ticks.ts';
+import { formatPosition, type StreamRequest } from './position.ts';
+
+export interface CallStream {
+  readonly caller: Caller;
+  readonly request: StreamRequest;
+  readonly kind: CallKind;
+  readonly shows: Shows;
+  /** True when events come that happened before the reader came: questions that have ended are then left out. */
+  readonly isReplay: boolean;
+  readonly progressMs: number;
+  /** Called once the result was written. */
+  readonly onFetched: () => Promise<void>;
+}
+
+type QuestionEvent = Extract<FollowedEvent, { type: 'question' }>;
+
+/**
+ * The stream of one `tools/call`: an event to resume after, the call's questions and their ends, progress, and the result.
+ * Ends with the result; in any other case the connection is cut, and the client continues on any pod.
+ */
+export async function* callFrames(
+  { engine }: { readonly engine: Pick<Engine, 'read'> },
+  stream: CallStream,
+  events: AsyncIterator<FollowedEvent, unknown>,
+): AsyncGenerator<Frame, 'end' | 'cut'> {
+  const { request, progressMs, onFetched } = stream;
+  const messages = createMessages(engine, stream);
+  let lastId = formatPosition(request);
+  yield { id: lastId, text: '' };
+  for await (const event of withTicks(events, () => progressMs)) {
+    if (event === TICK) {
+      yield* messages.whileWaiting().map((text) => ({ text }));
+      continue;
+    }
+    const { texts, isOver } = await messages.take(event);
+    const id = 'id' in event && !isSuperseded(event) ? formatPosition(request, event.id) : lastId;
+    yield* framesOf(texts, id, lastId);
+    if (texts.length > 0) lastId = id;
+    if (!isOver) continue;
+    await onFetched();
+    return 'end';
+  }
+  return 'cut';
+}
+
+/** The messages of a call, each as a line of JSON. */
+function createMessages(engine: Pick<Engine, 'read'>, stream: CallStream) {
+  const { request } = stream;
+  const output = createCallOutput(stream.kind);
+  const questions = createQuestions(engine, stream);
+  const progress = createProgress(request.progressToken, request.at);
+
+  function progressTexts(message: string): string[] {
+    const next = progress.next(message);
+    return next === undefined ? [] : [jsonLine(next)];
+  }
+
+  function progressOfEvent(event: FollowedEvent): string[] {
+    const message = 'isKnown' in event && event.isKnown ? undefined : progressMessage(event);
+    return message === undefined ? [] : progressTexts(message);
+  }
+
+  return {
+    whileWaiting: () => progressTexts(questions.areOpen() ? WAITING : WORKING),
+    async take(
+      event: FollowedEvent,
+    ): Promise<{ readonly texts: readonly string[]; readonly isOver: boolean }> {
+      if (event.type === 'lost' || event.type === 'stale') questions.restart();
+      const result = output.take(event);
+      const asked = event.type === 'question' ? await questions.messages(event) : [];
+      const texts = [
+        ...asked.map(jsonLine),
+        ...progressOfEvent(event),
+        ...(result === undefined ? [] : [jsonLine(resultMessage(request.id, result))]),
+      ];
+      return { texts, isOver: result !== undefined };
+    },
+  };
+}
+
+function isSuperseded(event: FollowedEvent): boolean {
+  return event.type === 'question' && event.isSuperseded;
+}
+
+/** The questions of a call, as its client knows them. */
+function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay }: CallStream) {
+  const open = new Set<string>();
+  const opened = new Set<string>();
+  let replays = isReplay;
+
+  async function isOver(id: string): Promise<boolean> {
+    try {
+      const { row } = await engine.read(caller, id);
+      return isTerminal(row.status);
+    } catch (error) {
+      if (isParleyError(error) && error.code === 'not_found') return true;
+      throw error;
+    }
+  }
+
+  async function ask(elicitation: Elicitation, isKnown: boolean): Promise<object[]> {
+    const { elicitationId: id, mode } = elicitation;
+    if (open.has(id) || !shows[mode]) return [];
+    if (!isKnown && replays && (await isOver(id))) return [];
+    open.add(id);
+    if (isKnown) return [];
+    const params = elicitParamsOf(elicitation, { namesUrl: true });
+    return [{ jsonrpc: '2.0', id, method: 'elicitation/create', params }];
+  }
+
+  function end(elicitation: Elicitation, isKnown: boolean): object[] {
+    const { elicitationId: id, mode, status, completion, settledBy } = elicitation;
+    if (!open.delete(id) || isKnown) return [];
+    const isAnswered = settledBy?.surface === MCP_SURFACE || opened.has(id);
+    const isComplete = mode === 'url' && status === 'accepted' && completion === 'server';
+    return [
+      ...(isAnswered
+        ? []
+        : [notification('notifications/cancelled', { requestId: id, reason: reasonOf(status) })]),
+      ...(isComplete ? [notification('notifications/elicitation/complete', { elicitationId: id })] : []),
+    ];
+  }
+
+  return {
+    areOpen: () => open.size > 0,
+    async messages({ elicitation, change, isKnown }: QuestionEvent): Promise<object[]> {
+      if (change === 'elicitation-request') return ask(elicitation, isKnown);
+      if (change === 'elicitation-resolved') return end(elicitation, isKnown);
+      if (elicitation.status === 'opened') opened.add(elicitation.elicitationId);
+      return [];
+    },
+    /** The feed was lost: everything comes again. */
+    restart: () => {
+      replays = true;
+    },
+  };
+}
+
+function reasonOf(status: Elicitation['status']): string {
+  return status === 'expired'
+    ? 'The time for an answer is over.'
+    : `The question was ${status} in another place.`;
+}

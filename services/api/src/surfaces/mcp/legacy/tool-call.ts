@@ -1,0 +1,178 @@
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { inStreamPlace, type StreamPlace } from '../../../http/limits.ts';
+import { userOf } from '../../../http/reply.ts';
+import { json, type Reply, type RouteCall } from '../../../http/route.ts';
+import { followTurn } from '../../../turns/follow.ts';
+import { readReplayFacts } from '../../../turns/replay.ts';
+import { podDraining } from '../../../turns/start.ts';
+import type { Calls, RequestName, StartedCall } from '../calls.ts';
+import { type Shows, supportOf } from '../capabilities.ts';
+import type { McpDeps } from '../deps.ts';
+import { errorMessage, errorReply, RPC, resultMessage } from '../json-rpc.ts';
+import { elicitParamsOf } from '../questions.ts';
+import { followRound } from '../rounds.ts';
+import type { ToolCallMessage } from './messages.ts';
+import type { StreamPosition, StreamRequest } from './position.ts';
+import { callFrames } from './stream.ts';
+
+export interface LegacyDeps extends McpDeps {
+  readonly calls: Calls;
+}
+
+/** A session as a request names it. */
+export interface RequestSession {
+  readonly id: string;
+  readonly shows: Shows;
+}
+
+/** Begins a call and streams it. The client's disconnecting does not end the call. */
+export async function streamToolCall(
+  deps: LegacyDeps,
+  call: RouteCall,
+  session: RequestSession,
+  message: ToolCallMessage,
+): Promise<Reply> {
+  const name = { sessionId: session.id, id: message.id };
+  return inCallStream(deps, call, session.id, async (place) => {
+    const started = await begin(deps, call, session.shows, message, name);
+    const progressToken = message.params._meta?.progressToken;
+    const request = { id: message.id, at: Date.now(), ...(progressToken !== undefined && { progressToken }) };
+    return framesReply(deps, call, place, { session, started, request });
+  });
+}
+
+/** Continues the stream of a call after an event, on any pod. Undefined where the call is no longer stored. */
+export async function resumeToolCall(
+  deps: LegacyDeps,
+  call: RouteCall,
+  session: RequestSession,
+  { request, after }: StreamPosition,
+): Promise<Reply | undefined> {
+  const name = { sessionId: session.id, id: request.id };
+  const started = await deps.calls.find(userOf(call.caller), name);
+  if (started === undefined) return undefined;
+  return inCallStream(deps, call, session.id, (place) =>
+    framesReply(deps, call, place, { session, started, request, after }),
+  );
+}
+
+/** Begins a call and waits for its result, for a client that takes no stream: it can be shown urls by an error only. */
+export async function awaitToolCall(
+  deps: LegacyDeps,
+  call: RouteCall,
+  session: RequestSession,
+  message: ToolCallMessage,
+): Promise<Reply> {
+  const shows = { form: false, url: session.shows.url };
+  const started = await begin(deps, call, shows, message, { sessionId: session.id, id: message.id });
+  const options = { signal: call.signal, waitMs: deps.roundMs, onProgress: () => undefined };
+  for (let isRepeat = started.isRepeat; ; isRepeat = true) {
+    const round = await followRound(deps, { ...started, isRepeat }, options);
+    if (call.signal.aborted) throw podDraining();
+    if (round.type === 'open') continue;
+    if (round.type === 'gone') throw podDraining();
+    if (round.type === 'asks') return urlsReply(message, round.questions);
+    await deps.calls.release(started);
+    return json(200, resultMessage(message.id, round.result));
+  }
+}
+
+function urlsReply({ id }: ToolCallMessage, questions: readonly Elicitation[]): Reply {
+  const elicitations = questions
+    .filter(({ mode }) => mode === 'url')
+    .map((question) => elicitParamsOf(question, { namesUrl: true }));
+  const error = {
+    code: RPC.urlElicitationRequired,
+    message: 'Open these pages first, then call again.',
+    data: { elicitations },
+  };
+  return json(200, errorMessage(error, id));
+}
+
+async function begin(
+  { calls }: LegacyDeps,
+  call: RouteCall,
+  shows: Shows,
+  { params: { name, arguments: args } }: ToolCallMessage,
+  request: RequestName,
+): Promise<StartedCall> {
+  await call.admitted;
+  if (call.draining) throw podDraining();
+  const support = supportOf(shows);
+  return calls.begin({
+    signal: call.signal,
+    caller: userOf(call.caller),
+    name,
+    arguments: args,
+    support,
+    delivery: 'hold',
+    request,
+  });
+}
+
+function inCallStream(
+  { limits }: LegacyDeps,
+  { caller, signal }: RouteCall,
+  sessionId: string,
+  open: (place: StreamPlace) => Promise<Reply>,
+): Promise<Reply> {
+  return inStreamPlace(limits, { caller, signal }, { stream: `mcp/${sessionId}`, returns: false }, open);
+}
+
+interface StreamedCall {
+  readonly session: RequestSession;
+  readonly started: StartedCall;
+  readonly request: StreamRequest;
+  readonly after?: StreamPosition['after'];
+}
+
+async function framesReply(
+  deps: LegacyDeps,
+  { caller }: RouteCall,
+  { signal, release }: StreamPlace,
+  { session, started, request, after }: StreamedCall,
+): Promise<Reply> {
+  const { run, kind, isRepeat } = started;
+  const facts = isRepeat ? await readReplayFacts(deps, run, after) : undefined;
+  if (after !== undefined && facts?.detachment === undefined) {
+    release();
+    return errorReply(400, { code: RPC.transport, message: 'This stream is no longer stored.' });
+  }
+  const events = await followTurn(deps, run, { signal, facts, after });
+  const frames = callFrames(
+    deps,
+    {
+      caller,
+      request,
+      kind,
+      shows: session.shows,
+      isReplay: isRepeat,
+      progressMs: deps.progressMs,
+      onFetched: () => deps.calls.release(started),
+    },
+    events,
+  );
+  return {
+    type: 'events',
+    headers: SSE_HEADERS,
+    onExpiry: [],
+    events: released(frames, { signal, release }),
+  };
+}
+
+const SSE_HEADERS = { 'content-type': 'text/event-stream' };
+
+/** Releases the place when the stream ends. A stream that was interrupted is cut. */
+async function* released<Item>(
+  items: AsyncGenerator<Item, 'end' | 'cut'>,
+  { signal, release }: Pick<StreamPlace, 'signal' | 'release'>,
+): AsyncGenerator<Item, 'end' | 'cut'> {
+  try {
+    return yield* items;
+  } catch (error) {
+    if (signal.aborted) return 'cut';
+    throw error;
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,131 @@
+import {
+  type CallToolResult,
+  inputRequired,
+  ProtocolError,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import { admitAnswer } from '../../../http/limits.ts';
+import { userOf } from '../../../http/reply.ts';
+import type { RouteCall } from '../../../http/route.ts';
+import { podDraining } from '../../../turns/start.ts';
+import { type Calls, keyOfCall, type StartedCall } from '../calls.ts';
+import { showsOfEnvelope, supportOf } from '../capabilities.ts';
+import type { McpDeps } from '../deps.ts';
+import { RPC, rpcErrorOf } from '../json-rpc.ts';
+import { createProgress, type ProgressToken } from '../progress.ts';
+import { elicitParamsOf, recordAnswer } from '../questions.ts';
+import { type CallRound, followRound } from '../rounds.ts';
+import type { CallState, createCallState } from './state.ts';
+
+export interface ToolCallDeps extends McpDeps {
+  readonly calls: Calls;
+  readonly state: ReturnType<typeof createCallState>;
+}
+
+// More questions than a run has open at once.
+const ANSWERS_MAX = 50;
+
+interface ToolCallParams {
+  readonly name: string;
+  readonly arguments?: Record<string, unknown> | undefined;
+}
+
+/**
+ * One request of a tool call: the first one begins the call, a later one names it by `requestState` and may bring
+ * answers. Replies with the result, or with what the call asks (`input_required`). A client that closes its request
+ * cancels the call; a pod that drains does not.
+ */
+export async function answerToolCall(
+  deps: ToolCallDeps,
+  call: RouteCall,
+  params: ToolCallParams,
+  ctx: ServerContext,
+) {
+  const { signal } = ctx.mcpReq;
+  const at = ctx.mcpReq.requestState<CallState>()?.at ?? Date.now();
+  let started: StartedCall | undefined;
+  try {
+    started = await startedCall(deps, call, params, ctx);
+    const round = await followRound(deps, started, {
+      signal,
+      waitMs: deps.roundMs,
+      onProgress: progressSender(ctx, at),
+    });
+    signal.throwIfAborted();
+    return await resultOfRound(deps, { ...started, at }, round, ctx);
+  } catch (error) {
+    if (call.draining) throw protocolError(podDraining());
+    throw isParleyError(error) ? protocolError(error) : error;
+  } finally {
+    if (signal.aborted && !call.draining && started !== undefined) await deps.calls.stop(started);
+  }
+}
+
+async function startedCall(
+  deps: ToolCallDeps,
+  call: RouteCall,
+  { name, arguments: args = {} }: ToolCallParams,
+  ctx: ServerContext,
+): Promise<StartedCall> {
+  const caller = userOf(call.caller);
+  const named = { caller, name, arguments: args, signal: ctx.mcpReq.signal };
+  await call.admitted;
+  const resumed = ctx.mcpReq.requestState<CallState>();
+  if (resumed === undefined) {
+    if (call.draining) throw podDraining();
+    const support = supportOf(showsOfEnvelope(ctx.mcpReq.envelope));
+    return deps.calls.begin({ ...named, support, delivery: 'detach' });
+  }
+  const started = await deps.calls.resume(named, resumed.call);
+  const { conversationId } = started.run;
+  // What does not fit stays open, and is asked again.
+  const answers = Object.entries(ctx.mcpReq.inputResponses ?? {}).slice(0, ANSWERS_MAX);
+  for (const [id, result] of answers) {
+    const admitted = admitAnswer(deps.limits, call, id);
+    await recordAnswer(deps.engine, { caller, id, result, conversationId, admitted });
+  }
+  return started;
+}
+
+async function resultOfRound(
+  { calls, state }: ToolCallDeps,
+  call: StartedCall & Pick<CallState, 'at'>,
+  round: CallRound,
+  ctx: ServerContext,
+) {
+  if (round.type === 'result') {
+    await calls.release(call);
+    // The result is the tool's; the SDK checks its form.
+    return round.result as CallToolResult;
+  }
+  if (round.type === 'gone') throw new ProtocolError(RPC.invalidParams, 'Invalid or expired requestState');
+  const questions = round.type === 'asks' ? round.questions : [];
+  const requestState = await state.mint({ call: keyOfCall(call.run), at: call.at }, questions, ctx);
+  if (questions.length === 0) return inputRequired({ requestState });
+  return inputRequired({ inputRequests: Object.fromEntries(questions.map(inputRequestOf)), requestState });
+}
+
+type InputRequests = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
+
+function inputRequestOf(question: Elicitation): [string, InputRequests[string]] {
+  const params = elicitParamsOf(question, { namesUrl: false });
+  return [question.elicitationId, { method: 'elicitation/create', params } as InputRequests[string]];
+}
+
+/** Sends progress where the client asked for it. */
+function progressSender(ctx: ServerContext, at: number): (message: string) => void {
+  const token = isRecord(ctx.mcpReq._meta) ? ctx.mcpReq._meta.progressToken : undefined;
+  const progress = createProgress(token as ProgressToken | undefined, at);
+  return (message) => {
+    const next = progress.next(message);
+    if (next !== undefined) ctx.mcpReq.notify(next).catch(() => undefined);
+  };
+}
+
+function protocolError(error: unknown): ProtocolError {
+  const { code, message, data } = rpcErrorOf(error);
+  return new ProtocolError(code, message, data);
+}

@@ -1,0 +1,54 @@
+import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/server';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import { inStreamPlace } from '../../../http/limits.ts';
+import { userOf } from '../../../http/reply.ts';
+import type { Reply, RouteCall } from '../../../http/route.ts';
+import { principalOf } from '../../../turns/principal.ts';
+import { type Calls, callDigest } from '../calls.ts';
+import type { McpDeps } from '../deps.ts';
+import { createMcpServer } from '../server.ts';
+import { replyOf, webRequestOf } from '../web.ts';
+import { answerToolCall } from './call.ts';
+import { createCallState } from './state.ts';
+
+/** Serves requests of revision 2026-07-28, each by itself: any pod serves any of them. */
+export function createModernServing(deps: McpDeps, calls: Calls) {
+  const serverOf = ({ authInfo }: McpRequestContext) => {
+    const call = authInfo?.extra?.call as RouteCall;
+    const caller = userOf(call.caller);
+    const { name, args } = toolCallOf(call.body);
+    const state = createCallState(deps.stateKey, principalOf(caller), callDigest(name, args));
+    const server = createMcpServer(deps, caller, { requestState: { verify: state.verify } });
+    server.setRequestHandler('tools/call', (request, ctx) =>
+      answerToolCall({ ...deps, calls, state }, call, request.params, ctx),
+    );
+    return server;
+  };
+  const handler = createMcpHandler(serverOf, { legacy: 'reject', onerror: () => undefined });
+
+  return async (call: RouteCall): Promise<Reply> => {
+    const { caller, signal, body } = call;
+    const serve = (served: AbortSignal) =>
+      handler.fetch(webRequestOf(call.head, served), {
+        parsedBody: body,
+        authInfo: { token: '', clientId: '', scopes: [], extra: { call } },
+      });
+    if (!isLong(body)) return replyOf(await serve(signal));
+    const reader = { stream: 'mcp', returns: false };
+    return inStreamPlace(deps.limits, { caller, signal }, reader, async (place) => {
+      const reply = await replyOf(await serve(place.signal));
+      if (reply.type !== 'pieces') place.release();
+      return reply;
+    });
+  };
+}
+
+/** True for requests that may take as long as a person thinks. */
+function isLong(body: unknown): boolean {
+  return isRecord(body) && (body.method === 'tools/call' || body.method === 'subscriptions/listen');
+}
+
+function toolCallOf(body: unknown): { readonly name: string; readonly args: unknown } {
+  const params = isRecord(body) && isRecord(body.params) ? body.params : {};
+  return { name: String(params.name), args: params.arguments ?? {} };
+}

@@ -1,0 +1,43 @@
+import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Owner } from '@parley/shared/domain/ids';
+
+/** What `requestState` names: a call of its caller. It holds no secret; the client can read it. */
+export interface CallState {
+  readonly call: string;
+  /** When the call began, in ms since 1970. */
+  readonly at: number;
+  /** When it is no longer accepted, in seconds since 1970. */
+  readonly until: number;
+}
+
+// Longer than any question stays open.
+const CODEC_SECONDS = 8 * 86_400;
+const SECONDS_MIN = 600;
+const MARGIN_SECONDS = 60;
+
+/** Signs the state of one person's call of one tool with certain arguments; no other call may use it. */
+export function createCallState(key: Uint8Array, { tenant, userId }: Owner, digest: string) {
+  const bind = () => JSON.stringify([tenant, userId, 'tools/call', digest]);
+  const codec = createRequestStateCodec<CallState>({ key, ttlSeconds: CODEC_SECONDS, bind });
+  return {
+    /** The state, for as long as one of the questions can be answered. */
+    mint: (call: Omit<CallState, 'until'>, questions: readonly Elicitation[], ctx: ServerContext) =>
+      codec.mint({ ...call, until: endOf(questions) }, ctx),
+    /** Throws for a state that was changed, has expired or belongs to another caller or call. */
+    async verify(state: string, ctx: ServerContext): Promise<CallState> {
+      const verified = await codec.verify(state, ctx);
+      if (verified.until < secondsNow()) throw new Error('expired');
+      return verified;
+    },
+  };
+}
+
+function endOf(questions: readonly Elicitation[]): number {
+  const ends = questions.map(({ expiresAt }) => Math.ceil(Date.parse(expiresAt) / 1000) + MARGIN_SECONDS);
+  return Math.max(secondsNow() + SECONDS_MIN, ...ends);
+}
+
+function secondsNow(): number {
+  return Math.floor(Date.now() / 1000);
+}

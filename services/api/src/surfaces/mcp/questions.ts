@@ -1,0 +1,78 @@
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
+import { ACTIONS } from '@parley/shared/domain/elicitations/status';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import type { Engine } from '@parley/shared/elicitations/engine';
+
+/** The surface that an answer through MCP is recorded with. */
+export const MCP_SURFACE = 'mcp';
+
+/** A question as `elicitation/create`. Its url names the elicitation by the id that its completion names later. */
+export function elicitParamsOf(
+  { elicitationId, mode, message, description, requestedSchema, url }: Elicitation,
+  options: { readonly namesUrl: boolean },
+): Record<string, unknown> {
+  const text = description === undefined ? message : `${message}\n\n${description}`;
+  return mode === 'url'
+    ? { mode, message: text, url, ...(options.namesUrl && { elicitationId }) }
+    : { mode, message: text, requestedSchema };
+}
+
+/** How an answer was received. `refused`: it does not fit the form, which stays open. */
+export type Received =
+  | { readonly type: 'recorded' | 'ignored' }
+  | { readonly type: 'refused'; readonly error: unknown };
+
+export interface McpAnswer {
+  readonly caller: Caller & { readonly kind: 'user' };
+  readonly id: string;
+  /** The `ElicitResult` as the client sent it; undefined for an error in its place. */
+  readonly result: unknown;
+  /** The conversation to which the question must belong, where it is known. */
+  readonly conversationId?: string;
+  readonly admitted?: Promise<void>;
+}
+
+/**
+ * Records an answer. Unknown questions and those that have ended are ignored: a client cannot know that another place
+ * was faster. An error of the client counts as a dismissal. Throws `unavailable` and `rate_limited`.
+ */
+export async function recordAnswer(
+  engine: Pick<Engine, 'answer' | 'read'>,
+  answer: McpAnswer,
+): Promise<Received> {
+  const { caller, id, conversationId, admitted } = answer;
+  if (bucketOfElicitationId(id) === undefined) return { type: 'ignored' };
+  try {
+    const { row } = await engine.read(caller, id);
+    const response = responseOf(answer.result, row.definition.mode === 'form');
+    await engine.answer({
+      caller,
+      id,
+      response,
+      surface: MCP_SURFACE,
+      ...(conversationId !== undefined && { conversationId }),
+      ...(admitted !== undefined && { admitted }),
+    });
+    return { type: 'recorded' };
+  } catch (error) {
+    if (!isParleyError(error)) throw error;
+    if (error.code === 'invalid_answer' || error.code === 'invalid_request')
+      return { type: 'refused', error };
+    if (IGNORED.has(error.code)) return { type: 'ignored' };
+    throw error;
+  }
+}
+
+const IGNORED: ReadonlySet<string> = new Set(['not_found', 'already_settled', 'expired']);
+
+/** Content is taken with an accepted form only; clients send it elsewhere, too. */
+function responseOf(result: unknown, isForm: boolean): ResponseInput {
+  const action = isRecord(result) ? ACTIONS.find((known) => known === result.action) : undefined;
+  if (action === undefined || !isRecord(result)) return { action: 'cancel' };
+  const takesContent = action === 'accept' && isForm && isRecord(result.content);
+  return { action, ...(takesContent && { content: result.content as Record<string, unknown> }) };
+}

@@ -1,0 +1,108 @@
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import type { WholeResult } from '../../turns/call-result.ts';
+import { type FollowedEvent, followTurn } from '../../turns/follow.ts';
+import { readReplayFacts } from '../../turns/replay.ts';
+import type { StartedCall } from './calls.ts';
+import type { McpDeps } from './deps.ts';
+import { type CallKind, createCallOutput } from './outcome.ts';
+import { progressMessage, WAITING, WORKING } from './progress.ts';
+import { TICK, withTicks } from './ticks.ts';
+
+/** What one request learns of its call. */
+export type CallRound =
+  | { readonly type: 'result'; readonly result: WholeResult }
+  /** The person is asked; each question was not acted on yet. */
+  | { readonly type: 'asks'; readonly questions: readonly Elicitation[] }
+  /** Neither, in the time of the request. */
+  | { readonly type: 'open' }
+  /** Nothing of the call is stored any more. */
+  | { readonly type: 'gone' };
+
+export interface RoundOptions {
+  readonly signal: AbortSignal;
+  /** How long the request waits, in ms. */
+  readonly waitMs: number;
+  /** Called when something happened, and regularly in between. */
+  readonly onProgress: (message: string) => void;
+}
+
+// A run with several open questions asks them within this time. One that is detached says when it has asked all.
+const QUIET_MS = 300;
+// While earlier events are read.
+const READING_MS = 3_000;
+
+/** Follows a call until it has a result or asks its person, for at most `waitMs`. */
+export async function followRound(
+  deps: Pick<McpDeps, 'engine' | 'turns' | 'progressMs'>,
+  { run, kind, isRepeat }: StartedCall,
+  { signal, waitMs, onProgress }: RoundOptions,
+): Promise<CallRound> {
+  const endsAt = performance.now() + waitMs;
+  const facts = isRepeat ? await readReplayFacts(deps, run) : undefined;
+  if (isRepeat && facts?.detachment === undefined) return { type: 'gone' };
+  const leaving = new AbortController();
+  const following = AbortSignal.any([signal, leaving.signal]);
+  const round = createRound(kind, facts?.detachment?.until);
+  const tickMs = () => {
+    const pauseMs = round.pauseMs() ?? deps.progressMs;
+    return Math.max(1, Math.min(pauseMs, endsAt - performance.now()));
+  };
+  try {
+    const events = await followTurn(deps, run, { signal: following, facts });
+    for await (const event of withTicks(events, tickMs)) {
+      const end = event === TICK ? round.asked() : round.take(event);
+      if (end !== undefined) return end;
+      const message = event === TICK ? round.state() : progressMessage(event);
+      if (message !== undefined) onProgress(message);
+      if (performance.now() >= endsAt) break;
+    }
+    return round.asked() ?? { type: 'open' };
+  } finally {
+    leaving.abort();
+  }
+}
+
+/** The state of a call as its events go by. `until` is the last event that was there when its reader came. */
+function createRound(kind: CallKind, until: FeedPosition | undefined) {
+  const output = createCallOutput(kind);
+  const open = new Map<string, Elicitation>();
+  let hasRead = until === undefined;
+  const pending = () => [...open.values()].filter(({ status }) => status === 'pending');
+
+  function asked(): CallRound | undefined {
+    const questions = pending();
+    return questions.length === 0 ? undefined : { type: 'asks', questions };
+  }
+
+  function take(event: FollowedEvent): CallRound | undefined {
+    if ('id' in event && until !== undefined) hasRead ||= isAtLeast(parseFeedPosition(event.id), until);
+    const result = output.take(event);
+    if (event.type === 'lost') open.clear();
+    if (event.type === 'question') {
+      const { elicitation } = event;
+      if (event.change === 'elicitation-resolved') open.delete(elicitation.elicitationId);
+      else open.set(elicitation.elicitationId, elicitation);
+    }
+    if (result !== undefined) return { type: 'result', result };
+    return waits(event) ? asked() : undefined;
+  }
+
+  return {
+    take,
+    asked,
+    state: () => (open.size > 0 ? WAITING : WORKING),
+    /** How long the questions so far may be incomplete; undefined while there are none. */
+    pauseMs: () => (pending().length === 0 ? undefined : hasRead ? QUIET_MS : READING_MS),
+  };
+}
+
+/** True at the event after which all of the turn waits for its person. */
+function waits(event: FollowedEvent): boolean {
+  if ('isWaiting' in event && event.isWaiting) return true;
+  return event.type === 'turn' && event.event.type === 'turn-detached';
+}
+
+function isAtLeast(position: FeedPosition | undefined, until: FeedPosition): boolean {
+  return position !== undefined && (position.epoch !== until.epoch || position.seq >= until.seq);
+}

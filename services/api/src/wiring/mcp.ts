@@ -1,0 +1,48 @@
+import { hkdfSync, randomBytes } from 'node:crypto';
+import type { Env } from '@parley/shared/runtime/env';
+import type { Surface } from '../http/route.ts';
+import { MCP_PATH } from '../surfaces/mcp/metadata.ts';
+import { mcpRoutes } from '../surfaces/mcp/routes.ts';
+import type { Turns } from '../turns/turns.ts';
+import { createAuthentication } from './authentication.ts';
+import type { PodParts } from './pod-parts.ts';
+
+// Clients end a request after 60 s.
+const ROUND_MS = 50_000;
+const PROGRESS_MS = 10_000;
+const KEY_BYTES = 32;
+
+/** Builds the MCP endpoint. */
+export function wireMcp({ env, version, backend, engine, limits, log }: PodParts, turns: Turns): Surface {
+  const url = env.PARLEY_MCP_URL ?? (env.PARLEY_PUBLIC_URL && new URL(MCP_PATH, env.PARLEY_PUBLIC_URL).href);
+  const issuer = env.PARLEY_JWT_ISSUER;
+  return mcpRoutes({
+    engine,
+    limits,
+    turns,
+    version,
+    records: backend.ownerRecords,
+    authenticate: createAuthentication(env, env.PARLEY_MCP_AUDIENCE),
+    resource: { ...(url !== undefined && { url }), ...(issuer !== undefined && { issuer }) },
+    origins: originsOf(env, url),
+    stateKey: stateKeyOf(env),
+    sessionMs: env.PARLEY_MCP_SESSION_SECONDS * 1000,
+    callMs: env.PARLEY_RETENTION_SECONDS * 1000,
+    roundMs: ROUND_MS,
+    progressMs: PROGRESS_MS,
+    onFault: (error) => log.error({ err: error }, 'MCP request failed unexpectedly'),
+  });
+}
+
+/** The pages that may call: the listed ones, the deployment's own, and in development those of this machine. */
+function originsOf(env: Env, url: string | undefined): ReadonlySet<string> {
+  const own = [url, env.PARLEY_PUBLIC_URL].flatMap((one) => (one === undefined ? [] : [new URL(one).origin]));
+  const local = env.NODE_ENV === 'production' ? [] : ['loopback'];
+  return new Set([...env.PARLEY_CORS_ORIGINS, ...own, ...local].map((origin) => origin.toLowerCase()));
+}
+
+function stateKeyOf(env: Env): Uint8Array {
+  const secret = env.PARLEY_MCP_SECRET ?? env.PARLEY_JWT_SECRET ?? env.PARLEY_VAULT_KEYS[0];
+  if (secret === undefined) return randomBytes(KEY_BYTES);
+  return new Uint8Array(hkdfSync('sha256', secret, '', 'parley mcp request state', KEY_BYTES));
+}

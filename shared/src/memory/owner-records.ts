@@ -1,0 +1,46 @@
+import type { Owner } from '../domain/ids.ts';
+import type { OwnerRecords } from '../ports/owner-records.ts';
+import { createExpiringMap } from './expiring-map.ts';
+import type { MemoryFence } from './fence.ts';
+import { ownerKey } from './owner-key.ts';
+
+interface OwnedValue {
+  readonly key: string;
+  readonly owner: string;
+  readonly value: string;
+  readonly until: number;
+}
+
+/** Records of owners in one process. */
+export function createMemoryOwnerRecords(fence: Pick<MemoryFence, 'check'>): OwnerRecords {
+  const held = createExpiringMap<OwnedValue>();
+  const keyOf = (owner: Owner, name: string) => JSON.stringify([ownerKey(owner), name]);
+
+  return {
+    async putIfAbsent(owner, name, value, ttlMs) {
+      fence.check(owner);
+      const key = keyOf(owner, name);
+      const found = held.get(key);
+      if (found !== undefined) return found.value;
+      const until = Date.now() + ttlMs;
+      held.set(key, { key, owner: ownerKey(owner), value, until }, until);
+      return value;
+    },
+    async read(owner, name, renewMs) {
+      const found = held.get(keyOf(owner, name));
+      if (found === undefined) return undefined;
+      const until = Math.max(found.until, Date.now() + (renewMs ?? 0));
+      if (until > found.until) held.set(found.key, { ...found, until }, until);
+      return found.value;
+    },
+    async remove(owner, name, value) {
+      const found = held.get(keyOf(owner, name));
+      if (found === undefined || (value !== undefined && found.value !== value)) return false;
+      held.delete(found.key);
+      return true;
+    },
+    async removeAll(owner) {
+      for (const { key, owner: of } of held.values()) if (of === ownerKey(owner)) held.delete(key);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+import type { Owner } from '../domain/ids.ts';
+
+/**
+ * Small records of one owner that a surface needs on every pod, such as the sessions of a protocol. Each has a name of
+ * its own and expires. A name is found under its owner only. Every call throws `unavailable`.
+ */
+export interface OwnerRecords {
+  /**
+   * Stores `value` under `name` for `ttlMs` unless there is a record, and returns the stored value. An existing record
+   * keeps its value and its time. Refused with `user_erased` after an erasure of the owner.
+   */
+  putIfAbsent(owner: Owner, name: string, value: string, ttlMs: number): Promise<string>;
+  /** The value; undefined without a record. With `renewMs`, the record is kept for at least that long from now. */
+  read(owner: Owner, name: string, renewMs?: number): Promise<string | undefined>;
+  /** Removes a record, with `value` only if it has that value. True when a record was removed. */
+  remove(owner: Owner, name: string, value?: string): Promise<boolean>;
+  /** Removes all records of an owner. */
+  removeAll(owner: Owner): Promise<void>;
+}

@@ -1,0 +1,16 @@
+-- requires: client/clock
+-- Stores a record of an owner for `life` ms unless there is one, and lists it with the owner's records.
+-- record: string. names: zset of the owner's records by the time (ms) at which each expires. fence: exists after an
+-- erasure of the owner.
+-- Returns {the stored value}; {false, ms} while the fence stays for that long.
+local record, names, fence = KEYS[1], KEYS[2], KEYS[3]
+local name, value, life = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local fencedFor = redis.call('PTTL', fence)
+if fencedFor > 0 then return { false, fencedFor } end
+local found = redis.call('SET', record, value, 'NX', 'GET', 'PX', life)
+if found then return { found } end
+local now = readClock()
+redis.call('ZREMRANGEBYSCORE', names, '-inf', now)
+redis.call('ZADD', names, now + life, name)
+if redis.call('PTTL', names) < life then redis.call('PEXPIRE', names, life) end
+return { value }

@@ -1,0 +1,57 @@
+import type { Owner } from '../../domain/ids.ts';
+import { userErased } from '../../ports/erasure.ts';
+import type { OwnerRecords } from '../../ports/owner-records.ts';
+import type { Commands } from '../client/connect.ts';
+import { fenceKey, ownedBy } from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+
+const PAGE = 100;
+
+/** String: one record of an owner. */
+export function recordKey(owner: Owner, name: string): string {
+  return ownedBy(owner, 'record', `/${encodeURIComponent(name)}`);
+}
+
+/** Sorted set: the names of an owner's records, by the time (ms) at which each expires. */
+export function recordsKey(owner: Owner): string {
+  return ownedBy(owner, 'records');
+}
+
+/** Records of owners as strings that expire, in the slots of their owners. */
+export function createRedisOwnerRecords(redis: Commands, onError?: (error: unknown) => void): OwnerRecords {
+  const put = loadScript(redis, 'records/put', onError);
+  const renew = loadScript(redis, 'records/renew', onError);
+  const remove = loadScript(redis, 'records/remove', onError);
+  const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
+  const keysOf = (owner: Owner, name: string) => [recordKey(owner, name), recordsKey(owner)];
+
+  return {
+    async putIfAbsent(owner, name, value, ttlMs) {
+      const keys = [...keysOf(owner, name), fenceKey(owner)];
+      const [stored, fencedForMs] = (await put(keys, [name, value, ttlMs])) as [string | null, number?];
+      if (stored === null) throw userErased(fencedForMs ?? 0);
+      return stored;
+    },
+    async read(owner, name, renewMs) {
+      const value =
+        renewMs === undefined
+          ? await guarded(() => redis.get(recordKey(owner, name)))
+          : await renew(keysOf(owner, name), [name, renewMs]);
+      return typeof value === 'string' ? value : undefined;
+    },
+    async remove(owner, name, value) {
+      const args = value === undefined ? [name] : [name, value];
+      return (await remove(keysOf(owner, name), args)) === 1;
+    },
+    async removeAll(owner) {
+      for (;;) {
+        const names = await guarded(() => redis.zrange(recordsKey(owner), '0', `${PAGE - 1}`));
+        if (names.length === 0) return;
+        // The records before the list: what an interruption leaves behind is still listed.
+        await guarded(() => redis.unlink(...names.map((name) => recordKey(owner, name))));
+        await guarded(() => redis.zrem(recordsKey(owner), ...names));
+      }
+    },
+  };
+}

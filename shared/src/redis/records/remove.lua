@@ -1,0 +1,7 @@
+-- Removes a record of an owner; with a value, only if the record has it. Keys as in records/put.lua.
+-- Returns 1 when a record was removed.
+local record, names = KEYS[1], KEYS[2]
+local name, value = ARGV[1], ARGV[2]
+if value and redis.call('GET', record) ~= value then return 0 end
+redis.call('ZREM', names, name)
+return redis.call('DEL', record)

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Contract } from '../support/contract.ts';
+import { RUN } from '../support/questions.ts';
+
+const HOUR_MS = 3_600_000;
+const SHORT_MS = 120;
+
+/** Records of owners: stored once, found on every pod, and gone with their time. */
+export function ownerRecordContract(contract: Contract): void {
+  const newOwner = () => ({ tenant: `tenant-${RUN}`, userId: `owner/ü ${randomUUID()}` });
+
+  describe('records of owners', () => {
+    it('keeps the first value of a name, for its owner only, and shows it on every pod', async () => {
+      const { backend, second } = contract.pods;
+      const [owner, other] = [newOwner(), newOwner()];
+      expect(await backend.ownerRecords.putIfAbsent(owner, 'a name', 'first', HOUR_MS)).toBe('first');
+      expect(await second.ownerRecords.putIfAbsent(owner, 'a name', 'second', HOUR_MS)).toBe('first');
+      expect(await second.ownerRecords.read(owner, 'a name')).toBe('first');
+      expect(await second.ownerRecords.read(other, 'a name')).toBeUndefined();
+      expect(await second.ownerRecords.read(owner, 'another name', HOUR_MS)).toBeUndefined();
+    });
+
+    it('removes a record, or only the one with that value', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      await backend.ownerRecords.putIfAbsent(owner, 'a', 'first', HOUR_MS);
+      expect(await second.ownerRecords.remove(owner, 'a', 'other')).toBe(false);
+      expect(await second.ownerRecords.remove(owner, 'a', 'first')).toBe(true);
+      expect(await second.ownerRecords.remove(owner, 'a')).toBe(false);
+      expect(await backend.ownerRecords.putIfAbsent(owner, 'a', 'second', HOUR_MS)).toBe('second');
+      expect(await second.ownerRecords.remove(owner, 'a')).toBe(true);
+      expect(await backend.ownerRecords.read(owner, 'a')).toBeUndefined();
+    });
+
+    it('removes all records of one owner and of no other', async () => {
+      const { backend, second } = contract.pods;
+      const [owner, other] = [newOwner(), newOwner()];
+      for (const one of [owner, other])
+        for (const name of ['a', 'b']) await backend.ownerRecords.putIfAbsent(one, name, 'kept', HOUR_MS);
+      await second.ownerRecords.removeAll(owner);
+      expect(await backend.ownerRecords.read(owner, 'a')).toBeUndefined();
+      expect(await backend.ownerRecords.read(owner, 'b')).toBeUndefined();
+      expect(await backend.ownerRecords.read(other, 'b')).toBe('kept');
+    });
+
+    contract.itOverTime('forgets a record with its time, unless a read renews it', async () => {
+      const { ownerRecords } = contract.pods.backend;
+      const owner = newOwner();
+      await ownerRecords.putIfAbsent(owner, 'short', 'value', SHORT_MS);
+      await ownerRecords.putIfAbsent(owner, 'renewed', 'value', SHORT_MS);
+      expect(await ownerRecords.read(owner, 'renewed', HOUR_MS)).toBe('value');
+      await expect.poll(() => ownerRecords.read(owner, 'short')).toBeUndefined();
+      expect(await ownerRecords.read(owner, 'renewed')).toBe('value');
+      expect(await ownerRecords.putIfAbsent(owner, 'short', 'again', SHORT_MS)).toBe('again');
+    });
+  });
+}
