@@ -19,6 +19,7 @@ const SURFACES = [
   'chat',
   'connect',
   'answer-link',
+  'answer-page',
   'mcp',
   'a2a',
   'acp',

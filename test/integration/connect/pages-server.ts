@@ -41,7 +41,7 @@ export function createPages(
   const links = createAnswerLinks(deps.store);
   const surfaces = [
     answerLinkRoutes({ engine, pages: { publicUrl, links }, onEvent }),
-    answerPageRoutes({ ...deps, links }),
+    answerPageRoutes({ ...deps, links, connect: deps }),
     connectRoutes(deps),
     accountRoutes(deps),
   ];

@@ -19,6 +19,7 @@ const ID = 'el_1f3kq7w2m9t8xv5b4n6c0z';
 const proceed = { action: `/auth/connect/${ID}/start`, csrf: 'proceed-token' };
 const decline = { action: `/auth/connect/${ID}/decline`, csrf: 'decline-token' };
 const signIn = { action: `/auth/connect/${ID}/sign-in`, csrf: 'sign-in-token' };
+const enter = { action: `/auth/answer/${ID}/open`, csrf: 'open-token' };
 const signOut = { action: '/auth/accounts/sign-out', csrf: 'sign-out-token' };
 const retry = `/auth/connect/${ID}`;
 const requestId = 'req_7Qk2mZr9';
@@ -137,7 +138,10 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
     url: 'https://issues.example.com/authorize?client_id=parley&state=abc&scope=issues%3Aread',
     origin: 'https://issues.example.com',
   },
-  'answer-entry': { page: 'answer-entry', enter: { action: `/auth/answer/${ID}/open`, csrf: 'open-token' } },
+  'answer-entry': { page: 'answer-entry', enter },
+  'answer-entry-sign-in': { page: 'answer-entry', enter, signInPath: `/auth/answer/${ID}?sign-in` },
+  'answer-sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation', leadsTo: 'answer' },
+  'answer-mismatch': { page: 'mismatch', about: 'answer', signOut },
   answered: { page: 'answered' },
   'answer-spent': { page: 'answer-spent' },
   waiting: { page: 'waiting', again: `/auth/connect/${ID}/wait` },
@@ -242,6 +246,7 @@ export const ANSWER_SAMPLES: Readonly<Record<string, AnswerView>> = {
     })),
   },
   'answer-short': { ...plainAnswer, asking: { message: 'May I book it?' }, fields: fields.slice(8, 9) },
+  'answer-owner': { ...answerForm, person: 'ada@example.com', fields: fields.slice(6, 10) },
   'answer-address': { ...plainAnswer, fields: [], origin: 'https://pay.example.com', leftMs: 50_000 },
 };
 
@@ -262,6 +267,7 @@ export function filledAnswer(view: AnswerView, text: string): AnswerView {
     asking: { agent: text, message: text },
     title: text,
     description: text,
+    ...(view.person !== undefined && { person: text }),
     fields: view.fields.map((field) => ({
       ...field,
       name: text,

@@ -42,8 +42,8 @@ function unescaped(markup: string): string {
 
 // Neither text nor free: names of pages and choices, and what must be a path, a URL or an origin.
 const NOT_TEXT = new Set([
-  ...['page', 'reason', 'fault', 'state', 'revoked', 'leadsTo'],
-  ...['action', 'again', 'retry', 'disconnect', 'url', 'tell'],
+  ...['page', 'reason', 'fault', 'state', 'revoked', 'leadsTo', 'about'],
+  ...['action', 'again', 'retry', 'disconnect', 'signInPath', 'url', 'tell'],
 ]);
 
 /** The view with `text` in every place that external text can reach. */

@@ -40,8 +40,10 @@ describe('docs/connect.md', () => {
     [...text.matchAll(pattern)].map(([, method, path]) => `${method} ${path}`).sort();
 
   it('lists the routes of the hosted pages, and no others', () => {
-    const routes = read('services/api/src/surfaces/connect/routes.ts');
-    const served = methodAndPath(routes, /method: '(GET|POST)', path: '([^']+)'/g);
+    const routes = ['routes.ts', 'answer/page-routes.ts']
+      .map((file) => read(`services/api/src/surfaces/connect/${file}`))
+      .join('\n');
+    const served = methodAndPath(routes, /method: '(GET|POST)',\s+path: '([^']+)'/g);
     expect(served.length).toBeGreaterThan(0);
     expect(methodAndPath(read('docs/connect.md'), /^\| `(GET|POST) (\/auth[^`]*)` \|/gm)).toEqual(served);
   });

@@ -11,6 +11,8 @@ import { createMcpOffering } from '../agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../agents/tools/named-tools.ts';
 import { createToolbox } from '../agents/tools/toolbox.ts';
 import type { Surface } from '../http/route.ts';
+import { hasAnswerPage } from '../surfaces/connect/answer/page-routes.ts';
+import type { ConnectDeps } from '../surfaces/connect/routes.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createTurns, type Turns } from '../turns/turns.ts';
 import { wireConnect } from './connect.ts';
@@ -34,6 +36,7 @@ export interface WiredAgents {
   /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
   readonly connect?: {
     readonly surfaces: readonly Surface[];
+    readonly pages: ConnectDeps;
     readonly hasConnectPage: HasConnectPage;
     readonly disconnectAll: (owner: Owner) => Promise<number>;
   };
@@ -88,7 +91,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     runQueue: backend.runQueue,
     delegates: env.PARLEY_DELEGATES,
     holdMs: env.PARLEY_HOLD_SECONDS * 1000,
-    hasAnswerPage: connect?.hasAnswerPage === true,
+    hasAnswerPage: connect !== undefined && hasAnswerPage(connect.pages),
     agents: createAgents({ loaded, toolsOf, named }),
     offering: createMcpOffering({ config: loaded.config, named }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
@@ -101,6 +104,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     ...(connect !== undefined && {
       connect: {
         surfaces: connect.surfaces,
+        pages: connect.pages,
         hasConnectPage: connect.hasPage,
         disconnectAll: connect.disconnectAll,
       },

@@ -2,11 +2,15 @@ import type { Surface } from '../http/route.ts';
 import { answerLinkRoutes } from '../surfaces/connect/answer/link-routes.ts';
 import { createAnswerLinks } from '../surfaces/connect/answer/links.ts';
 import { answerPageRoutes } from '../surfaces/connect/answer/page-routes.ts';
+import type { ConnectDeps } from '../surfaces/connect/routes.ts';
 import { createConnectLog } from './connect-log.ts';
 import type { PodParts } from './pod-parts.ts';
 
-/** Builds the answer links and their pages. Without PARLEY_PUBLIC_URL there are only the calls, which say what is missing. */
-export function wireAnswerPages(parts: PodParts): readonly Surface[] {
+/**
+ * Builds the answer links and the answer pages, on which owners sign in where there are connect pages. Without
+ * PARLEY_PUBLIC_URL there are only the calls, which say what is missing.
+ */
+export function wireAnswerPages(parts: PodParts, connect: ConnectDeps | undefined): readonly Surface[] {
   const { env, backend, engine, limits, log, metrics } = parts;
   const onEvent = createConnectLog({ log, metrics });
   const publicUrl = env.PARLEY_PUBLIC_URL;
@@ -25,6 +29,7 @@ export function wireAnswerPages(parts: PodParts): readonly Surface[] {
     failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
     postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
     onEvent,
+    ...(connect !== undefined && { connect }),
   });
   return [answerLinkRoutes({ engine, pages: { publicUrl, links }, onEvent }), pages];
 }

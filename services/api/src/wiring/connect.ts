@@ -36,8 +36,8 @@ export interface WiredConnect {
   readonly secrets: Secrets;
   readonly surfaces: readonly Surface[];
   readonly hasPage: HasConnectPage;
-  /** True when owners can sign in on the hosted answer page. */
-  readonly hasAnswerPage: boolean;
+  /** For the answer page, on which owners sign in by the same rules. */
+  readonly pages: ConnectDeps;
   readonly disconnectAll: (owner: Owner) => Promise<number>;
   readonly close: () => Promise<void>;
 }
@@ -116,7 +116,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
       takenMs: SECRET_MS,
     }),
     surfaces: [connectRoutes(pages), accountRoutes(pages)],
-    hasAnswerPage: false,
+    pages,
     hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',
     disconnectAll: (owner) => disconnectAll({ store: backend.vault, vault, targets, onEvent }, owner),
     close: stopSweeping,

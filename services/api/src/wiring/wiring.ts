@@ -229,7 +229,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
     ...(turns === undefined ? [] : [wireMcp(parts, turns)]),
     // Before the connect pages, which answer for the rest of /auth.
-    ...wireAnswerPages(parts),
+    ...wireAnswerPages(parts, pages?.pages),
     ...(pages === undefined ? [] : pages.surfaces),
   ];
 }

@@ -8,9 +8,27 @@ export function connectPath(elicitationId: string): string {
 /** The path of the page on which people see their accounts. */
 export const ACCOUNTS_PATH = '/auth/accounts';
 
-/** The page that a sign-in leads to: that of a question, or without one the accounts. */
-export function pathAfterSignIn(elicitationId: string): string {
-  return elicitationId === '' ? ACCOUNTS_PATH : connectPath(elicitationId);
+/** The path of the page on which a question is answered. */
+export function answerPath(elicitationId: string): string {
+  return `/auth/answer/${elicitationId}`;
+}
+
+/** A page for a signed-in person: about one question, or about their accounts. A sign-in leads back to it. */
+export type OwnPage =
+  | { readonly about: 'connect' | 'answer'; readonly elicitationId: string }
+  | { readonly about: 'accounts' };
+
+export const ACCOUNTS_PAGE: OwnPage = { about: 'accounts' };
+
+export function pathOf(page: OwnPage): string {
+  switch (page.about) {
+    case 'connect':
+      return connectPath(page.elicitationId);
+    case 'answer':
+      return answerPath(page.elicitationId);
+    case 'accounts':
+      return ACCOUNTS_PATH;
+  }
 }
 
 /** True for a question that is asked on our connect page. Its asker's own page may be completed by the server as well. */

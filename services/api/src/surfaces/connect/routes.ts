@@ -13,7 +13,7 @@ import { missingPage, type PageRoute, pageRoute, withRequestId } from './handler
 import { type ConnectDeps, createParts, type Parts } from './handlers/parts.ts';
 import { programReply } from './handlers/reply.ts';
 import { showAlias, showConnect } from './handlers/show.ts';
-import { signedIn, signIn, signOut } from './handlers/sign-in.ts';
+import { signedIn, signInToAccounts, signInToConnect, signOut } from './handlers/sign-in.ts';
 import { waiting } from './handlers/waiting.ts';
 import { refusalOf, verifierOf, webhook } from './handlers/webhook.ts';
 
@@ -25,7 +25,7 @@ const WEBHOOK_BYTES_MAX = 256 * 1024;
 const PAGES: readonly PageRoute<Parts>[] = [
   { method: 'GET', path: '/auth/connect', handle: showAlias, readsOnly: true },
   { method: 'GET', path: '/auth/connect/:id', handle: showConnect, readsOnly: true },
-  { method: 'POST', path: '/auth/connect/:id/sign-in', handle: signIn },
+  { method: 'POST', path: '/auth/connect/:id/sign-in', handle: signInToConnect },
   { method: 'GET', path: '/auth/signed-in', handle: signedIn },
   { method: 'POST', path: '/auth/sign-out', handle: signOut },
   { method: 'POST', path: '/auth/connect/:id/start', handle: start },
@@ -34,7 +34,7 @@ const PAGES: readonly PageRoute<Parts>[] = [
   { method: 'GET', path: '/auth/connect/:id/waiting', handle: waiting },
   { method: 'GET', path: '/auth/callback/:id', handle: callback },
   { method: 'GET', path: '/auth/accounts', handle: showAccounts, readsOnly: true },
-  { method: 'POST', path: '/auth/accounts/sign-in', handle: signIn },
+  { method: 'POST', path: '/auth/accounts/sign-in', handle: signInToAccounts },
   { method: 'POST', path: '/auth/accounts/sign-out', handle: signOutOfAccounts },
   { method: 'GET', path: '/auth/accounts/:id/disconnect', handle: confirmDisconnect },
   { method: 'POST', path: '/auth/accounts/:id/disconnect', handle: disconnectAccount },

@@ -7,9 +7,8 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { bearer, json, jsonBody, type Route, route, type Surface } from '../../../http/route.ts';
 import type { ConnectEvent } from '../events.ts';
-import { isOnOurPage } from '../own-pages.ts';
+import { answerPath, isOnOurPage } from '../own-pages.ts';
 import { type AnswerLinks, LINK_SECONDS_MAX } from './links.ts';
-import { answerPath } from './page-path.ts';
 
 const SECONDS_MIN = 60;
 const SECONDS_DEFAULT = 3_600;

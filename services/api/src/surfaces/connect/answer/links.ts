@@ -14,6 +14,9 @@ export const LINK_SECONDS_MAX = 86_400;
 /** The longest time for which a browser has access by a link. */
 export const ACCESS_SECONDS_MAX = LINK_SECONDS_MAX + ANSWERING_MS / 1_000;
 
+/** In place of a link that was revoked. It opens nothing. */
+const REVOKED = 'revoked';
+
 const Current = z.object({
   digest: z.string(),
   /** ms on the Redis clock. */
@@ -31,6 +34,8 @@ export interface AnswerLinks {
    * and when another browser has used it. The same browser may repeat it.
    */
   open(elicitationId: string, token: string, at: { browser: Browser; now: number }): Promise<boolean>;
+  /** True when the question has a link, or had one until lately: a browser that asks for it may come by that. */
+  isIssued(elicitationId: string): Promise<boolean>;
   /** True when the question is open to this browser. */
   isOpen(elicitationId: string, browser: Browser): Promise<boolean>;
 }
@@ -59,10 +64,13 @@ export function createAnswerLinks(store: ConnectStore): AnswerLinks {
     },
     async revoke(id) {
       const link = await current(id);
-      await store.drop(nameOf(id));
-      if (link !== undefined) await store.drop(browserOf(id, link.digest));
-      return link !== undefined;
+      if (link === undefined) return false;
+      // Whoever still has the link is told that it does not open, and not asked to sign in.
+      await store.put(nameOf(id), REVOKED, ACCESS_SECONDS_MAX * 1_000);
+      await store.drop(browserOf(id, link.digest));
+      return true;
     },
+    isIssued: async (id) => (await store.read(nameOf(id))) !== undefined,
     async open(id, token, { browser, now }) {
       const link = TOKEN.test(token) ? await current(id) : undefined;
       if (link === undefined || !equalSecrets(digestOf(id, token), link.digest)) return false;

@@ -1,16 +1,20 @@
-import type { Surface } from '../../../http/route.ts';
-import type { CookieKind } from '../flows/browser.ts';
-import { missingPage, type PageRoute, pageRoute } from '../handlers/page-route.ts';
-import { createPageParts } from '../handlers/parts.ts';
-import {
-  type AnswerDeps,
-  type AnswerParts,
-  acceptQuestion,
-  declineQuestion,
-  openLink,
-  showQuestion,
-} from './handlers.ts';
+import type { Reply, RequestHead, Route, Surface } from '../../../http/route.ts';
+import { route } from '../../../http/route.ts';
+import type { Browser, CookieKind } from '../flows/browser.ts';
+import { missingPage, type PageRoute, pageRoute, withRequestId } from '../handlers/page-route.ts';
+import { type ConnectDeps, createPageParts, createParts, type Parts } from '../handlers/parts.ts';
+import { errorAnswer, readVisit, replyOf } from '../handlers/reply.ts';
+import { page } from '../handlers/visit.ts';
+import { answerPath } from '../own-pages.ts';
+import { BY_LINK, type LinkDeps, type LinkParts, openLink } from './by-link.ts';
+import { BY_OWNER, isOwner, signInToAnswer, signOutOfAnswer } from './by-owner.ts';
 import { ACCESS_SECONDS_MAX } from './links.ts';
+import { questionHandlers } from './question.ts';
+
+export interface AnswerDeps extends LinkDeps {
+  /** What the connect pages have; absent where there are none. Owners sign in by it, unless it binds sessions. */
+  readonly connect?: ConnectDeps;
+}
 
 // Fifty texts of some length; every character may take nine bytes in a form.
 const ANSWER_BYTES_MAX = 256 * 1024;
@@ -18,18 +22,78 @@ const ANSWER_BYTES_MAX = 256 * 1024;
 // As long as a link can give access. Signing in on the connect pages does not change it.
 const ANSWER_COOKIE: CookieKind = { name: 'parley-answer', maxAgeSeconds: ACCESS_SECONDS_MAX };
 
-const PAGES: readonly PageRoute<AnswerParts>[] = [
-  { method: 'GET', path: '/auth/answer/:id', handle: showQuestion, readsOnly: true },
+const SHOW = { method: 'GET', path: '/auth/answer/:id' } as const;
+/** In the address of the page: the owner wants to sign in, although the question has a link. */
+const SIGN_IN = 'sign-in';
+
+const byLink = questionHandlers(BY_LINK);
+const byOwner = questionHandlers(BY_OWNER);
+
+const LINK_PAGES: readonly PageRoute<LinkParts>[] = [
   { method: 'POST', path: '/auth/answer/:id/open', handle: openLink },
-  { method: 'POST', path: '/auth/answer/:id/accept', handle: acceptQuestion, formBytesMax: ANSWER_BYTES_MAX },
-  { method: 'POST', path: '/auth/answer/:id/decline', handle: declineQuestion },
+  { method: 'POST', path: '/auth/answer/:id/accept', handle: byLink.accept, formBytesMax: ANSWER_BYTES_MAX },
+  { method: 'POST', path: '/auth/answer/:id/decline', handle: byLink.decline },
 ];
 
-/** All of `/auth/answer`: the pages on which people answer a question by a link. Mount it before the rest of `/auth`. */
-export function answerPageRoutes(deps: AnswerDeps): Surface {
+const OWNER_PAGES: readonly PageRoute<Parts>[] = [
+  { method: 'POST', path: '/auth/answer/:id/sign-in', handle: signInToAnswer },
+  { method: 'POST', path: '/auth/answer/:id/sign-out', handle: signOutOfAnswer },
+  {
+    method: 'POST',
+    path: '/auth/answer/:id/signed-in/accept',
+    handle: byOwner.accept,
+    formBytesMax: ANSWER_BYTES_MAX,
+  },
+  { method: 'POST', path: '/auth/answer/:id/signed-in/decline', handle: byOwner.decline },
+];
+
+/**
+ * All of `/auth/answer`: the pages on which people answer a question, by a link or as its signed-in owner. The two have
+ * cookies of their own. Mount it before the rest of `/auth`.
+ */
+export function answerPageRoutes({ connect, ...deps }: AnswerDeps): Surface {
   const parts = createPageParts(deps, ANSWER_COOKIE);
+  const owners = connect === undefined || !hasAnswerPage(connect) ? undefined : createParts(connect);
   return {
-    routes: PAGES.map((one) => pageRoute(parts, one)),
+    routes: [
+      showRoute(parts, owners),
+      ...LINK_PAGES.map((one) => pageRoute(parts, one)),
+      ...(owners === undefined ? [] : OWNER_PAGES.map((one) => pageRoute(owners, one))),
+    ],
     below: { path: '/auth/answer', missing: missingPage(parts) },
   };
+}
+
+/** True when owners can sign in on the answer page. */
+export function hasAnswerPage({ identity }: Pick<ConnectDeps, 'identity'>): boolean {
+  return identity.type !== 'bound';
+}
+
+/** `GET /auth/answer/:id`: the question, for the browser that opened its link or for its owner. Reads only. */
+function showRoute(parts: LinkParts, owners: Parts | undefined): Route {
+  return route<undefined, undefined, Browser>({
+    ...SHOW,
+    readsOnly: true,
+    proof: { by: 'session', read: (head) => parts.cookie.read(head) },
+    async handle({ head, caller, params }) {
+      const visit = readVisit(parts, { head, caller, params });
+      const found = await BY_LINK.find(parts, visit);
+      if ('view' in found && found.view.page === 'answer-entry' && owners !== undefined) {
+        const own = readVisit(owners, { head, caller: owners.cookie.read(head), params });
+        const isAwaited = own.query.has(SIGN_IN) || !(await parts.links.isIssued(visit.param));
+        if (isAwaited || (await isOwner(owners, own))) {
+          const foundByOwner = await BY_OWNER.find(withRequestId(owners, head), own);
+          return replyOf(owners, own, byOwner.show(own, foundByOwner));
+        }
+        const signInPath = `${answerPath(visit.param)}?${SIGN_IN}`;
+        return replyOf(parts, visit, page({ ...found.view, signInPath }));
+      }
+      return replyOf(parts, visit, byLink.show(visit, found));
+    },
+    refuse: (error, { head, caller = parts.cookie.read(head) }) => refusal(parts, error, head, caller),
+  });
+}
+
+function refusal(parts: LinkParts, error: unknown, head: RequestHead, caller: Browser): Reply {
+  return replyOf(parts, readVisit(parts, { head, caller }), errorAnswer(error, head.requestId));
 }

@@ -12,7 +12,10 @@ const SIGN_IN_MS = 15 * 60_000;
 const Flow = z.object({
   /** Fingerprint of the browser that began it. */
   browser: z.string(),
+  /** Empty for a sign-in that leads to the accounts. */
   elicitationId: z.string(),
+  /** Present for a sign-in that leads to the answer page of the question. */
+  about: z.literal('answer').optional(),
   /** Of the attempt; empty for a sign-in. */
   flowId: z.string(),
   tenant: z.string(),

@@ -3,7 +3,7 @@ import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import { hasBrought } from '../flows/ending.ts';
 import type { Person } from '../identity/identity.ts';
-import { isOnOurPage, pathAfterSignIn } from '../own-pages.ts';
+import { isOnOurPage, type OwnPage, pathOf } from '../own-pages.ts';
 import type { ConnectView } from '../pages/view.ts';
 import type { ConnectTarget } from '../targets.ts';
 import type { Parts } from './parts.ts';
@@ -50,6 +50,23 @@ export async function findAsked(
   return target === undefined ? undefined : { row, now, target, owner: { tenant, userId } };
 }
 
+/** Finds a question that is answered on the answer page, by its id, which is untrusted input. */
+export async function findAnswerable(
+  parts: Pick<Parts, 'elicitations' | 'publicUrl'>,
+  id: string,
+): Promise<{ readonly row: Row; readonly now: number } | undefined> {
+  if (bucketOfElicitationId(id) === undefined) return undefined;
+  const { row, now } = await parts.elicitations.read(id);
+  return row === undefined || isOnOurPage(parts.publicUrl, row) ? undefined : { row, now };
+}
+
+/** The owner of the question that a page is about; undefined when there is no such question. */
+export async function findOwner(parts: Parts, page: OwnPage): Promise<Owner | undefined> {
+  if (page.about === 'accounts') return undefined;
+  if (page.about === 'connect') return (await findAsked(parts, page.elicitationId))?.owner;
+  return (await findAnswerable(parts, page.elicitationId))?.row.definition;
+}
+
 /** Admits the owner of a question. Everybody else gets a page that shows nothing of it. */
 export async function admit(
   parts: Parts,
@@ -61,13 +78,14 @@ export async function admit(
   if (asked === undefined) return { type: 'shown', view: { page: 'not-found' } };
   const { row, now, target, owner } = asked;
   const isOver = isTerminal(row.status) || now >= row.expiresAt;
+  const own: OwnPage = { about: 'connect', elicitationId: id };
   const person = parts.identity.type === 'bound' ? undefined : await parts.sessions.person(visit.browser);
   if (parts.identity.type !== 'bound') {
     if (person === undefined)
-      return { type: 'shown', view: isOver ? await endedView(parts, row) : signInView(parts, visit, id) };
+      return { type: 'shown', view: isOver ? await endedView(parts, row) : signInView(parts, visit, own) };
     if (!isSame(person, owner)) {
       parts.onEvent({ type: 'mismatch', elicitationId: id, tenant: owner.tenant });
-      return { type: 'shown', view: mismatchView(visit.browser, id), mismatch: true };
+      return { type: 'shown', view: mismatchView(visit.browser, own), mismatch: true };
     }
   }
   if (isOver && options.ended !== true) return { type: 'shown', view: await endedView(parts, row, target) };
@@ -128,20 +146,26 @@ export function doneView(
   };
 }
 
-/** The sign-in page for a question; for the accounts when `id` is empty. `anew` makes the provider ask again, even if a person is signed in there. */
+/** The sign-in before a page. `anew` makes the provider ask again, even if a person is signed in there. */
 export function signInView(
   { identity }: Parts,
   { browser }: { readonly browser: Pick<Visit['browser'], 'id'> },
-  id: string,
+  own: OwnPage,
   anew = false,
 ): ConnectView {
-  const signIn = buildFormTarget(browser, `${pathAfterSignIn(id)}/sign-in${anew ? '?anew=1' : ''}`);
-  const leadsTo = id === '' ? ({ leadsTo: 'accounts' } as const) : {};
+  const signIn = buildFormTarget(browser, `${pathOf(own)}/sign-in${anew ? '?anew=1' : ''}`);
+  const leadsTo = own.about === 'connect' ? {} : { leadsTo: own.about };
   return identity.type === 'provider'
     ? { page: 'sign-in', signIn, organisation: identity.organisation, ...leadsTo }
     : { page: 'dev-sign-in', signIn, ...leadsTo };
 }
 
-export function mismatchView(browser: Pick<Visit['browser'], 'id'>, id: string): ConnectView {
+/** The page for another person than the owner of a question. */
+export function mismatchView(browser: Pick<Visit['browser'], 'id'>, own: OwnPage): ConnectView {
+  if (own.about === 'answer') {
+    const signOut = buildFormTarget(browser, `${pathOf(own)}/sign-out`);
+    return { page: 'mismatch', about: 'answer', signOut };
+  }
+  const id = own.about === 'connect' ? own.elicitationId : '';
   return { page: 'mismatch', signOut: buildFormTarget(browser, `/auth/sign-out?elicitationId=${id}`) };
 }

@@ -1,16 +1,13 @@
 import { readAccount } from '../account-state.ts';
 import { disconnect } from '../disconnect.ts';
 import type { Person } from '../identity/identity.ts';
-import { ACCOUNTS_PATH } from '../own-pages.ts';
+import { ACCOUNTS_PAGE, ACCOUNTS_PATH } from '../own-pages.ts';
 import type { ConnectView } from '../pages/view.ts';
 import type { CredentialTarget } from '../targets.ts';
 import { signInView } from './access.ts';
 import { readForm } from './form.ts';
 import type { Parts } from './parts.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from './visit.ts';
-
-/** The sign-in for the accounts page leads to no question. */
-const NO_QUESTION = '';
 
 /** `GET /auth/accounts`: the accounts that the signed-in person has connected. */
 export async function showAccounts(parts: Parts, visit: Visit): Promise<PageReply> {
@@ -74,7 +71,7 @@ export async function signOutOfAccounts(parts: Parts, visit: Visit): Promise<Pag
   if ('view' in form) return page(form.view);
   if (parts.identity.type === 'bound') return page({ page: 'accounts-elsewhere' });
   const id = await parts.sessions.signOut(visit.browser);
-  return page(signInView(parts, { browser: { id } }, NO_QUESTION, true), id);
+  return page(signInView(parts, { browser: { id } }, ACCOUNTS_PAGE, true), id);
 }
 
 /** The signed-in person; the page for everybody else. */
@@ -84,7 +81,7 @@ async function admit(
 ): Promise<{ readonly person: Person } | { readonly view: ConnectView }> {
   if (parts.identity.type === 'bound') return { view: { page: 'accounts-elsewhere' } };
   const person = await parts.sessions.person(visit.browser);
-  return person === undefined ? { view: signInView(parts, visit, NO_QUESTION) } : { person };
+  return person === undefined ? { view: signInView(parts, visit, ACCOUNTS_PAGE) } : { person };
 }
 
 function findTarget({ targets }: Parts, { param }: Visit): CredentialTarget | undefined {

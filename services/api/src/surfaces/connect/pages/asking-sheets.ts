@@ -24,12 +24,14 @@ const USER_ID_LENGTH_MAX = 255;
 const PROCEED_ID = 'proceed';
 
 /** Who are you? */
-export function signInSheet(view: AskingView<'sign-in'>, { signIn, accounts }: PageStrings): Sheet {
+export function signInSheet(view: AskingView<'sign-in'>, strings: PageStrings): Sheet {
+  const { signIn, accounts, answer } = strings;
+  const why = { accounts: accounts.signInWhy, answer: answer.signInWhy, connect: signIn.why };
   return {
     status: 200,
     title: plain(signIn.title),
     mark: 'person',
-    body: html`${paragraph(view.leadsTo === 'accounts' ? accounts.signInWhy : signIn.why, 'lead')}
+    body: html`${paragraph(why[view.leadsTo ?? 'connect'], 'lead')}
 ${paragraph(signIn.where(name(view.organisation)))}
 ${actions(buttonForm(view.signIn, signIn.button))}`,
   };

@@ -35,12 +35,13 @@ ${rest}`,
 }
 
 /** Another person is signed in. */
-export function mismatchSheet({ signOut }: EndingView<'mismatch'>, { mismatch }: PageStrings): Sheet {
+export function mismatchSheet({ about, signOut }: EndingView<'mismatch'>, strings: PageStrings): Sheet {
+  const { mismatch, answer } = strings;
   const rest =
     signOut === undefined
       ? paragraph(mismatch.noSignOut)
       : actions(buttonForm(signOut, mismatch.signOut, 'plain'));
-  return noticeSheet(403, 'stop', mismatch, rest);
+  return noticeSheet(403, 'stop', about === 'answer' ? answer.mismatch : mismatch, rest);
 }
 
 /** Nothing was connected, and why. */

@@ -73,8 +73,8 @@ export function actions(...choices: readonly Html[]): Html {
 }
 
 /** A link of our own that looks like a button. */
-export function buttonLink(path: string, label: Html | string): Html {
-  return html`<a class="button" href="${ownPath(path)}">${label}</a>`;
+export function buttonLink(path: string, label: Html | string, className = ''): Html {
+  return html`<a class="button${className === '' ? '' : ` ${className}`}" href="${ownPath(path)}">${label}</a>`;
 }
 
 /** A path on our own origin; throws at anything that could lead elsewhere. */

@@ -42,11 +42,15 @@ export type ConnectView =
       readonly page: 'sign-in';
       readonly signIn: FormTarget;
       readonly organisation: string;
-      /** What the person gets to see; a question when absent. */
-      readonly leadsTo?: 'accounts';
+      /** What the person gets to see; the connect page of a question when absent. */
+      readonly leadsTo?: 'accounts' | 'answer';
     }
   /** Development only: the person types who they are. */
-  | { readonly page: 'dev-sign-in'; readonly signIn: FormTarget; readonly leadsTo?: 'accounts' }
+  | {
+      readonly page: 'dev-sign-in';
+      readonly signIn: FormTarget;
+      readonly leadsTo?: 'accounts' | 'answer';
+    }
   /** The connected accounts of a person. */
   | {
       readonly page: 'accounts';
@@ -91,13 +95,20 @@ export type ConnectView =
       readonly decline: FormTarget;
     }
   /** An answer link was opened; the browser still holds its token. */
-  | { readonly page: 'answer-entry'; readonly enter: FormTarget }
+  | {
+      readonly page: 'answer-entry';
+      readonly enter: FormTarget;
+      /** Path of the same page for the owner, who signs in; absent where people cannot sign in. */
+      readonly signInPath?: string;
+    }
   /** A question to answer here. `proceed` and `decline` are posts. */
   | {
       readonly page: 'answer';
       readonly asking: Pick<Asking, 'agent' | 'message'>;
       readonly title?: string;
       readonly description?: string;
+      /** The signed-in owner, as the sign-in names them; absent for a browser that came by a link. */
+      readonly person?: string;
       readonly fields: readonly ShownField[];
       /** Where a question with an address of its own leads. */
       readonly origin?: string;
@@ -133,7 +144,7 @@ export type ConnectView =
   /** The question ended otherwise: taken back, dismissed, or answered before. */
   | { readonly page: 'settled' }
   /** Another person is signed in. Does not reveal the owner of the link. `signOut` leads to a sign-in as another person. */
-  | { readonly page: 'mismatch'; readonly signOut?: FormTarget }
+  | { readonly page: 'mismatch'; readonly about?: 'answer'; readonly signOut?: FormTarget }
   /** There is no such link, or it is not one to connect by. */
   | { readonly page: 'not-found' }
   /** Nothing was connected; the question is still open. `retry` is a path. */

@@ -4,10 +4,12 @@ import type { Sheet } from '../layout.ts';
 import {
   actions,
   buttonForm,
+  buttonLink,
   facts,
   form,
   hostOf,
   looksLikeAnother,
+  name,
   originBox,
   paragraph,
   plain,
@@ -33,7 +35,10 @@ if (location.hash.length > 1) {
 `;
 
 /** Somebody opened an answer link. Nothing of the question is shown yet: mail scanners open links, too. */
-export function answerEntrySheet({ enter }: AnswerView<'answer-entry'>, { answer }: PageStrings): Sheet {
+export function answerEntrySheet(
+  { enter, signInPath }: AnswerView<'answer-entry'>,
+  { answer }: PageStrings,
+): Sheet {
   const { entry } = answer;
   const field = html`<div class="field"><label for="token">${entry.label}</label>
 <p class="help" id="token-help">${entry.help}</p>
@@ -45,7 +50,8 @@ export function answerEntrySheet({ enter }: AnswerView<'answer-entry'>, { answer
     mark: 'question',
     script: TAKE_TOKEN,
     body: html`${paragraph(entry.lead, 'lead')}
-${form(enter, field)}`,
+${form(enter, field)}
+${signInPath === undefined ? undefined : actions(buttonLink(signInPath, entry.signIn, 'plain'))}`,
   };
 }
 
@@ -62,7 +68,10 @@ export function answerSheet(view: AnswerView<'answer'>, strings: PageStrings): S
     mark: 'question',
     body: html`${wordsOf(view.asking, strings)}
 ${view.description === undefined ? undefined : paragraph(html`<bdi>${view.description}</bdi>`)}
-${origin === undefined ? undefined : facts([[answer.opens, originBox(origin)]])}
+${facts([
+  view.person === undefined ? undefined : [asking.person, name(view.person)],
+  origin === undefined ? undefined : [answer.opens, originBox(origin)],
+])}
 ${origin !== undefined && looksLikeAnother(origin) ? paragraph(consent.lookAlike, 'box warn') : undefined}
 ${hasFaults ? html`<p class="box bad" role="alert">${answer.faults}</p>` : undefined}
 ${form(view.proceed, html`${view.fields.map((field) => controlOf(field, answer))}`, FORM_ID)}

@@ -23,6 +23,14 @@ export const GERMAN_ANSWER: AnswerStrings = {
     button: 'Frage anzeigen',
     label: 'Ihr Link',
     help: 'Kopieren Sie den ganzen Link in dieses Feld.',
+    signIn: 'Zum Antworten anmelden',
+  },
+  signInWhy:
+    'Eine Frage wartet auf eine bestimmte Person. Mit der Anmeldung bestätigen Sie, dass Sie diese Person sind. Beantwortet wird damit noch nichts.',
+  mismatch: {
+    title: 'Diese Frage gilt einer anderen Person',
+    what: 'Sie sind nicht als die Person angemeldet, an die sich diese Frage richtet. Es wurde nichts beantwortet.',
+    next: 'Wenn Sie diesen Link versehentlich erhalten haben, schließen Sie dieses Fenster.',
   },
   title: 'Eine Frage an Sie',
   timeLeft: (leftMs) => `Verbleibende Zeit für die Antwort: ${durationIn('de', leftMs)}.`,

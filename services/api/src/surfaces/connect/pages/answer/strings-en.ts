@@ -23,6 +23,14 @@ export const ENGLISH_ANSWER: AnswerStrings = {
     button: 'Show the question',
     label: 'Your link',
     help: 'Copy the whole link into this field.',
+    signIn: 'Sign in to answer',
+  },
+  signInWhy:
+    'A question is waiting for one person. Signing in confirms that you are this person. It does not answer anything yet.',
+  mismatch: {
+    title: 'This question is for another person',
+    what: 'You are not signed in as the person whom this question is for. Nothing was answered.',
+    next: 'If you received this link by mistake, close this window.',
   },
   title: 'A question for you',
   timeLeft: (leftMs) => `Time left to answer: ${durationIn('en', leftMs)}.`,

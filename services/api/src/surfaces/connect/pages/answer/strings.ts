@@ -12,7 +12,13 @@ export interface AnswerStrings {
     /** For browsers without scripts. */
     readonly label: string;
     readonly help: string;
+    /** The label of the link for the owner, who signs in instead. */
+    readonly signIn: string;
   };
+  /** Why the owner signs in. */
+  readonly signInWhy: string;
+  /** Another person is signed in. */
+  readonly mismatch: Notice;
   readonly title: string;
   readonly timeLeft: (leftMs: number) => string;
   readonly opens: string;

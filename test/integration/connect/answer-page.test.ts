@@ -1,0 +1,302 @@
+import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import { describe, expect, test } from 'vitest';
+import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
+import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createTestBrowser, headingOf, SAYS } from './browser.ts';
+import { ADA, dumpRedis, type World } from './setup.ts';
+import { connectSuite, type WorldOptions } from './suite.ts';
+
+const suite = connectSuite();
+const { world } = suite;
+
+const MESSAGE = 'Which seat do you want on flight 12?';
+const target = { action: '/', csrf: '' };
+const ENTRY = headingOf({ page: 'answer-entry', enter: target });
+const ANSWERED = headingOf({ page: 'answered' });
+const MISMATCH = headingOf({ page: 'mismatch', about: 'answer' });
+const ANSWER = { 'field-0': '1', 'field-1': '2' };
+
+const SEAT_FORM: AskInput['requestedSchema'] = {
+  type: 'object',
+  properties: {
+    seat: { type: 'string', enum: ['window', 'aisle'] },
+    bags: { type: 'integer', minimum: 0, maximum: 3 },
+  },
+  required: ['seat'],
+};
+
+async function ask(here: World, more: Partial<AskInput> = {}) {
+  const form = more.mode === 'url' ? {} : { requestedSchema: SEAT_FORM };
+  const { row } = await here.engine.ask({
+    tenant: ADA.tenant,
+    input: {
+      userId: ADA.userId,
+      mode: 'form',
+      message: MESSAGE,
+      ...form,
+      context: { trigger: 'agent' },
+      timeoutSeconds: 600,
+      ...more,
+    },
+    onAnswerPage: more.mode !== 'url',
+  });
+  return { id: row.id, path: `/auth/answer/${row.id}` };
+}
+
+/** A question, and Ada, signed in and before it. */
+async function entered(more: Partial<AskInput> = {}, options: WorldOptions = {}) {
+  const here = await world(options);
+  const asked = await ask(here, more);
+  const browser = createTestBrowser(here);
+  return { here, asked, browser, question: await browser.enter(asked.path, 'ada') };
+}
+
+const read = async (here: World, id: string) => (await here.backend.elicitations.read(id)).row;
+
+async function issueLink(here: World, id: string): Promise<string> {
+  const response = await fetch(`${here.publicUrl}/v1/elicitations/${id}/answer-link`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer a-linking-key' },
+  });
+  const { url } = (await response.json()) as { url: string };
+  return new URL(url).hash.slice(1);
+}
+
+describe('the owner', () => {
+  test('signs in, sees the form, and answers it, on any pod', async () => {
+    const { here, asked, browser, question } = await entered();
+    expect(question).toMatchObject({ status: 200, hops: [asked.path] });
+    expect(question.html).toContain(MESSAGE);
+    expect(question.html).toContain('Signed in as');
+    const answered = await browser.submit(question, 'accept', ANSWER);
+    expect(answered).toMatchObject({ status: 200, heading: ANSWERED });
+    expect(await read(here, asked.id)).toMatchObject({
+      status: 'accepted',
+      settlement: { surface: 'answer-page', content: { seat: 'aisle', bags: 2 } },
+    });
+    expect((await browser.open(asked.path)).heading).toBe(ANSWERED);
+  });
+
+  test('sees what the client consented to open, and answers that', async () => {
+    const { here, asked, browser, question } = await entered();
+    const consent = { action: 'accept' } as const;
+    await here.engine.answer({
+      caller: { kind: 'user', ...ADA },
+      id: asked.id,
+      response: consent,
+      surface: 'chat',
+    });
+    expect(await here.status(asked.id)).toBe('opened');
+    expect((await browser.submit(question, 'accept', ANSWER)).heading).toBe(ANSWERED);
+  });
+
+  test('corrects a faulty answer, and declines', async () => {
+    const { here, asked, browser, question } = await entered();
+    const faulty = await browser.submit(question, 'accept', { 'field-1': '2.5' });
+    expect(faulty.status).toBe(422);
+    expect(faulty.html).toContain('value="2.5"');
+    expect(await here.status(asked.id)).toBe('pending');
+    expect((await browser.submit(faulty, 'decline')).heading).toBe(SAYS.declined);
+    expect(await read(here, asked.id)).toMatchObject({
+      status: 'declined',
+      settlement: { surface: 'answer-page' },
+    });
+  });
+
+  test('is signed in once for the connect page and this one', async () => {
+    const { here, browser } = await entered();
+    const { path } = await here.ask();
+    expect((await browser.open(path)).forms.has('start')).toBe(true);
+    expect((await browser.open((await ask(here)).path)).html).toContain(MESSAGE);
+  });
+
+  test('may answer although the question has a link, and sees how it ended afterwards', async () => {
+    const here = await world();
+    const asked = await ask(here);
+    const token = await issueLink(here, asked.id);
+    const browser = createTestBrowser(here);
+    const entry = await browser.open(asked.path);
+    expect(entry.heading).toBe(ENTRY);
+    expect(entry.html).toContain(`href="${asked.path}?sign-in"`);
+    const question = await browser.enter(`${asked.path}?sign-in`, 'ada');
+    expect((await browser.submit(question, 'accept', ANSWER)).heading).toBe(ANSWERED);
+    expect((await browser.open(asked.path)).heading).toBe(ANSWERED);
+    const guest = createTestBrowser(here);
+    const late = await guest.submit(await guest.open(asked.path), 'open', { token });
+    expect(late.heading).toBe(SAYS.settled);
+  });
+
+  test('sees an ended question as ended', async () => {
+    const { here, asked, browser, question } = await entered();
+    const caller = { kind: 'service', tenant: ADA.tenant } as const;
+    await here.engine.withdraw({ caller, id: asked.id, reason: 'done' });
+    expect((await browser.submit(question, 'accept', ANSWER)).heading).toBe(SAYS.settled);
+    const late = await ask(here, { timeoutSeconds: 1 });
+    await here.expired(late.id);
+    for (const one of [browser, createTestBrowser(here)])
+      expect((await one.open(late.path)).heading).toBe(SAYS.expired);
+  });
+
+  test('of a development sign-in types a name', async () => {
+    const { here, asked, browser, question } = await entered({}, { identity: 'typed' });
+    expect((await browser.submit(question, 'accept', ANSWER)).heading).toBe(ANSWERED);
+    expect(await here.status(asked.id)).toBe('accepted');
+  });
+});
+
+test('without a sign-in at Parley there is no page for owners', async () => {
+  const here = await world({ identity: createBoundIdentity('https://app.example/who') });
+  const asked = await ask(here);
+  const browser = createTestBrowser(here);
+  const entry = await browser.open(`${asked.path}?sign-in`);
+  expect(entry.heading).toBe(ENTRY);
+  expect(entry.html).not.toContain('sign-in');
+  for (const action of ['sign-in', 'signed-in/accept', 'signed-in/decline'])
+    expect((await browser.post(`${asked.path}/${action}`, {})).heading).toBe(SAYS.notFound);
+  expect(await here.status(asked.id)).toBe('pending');
+});
+
+test('showing the page changes nothing', async () => {
+  const { here, asked, browser } = await entered();
+  const before = await dumpRedis(suite.redis().port);
+  for (let visit = 0; visit < 3; visit += 1) {
+    await browser.open(asked.path);
+    await createTestBrowser(here).open(asked.path);
+  }
+  expect(await dumpRedis(suite.redis().port)).toEqual(before);
+});
+
+describe('an attack on the page of an owner', () => {
+  test('by another signed-in person shows nothing, answers nothing, and counts', async () => {
+    const here = await world({ deps: { failuresMax: 3 } });
+    const asked = await ask(here);
+    const mallory = createTestBrowser(here);
+    const shown = await mallory.enter(asked.path, 'bob');
+    expect([shown.status, shown.heading]).toEqual([403, MISMATCH]);
+    expect(here.events).toMatchObject([{ type: 'mismatch', elicitationId: asked.id, tenant: ADA.tenant }]);
+    for (const hidden of ['ada', 'seat', MESSAGE]) expect(shown.html).not.toContain(hidden);
+    const csrf = (await mallory.open(asked.path)).forms.get('sign-out')?.fields.csrf ?? '';
+    const headings: string[] = [];
+    for (const action of ['accept', 'decline', 'accept'])
+      headings.push((await mallory.post(`${asked.path}/signed-in/${action}`, { csrf, ...ANSWER })).heading);
+    expect(headings).toEqual([MISMATCH, MISMATCH, SAYS.tooMany]);
+    expect(await here.status(asked.id)).toBe('pending');
+  });
+
+  test('by another person ends when that person signs in as the owner, anew', async () => {
+    const here = await world();
+    const asked = await ask(here);
+    const browser = createTestBrowser(here);
+    const out = await browser.submit(await browser.enter(asked.path, 'bob'), 'sign-out');
+    expect(out.heading).toBe(SAYS.signIn);
+    const left = await browser.submit(out, 'sign-in');
+    expect(new URL(left.link ?? '').searchParams.get('prompt')).toBe('login');
+    const question = await browser.open(await browser.walk(left, 'ada', 'accept', createCookieJar()));
+    expect(question.html).toContain(MESSAGE);
+  });
+
+  test('by a person of another tenant with the same id is refused', async () => {
+    const here = await world({ identity: 'typed' });
+    const { row } = await here.engine.ask({
+      tenant: 'globex',
+      input: { userId: ADA.userId, mode: 'form', message: MESSAGE, requestedSchema: SEAT_FORM },
+      onAnswerPage: true,
+    });
+    const shown = await createTestBrowser(here).enter(`/auth/answer/${row.id}`, 'ada');
+    expect([shown.status, shown.heading]).toEqual([403, MISMATCH]);
+  });
+
+  test('by a form from elsewhere, without its token or with that of another browser is refused', async () => {
+    const { here, asked, browser, question } = await entered();
+    const form = question.forms.get('accept')?.fields ?? {};
+    const other = await createTestBrowser(here).open(asked.path);
+    const attempts: [Record<string, string>, Record<string, string | undefined>][] = [
+      [{}, {}],
+      [{ csrf: 'x' }, {}],
+      [{ csrf: other.forms.get('sign-in')?.fields.csrf ?? '' }, {}],
+      [form, { origin: 'https://evil.example' }],
+      [form, { 'sec-fetch-site': 'cross-site' }],
+      [form, { origin: undefined, 'sec-fetch-site': undefined }],
+    ];
+    for (const [fields, headers] of attempts) {
+      const path = `${asked.path}/signed-in/accept`;
+      expect((await browser.post(path, { ...fields, ...ANSWER }, { headers })).heading).toBe(SAYS.refused);
+    }
+    expect(await here.status(asked.id)).toBe('pending');
+  });
+
+  test('by a browser that nobody signed in at, or that only has the cookie of a link, answers nothing', async () => {
+    const { here, asked, question } = await entered();
+    const stranger = createTestBrowser(here);
+    const signIn = await stranger.open(asked.path);
+    expect(signIn.heading).toBe(SAYS.signIn);
+    const { csrf = '' } = signIn.forms.get('sign-in')?.fields ?? {};
+    const posted = await stranger.post(`${asked.path}/signed-in/accept`, { csrf, ...ANSWER });
+    expect(posted.heading).toBe(SAYS.signIn);
+    const withOwners = { ...question.forms.get('accept')?.fields, ...ANSWER };
+    expect((await stranger.post(`${asked.path}/signed-in/accept`, withOwners)).heading).toBe(SAYS.refused);
+    expect((await stranger.post(`${asked.path}/accept`, withOwners)).heading).toBe(SAYS.refused);
+    expect(await here.status(asked.id)).toBe('pending');
+  });
+
+  test.each([
+    'el_00AAAAAAAAAAAAAAAAAAAAAA',
+    'el_99AAAAAAAAAAAAAAAAAAAAAA',
+    'x',
+    '..',
+    '%2e%2e',
+    'a'.repeat(300),
+  ])('finds nothing under %s', async (id) => {
+    const { browser } = await entered();
+    expect((await browser.open(`/auth/answer/${id}`)).heading).toBe(SAYS.notFound);
+    expect((await browser.post(`/auth/answer/${id}/signed-in/accept`, ANSWER)).status).not.toBe(200);
+  });
+
+  test('has no form for a url question, nor an answer to one', async () => {
+    const { here, browser } = await entered();
+    const connect = await here.ask();
+    expect((await browser.open(`/auth/answer/${connect.id}`)).heading).toBe(SAYS.notFound);
+    const paying = await ask(here, { mode: 'url', url: 'https://pay.example/bill/42', completion: 'server' });
+    const question = await browser.open(paying.path);
+    expect(question.html).not.toContain('field-0');
+    const left = await browser.submit(question, 'accept', ANSWER);
+    expect(left.link).toBe('https://pay.example/bill/42');
+    expect(await read(here, paying.id)).toMatchObject({ status: 'opened' });
+    expect(await here.status(connect.id)).toBe('pending');
+  });
+
+  test('by a replay changes nothing', async () => {
+    const { here, asked, browser, question } = await entered();
+    const both = await Promise.all([
+      browser.submit(question, 'accept', ANSWER),
+      browser.submit(question, 'accept', ANSWER),
+    ]);
+    expect(both.map(({ heading }) => heading)).toEqual([ANSWERED, ANSWERED]);
+    await browser.submit(question, 'accept', { ...ANSWER, 'field-1': '3' });
+    expect((await browser.submit(question, 'decline')).heading).toBe(ANSWERED);
+    expect(await read(here, asked.id)).toMatchObject({ settlement: { content: { seat: 'aisle', bags: 2 } } });
+  });
+
+  test('by the return of a sign-in in another browser signs nobody in', async () => {
+    const here = await world();
+    const asked = await ask(here);
+    const ada = createTestBrowser(here);
+    const left = await ada.submit(await ada.open(asked.path), 'sign-in');
+    const callback = await ada.walk(left, 'ada');
+    const mallory = createTestBrowser(here);
+    expect((await mallory.open(callback)).heading).toBe(SAYS.failed('sign-in'));
+    expect((await mallory.open(asked.path)).heading).toBe(SAYS.signIn);
+    expect((await ada.open(callback)).html).toContain(MESSAGE);
+    expect((await ada.open(callback)).hops).toEqual([asked.path]);
+  });
+
+  test('finds no answer and no name in logs or addresses', async () => {
+    const { here, browser, question } = await entered();
+    await browser.submit(question, 'accept', { 'field-0': '1', 'field-1': '3' });
+    for (const text of [...here.lines, ...question.hops]) {
+      expect(text).not.toContain('aisle');
+      expect(text).not.toContain(MESSAGE);
+    }
+    for (const hop of question.hops) expect(hop).not.toContain('ada');
+  });
+});
