@@ -106,7 +106,7 @@ export const BACKEND_PICKERS = [
   'services/worker/src/rekey.ts',
 ];
 
-/** Packages that only some rooms may import; `zod` is the only one the domain may have at all. */
+/** Packages that only some rooms may import. The domain may have only DOMAIN_PACKAGES, which run in browsers. */
 export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   ioredis: ['shared/src/redis'],
   bullmq: ['shared/src/redis'],
@@ -121,7 +121,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   '@lit/react': ['clients/widget/src'],
   react: ['clients/widget/src'],
 };
-export const DOMAIN_PACKAGES = ['zod'];
+export const DOMAIN_PACKAGES = ['zod', 're2js'];
 
 export const ENV_READERS = ['shared/src/runtime/env.ts'];
 

@@ -22,6 +22,8 @@ export interface AskRequest {
   readonly keyDecides?: boolean;
   /** True: the client of the turn cannot show this form and opens its hosted page instead. */
   readonly onAnswerPage?: boolean;
+  /** True accepts `pattern` in the form's schema, for adapters of protocols that have it. */
+  readonly patterns?: boolean | undefined;
 }
 
 export interface AskResult extends Seen {
@@ -36,10 +38,8 @@ export interface AskResult extends Seen {
 export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskResult> {
   const id = mintElicitationId({ tenant: request.tenant, userId: request.input.userId });
   const minted: Minted = { id, streamRequestId: request.input.streamRequestId ?? ownStreamOf(id) };
-  const draft = define(deps.settings, request.tenant, {
-    ...request.input,
-    ...streamOf(minted),
-  });
+  const asked = { ...request.input, ...streamOf(minted) };
+  const draft = define(deps.settings, request.tenant, asked, { patterns: request.patterns });
   // The stream first: an ask refused for it has not used up its key.
   if (request.input.streamRequestId !== undefined) await claimStream(deps, draft);
   const identity =

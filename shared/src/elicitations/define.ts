@@ -3,7 +3,7 @@ import type { Context } from '../domain/elicitations/elicitation.ts';
 import type { Definition } from '../domain/elicitations/row.ts';
 import { ParleyError } from '../domain/errors.ts';
 import { checkFormAnswer } from '../domain/forms/answer.ts';
-import { checkFormSchema, type FormSchema } from '../domain/forms/schema.ts';
+import { checkFormSchema, type FormSchema, type FormSchemaOptions } from '../domain/forms/schema.ts';
 import type { Issue } from '../domain/issue.ts';
 import { faultOfProse } from '../domain/text.ts';
 import { faultOfUrl } from '../domain/url.ts';
@@ -20,6 +20,7 @@ export function define(
   settings: EngineSettings & WebhookSettings,
   tenant: string,
   input: AskInput & { readonly streamRequestId: string },
+  options: FormSchemaOptions = {},
 ): Definition {
   const issues: Issue[] = [];
   const note = (path: string, fault: string | undefined) => {
@@ -30,7 +31,9 @@ export function define(
   note('context', faultOfContext(context));
   note('webhookUrl', faultOfWebhook(settings, tenant, input));
   const asked =
-    input.mode === 'form' ? formPart(settings, input, issues) : urlPart(settings, input, context, note);
+    input.mode === 'form'
+      ? formPart(settings, input, issues, options)
+      : urlPart(settings, input, context, note);
   if (issues.length > 0) {
     throw new ParleyError('invalid_request', 'The question is not well formed; see errors.', { issues });
   }
@@ -82,7 +85,12 @@ function faultOfContext(context: Context): string | undefined {
 
 type Note = (path: string, fault: string | undefined) => void;
 
-function formPart(settings: EngineSettings, input: AskInput, issues: Issue[]): Partial<Definition> {
+function formPart(
+  settings: EngineSettings,
+  input: AskInput,
+  issues: Issue[],
+  options: FormSchemaOptions,
+): Partial<Definition> {
   const note = (path: string, message: string) => issues.push({ path, message });
   if (input.url !== undefined) note('url', 'goes with mode url only');
   if (input.completion !== undefined) note('completion', 'goes with mode url only');
@@ -90,10 +98,8 @@ function formPart(settings: EngineSettings, input: AskInput, issues: Issue[]): P
     note('requestedSchema', 'is required in form mode');
     return {};
   }
-  const checked = checkFormSchema(input.requestedSchema, {
-    jsonBytes: settings.schemaBytesMax,
-    properties: settings.schemaPropertiesMax,
-  });
+  const caps = { jsonBytes: settings.schemaBytesMax, properties: settings.schemaPropertiesMax };
+  const checked = checkFormSchema(input.requestedSchema, caps, options);
   if (!checked.ok) {
     for (const issue of checked.issues) note(joined('requestedSchema', issue.path), issue.message);
     return {};

@@ -9,8 +9,19 @@ import type { AddressInfo, Socket } from 'node:net';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { createMcpHandler, Server } from '@modelcontextprotocol/server';
+import {
+  CallToolRequestSchema,
+  ElicitResultSchema,
+  ListToolsRequestSchema,
+  UrlElicitationRequiredError,
+} from '@modelcontextprotocol/sdk/types.js';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  inputRequired,
+  Server,
+} from '@modelcontextprotocol/server';
+import type { Answer, Legacy, Modern } from './asking.ts';
 import { everyday, type Fixture } from './tools.ts';
 
 /** `new`: 2026-07-28 by the v2 SDK, and nothing else. `old`: 2025-11-25 with sessions, by the v1 SDK. */
@@ -141,7 +152,27 @@ export function newServer(fixture: Fixture, authorization?: string): Server {
         method: 'notifications/progress',
         params: { progressToken: context.mcpReq._meta?.progressToken ?? '', progress: done, total },
       });
-    return (await fixture.call(params.name, params.arguments ?? {}, { authorization, progress })) as never;
+    const modern: Modern = {
+      require: (requests, requestState) =>
+        inputRequired({
+          inputRequests: Object.fromEntries(
+            Object.entries(requests).map(([key, one]) => [
+              key,
+              { method: 'elicitation/create', params: one },
+            ]),
+          ) as never,
+          ...(requestState !== undefined && { requestState }),
+        }),
+      responses: context.mcpReq.inputResponses as Record<string, Answer> | undefined,
+      state: context.mcpReq.requestState(),
+      capabilities: () =>
+        (context.mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY],
+    };
+    return (await fixture.call(params.name, params.arguments ?? {}, {
+      authorization,
+      progress,
+      modern,
+    })) as never;
   });
   return server;
 }
@@ -194,7 +225,22 @@ export function oldServer(fixture: Fixture): OldServer {
         method: 'notifications/progress',
         params: { progressToken: extra._meta?.progressToken ?? '', progress: done, total },
       });
+    const elicit = (asked: Record<string, unknown>) =>
+      ({ method: 'elicitation/create', params: asked }) as never;
+    const legacy: Legacy = {
+      ask: (asked, { patient, ...options } = {}) =>
+        extra.sendRequest(elicit(asked), ElicitResultSchema, {
+          timeout: 60_000,
+          ...options,
+          ...(patient === true && { onprogress: () => undefined, resetTimeoutOnProgress: true }),
+        }),
+      askApart: (asked) => server.request(elicit(asked), ElicitResultSchema, { timeout: 60_000 }),
+      requirePages: (pages) => new UrlElicitationRequiredError(pages as never),
+      complete: (id) => server.createElicitationCompletionNotifier(id)(),
+      capabilities: () => server.getClientCapabilities(),
+    };
     return (await fixture.call(params.name, params.arguments ?? {}, {
+      legacy,
       authorization: Array.isArray(authorization) ? authorization[0] : authorization,
       progress,
     })) as never;

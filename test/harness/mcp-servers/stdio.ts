@@ -1,11 +1,12 @@
 /**
  * An MCP server on stdio, as a program. Arguments: `new` or `old`, then how it behaves:
  * `dies-at-probe` (ends at the first request that is not `initialize`), `stubborn` (ends neither with its input nor
- * by SIGTERM), `noisy` (says its environment and a lot more on stderr), `silent` (answers no unknown request).
+ * by SIGTERM), `asks` (its tools are those of asking.ts), `noisy` (says its environment and a lot more on stderr), `silent` (answers no unknown request).
  */
 import { spawn } from 'node:child_process';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { createAskingFixture } from './asking.ts';
 import { newServer, oldServer } from './mcp-servers.ts';
 import { anyTool, everyday, type Fixture } from './tools.ts';
 
@@ -13,9 +14,11 @@ const NAMES = ['environment', 'pid', 'count', 'crash', 'child'];
 const [revision, ...ways] = process.argv.slice(2);
 let calls = 0;
 
+const asking = createAskingFixture();
 const fixture: Fixture = {
   list: (cursor) => {
     const { tools } = everyday.list(cursor);
+    if (ways.includes('asks')) tools.push(...asking.list(cursor).tools);
     return { tools: [...tools, ...NAMES.map((name) => anyTool(name))] };
   },
   call: async (name, args, context) => {
@@ -32,6 +35,7 @@ const fixture: Fixture = {
       case 'child':
         return said(String(spawn('/bin/sleep', ['600'], { stdio: 'inherit' }).pid));
       default:
+        if (ways.includes('asks')) return asking.call(name, args, context);
         return everyday.call(name, args, context);
     }
   },

@@ -1,9 +1,14 @@
+import type { Legacy, Modern } from './asking.ts';
+
 /** The call's context for a tool of a fixture. */
 export type CallContext = {
   /** The `authorization` header that the call came with. */
   authorization: string | undefined;
   /** Sends a progress notification for the call. */
   progress: (done: number, total: number) => Promise<void>;
+  /** How the tool asks, in the 2025 revision and in the 2026 one. */
+  legacy?: Legacy;
+  modern?: Modern;
 };
 
 /** A tool as it goes over the wire. */

@@ -246,6 +246,8 @@ describe('a call whose arguments refer to secrets', () => {
     delegate: async () => Promise.reject(new Error('nobody is asked')),
     beforeDispatch: async () => input,
     notExecuted: async () => undefined,
+    round: () => undefined,
+    saveRound: async () => undefined,
     appendEvent: async () => undefined,
   });
   const owner = newOwner();

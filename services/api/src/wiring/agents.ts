@@ -1,7 +1,8 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Owner } from '@parley/shared/domain/ids';
 import { withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
-import { leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
+import { type Env, leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
+import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { loadAgentsConfig } from '../agents/config/load.ts';
 import { createAgents } from '../agents/loop/agents.ts';
 import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
@@ -9,6 +10,7 @@ import type { McpFailure } from '../agents/mcp/calls/results.ts';
 import type { Credentials } from '../agents/tools/credentials.ts';
 import { createMcpOffering } from '../agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../agents/tools/named-tools.ts';
+import { createRoundSeals, type RoundSeals } from '../agents/tools/passthrough/rounds.ts';
 import { createToolbox } from '../agents/tools/toolbox.ts';
 import type { Surface } from '../http/route.ts';
 import { hasAnswerPage } from '../surfaces/connect/answer/page-routes.ts';
@@ -44,6 +46,12 @@ export interface WiredAgents {
   readonly close: () => Promise<void>;
 }
 
+/** Without keys that all pods share, a round of questions stays with the pod that made the call. */
+function roundSeals({ PARLEY_VAULT_KEYS: entries }: Env): RoundSeals | undefined {
+  const { keys } = entries.length === 0 ? {} : parseVaultKeys(entries);
+  return keys && createRoundSeals(keys);
+}
+
 /** Builds the configured agents and the turns of this pod. Undefined when PARLEY_CONFIG is not set. */
 export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   const { env, version, backend, engine, log } = parts;
@@ -67,6 +75,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     loaded,
     mcp,
     credentials: connect?.credentials ?? NO_CREDENTIALS,
+    rounds: roundSeals(env),
     onServerFailure: (server: string, { type }: McpFailure) =>
       log.warn({ server, type }, 'MCP server offers no tools'),
   };

@@ -1,6 +1,7 @@
 import { addIssue, type Issue, shownName } from '../issue.ts';
 import { isRecord, own } from '../plain-record.ts';
 import { textOfFault } from './fault.ts';
+import { faultOfMatch } from './pattern.ts';
 import type { FormSchema } from './schema.ts';
 import { checkValue, type FormValue } from './value.ts';
 
@@ -28,8 +29,9 @@ export function checkFormAnswer(schema: FormSchema, content: unknown): FormAnswe
       continue;
     }
     const check = checkValue(field, value);
-    if (check.ok) answered.push([name, check.value]);
-    else addIssue(issues, name, textOfFault(check.fault));
+    const fault = check.ok ? faultOfMatch(field, check.value) : textOfFault(check.fault);
+    if (fault !== undefined) addIssue(issues, name, fault);
+    else if (check.ok) answered.push([name, check.value]);
   }
   for (const name of Object.keys(content)) {
     if (Object.hasOwn(schema.properties, name) || content[name] === undefined) continue;

@@ -2,6 +2,7 @@ import { joinPath } from '../issue.ts';
 import { isRecord, own } from '../plain-record.ts';
 import { textOfFault } from './fault.ts';
 import { TEXT_FORMATS } from './formats.ts';
+import { faultOfMatch, sizeOfPattern } from './pattern.ts';
 import {
   bound,
   count,
@@ -62,6 +63,7 @@ const TEXT: Shape = {
   keywords: { ...COMMON, minLength: count, maxLength: count, format: readFormat },
   needs: [],
 };
+const PATTERNED_TEXT: Shape = { ...TEXT, keywords: { ...TEXT.keywords, pattern: readPattern } };
 const NUMBER: Shape = {
   name: 'number field',
   keywords: { ...COMMON, minimum: bound, maximum: bound },
@@ -87,7 +89,7 @@ const MULTI_SELECT: Shape = {
 /** Copies a field of the subset; or records its faults and returns undefined. */
 export function readField(raw: unknown, path: string, reading: SchemaReading): FormField | undefined {
   if (!isRecord(raw)) return refuse(reading, path, 'must be an object that describes a field');
-  const shape = shapeOf(raw);
+  const shape = shapeOf(raw, reading);
   if (shape === undefined) return refuseKind(raw, path, reading);
   const field = readShape(raw, path, shape, reading) as FormField | undefined;
   if (field === undefined) return undefined;
@@ -95,6 +97,9 @@ export function readField(raw: unknown, path: string, reading: SchemaReading): F
   if (clash !== undefined) return refuse(reading, joinPath(path, clash.keyword), clash.message);
   if (field.default === undefined) return field;
   const preset = checkValue(field, field.default);
+  const mismatch = preset.ok ? faultOfMatch(field, preset.value) : undefined;
+  if (mismatch !== undefined)
+    return refuse(reading, joinPath(path, 'default'), `does not fit its own field: ${mismatch}`);
   if (preset.ok) return { ...field, default: preset.value } as FormField;
   return refuse(
     reading,
@@ -103,11 +108,12 @@ export function readField(raw: unknown, path: string, reading: SchemaReading): F
   );
 }
 
-function shapeOf(raw: Record<string, unknown>): Shape | undefined {
+function shapeOf(raw: Record<string, unknown>, { patternRoom }: SchemaReading): Shape | undefined {
   switch (own(raw, 'type')) {
     case 'string':
       if (own(raw, 'enum') !== undefined) return SELECT;
-      return own(raw, 'oneOf') === undefined ? TEXT : TITLED_SELECT;
+      if (own(raw, 'oneOf') !== undefined) return TITLED_SELECT;
+      return patternRoom === undefined ? TEXT : PATTERNED_TEXT;
     case 'number':
     case 'integer':
       return NUMBER;
@@ -178,6 +184,17 @@ function clashOfNames({ enum: offered, enumNames }: SelectField): Clash | undefi
 function readFormat(value: unknown, path: string, reading: SchemaReading): unknown {
   const known = TEXT_FORMATS.find((format) => format === value);
   return known ?? refuse(reading, path, `must be ${TEXT_FORMATS.join(', ')}; leave it out for other text`);
+}
+
+function readPattern(value: unknown, path: string, reading: SchemaReading): unknown {
+  if (typeof value !== 'string') return refuse(reading, path, 'must be a string');
+  const size = sizeOfPattern(value);
+  if (typeof size !== 'number') return refuse(reading, path, size.fault);
+  const room = (reading.patternRoom ?? 0) - size;
+  if (room < 0)
+    return refuse(reading, path, 'must be simpler: the patterns of this form are too large together');
+  reading.patternRoom = room;
+  return value;
 }
 
 function readItems(value: unknown, path: string, reading: SchemaReading): unknown {

@@ -3,6 +3,7 @@ import { isRecord } from '../plain-record.ts';
 import { faultOfProse } from '../text.ts';
 import { DEFAULT_FORM_CAPS, type FormCaps, findExcess } from './bounds.ts';
 import { LABELS, readField } from './field.ts';
+import { PATTERN_SIZE_MAX } from './pattern.ts';
 import { only, prose, readList, readShape, refuse, type SchemaReading, type Shape } from './shape.ts';
 import type { FormField } from './value.ts';
 
@@ -43,13 +44,26 @@ const FORM: Shape = {
   needs: ['type', 'properties'],
 };
 
+export interface FormSchemaOptions {
+  /** True accepts `pattern` in string fields. For the adapters of protocols that have it. */
+  readonly patterns?: boolean | undefined;
+}
+
 /**
- * Checks a `requestedSchema` against the subset (MCP 2025-11-25 and 2026-07-28, without `pattern`). Returns a copy,
- * which would pass the same check unchanged. Accepts any plain data and never throws. Size, width and depth are checked
- * first. A key whose value is `undefined` counts as absent.
+ * Checks a `requestedSchema` against the subset (MCP 2025-11-25 and 2026-07-28). Returns a copy, which would pass the same
+ * check unchanged. Accepts any plain data and never throws. Size, width and depth are checked first. A key whose value is
+ * `undefined` counts as absent.
  */
-export function checkFormSchema(input: unknown, caps: Partial<FormCaps> = {}): FormSchemaCheck {
-  const reading: SchemaReading = { issues: [], caps: { ...DEFAULT_FORM_CAPS, ...caps } };
+export function checkFormSchema(
+  input: unknown,
+  caps: Partial<FormCaps> = {},
+  { patterns = false }: FormSchemaOptions = {},
+): FormSchemaCheck {
+  const reading: SchemaReading = {
+    issues: [],
+    caps: { ...DEFAULT_FORM_CAPS, ...caps },
+    ...(patterns && { patternRoom: PATTERN_SIZE_MAX }),
+  };
   const excess = findExcess(input, reading.caps);
   if (excess !== undefined) return { ok: false, issues: [excess] };
   const schema = readShape(input, '', FORM, reading) as FormSchema | undefined;

@@ -3,7 +3,12 @@ import { isRecord, own } from '../plain-record.ts';
 import { faultOfProse } from '../text.ts';
 import type { FormCaps } from './bounds.ts';
 
-export type SchemaReading = { issues: Issue[]; caps: FormCaps };
+export type SchemaReading = {
+  issues: Issue[];
+  caps: FormCaps;
+  /** Size that the remaining patterns of the form may have together. Absent: a form may have no patterns. */
+  patternRoom?: number;
+};
 
 /** Returns a checked copy of a keyword's value; or records an issue and returns undefined. */
 export type Reader = (value: unknown, path: string, reading: SchemaReading) => unknown;

@@ -15,6 +15,8 @@ export type TextField = Labels & {
   minLength?: number;
   maxLength?: number;
   format?: TextFormat;
+  /** A regular expression that some part of the text must match (RE2 syntax). */
+  pattern?: string;
   default?: string;
 };
 export type NumberField = Labels & {

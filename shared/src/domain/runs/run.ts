@@ -55,6 +55,11 @@ export const CallRecord = z.looseObject({
   output: z.unknown().optional(),
   /** For a call that delegates: the stream request of the delegate's run. */
   run: z.string().optional(),
+  /**
+   * For a call of an MCP server that has asked the person (2026-07-28): its questions and its state, sealed. The call has
+   * had no effect so far, and is continued with the answers.
+   */
+  round: z.string().optional(),
 });
 export type CallRecord = z.infer<typeof CallRecord>;
 

@@ -28,6 +28,12 @@ const AgentLimits = z
       'How long one tool call may take. Waits for people do not count.',
     ),
     questionTimeoutSeconds: count(600, 1, 604_800, 'How long a person has to answer.'),
+    questionsPerCall: count(
+      20,
+      1,
+      1_000,
+      'How many questions an MCP server may ask in one tool call. A call with more is ended.',
+    ),
   })
   .prefault({})
   .describe('Limits that end a turn.');

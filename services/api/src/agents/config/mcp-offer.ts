@@ -27,6 +27,12 @@ const OfferedTools = z.strictObject({
     .strictObject({
       toolTimeoutSeconds: count(60, 1, 3_600, 'How long one call may take. Waits for people do not count.'),
       questionTimeoutSeconds: count(600, 1, 604_800, 'How long a person has to answer.'),
+      questionsPerCall: count(
+        20,
+        1,
+        1_000,
+        'How many questions the server may ask in one call. A call with more is ended.',
+      ),
     })
     .prefault({})
     .describe('Limits that end a call.'),

@@ -17,6 +17,13 @@ const AnnouncedTool = z.strictObject({
     .describe('JSON Schema of the arguments, as the server lists it.'),
 });
 
+const Elicitation = z
+  .boolean()
+  .default(true)
+  .describe(
+    '`false`: the server cannot ask people questions during its calls. `true`: it can (MCP elicitation); each person then has connections of their own, and with `transport: stdio` processes of their own.',
+  );
+
 const HttpServer = z
   .strictObject({
     title: title('Name of the service for people.'),
@@ -29,6 +36,7 @@ const HttpServer = z
         'Headers of every call: the name of the header, and the name of the variable that holds its complete value.',
       ),
     credentialScope: Scope,
+    elicitation: Elicitation,
     connector: Id.optional().describe(
       'An entry of `connectors`. Required with `credentialScope: user`, and not allowed otherwise.',
     ),
@@ -102,6 +110,7 @@ const StdioServer = z
           ? 'cannot be `user` with `transport: stdio`: one process serves all people; use `transport: http`'
           : undefined,
     }).describe('Credential of the process. `none`: none. `project`: one for all people, from `env`.'),
+    elicitation: Elicitation,
   })
   .superRefine(({ command, env, credentialScope }, context) => {
     const refuse = (key: string, message: string) =>

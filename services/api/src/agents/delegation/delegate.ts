@@ -1,4 +1,4 @@
-import { messageIdOf, mintStreamRequestId, type Owner, type StreamRef } from '@parley/shared/domain/ids';
+import { messageIdOf, mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
 import { type Message, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
@@ -10,6 +10,7 @@ import { createBudget } from '../loop/budget.ts';
 import type { Delegate, DelegatingCall } from '../loop/run-context.ts';
 import type { RunAgent } from '../loop/run-steps.ts';
 import { turnCallId } from '../tools/call-tool.ts';
+import type { TurnPerson } from '../tools/passthrough/person.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { type FollowDeps, followDelegate } from './follow.ts';
 import { failDelegate, runDelegate } from './run-delegate.ts';
@@ -22,7 +23,7 @@ export interface DelegateDeps extends FollowDeps {
   readonly runs: Runs;
   readonly agents: {
     find(id: string): { readonly id: string; readonly title: string };
-    open(id: string, principal: Owner, signal: AbortSignal): Promise<RunAgent>;
+    open(id: string, person: TurnPerson, signal: AbortSignal): Promise<RunAgent>;
   };
   /** The pod that writes the runs. */
   readonly owner: string;
@@ -124,7 +125,7 @@ async function workOnOwned(
   task: DelegateTask,
   owned: OwnedRun,
 ): Promise<ToolOutcome> {
-  const opened = await deps.agents.open(task.id, task.run, from.signal).then(
+  const opened = await deps.agents.open(task.id, { ...task.run, reach: from.turn.reach }, from.signal).then(
     (agent) => ({ agent }),
     (error: unknown) => ({ error }),
   );

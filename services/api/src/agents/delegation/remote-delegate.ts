@@ -51,7 +51,8 @@ export async function workOnRemoteDelegate(
     await writer.append({ type: 'turn-attached' });
     if (!(await isParentRunning(deps, run))) throw new RunInterruptedError();
     const { id, title } = agents.find(run.agent);
-    const agent = await agents.open(id, run, AbortSignal.any([signal, writer.fenced]));
+    const person = { ...run, reach: createReach(deps, run.support) };
+    const agent = await agents.open(id, person, AbortSignal.any([signal, writer.fenced]));
     const from = await readCheckpoint({ runs, onFault }, run);
     const delegator = createDelegator(deps, run, { writer, clock, idle, signal, onFault });
     await runDelegate(delegator, owned, { ...agent, id, title, input: run.input, from });

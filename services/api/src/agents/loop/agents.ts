@@ -2,12 +2,12 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { Agent, AgentsConfig, Model } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { NamedTools } from '../tools/named-tools.ts';
+import type { TurnPerson } from '../tools/passthrough/person.ts';
 import type { ToolsOf } from '../tools/toolbox.ts';
 import { type ModelSettings, repliesOf } from './model-step.ts';
 import { parseOneCallId, replyWithCall, type ServerTool } from './one-call.ts';
@@ -30,7 +30,7 @@ export interface Agents {
   /** The agent of that id, or the default one, for every caller. Throws `invalid_request` when there is none. */
   find(id: string | undefined): { readonly id: string; readonly title: string };
   /** The agent with its model and its tools for that person, ready for a turn. */
-  open(id: string, principal: Owner, signal: AbortSignal): Promise<RunAgent>;
+  open(id: string, person: TurnPerson, signal: AbortSignal): Promise<RunAgent>;
 }
 
 export interface AgentsDeps {
@@ -64,15 +64,16 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
       if (title === undefined) throw noAgent(id);
       return { id, title };
     },
-    async open(id, { tenant, userId }) {
+    async open(id, { tenant, userId, reach }) {
+      const person = { tenant, userId, reach };
       const call = parseOneCallId(id);
-      if (call !== undefined) return openCall(config, named, call, { tenant, userId });
+      if (call !== undefined) return openCall(config, named, call, person);
       const agent = config.agents[id];
       const model = agent && models.get(agent.model);
       if (agent === undefined || model === undefined) throw new Error(`The agent ${id} is not configured.`);
       return {
         reply: repliesOf({ ...model, instructions: agent.instructions }),
-        tools: (signal, called) => toolsOf(agent, { tenant, userId }, signal, called),
+        tools: (signal, called) => toolsOf(agent, person, signal, called),
         limits: limitsOf(agent),
       };
     },
@@ -86,12 +87,12 @@ function titleOf({ agents, mcpServers }: AgentsConfig, id: string): string | und
 }
 
 /** What takes the place of an agent in a run of one call: no model, and one tool. */
-function openCall(config: AgentsConfig, named: NamedTools, call: ServerTool, principal: Owner): RunAgent {
+function openCall(config: AgentsConfig, named: NamedTools, call: ServerTool, person: TurnPerson): RunAgent {
   const limits = config.mcpOffer.tools.find(({ server }) => server === call.server)?.limits;
   if (limits === undefined) throw new Error(`No tool of the server ${call.server} is offered.`);
   return {
     reply: replyWithCall,
-    tools: async (signal) => [await named.open(call, limits, principal, signal)],
+    tools: async (signal) => [await named.open(call, limits, person, signal)],
     limits: {
       steps: 1,
       lastReason: 'stop',

@@ -118,7 +118,8 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     const history = fromFirstUser(messages);
     // The begin stored the same input.
     if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
-    const open = await agents.open(agent.id, run, signal);
+    const reach = createReach(deps, support);
+    const open = await agents.open(agent.id, { ...run, reach }, signal);
     await runTurn({
       ...open,
       engine,
@@ -128,7 +129,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
       title: agent.title,
       observer,
       support,
-      reach: createReach(deps, support),
+      reach,
       delivery,
       idle,
       history,

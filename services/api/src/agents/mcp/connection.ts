@@ -1,5 +1,6 @@
 import {
   Client,
+  type ClientCapabilities,
   type Implementation,
   type JsonSchemaValidator,
   SdkHttpError,
@@ -7,6 +8,8 @@ import {
 } from '@modelcontextprotocol/client';
 import { createScrub } from './calls/scrub.ts';
 import type { McpLimits } from './limits.ts';
+import { type ConnectionQuestions, createConnectionQuestions } from './questions/connection-questions.ts';
+import type { QuestionModes } from './questions/question.ts';
 import type { McpCredential, McpServerConfig } from './server-config.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
 import { type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';
@@ -19,6 +22,8 @@ export interface McpConnection {
   readonly client: Client;
   /** Whether arguments may have to be mirrored in headers (2026-07-28 over HTTP). */
   readonly mirrorsParams: boolean;
+  /** Present when the server may ask. */
+  readonly questions?: ConnectionQuestions | undefined;
   /** True when `error` means that the server no longer knows this connection's session. The request had no effect. */
   isExpired(error: unknown): boolean;
   /** Resolves when its session, sockets and processes are closed. */
@@ -37,6 +42,8 @@ export interface McpConnectionDeps {
 export interface ConnectionOptions {
   readonly config: McpServerConfig;
   readonly credential?: McpCredential | undefined;
+  /** The kinds of questions that the server may ask; absent: none. */
+  readonly modes?: QuestionModes | undefined;
   /** Aborts the attempt. */
   readonly signal: AbortSignal;
   /** True for a child process that is known to exit when it is asked for the newer protocol revision. */
@@ -56,10 +63,12 @@ export async function openConnection(
   options: ConnectionOptions,
 ): Promise<McpConnection> {
   const { limits, exchanges } = deps;
-  const { config, signal } = options;
+  const { config, modes, signal } = options;
   const isHttp = config.transport.type === 'http';
-  const { transport, endSession } = createTransport(deps, options);
-  const client = createClient(deps, options, isHttp);
+  const { transport, endSession, listening } = createTransport(deps, options);
+  const { progressMs } = limits;
+  const questions = modes && createConnectionQuestions({ modes, progressMs });
+  const client = createClient(deps, options, isHttp, questions);
   transport.onclose = options.onClosed;
 
   const exchange = startExchange({ timeoutMs: limits.connectTimeoutMs, signal });
@@ -73,6 +82,9 @@ export async function openConnection(
       }),
     );
     await raceAbort(exchange, connecting);
+    // Many servers ask on this stream, and a question that is sent before it is open is lost.
+    if (questions !== undefined && client.getProtocolEra() === 'legacy')
+      await raceAbort(exchange, listening());
   } catch (error) {
     await transport.close().catch(() => undefined);
     throw error;
@@ -84,6 +96,7 @@ export async function openConnection(
   return {
     client,
     mirrorsParams: isHttp && isModern,
+    questions,
     isExpired: (error) =>
       error instanceof SdkHttpError && error.status === 404 && transport.sessionId !== undefined,
     close: async () => {
@@ -98,9 +111,10 @@ function createClient(
   { clientInfo, limits }: McpConnectionDeps,
   options: ConnectionOptions,
   isHttp: boolean,
+  questions: ConnectionQuestions | undefined,
 ): Client {
   const client = new Client(clientInfo, {
-    capabilities: {},
+    capabilities: capabilitiesOf(options.modes),
     versionNegotiation: {
       mode: 'auto',
       probe: { timeoutMs: limits.connectTimeoutMs * (isHttp ? 1 : PROBE_SHARE) },
@@ -111,7 +125,19 @@ function createClient(
     jsonSchemaValidator: { getValidator: acceptAny },
   });
   client.setNotificationHandler('notifications/tools/list_changed', () => options.onToolsChanged());
+  if (questions !== undefined) {
+    // As the fallback: a handler for this method would get parameters without `pattern` and `examples`.
+    client.fallbackRequestHandler = questions.onRequest;
+    client.setNotificationHandler('notifications/elicitation/complete', ({ params }) =>
+      questions.onComplete(params.elicitationId),
+    );
+  }
   return client;
+}
+
+function capabilitiesOf(modes: QuestionModes | undefined): ClientCapabilities {
+  if (modes === undefined) return {};
+  return { elicitation: { ...(modes.form && { form: {} }), ...(modes.url && { url: {} }) } };
 }
 
 function acceptAny<T>(): JsonSchemaValidator<T> {
@@ -121,7 +147,7 @@ function acceptAny<T>(): JsonSchemaValidator<T> {
 function createTransport(
   deps: McpConnectionDeps,
   { config, credential }: ConnectionOptions,
-): { transport: Transport; endSession: () => Promise<void> } {
+): { transport: Transport; endSession: () => Promise<void>; listening: () => Promise<void> } {
   const { limits, exchanges, guard } = deps;
   const { messageBytesMax, killGraceMs } = limits;
   if (config.transport.type === 'stdio') {
@@ -137,11 +163,15 @@ function createTransport(
       guard,
       onStderr,
     });
-    return { transport, endSession: async () => undefined };
+    return { transport, endSession: async () => undefined, listening: async () => undefined };
   }
   const headers = mergeHeaders(config.transport.headers, credential?.headers);
   const transport = createHttpTransport({ url: config.transport.url, headers, messageBytesMax, exchanges });
-  return { transport, endSession: () => withEndTimeout(transport.endSession()) };
+  return {
+    transport,
+    endSession: () => withEndTimeout(transport.endSession()),
+    listening: transport.listening,
+  };
 }
 
 /** Later headers win, in any letter case: two headers of one name would be joined into one value. */

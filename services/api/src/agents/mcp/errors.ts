@@ -18,6 +18,13 @@ export class MessageTooLarge extends SdkError {
   }
 }
 
+/** The server asked too often in one call, which was ended for it. */
+export class TooManyQuestions extends SdkError {
+  constructor(questionsMax: number) {
+    super(SdkErrorCode.InvalidResult, `More than ${questionsMax} questions in one call.`);
+  }
+}
+
 /** The server redirected to an origin that is not configured. */
 export class ForeignOrigin extends Error {
   constructor() {

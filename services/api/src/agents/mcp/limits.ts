@@ -19,6 +19,10 @@ export interface McpLimits {
   readonly resultBytesMax: number;
   /** Of one message on the wire, where text is escaped and images are base64. */
   readonly messageBytesMax: number;
+  /** How often a server is informed that its question has not been answered yet. */
+  readonly progressMs: number;
+  /** Of one round of questions (2026-07-28), as JSON. A run keeps it until the round is over. */
+  readonly roundBytesMax: number;
   /** How long a child process may take to exit by itself, and again after SIGTERM. */
   readonly killGraceMs: number;
   /** Pause before a child process that crashed is started again. It doubles with each crash. */
@@ -43,6 +47,8 @@ export const DEFAULT_MCP_LIMITS: McpLimits = {
   schemaBytesMax: 64_000,
   resultBytesMax: MEGABYTE,
   messageBytesMax: 8 * MEGABYTE,
+  progressMs: 15 * SECOND,
+  roundBytesMax: 64_000,
   killGraceMs: 2 * SECOND,
   restartMinMs: 250,
   restartMaxMs: 15 * SECOND,

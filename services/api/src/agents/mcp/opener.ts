@@ -1,14 +1,7 @@
 import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { type McpConnection, type McpConnectionDeps, openConnection } from './connection.ts';
-import type { ConnectionTarget } from './pool.ts';
-import type { McpCredential, McpServerConfig } from './server-config.ts';
+import type { ServerTarget } from './target.ts';
 import { createRestarts } from './transports/restarts.ts';
-
-/** A server together with the credential to connect with. */
-export interface ServerTarget extends ConnectionTarget {
-  readonly config: McpServerConfig;
-  readonly credential?: McpCredential | undefined;
-}
 
 export interface OpenHooks {
   readonly signal: AbortSignal;
@@ -24,11 +17,12 @@ export function createOpener(
   const legacyOnly = new Set<string>();
 
   async function open(target: ServerTarget, hooks: OpenHooks): Promise<McpConnection> {
-    const { config, credential } = target;
+    const { config, credential, modes } = target;
     const attempt = () =>
       openConnection(deps, {
         config,
         credential,
+        modes,
         signal: hooks.signal,
         isLegacy: legacyOnly.has(config.id),
         onClosed: hooks.onClosed,
@@ -49,12 +43,13 @@ export function createOpener(
   }
 
   async function openChild(target: ServerTarget, { signal, onClosed }: OpenHooks): Promise<McpConnection> {
-    await restarts.wait(target.key, signal);
+    const program = target.config.id;
+    await restarts.wait(program, signal);
     let startedAt: number | undefined;
     let isInUse = true;
     const onExit = () => {
       // A process that exits before the handshake is counted below, once.
-      if (isInUse && startedAt !== undefined) restarts.crashed(target.key, performance.now() - startedAt);
+      if (isInUse && startedAt !== undefined) restarts.crashed(program, performance.now() - startedAt);
       isInUse = false;
       onClosed();
     };
@@ -69,7 +64,7 @@ export function createOpener(
         },
       };
     } catch (error) {
-      if (!signal.aborted) restarts.crashed(target.key, 0);
+      if (!signal.aborted) restarts.crashed(program, 0);
       throw error;
     }
   }

@@ -1,8 +1,14 @@
 import type { Dispatched } from './calls/results.ts';
 import type { McpConnection } from './connection.ts';
-import type { ServerTarget } from './opener.ts';
 import type { Pool } from './pool.ts';
-import { type ExchangeBounds, type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';
+import type { ServerTarget } from './target.ts';
+import {
+  type ExchangeBounds,
+  type Exchanges,
+  type RunningExchange,
+  raceAbort,
+  startExchange,
+} from './transports/exchange.ts';
 
 /** The value of a request, or its error and whether the request may have result the server. */
 export type RequestResult<T> =
@@ -13,8 +19,8 @@ export type RequestResult<T> =
 export type SendRequest = <T>(
   target: ServerTarget,
   bounds: ExchangeBounds,
-  /** Must end when the signal is aborted. */
-  work: (connection: McpConnection, signal: AbortSignal) => Promise<T>,
+  /** Must end when the signal of the exchange is aborted. */
+  work: (connection: McpConnection, exchange: RunningExchange) => Promise<T>,
 ) => Promise<RequestResult<T>>;
 
 /**
@@ -25,7 +31,7 @@ export function createRequestSender(pool: Pool<ServerTarget>, exchanges: Exchang
   return async (target, bounds, work) => {
     const exchange = startExchange(bounds);
     const run = async (connection: McpConnection) => ({
-      value: await exchanges.run(exchange, () => work(connection, exchange.signal)),
+      value: await exchanges.run(exchange, () => work(connection, exchange)),
     });
     const runUnlessExpired = async (connection: McpConnection) => {
       try {

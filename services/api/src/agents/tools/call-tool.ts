@@ -76,7 +76,7 @@ export async function callTool(
   const isDispatched = () => record.state === 'dispatched';
   const startedAt = performance.now();
   const signal = callSignal(runContext.signal, isDispatched);
-  const context = toolCallContext(runContext, call, save, isDispatched);
+  const context = toolCallContext(runContext, call, save, () => record);
   const outcome = await executeOrRefuse(tool, call, { ...context, signal });
   runContext.observer.called(runContext.run, {
     agent: runContext.id,
@@ -96,11 +96,11 @@ export async function callTool(
             toolCallId,
             output: outcome.shown ?? outcome.output,
           }),
-          save({ state: 'returned', output: outcome.output }),
+          save({ state: 'returned', output: outcome.output, round: undefined }),
         ]
       : [
           appendEvent(runContext, { type: 'tool-failed', toolCallId, message: outcome.message }),
-          save({ state: 'failed', output: outcome.message }),
+          save({ state: 'failed', output: outcome.message, round: undefined }),
         ],
   );
   runContext.signal.throwIfAborted();
@@ -169,7 +169,7 @@ function toolCallContext(
   runContext: RunContext,
   { toolCallId, input, before }: StepCall,
   save: (more: Partial<CallRecord>) => Promise<void>,
-  isDispatched: () => boolean,
+  record: () => CallRecord,
 ): Omit<ToolCall, 'signal'> {
   const { run, turn, clock } = runContext;
   return {
@@ -183,11 +183,14 @@ function toolCallContext(
       return input;
     },
     notExecuted: () => save({ state: 'intended' }),
+    round: () => record().round,
+    saveRound: (round) => save({ state: 'intended', round }),
     appendEvent: (event) => appendEvent(runContext, event),
-    ask: (ordinal, question, shared) => {
-      const place = { toolCallId, ordinal, ...(shared !== undefined && { shared }) };
+    ask: (ordinal, question, options) => {
+      const place = { ...options, toolCallId, ordinal };
       // A dispatched call returns to this pod only, so the pod keeps the run while the question is open.
-      const waiting: IdleDetection['waiting'] = isDispatched() ? (wait) => wait() : turn.idle.waiting;
+      const waiting: IdleDetection['waiting'] =
+        record().state === 'dispatched' ? (wait) => wait() : turn.idle.waiting;
       return clock.waiting(() => ask(runContext, place, question, waiting));
     },
     delegate: (agent, task) =>

@@ -4,21 +4,19 @@ import type { ServerTool } from '../loop/one-call.ts';
 import type { McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure, McpTool, McpToolList } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import type { AskedPerson } from '../mcp/target.ts';
 import type { Credentials } from './credentials.ts';
+import { askedPerson, type CallLimits, sendRules, type TurnPerson } from './passthrough/person.ts';
+import type { RoundSeals } from './passthrough/rounds.ts';
+import { sendCall } from './passthrough/send-call.ts';
 import { createPersonalService, type PersonalService } from './personal-service.ts';
 import { CONNECT, connectTool, notConnected } from './personal-tools.ts';
-import { sendCall, toolOf, wholeOutcomeOf } from './server-tools.ts';
+import { toolOf, wholeOutcomeOf } from './server-tools.ts';
 import { serverOf } from './servers.ts';
 import type { Tool } from './tool.ts';
 
 /** Who calls a tool, as questions name it. */
 const CALLER = 'Your MCP client';
-
-/** How long one call, and the answer to a question of it, may take. */
-export interface CallTimes {
-  readonly toolTimeoutSeconds: number;
-  readonly questionTimeoutSeconds: number;
-}
 
 /** The tools of a server for one person. */
 export interface NamedToolList {
@@ -38,18 +36,21 @@ export interface NamedTools {
    * The tool with that name, for a run that calls nothing else. Its outcome is the server's whole result. A tool that
    * the server does not list is called all the same: the server refuses it.
    */
-  open(named: ServerTool, times: CallTimes, principal: Owner, signal: AbortSignal): Promise<Tool>;
+  open(named: ServerTool, limits: CallLimits, person: TurnPerson, signal: AbortSignal): Promise<Tool>;
 }
 
 export interface NamedToolsDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly mcp: McpTools;
   readonly credentials: Credentials;
+  /** Seals what servers ask in rounds. Absent: only the pod that made a call can continue it. */
+  readonly rounds?: RoundSeals | undefined;
   /** Called with the reason when a server lists no tools. */
   readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
 }
 
-export function createNamedTools({ loaded, mcp, credentials, onServerFailure }: NamedToolsDeps): NamedTools {
+export function createNamedTools(deps: NamedToolsDeps): NamedTools {
+  const { loaded, mcp, credentials, rounds, onServerFailure } = deps;
   const servers = new Map(
     Object.entries(loaded.config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
   );
@@ -62,19 +63,25 @@ export function createNamedTools({ loaded, mcp, credentials, onServerFailure }: 
 
   function serviceOf(
     id: string,
-    principal: Owner,
+    { tenant, userId }: Owner,
     questionTimeoutSeconds: number,
+    asked?: AskedPerson,
   ): PersonalService | undefined {
     const { config, personal } = find(id);
     if (personal === undefined) return undefined;
     const { connectorId, credentialType } = personal;
-    const ref = { ...principal, toolId: id, connectorId };
+    const ref = { tenant, userId, toolId: id, connectorId };
     const options = { mcp, config, ref, credentialType, credentials, agent: CALLER };
-    return createPersonalService({ ...options, questionTimeoutSeconds });
+    return createPersonalService({ ...options, asked, questionTimeoutSeconds });
   }
 
-  function listOf(id: string, service: PersonalService | undefined, signal: AbortSignal) {
-    return service?.list(signal) ?? mcp.open(find(id).config).listTools({ signal });
+  function listOf(
+    id: string,
+    service: PersonalService | undefined,
+    signal: AbortSignal,
+    asked?: AskedPerson,
+  ) {
+    return service?.list(signal) ?? mcp.open(find(id).config, undefined, asked).listTools({ signal });
   }
 
   function toolsIn(list: McpToolList | undefined, id: string): readonly McpTool[] | undefined {
@@ -93,22 +100,23 @@ export function createNamedTools({ loaded, mcp, credentials, onServerFailure }: 
       const offered = isUnconnected ? [connectOffer(id, config.title)] : (personal?.announced ?? []);
       return { tools: offered, isKnown: false };
     },
-    async open({ server: id, tool: name }, times, principal, signal) {
-      const { config, personal } = find(id);
-      const timeoutMs = times.toolTimeoutSeconds * 1000;
-      const service = serviceOf(id, principal, times.questionTimeoutSeconds);
-      const listed = toolsIn(await listOf(id, service, signal), id) ?? personal?.announced ?? [];
+    async open({ server: id, tool: name }, limits, person, signal) {
+      const server = find(id);
+      const { config, personal } = server;
+      const asked = askedPerson(server, person);
+      const service = serviceOf(id, person, limits.questionTimeoutSeconds, asked);
+      const listed = toolsIn(await listOf(id, service, signal, asked), id) ?? personal?.announced ?? [];
       const known = listed.find((tool) => tool.name === name);
       if (service !== undefined && known === undefined && name === CONNECT) return connectTool(id, service);
       const target = known ?? unlisted(id, name);
       return toolOf(target, async (call) => {
-        const rules = { timeoutMs, whole: true } as const;
+        const rules = { ...sendRules(id, person, limits, rounds), whole: true } as const;
         if (service === undefined) {
-          const input = await call.beforeDispatch();
-          return wholeOutcomeOf(config.title, await sendCall(mcp.open(config), name, call, input, rules));
+          const opened = mcp.open(config, undefined, asked);
+          return wholeOutcomeOf(config.title, await sendCall(call, opened, name, rules));
         }
-        const result = await service.call({ ...call, toolName: target.modelName }, (server, input) =>
-          sendCall(server, name, call, input, rules),
+        const result = await service.call({ ...call, toolName: target.modelName }, (opened) =>
+          sendCall(call, opened, name, rules),
         );
         return result.type === 'not_connected' ? notConnected(result) : wholeOutcomeOf(config.title, result);
       });

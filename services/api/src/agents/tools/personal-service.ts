@@ -6,6 +6,7 @@ import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-u
 import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpToolList } from '../mcp/calls/results.ts';
 import type { McpServerConfig } from '../mcp/server-config.ts';
+import type { AskedPerson } from '../mcp/target.ts';
 import type { Credentials } from './credentials.ts';
 import type { AgentQuestion } from './question.ts';
 import type { ToolCall } from './tool.ts';
@@ -20,6 +21,8 @@ export interface PersonalServiceOptions {
   readonly credentials: Credentials;
   /** Title of the agent that asks. */
   readonly agent: string;
+  /** The person, where the server may ask them. */
+  readonly asked?: AskedPerson | undefined;
   /** How long the person has to connect. */
   readonly questionTimeoutSeconds: number;
 }
@@ -47,8 +50,8 @@ export interface PersonalService {
 
 /** A call of one of its tools. `toolName` is the name that the model uses. */
 export type ServiceCall = ToolCall & { readonly toolName: string };
-/** Sends the call with `input`, as `beforeDispatch` returned it. */
-type Send = (server: McpServerRef, input: unknown) => Promise<McpCallResult>;
+/** Sends the call. Records it as dispatched before each request. */
+type Send = (server: McpServerRef) => Promise<McpCallResult>;
 
 /** The server with a credential to call it with, and the version of that credential. */
 interface Access {
@@ -70,7 +73,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
   async function present(signal: AbortSignal, rejected?: number): Promise<Presentation | Access> {
     const shown = await retryWhileUnavailable(() => credentials.present(ref, rejected), signal);
     if (shown.type !== 'presented') return shown;
-    const server = options.mcp.open(config, { key, headers: shown.headers });
+    const server = options.mcp.open(config, { key, headers: shown.headers }, options.asked);
     return { type: 'granted', server, version: shown.version };
   }
 
@@ -97,10 +100,6 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
   const markRefused = ({ version }: Access, signal: AbortSignal) =>
     retryWhileUnavailable(() => credentials.refused(ref, version), signal);
 
-  async function attempt(call: ServiceCall, access: Access, send: Send): Promise<McpCallResult> {
-    return send(access.server, await call.beforeDispatch());
-  }
-
   /** Repeats a refused call with a refreshed credential, then with one from a new connection. */
   async function retry(
     call: ServiceCall,
@@ -111,7 +110,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     const refreshed = await present(call.signal, first.version);
     if (refreshed.type === 'unavailable') return outage(title);
     if (refreshed.type === 'granted' && refreshed.version !== first.version) {
-      const second = await attempt(call, refreshed, send);
+      const second = await send(refreshed.server);
       if (!isUnauthenticated(second)) return second;
       refusedAccess = refreshed;
     }
@@ -121,7 +120,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     // A person who has just connected is not asked again.
     const reconnected = first.isNew ? undefined : await obtainAccess(call);
     if (reconnected?.type !== 'granted') return reconnected ?? UNAUTHENTICATED;
-    const last = await attempt(call, reconnected, send);
+    const last = await send(reconnected.server);
     if (isUnauthenticated(last)) await markRefused(reconnected, call.signal);
     return last;
   }
@@ -148,7 +147,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     async call(call, send) {
       const access = await obtainAccess(call);
       if (access.type !== 'granted') return access;
-      const result = await attempt(call, access, send);
+      const result = await send(access.server);
       return isUnauthenticated(result) ? retry(call, access, send) : result;
     },
   };
@@ -197,9 +196,11 @@ async function ask(
   };
   try {
     const { status, text, elicitationId } = await call.ask(ordinal, question, {
-      name: `connect.${toolId}`,
-      // The account may have been connected, by another question, after it was found absent and before this one was open.
-      onOpen: () => retryWhileUnavailable(() => credentials.completeOpen(ref), call.signal),
+      shared: {
+        name: `connect.${toolId}`,
+        // The account may have been connected, by another question, after it was found absent and before this one was open.
+        onOpen: () => retryWhileUnavailable(() => credentials.completeOpen(ref), call.signal),
+      },
     });
     return status === 'accepted'
       ? { elicitationId }

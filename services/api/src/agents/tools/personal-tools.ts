@@ -1,18 +1,17 @@
 import type { McpFailure, McpTool } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import { type SendRules, sendCall } from './passthrough/send-call.ts';
 import type { PersonalService, ServiceRefusal } from './personal-service.ts';
-import { allowed, outcomeOf, sendCall, toolOf } from './server-tools.ts';
+import { allowed, outcomeOf, toolOf } from './server-tools.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
-export interface PersonalToolsOptions {
+export interface PersonalToolsOptions extends SendRules {
   /** Id of the server. */
   readonly id: string;
   readonly service: PersonalService;
   /** The tools offered before the person has connected: without their credential, the server must not be called. */
   readonly announced: readonly McpTool[];
   readonly allow?: readonly string[];
-  /** How long one call may take, in ms. */
-  readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** Names of tools that the current step has already called. They stay offered even if the list has changed. */
   readonly called?: ReadonlySet<string>;
@@ -24,7 +23,7 @@ export interface PersonalToolsOptions {
  * connect.
  */
 export async function personalTools(
-  { id, service, announced, allow, timeoutMs, signal, called }: PersonalToolsOptions,
+  { id, service, announced, allow, signal, called, ...rules }: PersonalToolsOptions,
   onFailure: (failure: McpFailure) => void,
 ): Promise<Tool[]> {
   const list = await service.list(signal);
@@ -34,8 +33,8 @@ export async function personalTools(
   const connect = called?.has(connectName(id)) === true ? [connectTool(id, service)] : [];
   const tools = allowed(isKnown ? list.tools : announced, allow).map((tool) =>
     toolOf(tool, async (call) => {
-      const result = await service.call({ ...call, toolName: tool.modelName }, (server, input) =>
-        sendCall(server, tool.name, call, input, { timeoutMs }),
+      const result = await service.call({ ...call, toolName: tool.modelName }, (server) =>
+        sendCall(call, server, tool.name, rules),
       );
       return result.type === 'not_connected' ? notConnected(result) : outcomeOf(service.title, result);
     }),

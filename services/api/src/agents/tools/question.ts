@@ -8,9 +8,12 @@ import type { PauseRecord, RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller, Seen } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import { withdraw } from '@parley/shared/runs/open-questions';
 
 /** Reason of the withdrawal of a question that reached nobody. */
 const UNDELIVERABLE = 'undeliverable';
+/** Reason of the withdrawal of a question that its asker took back. */
+const TAKEN_BACK = 'withdrawn_by_asker';
 
 /** A question of an agent. Its owner and its stream request follow from the run. */
 export type AgentQuestion = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
@@ -20,6 +23,16 @@ export interface SharedQuestion {
   readonly name: string;
   /** Runs once the question is open, before the wait: its reason may have ceased to exist meanwhile. */
   readonly onOpen: () => Promise<void>;
+}
+
+export interface AskOptions {
+  readonly shared?: SharedQuestion;
+  /** Identifies the question besides its ordinal, where a call that is repeated may ask something else. */
+  readonly digest?: string;
+  /** When aborted, the asker takes the question back. */
+  readonly withdrawn?: AbortSignal;
+  /** True accepts `pattern` in the form's schema. */
+  readonly patterns?: boolean;
 }
 
 /** How a question ended. */
@@ -51,15 +64,13 @@ export interface QuestionDeps {
 }
 
 /** The place of a question in its run. The same place always leads to the same question. */
-export interface QuestionPlace {
+export interface QuestionPlace extends AskOptions {
   readonly run: RunRef;
   /** The turn that the run belongs to: its stream request and its conversation take the question. */
   readonly turn: RunRef;
   readonly toolCallId: string;
   /** Ordinal of the question among those of the call. */
   readonly ordinal: number;
-  /** Set for a question that several calls of the run share. */
-  readonly shared?: SharedQuestion;
 }
 
 /**
@@ -73,7 +84,7 @@ export async function askPerson(
   question: AgentQuestion,
   signal: AbortSignal,
 ): Promise<AskOutcome> {
-  const { turn, toolCallId, shared } = place;
+  const { turn, toolCallId, shared, withdrawn, patterns } = place;
   const asked = await retryWhileUnavailable(
     () =>
       engine.ask({
@@ -88,6 +99,7 @@ export async function askPerson(
         // A deployment may have changed the question's text or its agent's title. It is the same question.
         keyDecides: true,
         onAnswerPage: reach === 'page',
+        patterns,
       }),
     signal,
   );
@@ -104,8 +116,13 @@ export async function askPerson(
     await retryWhileUnavailable(() => withdrawUndeliverable(engine, caller, asked.row.id), signal);
   else if (!isTerminal(asked.row.status)) await shared?.onOpen();
   const wait = () => retryWhileUnavailable(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
+  const onWithdrawn = () => void takeBack(engine, caller, asked.row.id, signal);
+  if (withdrawn?.aborted === true) onWithdrawn();
+  else withdrawn?.addEventListener('abort', onWithdrawn, { once: true });
   // A question that has ended, or has just been withdrawn, does not count as a wait.
-  const ended = isTerminal(asked.row.status) ? asked : await (isAsked(reach) ? waiting(wait) : wait());
+  const untilEnded = async () =>
+    isTerminal(asked.row.status) ? asked : await (isAsked(reach) ? waiting(wait) : wait());
+  const ended = await untilEnded().finally(() => withdrawn?.removeEventListener('abort', onWithdrawn));
   // A run that was released meanwhile must stay as it was for its next owner.
   signal.throwIfAborted();
   await saveSoon({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
@@ -125,6 +142,17 @@ async function withdrawUndeliverable(
   }
 }
 
+/** Withdraws on the asker's behalf. The wait then ends. The deadline ends it if Redis stays unavailable. */
+async function takeBack(
+  engine: Pick<Engine, 'withdraw'>,
+  { tenant }: Caller,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const work = () => withdraw(engine, tenant, id, undefined, TAKEN_BACK);
+  await retryWhileUnavailable(work, signal).catch(() => undefined);
+}
+
 function outcomeOf({ row }: Seen): AskOutcome {
   if (!isTerminal(row.status)) throw new Error('A wait without a time of its own ended early.');
   const { onUnavailable } = row.definition;
@@ -139,8 +167,9 @@ function outcomeOf({ row }: Seen): AskOutcome {
 }
 
 /** The idempotency key of a question. The call id is hashed, because it comes from a model and may have any form. */
-function keyOf({ run, toolCallId, ordinal, shared }: QuestionPlace): string {
-  const name = JSON.stringify(shared === undefined ? ['call', toolCallId] : ['shared', shared.name]);
+function keyOf({ run, toolCallId, ordinal, shared, digest }: QuestionPlace): string {
+  const call = digest === undefined ? ['call', toolCallId] : ['call', toolCallId, digest];
+  const name = JSON.stringify(shared === undefined ? call : ['shared', shared.name]);
   const place = createHash('sha256').update(name).digest('base64url');
   // Callers cannot send a key with a space, so no key of theirs collides with this one.
   return `run ${run.streamRequestId} ${place} ${ordinal}`;

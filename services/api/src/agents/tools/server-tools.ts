@@ -1,14 +1,13 @@
 import { textOf } from '../mcp/calls/content.ts';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpFailure, McpTool } from '../mcp/calls/results.ts';
-import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { type SendRules, sendCall } from './passthrough/send-call.ts';
+import { failed, type Tool, type ToolOutcome } from './tool.ts';
 
-export interface ServerToolsOptions {
+export interface ServerToolsOptions extends SendRules {
   readonly server: McpServerRef;
   /** Names of the tools that may be called; all when absent. */
   readonly allow?: readonly string[];
-  /** How long one call may take, in ms. */
-  readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
@@ -17,7 +16,7 @@ export interface ServerToolsOptions {
  * turn continues without it, and `onFailure` gets the reason.
  */
 export async function serverTools(
-  { server, allow, timeoutMs, signal }: ServerToolsOptions,
+  { server, allow, signal, ...rules }: ServerToolsOptions,
   onFailure: (failure: McpFailure) => void,
 ): Promise<Tool[]> {
   const list = await server.listTools({ signal });
@@ -26,30 +25,8 @@ export async function serverTools(
     return [];
   }
   return allowed(list.tools, allow).map((tool) =>
-    toolOf(tool, async (call) => {
-      const input = await call.beforeDispatch();
-      return outcomeOf(server.title, await sendCall(server, tool.name, call, input, { timeoutMs }));
-    }),
+    toolOf(tool, async (call) => outcomeOf(server.title, await sendCall(call, server, tool.name, rules))),
   );
-}
-
-/** How one call is sent. */
-export interface SendRules {
-  /** How long the call may take, in ms. */
-  readonly timeoutMs: number;
-  /** True: the result also has the server's own form, for callers that are no model. */
-  readonly whole?: true;
-}
-
-/** Sends one call to a server. All calls of tools go through this function. `input` is what `beforeDispatch` returned. */
-export function sendCall(
-  server: McpServerRef,
-  name: string,
-  { signal }: Pick<ToolCall, 'signal'>,
-  input: unknown,
-  rules: SendRules,
-): Promise<McpCallResult> {
-  return server.call(name, argumentsOf(input), { signal, ...rules });
 }
 
 /** The tools of a list that an agent may call. */
@@ -69,11 +46,6 @@ export function toolOf(tool: McpTool, call: Tool['call']): Tool {
   };
 }
 
-/** The arguments of a call. */
-function argumentsOf(input: unknown): Readonly<Record<string, unknown>> {
-  return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
-}
-
 /** Converts a result to the outcome that the model reads. */
 export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
   switch (result.type) {
@@ -91,7 +63,9 @@ export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
     case 'refused':
       return failed(`${title} refused the call: ${result.message}`);
     case 'input_required':
-      return failed(`${title} asks for input in a way that is not supported: ${result.message}`);
+      return failed(`${title} asks the user for something that cannot be asked: ${result.message}`);
+    case 'round':
+      return failed(`${title} asks the user for something where nobody can be asked.`);
   }
 }
 

@@ -9,6 +9,8 @@ import type { McpServerConfig } from '../mcp/server-config.ts';
 /** A server of the configuration, with its secrets. Never log one. */
 export interface Server {
   readonly config: McpServerConfig;
+  /** False: the server is not told that the person can be asked. */
+  readonly mayAsk: boolean;
   /** Present for `credentialScope: user` only. */
   readonly personal?: {
     readonly connectorId: string;
@@ -23,14 +25,14 @@ export function serverOf(
   id: string,
   entry: McpServerEntry,
 ): Server {
-  const { title } = entry;
+  const { title, elicitation: mayAsk } = entry;
   if (entry.transport === 'stdio') {
     const { command, args } = entry;
     const env = Object.fromEntries(entry.env.map((name) => [name, secretOf(name)]));
-    return { config: { id, title, transport: { type: 'stdio', command, args, env } } };
+    return { config: { id, title, transport: { type: 'stdio', command, args, env } }, mayAsk };
   }
   const transport = { type: 'http', url: entry.url, headers: headersOf(entry, secretOf) } as const;
-  const server = { config: { id, title, transport } };
+  const server = { config: { id, title, transport }, mayAsk };
   const connector = entry.connector === undefined ? undefined : config.connectors[entry.connector];
   if (connector === undefined) return server;
   const announced = readAnnouncedTools(entry, server.config);

@@ -1,6 +1,6 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { ReachOfQuestion } from '../loop/reach.ts';
-import type { AgentQuestion, AskOutcome, SharedQuestion } from './question.ts';
+import type { AgentQuestion, AskOptions, AskOutcome } from './question.ts';
 
 /** The outcome of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */
 export type ToolOutcome =
@@ -32,10 +32,10 @@ export interface ToolCall {
   readonly isAttended: boolean;
   /**
    * Asks the person and waits for the outcome. Asking the same `ordinal` again returns the same question, and so does
-   * every call of the turn that asks under the same name of `shared`. A question that reaches nobody is withdrawn at
+   * every call of the turn that asks under the same name of `options.shared`. A question that reaches nobody is withdrawn at
    * once as `undeliverable`, and the outcome carries its `onUnavailable` content.
    */
-  ask(ordinal: number, question: AgentQuestion, shared?: SharedQuestion): Promise<AskOutcome>;
+  ask(ordinal: number, question: AgentQuestion, options?: AskOptions): Promise<AskOutcome>;
   /**
    * Records the call as dispatched and resolves to the input to send. A tool awaits it right before it sends anything
    * that may have an effect.
@@ -45,6 +45,10 @@ export interface ToolCall {
    * Records that a dispatched call was refused without any effect. The call may then be repeated, also by another pod.
    */
   notExecuted(): Promise<void>;
+  /** The sealed round of questions that was last saved, by this pod or by the run's previous owner. */
+  round(): string | undefined;
+  /** Records the call as not executed, with the round that must be answered before it is sent again. */
+  saveRound(sealed: string): Promise<void>;
   /** Hands a task to another agent, as a run of its own. That run's answer is the outcome. */
   delegate(agent: string, task: string): Promise<ToolOutcome>;
   /** Appends an event beside the call's own, such as `tool-auth-required`, to the turn's feed. */

@@ -1,4 +1,3 @@
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Agent } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import { createDelegateTool } from '../delegation/delegate-tool.ts';
@@ -6,6 +5,8 @@ import type { McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure } from '../mcp/calls/results.ts';
 import type { Credentials } from './credentials.ts';
 import { createElicitTool } from './elicit-tool.ts';
+import { askedPerson, sendRules, type TurnPerson } from './passthrough/person.ts';
+import type { RoundSeals } from './passthrough/rounds.ts';
 import { createPersonalService } from './personal-service.ts';
 import { personalTools } from './personal-tools.ts';
 import type { SecretTaker } from './secret-question.ts';
@@ -20,7 +21,7 @@ import type { Tool } from './tool.ts';
  */
 export type ToolsOf = (
   agent: Agent,
-  principal: Owner,
+  person: TurnPerson,
   signal: AbortSignal,
   called?: ReadonlySet<string>,
 ) => Promise<Tool[]>;
@@ -32,6 +33,8 @@ export interface ToolboxDeps {
   readonly credentials: Credentials;
   /** Secrets that people entered for one use. Absent where there is no page to enter them. */
   readonly secrets?: Secrets;
+  /** Seals what servers ask in rounds. Absent: only the pod that made a call can continue it. */
+  readonly rounds?: RoundSeals | undefined;
   /** Called with the reason when a server offers no tools. */
   readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
 }
@@ -44,7 +47,8 @@ interface Offer {
 }
 
 /** Makes the tools of a configuration's agents: those of their servers, delegation, and the built-in ones. */
-export function createToolbox({ loaded, mcp, credentials, secrets, onServerFailure }: ToolboxDeps): ToolsOf {
+export function createToolbox(deps: ToolboxDeps): ToolsOf {
+  const { loaded, mcp, credentials, secrets, rounds, onServerFailure } = deps;
   const { config } = loaded;
   const servers = new Map(
     Object.entries(config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
@@ -53,27 +57,33 @@ export function createToolbox({ loaded, mcp, credentials, secrets, onServerFailu
   async function findOffer(
     agent: Agent,
     { server: id, allow }: Agent['tools'][number],
-    principal: Owner,
+    person: TurnPerson,
     { signal, called }: { readonly signal: AbortSignal; readonly called?: ReadonlySet<string> },
   ): Promise<Offer> {
     const server = servers.get(id);
     if (server === undefined) return { service: id, tools: [] };
     const { config: target, personal } = server;
-    const timeoutMs = agent.limits.toolTimeoutSeconds * 1000;
-    const rules = { timeoutMs, signal, ...(allow !== undefined && { allow }) };
+    const { tenant, userId } = person;
+    const asked = askedPerson(server, person);
+    const rules = {
+      ...sendRules(id, person, agent.limits, rounds),
+      signal,
+      ...(allow !== undefined && { allow }),
+    };
     const onFailure = (failure: McpFailure) => onServerFailure(id, failure);
     if (personal === undefined) {
-      const tools = await serverTools({ server: mcp.open(target), ...rules }, onFailure);
+      const tools = await serverTools({ server: mcp.open(target, undefined, asked), ...rules }, onFailure);
       return { service: target.title, tools };
     }
     const { connectorId, credentialType, announced } = personal;
     const service = createPersonalService({
       mcp,
       config: target,
-      ref: { ...principal, toolId: id, connectorId },
+      ref: { tenant, userId, toolId: id, connectorId },
       credentialType,
       credentials,
       agent: agent.title,
+      asked,
       questionTimeoutSeconds: agent.limits.questionTimeoutSeconds,
     });
     const given = { id, service, announced, ...rules, ...(called !== undefined && { called }) };
@@ -81,12 +91,13 @@ export function createToolbox({ loaded, mcp, credentials, secrets, onServerFailu
     return { service: target.title, tools };
   }
 
-  return async (agent, principal, signal, called) => {
+  return async (agent, person, signal, called) => {
+    const { tenant, userId } = person;
     const now = { signal, ...(called !== undefined && { called }) };
-    const offers = await Promise.all(agent.tools.map((source) => findOffer(agent, source, principal, now)));
+    const offers = await Promise.all(agent.tools.map((source) => findOffer(agent, source, person, now)));
     const offered = offers
       .flatMap(({ tools }) => tools)
-      .map((tool) => (secrets === undefined ? tool : withSecretsRedeemed(tool, secrets, principal)));
+      .map((tool) => (secrets === undefined ? tool : withSecretsRedeemed(tool, secrets, { tenant, userId })));
     const takers = secrets === undefined ? [] : offers.flatMap(takersOf);
     const timeoutSeconds = agent.limits.questionTimeoutSeconds;
     const own = agent.elicit ? [createElicitTool({ agent: agent.title, takers, timeoutSeconds })] : [];

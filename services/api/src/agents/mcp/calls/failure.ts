@@ -5,12 +5,16 @@ import {
   SdkErrorCode,
   SdkHttpError,
 } from '@modelcontextprotocol/client';
-import { CredentialRefused, ForeignOrigin, MessageTooLarge } from '../errors.ts';
+import { CredentialRefused, ForeignOrigin, MessageTooLarge, TooManyQuestions } from '../errors.ts';
+import { QuestionRefused } from '../questions/question.ts';
+import { PagesNotVisited } from '../questions/required-pages.ts';
 import type { Dispatched, McpFailure } from './results.ts';
 import type { Scrub } from './scrub.ts';
 
 const MESSAGE_MAX = 1_000;
 const INVALID_REPLY = 'The server answered with something that is not MCP.';
+const TOO_MANY_QUESTIONS =
+  'The server asked the user too many questions, so the call was ended. It may or may not have had its effect.';
 const INPUT_REQUIRED = 'The server wants to ask the person for something, which is not possible here.';
 
 /** Converts the error of a request. Quotes only the server's own words about a refusal, with secrets removed. */
@@ -18,6 +22,10 @@ export function failureOf(error: unknown, dispatched: Dispatched, scrub: Scrub):
   if (error instanceof CredentialRefused) return scrubbed(error.refusal, scrub);
   if (error instanceof MessageTooLarge)
     return { type: 'refused', message: 'The answer of the server is too large.' };
+  if (error instanceof PagesNotVisited) return { type: 'refused', message: error.message };
+  if (error instanceof QuestionRefused)
+    return { type: 'input_required', message: scrub.text(error.message).slice(0, MESSAGE_MAX) };
+  if (error instanceof TooManyQuestions) return { type: 'refused', message: TOO_MANY_QUESTIONS };
   if (error instanceof ProtocolError) return failureOfProtocol(error, scrub);
   if (error instanceof SdkHttpError) return failureOfStatus(error.status, dispatched);
   if (error instanceof SdkError) return failureOfSdk(error, dispatched, scrub);

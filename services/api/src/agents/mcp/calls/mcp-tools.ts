@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
-import { type Implementation, ProtocolError, type Tool } from '@modelcontextprotocol/client';
-import { MessageTooLarge } from '../errors.ts';
+import type { Implementation } from '@modelcontextprotocol/client';
+import { createLanes } from '../lanes.ts';
 import { DEFAULT_MCP_LIMITS, type McpLimits } from '../limits.ts';
-import { createOpener, type ServerTarget } from '../opener.ts';
+import { createOpener } from '../opener.ts';
 import { createPool } from '../pool.ts';
+import type { McpAsker } from '../questions/asker.ts';
+import type { QuestionModes } from '../questions/question.ts';
 import { createRequestSender } from '../request.ts';
 import type { McpCredential, McpServerConfig } from '../server-config.ts';
+import { type AskedPerson, laneOf, type ServerTarget, targetOf } from '../target.ts';
 import { createChildGuard } from '../transports/child-guard.ts';
 import { type Exchange, raceAbort } from '../transports/exchange.ts';
-import { resultOf, tooLarge } from './content.ts';
-import { failureOf } from './failure.ts';
+import { createCaller } from './call.ts';
 import type { McpCallResult, McpProgress, McpToolList } from './results.ts';
-import { createScrub } from './scrub.ts';
 import { createToolLists } from './tool-lists.ts';
 import { fetchTools } from './tool-pages.ts';
 
@@ -36,12 +36,21 @@ export interface McpCallOptions {
   readonly onProgress?: (progress: McpProgress) => void;
   /** True: the result is also kept as the server sent it, with binary data, for a caller that is no model. */
   readonly whole?: true;
+  /** Answers what the server asks during the call. Required where the handle has a person to ask. */
+  readonly asker?: McpAsker;
+  /** The answers to the round that the call had returned before, by its keys, and the server's state. */
+  readonly answers?: {
+    readonly inputResponses?: Readonly<Record<string, unknown>>;
+    readonly requestState?: string;
+  };
 }
 
 /** A server with one credential. It connects at the first use. */
 export interface McpServerRef {
   readonly id: string;
   readonly title: string;
+  /** What the server is told that the person can be asked; absent: nothing, and calls need no asker. */
+  readonly modes?: QuestionModes | undefined;
   /** The tools, from the cache while it is fresh. Rejects only with the reason of `signal`. */
   listTools(options?: Pick<McpCallOptions, 'signal'>): Promise<McpToolList>;
   /** Calls a tool once, by the server's own name for it. */
@@ -61,17 +70,15 @@ export interface McpServerRef {
 export interface McpTools {
   /**
    * The server, with this credential or with the project's own. Handles with the same server, credential key and
-   * headers share one connection. No others share it.
+   * headers share one connection. No others share it. With `asked`, the server may ask that person: the connection is
+   * then theirs alone and carries one call at a time.
    */
-  open(config: McpServerConfig, credential?: McpCredential): McpServerRef;
+  open(config: McpServerConfig, credential?: McpCredential, asked?: AskedPerson): McpServerRef;
   /** Number of connections that are open or being opened. */
   readonly connections: number;
   /** Ends calls, connections and child processes. Resolves when all of them have ended. */
   close(): Promise<void>;
 }
-
-// JSON-RPC code of the 2026-07-28 revision: a header does not match its argument. The call was not executed.
-const HEADER_MISMATCH = -32020;
 
 /** Makes the MCP client: Streamable HTTP and stdio, protocol revisions up to 2025-11-25 and 2026-07-28. */
 export function createMcpTools({
@@ -90,8 +97,16 @@ export function createMcpTools({
   });
   const sendRequest = createRequestSender(pool, exchanges);
   const lists = createToolLists<ServerTarget>(limits.toolsTtlMs, async (target) =>
-    reportRefusal(target, await fetchTools(sendRequest, target, limits)),
+    reportRefusal(target, await connected(target, (one) => fetchTools(sendRequest, one, limits))),
   );
+  const call = createCaller({ sendRequest, limits, lists, retire: pool.retire });
+  const lanes = createLanes();
+
+  /** Connections that can ask carry one call at a time. Others carry any number. */
+  function connected<T>(target: ServerTarget, work: (target: ServerTarget) => Promise<T>): Promise<T> {
+    if (target.modes === undefined) return work(target);
+    return lanes.inLane(target.key, (lane) => work(laneOf(target, lane)));
+  }
 
   function reportRefusal<Result extends McpCallResult | McpToolList>(
     { config }: ServerTarget,
@@ -101,55 +116,13 @@ export function createMcpTools({
     return result;
   }
 
-  async function call(
-    target: ServerTarget,
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-    { timeoutMs = limits.callTimeoutMs, signal, headers, onProgress, whole }: McpCallOptions,
-  ): Promise<McpCallResult> {
-    const scrub = createScrub(target.config, target.credential);
-    const until = performance.now() + timeoutMs;
-    const callOnce = () =>
-      sendRequest(
-        target,
-        { timeoutMs: Math.max(until - performance.now(), 1), signal },
-        ({ client }, ending) =>
-          client.callTool(
-            { name, arguments: { ...args } },
-            {
-              signal: ending,
-              // A fallback: the exchange ends the call earlier, because it also counts the time to connect.
-              timeout: timeoutMs + 1_000,
-              toolDefinition: definitionOf(target, name),
-              ...(headers !== undefined && { headers }),
-              ...(onProgress !== undefined && { onprogress: onProgress }),
-            },
-          ),
-      );
-    let reply = await callOnce();
-    if ('error' in reply && isHeaderMismatch(reply.error)) {
-      lists.invalidate(target);
-      await lists.get(target);
-      signal?.throwIfAborted();
-      reply = await callOnce();
-    }
-    if (!('error' in reply)) return resultOf(reply.value, { bytesMax: limits.resultBytesMax, scrub, whole });
-    if (reply.error instanceof MessageTooLarge) return tooLarge(limits.resultBytesMax);
-    return failureOf(reply.error, reply.dispatched, scrub);
-  }
-
-  /** From the cached list, without the output schema: the SDK would refuse results that do not match it. */
-  function definitionOf(target: ServerTarget, name: string): Tool {
-    const known = lists.cached(target)?.tools.find((tool) => tool.name === name);
-    return { name, inputSchema: { ...known?.inputSchema, type: 'object' } };
-  }
-
   return {
-    open: (config, credential) => {
-      let target = targetOf(config, credential);
+    open: (config, credential, asked) => {
+      let target = targetOf(config, credential, asked);
       return {
         id: config.id,
         title: config.title,
+        modes: asked?.modes,
         listTools: async ({ signal } = {}) => {
           signal?.throwIfAborted();
           const list = lists.get(target);
@@ -158,11 +131,12 @@ export function createMcpTools({
         },
         call: async (name, args, options = {}) => {
           options.signal?.throwIfAborted();
-          return reportRefusal(target, await call(target, name, args, options));
+          const result = await connected(target, (one) => call(one, name, args, options));
+          return reportRefusal(target, result);
         },
         rebuild: (headers) => {
           pool.retire(target);
-          target = targetOf(config, { key: credential?.key ?? '', headers });
+          target = targetOf(config, { key: credential?.key ?? '', headers }, asked);
         },
       };
     },
@@ -174,15 +148,4 @@ export function createMcpTools({
       await guard.close();
     },
   };
-}
-
-function targetOf(config: McpServerConfig, credential: McpCredential | undefined): ServerTarget {
-  const key = JSON.stringify([config.id, credential?.key ?? '']);
-  const all = [key, config.transport, Object.entries(credential?.headers ?? {}).sort()];
-  const fingerprint = createHash('sha256').update(JSON.stringify(all)).digest('base64url');
-  return { key, fingerprint, config, credential };
-}
-
-function isHeaderMismatch(error: unknown): boolean {
-  return error instanceof ProtocolError && error.code === HEADER_MISMATCH;
 }

@@ -11,7 +11,7 @@ export type McpFailure =
   | { readonly type: 'timeout'; readonly dispatched: Dispatched }
   /** The server refused the call or sent an invalid reply. A retry will not help. */
   | { readonly type: 'refused'; readonly message: string; readonly code?: number }
-  /** The server wants to ask the person, which this client does not support. */
+  /** The server wants to ask the person, and the question cannot be asked. */
   | { readonly type: 'input_required'; readonly message: string };
 
 /** HTTP 401, or 403 with `insufficient_scope`: the server did not execute the call and requires another credential. */
@@ -53,7 +53,16 @@ export interface McpToolResult {
   readonly whole?: CallToolResult;
 }
 
-export type McpCallResult = McpToolResult | McpFailure;
+/** The server needs answers before it executes the call (2026-07-28). The call is then repeated with them. */
+export interface McpRound {
+  readonly type: 'round';
+  /** What the server asks, by its own keys; not checked yet. Empty: the call is repeated after a pause. */
+  readonly requests: Readonly<Record<string, unknown>>;
+  /** The server's state, to be sent back unchanged and unread. */
+  readonly state?: string;
+}
+
+export type McpCallResult = McpToolResult | McpRound | McpFailure;
 
 /**
  * A tool's own annotations, with the specification's defaults (the most cautious values) for missing ones. Rely on them

@@ -1,9 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import type { ConnectionTarget } from '../pool.ts';
 import type { McpOffer, McpToolList } from './results.ts';
 
+/** Names a list of tools. */
+interface Listed {
+  readonly listKey: string;
+}
+
 /** The tools of servers, cached per credential: a server may offer each user different tools. */
-export interface ToolLists<P extends ConnectionTarget> {
+export interface ToolLists<P extends Listed> {
   /** From the cache, or fetched. Concurrent callers share one fetch. */
   get(target: P): Promise<McpToolList>;
   /** Only from the cache. */
@@ -14,7 +18,7 @@ export interface ToolLists<P extends ConnectionTarget> {
 
 const LISTS_MAX = 500;
 
-export function createToolLists<P extends ConnectionTarget>(
+export function createToolLists<P extends Listed>(
   ttlMs: number,
   fetchList: (target: P) => Promise<McpToolList>,
 ): ToolLists<P> {
@@ -24,28 +28,25 @@ export function createToolLists<P extends ConnectionTarget>(
   async function fetch(target: P, isCurrent: () => boolean): Promise<McpToolList> {
     try {
       const list = await fetchList(target);
-      if (isCurrent() && list.type === 'tools') offers.set(target.fingerprint, list);
+      if (isCurrent() && list.type === 'tools') offers.set(target.listKey, list);
       return list;
     } finally {
-      if (isCurrent()) inFlight.delete(target.fingerprint);
+      if (isCurrent()) inFlight.delete(target.listKey);
     }
   }
 
   return {
     get: async (target) => {
-      const known = offers.get(target.fingerprint) ?? inFlight.get(target.fingerprint);
+      const known = offers.get(target.listKey) ?? inFlight.get(target.listKey);
       if (known !== undefined) return known;
-      const fetching: Promise<McpToolList> = fetch(
-        target,
-        () => inFlight.get(target.fingerprint) === fetching,
-      );
-      inFlight.set(target.fingerprint, fetching);
+      const fetching: Promise<McpToolList> = fetch(target, () => inFlight.get(target.listKey) === fetching);
+      inFlight.set(target.listKey, fetching);
       return fetching;
     },
-    cached: (target) => offers.get(target.fingerprint),
-    invalidate: ({ fingerprint }) => {
-      offers.delete(fingerprint);
-      inFlight.delete(fingerprint);
+    cached: (target) => offers.get(target.listKey),
+    invalidate: ({ listKey }) => {
+      offers.delete(listKey);
+      inFlight.delete(listKey);
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import type { McpLimits } from '../limits.ts';
-import type { ServerTarget } from '../opener.ts';
 import type { SendRequest } from '../request.ts';
+import type { ServerTarget } from '../target.ts';
 import { failureOf } from './failure.ts';
 import type { McpOffer, McpToolList } from './results.ts';
 import { createScrub, type Scrub } from './scrub.ts';
@@ -22,7 +22,7 @@ export async function fetchTools(
   const reply = await sendRequest(
     target,
     { timeoutMs: limits.callTimeoutMs },
-    ({ client, mirrorsParams }, signal) =>
+    ({ client, mirrorsParams }, { signal }) =>
       allPages(client, { ...limits, serverId: target.config.id, mirrorsParams, scrub, signal }),
   );
   return 'error' in reply ? failureOf(reply.error, reply.dispatched, scrub) : reply.value;

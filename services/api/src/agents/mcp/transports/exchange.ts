@@ -1,5 +1,6 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { startWorkClock } from '../../loop/work-clock.ts';
 
 /**
  * One request and all its traffic on the wire. The SDK does not expose which fetch belongs to which request, so the
@@ -24,6 +25,8 @@ export interface ExchangeBounds {
 }
 
 export interface RunningExchange extends Exchange {
+  /** Runs a wait for a person. The timeout is paused meanwhile. */
+  waiting<T>(wait: () => Promise<T>): Promise<T>;
   /** Stops the timeout. Must always be called. Later errors of its streams have no effect. */
   end(): void;
 }
@@ -35,7 +38,8 @@ export function startExchange({ timeoutMs, signal }: ExchangeBounds): RunningExc
   const fail = (error: SdkError) => {
     if (!isOver) ending.abort(error);
   };
-  const timer = setTimeout(() => fail(timedOut()), timeoutMs);
+  const clock = startWorkClock(timeoutMs);
+  clock.over.addEventListener('abort', () => fail(timedOut()), { once: true });
   const onAbort = () => fail(new SdkError(SdkErrorCode.ConnectionClosed, 'aborted by the caller'));
   if (signal?.aborted === true) onAbort();
   signal?.addEventListener('abort', onAbort, { once: true });
@@ -43,9 +47,10 @@ export function startExchange({ timeoutMs, signal }: ExchangeBounds): RunningExc
     dispatched: false,
     signal: ending.signal,
     fail,
+    waiting: clock.waiting,
     end: () => {
       isOver = true;
-      clearTimeout(timer);
+      clock.stop();
       signal?.removeEventListener('abort', onAbort);
     },
   };

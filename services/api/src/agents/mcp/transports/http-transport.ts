@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   isJSONRPCRequest,
   type JSONRPCMessage,
@@ -20,9 +21,12 @@ export interface HttpTransportOptions {
 export interface HttpTransport extends Transport {
   /** Ends the session at a server of the 2025 revision. No effect when there is none. */
   endSession(): Promise<void>;
+  /** Resolves when the server has answered the request for its own event stream, or after a second. */
+  listening(): Promise<void>;
 }
 
 const RESUMES_MAX = 2;
+const LISTENING_MAX_MS = 1_000;
 
 /**
  * The SDK's transport, with these additions: a request whose event stream ends without the reply fails at once, where
@@ -32,8 +36,18 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   const { url, headers, messageBytesMax, exchanges } = options;
   const { fetch, close } = createHttpFetch({ origin: new URL(url).origin, messageBytesMax, exchanges });
   const reconnects = createReconnects();
+  let onListening: () => void = () => undefined;
+  const listening = new Promise<void>((resolve) => {
+    onListening = resolve;
+  });
   const inner = new StreamableHTTPClientTransport(new URL(url), {
-    fetch,
+    fetch: async (input, init) => {
+      try {
+        return await fetch(input, init);
+      } finally {
+        if (init?.method === 'GET') onListening();
+      }
+    },
     requestInit: { headers },
     reconnectionScheduler: reconnects.schedule,
     reconnectionOptions: {
@@ -65,6 +79,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       });
     },
     endSession: () => inner.terminateSession(),
+    listening: () => Promise.race([listening, sleep(LISTENING_MAX_MS, undefined, { ref: false })]),
     close: async () => {
       reconnects.clear();
       await inner.close();

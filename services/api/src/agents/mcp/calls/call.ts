@@ -1,0 +1,139 @@
+import {
+  type CallToolResult,
+  isInputRequiredResult,
+  ProtocolError,
+  type Tool,
+} from '@modelcontextprotocol/client';
+import type { McpConnection } from '../connection.ts';
+import { MessageTooLarge } from '../errors.ts';
+import type { McpLimits } from '../limits.ts';
+import type { McpAsker } from '../questions/asker.ts';
+import type { ServerQuestion } from '../questions/question.ts';
+import { sendWithPages } from '../questions/required-pages.ts';
+import type { SendRequest } from '../request.ts';
+import type { ServerTarget } from '../target.ts';
+import type { RunningExchange } from '../transports/exchange.ts';
+import { resultOf, tooLarge } from './content.ts';
+import { failureOf } from './failure.ts';
+import type { McpCallOptions } from './mcp-tools.ts';
+import type { McpCallResult, McpRound } from './results.ts';
+import { createScrub, type Scrub } from './scrub.ts';
+import type { ToolLists } from './tool-lists.ts';
+
+export interface CallerDeps {
+  readonly sendRequest: SendRequest;
+  readonly limits: McpLimits;
+  readonly lists: ToolLists<ServerTarget>;
+  /** Gives no further call the target's connection. */
+  readonly retire: (target: ServerTarget) => void;
+}
+
+/** Calls a tool, by the server's own name for it. Rejects only when the caller aborts, with the signal's reason. */
+export type CallServerTool = (
+  target: ServerTarget,
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  options: McpCallOptions,
+) => Promise<McpCallResult>;
+
+// JSON-RPC code of the 2026-07-28 revision: a header does not match its argument. The call was not executed.
+const HEADER_MISMATCH = -32020;
+// The exchange ends the call: it also counts the time to connect, and does not count waits for people.
+const SDK_TIMEOUT_MS = 2 ** 31 - 1;
+
+export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps): CallServerTool {
+  /** From the cached list, without the output schema: the SDK would refuse results that do not match it. */
+  function definitionOf(target: ServerTarget, name: string): Tool {
+    const known = lists.cached(target)?.tools.find((tool) => tool.name === name);
+    return { name, inputSchema: { ...known?.inputSchema, type: 'object' } };
+  }
+
+  async function send(
+    target: ServerTarget,
+    name: string,
+    args: Readonly<Record<string, unknown>>,
+    { asker, answers, headers, onProgress }: McpCallOptions,
+    { client, questions }: McpConnection,
+    exchange: RunningExchange,
+  ): Promise<CallToolResult> {
+    const sendOnce = () =>
+      client.callTool(
+        { name, arguments: { ...args }, ...answers },
+        {
+          signal: exchange.signal,
+          timeout: SDK_TIMEOUT_MS,
+          toolDefinition: definitionOf(target, name),
+          allowInputRequired: asker !== undefined,
+          ...(headers !== undefined && { headers }),
+          ...(onProgress !== undefined && { onprogress: onProgress }),
+        },
+      );
+    const { modes } = target;
+    if (asker === undefined || questions === undefined || modes === undefined) return sendOnce();
+    const scrub = createScrub(target.config, target.credential);
+    // A server may repeat its credential in a question.
+    const scrubbed: McpAsker = {
+      ...asker,
+      ask: (question, withdrawn) => asker.ask(scrub.value(question) as ServerQuestion, withdrawn),
+    };
+    const call = { asker: scrubbed, exchange };
+    return questions.during(call, () => sendWithPages(sendOnce, call, questions, modes));
+  }
+
+  return async (target, name, args, options) => {
+    const { timeoutMs = limits.callTimeoutMs, signal, whole } = options;
+    const scrub = createScrub(target.config, target.credential);
+    const until = performance.now() + timeoutMs;
+    const callOnce = () => {
+      const bounds = { timeoutMs: Math.max(until - performance.now(), 1), signal };
+      return sendRequest(target, bounds, (connection, exchange) =>
+        send(target, name, args, options, connection, exchange),
+      );
+    };
+    try {
+      let reply = await callOnce();
+      if ('error' in reply && isHeaderMismatch(reply.error)) {
+        lists.invalidate(target);
+        await lists.get(target);
+        signal?.throwIfAborted();
+        reply = await callOnce();
+      }
+      if (!('error' in reply)) {
+        return isInputRequiredResult(reply.value)
+          ? roundOf(reply.value, limits.roundBytesMax, scrub)
+          : resultOf(reply.value, { bytesMax: limits.resultBytesMax, scrub, whole });
+      }
+      const { error, dispatched } = reply;
+      // The server may still work on a call that ended without its reply. Its questions must not reach the next call.
+      if (!(error instanceof ProtocolError)) forget(target);
+      if (error instanceof MessageTooLarge) return tooLarge(limits.resultBytesMax);
+      return failureOf(error, dispatched, scrub);
+    } catch (error) {
+      forget(target);
+      throw error;
+    }
+  };
+
+  function forget(target: ServerTarget): void {
+    if (target.modes !== undefined) retire(target);
+  }
+}
+
+function roundOf(
+  { inputRequests = {}, requestState: state }: { inputRequests?: object; requestState?: string },
+  bytesMax: number,
+  scrub: Scrub,
+): McpCallResult {
+  const round: McpRound = {
+    type: 'round',
+    requests: scrub.value({ ...inputRequests }) as McpRound['requests'],
+    ...(state !== undefined && { state }),
+  };
+  return Buffer.byteLength(JSON.stringify(round)) > bytesMax
+    ? { type: 'refused', message: `The questions of the server are larger than ${bytesMax} bytes.` }
+    : round;
+}
+
+function isHeaderMismatch(error: unknown): boolean {
+  return error instanceof ProtocolError && error.code === HEADER_MISMATCH;
+}

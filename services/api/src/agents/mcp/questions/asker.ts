@@ -1,0 +1,28 @@
+import type { ServerAnswer, ServerQuestion } from './question.ts';
+
+/** Asks the person on behalf of a server, during one call. */
+export interface McpAsker {
+  /**
+   * Asks, and resolves to the answer. When `withdrawn` is aborted, the question is withdrawn. Throws QuestionRefused when it
+   * cannot be asked, TooManyQuestions when the call has used up its questions, and the reason of the call's signal.
+   */
+  ask(question: ServerQuestion, withdrawn: AbortSignal): Promise<ServerAnswer>;
+  /**
+   * Has the person visit pages without which the server does not execute the call, and resolves to `done` when the call may
+   * be repeated, or to a sentence that explains why not. `completed` resolves when the server reports that a page is
+   * finished, and rejects when the signal of the call is aborted.
+   */
+  visit(
+    pages: readonly RequiredPage[],
+    completed: (elicitationId: string) => Promise<void>,
+  ): Promise<Visited>;
+}
+
+/** A page of the error -32042 of the 2025 revision. */
+export interface RequiredPage {
+  readonly message: string;
+  readonly url: string;
+  readonly elicitationId: string;
+}
+
+export type Visited = 'done' | { readonly message: string };

@@ -1,0 +1,143 @@
+import {
+  type ClientContext,
+  type JSONRPCRequest,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Result,
+} from '@modelcontextprotocol/client';
+import { TooManyQuestions } from '../errors.ts';
+import type { RunningExchange } from '../transports/exchange.ts';
+import type { McpAsker } from './asker.ts';
+import { type QuestionModes, QuestionRefused, readQuestion } from './question.ts';
+
+/** What a server of the 2025 revision asks on one connection. */
+export interface ConnectionQuestions {
+  /**
+   * Runs a call: the server's questions go to its asker meanwhile. The protocol does not say to which call a question
+   * belongs, so a connection that can ask carries one call at a time.
+   */
+  during<T>(call: AskingCall, work: () => Promise<T>): Promise<T>;
+  /** Answers a request of the server. */
+  onRequest(request: JSONRPCRequest, context: ClientContext): Promise<Result>;
+  /** The server reports that a page of -32042 is finished. */
+  onComplete(elicitationId: string): void;
+  /** Resolves when that page is finished. Rejects with the reason of the signal. */
+  completed(elicitationId: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface AskingCall {
+  readonly asker: McpAsker;
+  readonly exchange: RunningExchange;
+}
+
+export interface ConnectionQuestionsOptions {
+  readonly modes: QuestionModes;
+  /** How often a server that asked for progress is informed that the person has not answered yet, in ms. */
+  readonly progressMs: number;
+}
+
+const COMPLETED_MAX = 100;
+
+export function createConnectionQuestions({
+  modes,
+  progressMs,
+}: ConnectionQuestionsOptions): ConnectionQuestions {
+  let current: AskingCall | undefined;
+  // A notice may arrive before the error that makes it meaningful.
+  const completed = new Set<string>();
+  const waiting = new Map<string, () => void>();
+
+  async function ask(request: JSONRPCRequest, { mcpReq }: ClientContext): Promise<Result> {
+    const call = current;
+    if (call === undefined) throw noCall();
+    const { asker, exchange } = call;
+    const question = readQuestion(request.params, modes);
+    const withdrawn = AbortSignal.any([mcpReq.signal, exchange.signal]);
+    const stop = reportProgress(mcpReq, progressMs);
+    try {
+      const answer = await exchange.waiting(() => asker.ask(question, withdrawn));
+      // A server that gets an answer after the call was stopped might still carry it out.
+      exchange.signal.throwIfAborted();
+      return { ...answer };
+    } catch (error) {
+      // The call ends: a server without an end of its own questions is not called further.
+      if (error instanceof TooManyQuestions) exchange.fail(error);
+      throw error;
+    } finally {
+      stop();
+    }
+  }
+
+  return {
+    async during(call, work) {
+      if (current !== undefined) throw new Error('The connection carries another call.');
+      current = call;
+      try {
+        return await work();
+      } finally {
+        current = undefined;
+        completed.clear();
+        waiting.clear();
+      }
+    },
+    async onRequest(request, context) {
+      if (request.method !== 'elicitation/create')
+        throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+      try {
+        return await ask(request, context);
+      } catch (error) {
+        throw protocolErrorOf(error);
+      }
+    },
+    onComplete(elicitationId) {
+      if (completed.size < COMPLETED_MAX) completed.add(elicitationId);
+      waiting.get(elicitationId)?.();
+    },
+    async completed(elicitationId, signal) {
+      if (completed.has(elicitationId)) return;
+      signal.throwIfAborted();
+      let onAbort = () => undefined;
+      try {
+        await new Promise<void>((resolve, reject) => {
+          onAbort = () => void reject(signal.reason);
+          signal.addEventListener('abort', onAbort, { once: true });
+          waiting.set(elicitationId, resolve);
+        });
+      } finally {
+        waiting.delete(elicitationId);
+        signal.removeEventListener('abort', onAbort);
+      }
+    },
+  };
+}
+
+/** Reports progress to a server that gave a token: servers with a timeout wait for as long as there is progress. */
+function reportProgress({ _meta, notify }: ClientContext['mcpReq'], everyMs: number): () => void {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return () => undefined;
+  let progress = 0;
+  const timer = setInterval(() => {
+    progress += 1;
+    const params = { progressToken, progress, message: 'Waiting for the person.' };
+    notify({ method: 'notifications/progress', params }).catch(() => undefined);
+  }, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function noCall(): ProtocolError {
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidRequest,
+    'No call is under way on this connection, so there is nobody to ask.',
+  );
+}
+
+/** Errors that are not meant for servers become one without details. */
+function protocolErrorOf(error: unknown): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  if (error instanceof QuestionRefused)
+    return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+  if (error instanceof TooManyQuestions)
+    return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
+  return new ProtocolError(ProtocolErrorCode.InternalError, 'The question could not be asked.');
+}

@@ -1,0 +1,88 @@
+import type { TerminalStatus } from '@parley/shared/domain/elicitations/status';
+import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { z } from 'zod';
+import { importSchema } from './import-schema.ts';
+import { faultOfSecrets } from './secret-fields.ts';
+
+/** The kinds of questions that a server may ask during a call. */
+export interface QuestionModes {
+  readonly form: boolean;
+  readonly url: boolean;
+}
+
+/** A question of a server, as Parley asks it. */
+export type ServerQuestion =
+  | { readonly mode: 'form'; readonly message: string; readonly requestedSchema: FormSchema }
+  | {
+      readonly mode: 'url';
+      readonly message: string;
+      readonly url: string;
+      /** The server's own id; in the 2025 revision only. */
+      readonly serverId?: string;
+    };
+
+/** The person's answer in MCP's words. */
+export type ServerAnswer =
+  | { readonly action: 'accept'; readonly content?: Readonly<Record<string, unknown>> }
+  | { readonly action: 'decline' | 'cancel' };
+
+/** A question that is not asked. The message is for the server's developers and for the model. */
+export class QuestionRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'QuestionRefused';
+  }
+}
+
+const Params = z.looseObject({
+  // A missing mode means form.
+  mode: z.enum(['form', 'url'], 'must be form or url').default('form'),
+  message: z.string('must be a string').min(1, 'must not be empty'),
+  requestedSchema: z.unknown().optional(),
+  url: z.string('must be a string').optional(),
+  elicitationId: z.string('must be a string').max(1_000).optional(),
+});
+
+/**
+ * Reads the parameters of an `elicitation/create`. Throws QuestionRefused when they are not well formed, when the mode was
+ * not declared, or when a form asks for a secret.
+ */
+export function readQuestion(params: unknown, modes: QuestionModes): ServerQuestion {
+  const parsed = Params.safeParse(params ?? {});
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new QuestionRefused(`${issue?.path.join('.') ?? 'params'} ${issue?.message ?? 'is invalid'}.`);
+  }
+  const { mode, message, requestedSchema, url, elicitationId } = parsed.data;
+  if (!modes[mode]) throw new QuestionRefused(`The client has not declared elicitation by ${mode}.`);
+  if (mode === 'url') {
+    if (url === undefined) throw new QuestionRefused('url is required in mode url.');
+    return { mode, message, url, ...(elicitationId !== undefined && { serverId: elicitationId }) };
+  }
+  const imported = importSchema(requestedSchema);
+  if (!imported.ok) throw new QuestionRefused(`${imported.message}.`);
+  const fault = faultOfSecrets(message, imported.schema);
+  if (fault !== undefined) throw new QuestionRefused(`${fault}.`);
+  return { mode, message, requestedSchema: imported.schema };
+}
+
+/**
+ * The answer for the server. MCP has no word for a question that nobody answered, or that was taken back: both are
+ * `cancel`, which is neither consent nor refusal.
+ */
+export function answerFor(
+  { mode }: Pick<ServerQuestion, 'mode'>,
+  {
+    status,
+    content,
+  }: { readonly status: TerminalStatus; readonly content?: Readonly<Record<string, unknown>> },
+): ServerAnswer {
+  switch (status) {
+    case 'accepted':
+      return mode === 'form' ? { action: 'accept', content: content ?? {} } : { action: 'accept' };
+    case 'declined':
+      return { action: 'decline' };
+    default:
+      return { action: 'cancel' };
+  }
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import type { ConnectionTarget } from './pool.ts';
+import type { QuestionModes } from './questions/question.ts';
+import type { McpCredential, McpServerConfig } from './server-config.ts';
+
+/** Whose questions a connection may carry. */
+export interface AskedPerson {
+  /** Opaque and different for every person. Connections that can ask are not shared among people. */
+  readonly person: string;
+  /** What the server is told that the person can be asked. At least one is true. */
+  readonly modes: QuestionModes;
+}
+
+/** A server together with the credential to connect with, and the person whom it may ask. */
+export interface ServerTarget extends ConnectionTarget {
+  readonly config: McpServerConfig;
+  readonly credential?: McpCredential | undefined;
+  readonly modes?: QuestionModes | undefined;
+  /** The same for all targets with the same list of tools. A server may choose its tools by credential and capability. */
+  readonly listKey: string;
+}
+
+/** The target of a handle. A target with a person is used in lanes only (`laneOf`). */
+export function targetOf(
+  config: McpServerConfig,
+  credential: McpCredential | undefined,
+  asked: AskedPerson | undefined,
+): ServerTarget {
+  const modes = asked?.modes;
+  const server = JSON.stringify([config.id, credential?.key ?? '']);
+  const key =
+    asked === undefined ? server : JSON.stringify([server, asked.person, asked.modes.form, asked.modes.url]);
+  const headers = Object.entries(credential?.headers ?? {}).sort();
+  return {
+    key,
+    fingerprint: digestOf([key, config.transport, headers]),
+    listKey: digestOf([server, config.transport, headers, modes?.form, modes?.url]),
+    config,
+    credential,
+    modes,
+  };
+}
+
+/** The same target in one lane. */
+export function laneOf(target: ServerTarget, lane: number): ServerTarget {
+  const { key, fingerprint } = target;
+  return { ...target, key: `${key} ${lane}`, fingerprint: `${fingerprint} ${lane}` };
+}
+
+function digestOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+}

@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import type { McpCallOptions, McpServerRef } from '../../mcp/calls/mcp-tools.ts';
+import type { McpCallResult } from '../../mcp/calls/results.ts';
+import { TooManyQuestions } from '../../mcp/errors.ts';
+import { QuestionRefused, readQuestion, type ServerAnswer } from '../../mcp/questions/question.ts';
+import type { ToolCall } from '../tool.ts';
+import type { Round } from './rounds.ts';
+import { createServerQuestions, type QuestionLimits, type ServerQuestions } from './server-questions.ts';
+
+export interface SendRules extends QuestionLimits {
+  /** How long one request may take, in ms. Waits for people do not count. */
+  readonly timeoutMs: number;
+  /** True: the result also has the server's own form, for callers that are no model. */
+  readonly whole?: true;
+  /** Keeps a round in the record of its call. Absent: no other pod can continue the call. */
+  readonly rounds?: RoundKeeper | undefined;
+}
+
+/** Seals the rounds of one server's calls by one person. */
+export interface RoundKeeper {
+  seal(callKey: string, round: Round): string;
+  unseal(callKey: string, sealed: string): Round | undefined;
+}
+
+const ROUNDS_MAX = 50;
+const PAUSE_MIN_MS = 250;
+const PAUSE_MAX_MS = 5_000;
+
+/**
+ * Makes a call of a server's tool. What the server asks meanwhile becomes questions on the turn's stream. Records the call
+ * as dispatched before each request; while a round of questions is open (2026-07-28), it is recorded as not executed, with
+ * the round, so that another pod can continue it. Rejects only with the reason of the call's signal.
+ */
+export async function sendCall(
+  call: ToolCall,
+  server: McpServerRef,
+  name: string,
+  rules: SendRules,
+): Promise<McpCallResult> {
+  const { signal } = call;
+  const { timeoutMs, whole, rounds } = rules;
+  const send = async (options: Pick<McpCallOptions, 'asker' | 'answers'>) =>
+    server.call(name, argumentsOf(await call.beforeDispatch()), {
+      signal,
+      timeoutMs,
+      ...(whole && { whole }),
+      ...options,
+    });
+  if (server.modes === undefined) return send({});
+
+  const questions = createServerQuestions(call, server, rules);
+  let round: Round | undefined;
+  const sealed = call.round();
+  if (sealed !== undefined) {
+    round = rounds?.unseal(call.callKey, sealed);
+    if (round === undefined) return lost();
+  }
+  for (;;) {
+    const answers = round && (await answersTo(call, server, questions, round));
+    if (answers !== undefined && 'type' in answers) return answers;
+    const result = await send({ asker: questions, ...(answers !== undefined && { answers }) });
+    if (result.type !== 'round') return result;
+    const number: number = (round?.number ?? 0) + 1;
+    if (number > ROUNDS_MAX) return { type: 'refused', message: 'The server never stops asking.' };
+    const { requests, state } = result;
+    round = { number, asked: questions.count, requests, ...(state !== undefined && { state }) };
+    if (rounds !== undefined) await call.saveRound(rounds.seal(call.callKey, round));
+  }
+}
+
+type Answers = NonNullable<McpCallOptions['answers']>;
+
+/** Asks all questions of a round at once. */
+async function answersTo(
+  call: ToolCall,
+  server: McpServerRef,
+  questions: ServerQuestions,
+  { requests, state, number, asked }: Round,
+): Promise<Answers | McpCallResult> {
+  const echoed = state !== undefined && { requestState: state };
+  const entries = Object.entries(requests);
+  if (entries.length === 0) {
+    await pause(Math.min(PAUSE_MIN_MS * 2 ** (number - 1), PAUSE_MAX_MS), call.signal);
+    return { ...echoed };
+  }
+  const ending = new AbortController();
+  try {
+    // All are read before the first is asked: the person should not answer in vain.
+    const read = entries.map(([key, request]) => [key, questionIn(request, server)] as const);
+    const answered = await Promise.all(
+      read.map(
+        async ([key, question], at): Promise<[string, ServerAnswer]> => [
+          key,
+          await questions.askAt(asked + at, question, ending.signal),
+        ],
+      ),
+    );
+    return { inputResponses: Object.fromEntries(answered), ...echoed };
+  } catch (error) {
+    ending.abort();
+    if (error instanceof QuestionRefused) return { type: 'input_required', message: error.message };
+    if (error instanceof TooManyQuestions)
+      return { type: 'refused', message: 'The server asked the user too many questions.' };
+    throw error;
+  }
+}
+
+function questionIn(request: unknown, { modes }: McpServerRef) {
+  const method = isRecord(request) ? request.method : undefined;
+  if (!isRecord(request) || method !== 'elicitation/create' || modes === undefined)
+    throw new QuestionRefused('The server asks for something else than an elicitation.');
+  return readQuestion(request.params, modes);
+}
+
+/** The server only asks to be called again. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+  signal.throwIfAborted();
+}
+
+function lost(): McpCallResult {
+  return {
+    type: 'refused',
+    message: 'The questions of the server can no longer be read on this pod. Nothing was done.',
+  };
+}
+
+/** The arguments that a model gave to a call. */
+export function argumentsOf(input: unknown): Readonly<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null ? (input as Record<string, unknown>) : {};
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { isAsked } from '@parley/shared/domain/reach';
+import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
+import { TooManyQuestions } from '../../mcp/errors.ts';
+import type { McpAsker, RequiredPage, Visited } from '../../mcp/questions/asker.ts';
+import {
+  answerFor,
+  QuestionRefused,
+  type ServerAnswer,
+  type ServerQuestion,
+} from '../../mcp/questions/question.ts';
+import type { AgentQuestion, AskOutcome } from '../question.ts';
+import type { ToolCall } from '../tool.ts';
+
+export interface QuestionLimits {
+  /** How many questions a server may ask in one call. */
+  readonly questionsMax: number;
+  /** How long the person has to answer each. */
+  readonly questionTimeoutSeconds: number;
+}
+
+/** The questions of a server during one call. */
+export interface ServerQuestions extends McpAsker {
+  /** How many were asked. */
+  readonly count: number;
+  /** Asks under an ordinal of its own, so that another pod that asks again finds the question. */
+  askAt(ordinal: number, question: ServerQuestion, withdrawn: AbortSignal): Promise<ServerAnswer>;
+}
+
+/** Makes the asker of one call: the questions of its server become elicitations on the turn's stream. */
+export function createServerQuestions(
+  call: ToolCall,
+  { id, title, modes }: Pick<McpServerRef, 'id' | 'title' | 'modes'>,
+  { questionsMax, questionTimeoutSeconds }: QuestionLimits,
+): ServerQuestions {
+  let count = 0;
+  const takeOrdinal = () => {
+    if (count >= questionsMax) throw new TooManyQuestions(questionsMax);
+    count += 1;
+    return count - 1;
+  };
+
+  async function askPerson(
+    ordinal: number,
+    question: ServerQuestion,
+    withdrawn: AbortSignal,
+  ): Promise<AskOutcome> {
+    // The digest: a server that is called again may ask in another order, and an answer belongs to one question only.
+    const digest = createHash('sha256').update(JSON.stringify(question)).digest('base64url');
+    const common = {
+      message: question.message,
+      title: `${title} asks`,
+      context: { trigger: 'mcp_elicitation', toolId: id, toolName: title },
+      timeoutSeconds: questionTimeoutSeconds,
+    };
+    const asked: AgentQuestion =
+      question.mode === 'form'
+        ? { ...common, mode: 'form', requestedSchema: question.requestedSchema }
+        : { ...common, mode: 'url', url: question.url, completion: 'client' };
+    if (!isAsked(call.reach(asked)))
+      throw new QuestionRefused('The client of the user cannot show this question.');
+    try {
+      return await call.ask(ordinal, asked, { digest, withdrawn, patterns: true });
+    } catch (error) {
+      if (!isParleyError(error)) throw error;
+      const issues = (error.issues ?? []).map(({ path, message }) => `${path} ${message}.`);
+      throw new QuestionRefused([error.message, ...issues].join(' '));
+    }
+  }
+
+  const askAt = async (ordinal: number, question: ServerQuestion, withdrawn: AbortSignal) =>
+    answerFor(question, await askPerson(ordinal, question, withdrawn));
+
+  /** Throws PageRefused unless the person opens the page or has finished with it. */
+  async function open(
+    { message, url }: RequiredPage,
+    finished: AbortSignal,
+    ending: AbortSignal,
+  ): Promise<void> {
+    const question = { mode: 'url', message, url } as const;
+    const withdrawn = AbortSignal.any([finished, ending]);
+    const { status, text } = await askPerson(takeOrdinal(), question, withdrawn);
+    if (status !== 'accepted' && !finished.aborted) throw new PageRefused(text);
+  }
+
+  /** The person says that they have finished with all pages, or the server does. */
+  async function finish(pages: readonly RequiredPage[], finished: AbortSignal): Promise<void> {
+    const hosts = [...new Set(pages.map(({ url }) => new URL(url).host))].join(', ');
+    const question = {
+      mode: 'form',
+      message: `Please continue when you have finished at ${hosts}.`,
+      requestedSchema: { type: 'object', properties: {} },
+    } as const;
+    const { status, text } = await askPerson(takeOrdinal(), question, finished);
+    if (status !== 'accepted' && !finished.aborted) throw new PageRefused(text);
+  }
+
+  async function visit(
+    pages: readonly RequiredPage[],
+    completed: (elicitationId: string) => Promise<void>,
+  ): Promise<Visited> {
+    // The server has refused the call, so any pod may repeat it.
+    await call.notExecuted();
+    const reports = pages.map((page) => signalOf(completed(page.elicitationId)));
+    const all = signalOf(Promise.all(reports.map(({ done }) => done)));
+    const ending = new AbortController();
+    try {
+      const opening = pages.map((page, at) =>
+        open(page, reports[at]?.signal ?? all.signal, ending.signal).catch((error: unknown) => {
+          // The other pages are of no use without this one.
+          ending.abort();
+          throw error;
+        }),
+      );
+      await Promise.all(opening);
+      if (!all.signal.aborted) await (modes?.form === true ? finish(pages, all.signal) : all.done);
+    } catch (error) {
+      if (!(error instanceof PageRefused)) throw error;
+      return {
+        message: `${title} needs the user to open a page first. ${error.message} The call was not made.`,
+      };
+    }
+    await call.beforeDispatch();
+    return 'done';
+  }
+
+  return {
+    get count() {
+      return count;
+    },
+    ask: async (question, withdrawn) => askAt(takeOrdinal(), question, withdrawn),
+    askAt(ordinal, question, withdrawn) {
+      count = Math.max(count, ordinal);
+      takeOrdinal();
+      return askAt(ordinal, question, withdrawn);
+    },
+    visit,
+  };
+}
+
+/** The person did not open a page, or did not finish. The message is for the model. */
+class PageRefused extends Error {}
+
+/** A signal that is aborted when the report arrives. */
+function signalOf<T>(report: Promise<T>): { readonly signal: AbortSignal; readonly done: Promise<T> } {
+  const arrived = new AbortController();
+  const done = report.finally(() => undefined);
+  done.then(
+    () => arrived.abort(),
+    () => undefined,
+  );
+  return { signal: arrived.signal, done };
+}

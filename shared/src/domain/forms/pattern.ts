@@ -1,0 +1,34 @@
+import { RE2JS } from 're2js';
+import type { FormField, FormValue } from './value.ts';
+
+/** The size of all patterns of a form together, in instructions of the compiled expressions. */
+export const PATTERN_SIZE_MAX = 500;
+const PATTERN_LENGTH_MAX = 256;
+/** The longest text that a field with a pattern accepts. Matching takes a time proportional to this and to the size. */
+const MATCHED_LENGTH_MAX = 1_000;
+
+/**
+ * The size of a `pattern` in compiled instructions, or why it cannot be used. Patterns come from others, so they are
+ * matched in linear time, by RE2: it has neither look-around nor back-references.
+ */
+export function sizeOfPattern(pattern: string): number | { readonly fault: string } {
+  if (pattern.length > PATTERN_LENGTH_MAX)
+    return { fault: `must be at most ${PATTERN_LENGTH_MAX} characters` };
+  try {
+    return compiled(pattern).programSize();
+  } catch {
+    return { fault: 'must be a regular expression without look-around and back-references' };
+  }
+}
+
+/** The message for a text that does not match its field's pattern. */
+export function faultOfMatch(field: FormField, value: FormValue): string | undefined {
+  if (!('pattern' in field) || field.pattern === undefined || typeof value !== 'string') return undefined;
+  if (value.length > MATCHED_LENGTH_MAX) return `must be at most ${MATCHED_LENGTH_MAX} characters`;
+  // JSON Schema does not anchor patterns.
+  return compiled(field.pattern).matcher(value).find() ? undefined : `must match ${field.pattern}`;
+}
+
+function compiled(pattern: string): RE2JS {
+  return RE2JS.compile(RE2JS.translateRegExp(pattern));
+}

@@ -1,0 +1,197 @@
+import { anyTool, type CallContext, type Fixture } from './tools.ts';
+
+/** An entry of `inputRequests`, or the parameters of an `elicitation/create`. */
+type Params = Record<string, unknown>;
+
+/** How a tool of the 2025 revision asks during its call. */
+export type Legacy = {
+  /** Sends `elicitation/create` on the stream of the call. */
+  ask: (
+    params: Params,
+    options?: { signal?: AbortSignal; timeout?: number; patient?: boolean },
+  ) => Promise<Answer>;
+  /** The same on the session's own stream, as the `elicitInput` of most servers does. */
+  askApart: (params: Params) => Promise<Answer>;
+  /** The error -32042 with these pages. */
+  requirePages: (pages: Params[]) => Error;
+  /** Reports that a page is finished. */
+  complete: (elicitationId: string) => Promise<void>;
+  /** What the client declared. */
+  capabilities: () => unknown;
+};
+
+/** A request of the 2026 revision. */
+export type Modern = {
+  /** The reply that asks for input. */
+  require: (requests: Record<string, Params>, state?: string) => unknown;
+  responses: Record<string, Answer> | undefined;
+  state: string | undefined;
+  capabilities: () => unknown;
+};
+
+export type Answer = { action: string; content?: Record<string, unknown> | undefined };
+
+export const CITY = {
+  message: 'Which city?',
+  requestedSchema: {
+    type: 'object',
+    properties: { city: { type: 'string', pattern: '^[A-Z]', examples: ['Bern'] } },
+    required: ['city'],
+  },
+};
+const PASSWORD = {
+  message: 'Sign in.',
+  requestedSchema: { type: 'object', properties: { password: { type: 'string' } } },
+};
+
+/** A server whose tools ask. `effects` lists the calls that were carried out, with the answers. */
+export type AskingFixture = Fixture & {
+  readonly effects: string[];
+  /** How often each tool was called, retries included. */
+  readonly calls: Map<string, number>;
+  /** Errors that the client gave to questions. */
+  readonly refusals: string[];
+  /** Withdraws what `impatient` asks. */
+  giveUp: () => void;
+  /** Marks a page of `pages` as visited, and reports it where the revision knows that. */
+  visit: (elicitationId: string, report?: boolean) => Promise<void>;
+};
+
+const NAMES = [
+  'capabilities',
+  'book',
+  'both',
+  'many',
+  'apart',
+  'secret',
+  'flood',
+  'impatient',
+  'patient',
+  'pages',
+  'visit',
+  'poll',
+];
+
+export function createAskingFixture(): AskingFixture {
+  const effects: string[] = [];
+  const refusals: string[] = [];
+  const calls = new Map<string, number>();
+  const visited = new Set<string>();
+  let giveUp = new AbortController();
+  let report: ((id: string) => Promise<void>) | undefined;
+
+  const done = (name: string, answers: unknown) => {
+    const text = `${name} ${JSON.stringify(answers)}`;
+    effects.push(text);
+    return said(text);
+  };
+
+  async function legacy(name: string, args: Params, ask: Legacy): Promise<unknown> {
+    try {
+      switch (name) {
+        case 'book':
+          return done(name, await ask.ask(CITY));
+        case 'both':
+          return done(
+            name,
+            await Promise.all([ask.ask(CITY), ask.ask({ ...CITY, message: 'Which other city?' })]),
+          );
+        case 'many': {
+          const answers: Answer[] = [];
+          for (let at = 0; at < Number(args.count); at += 1)
+            answers.push(await ask.ask({ ...CITY, message: `City ${at}?` }));
+          return done(name, answers);
+        }
+        case 'apart':
+          return done(name, await ask.askApart(CITY));
+        case 'secret':
+          return done(name, await ask.ask(PASSWORD));
+        case 'flood':
+          for (;;) await ask.ask({ ...CITY, message: `Again ${effects.length}` });
+        case 'impatient':
+          return done(name, await ask.ask(CITY, { signal: giveUp.signal }));
+        case 'patient':
+          return done(name, await ask.ask(CITY, { timeout: Number(args.timeoutMs), patient: true }));
+        case 'visit':
+          return done(
+            name,
+            await ask.ask({
+              mode: 'url',
+              message: 'Visit.',
+              url: 'https://a.example/p',
+              elicitationId: 'p1',
+            }),
+          );
+        case 'pages': {
+          report = ask.complete;
+          const pages = ['p1', 'p2'].filter((id) => !visited.has(id));
+          if (pages.length === 0) return done(name, [...visited]);
+          throw ask.requirePages(
+            pages.map((id) => ({
+              mode: 'url',
+              message: `Visit ${id}.`,
+              url: `https://a.example/${id}`,
+              elicitationId: id,
+            })),
+          );
+        }
+        default:
+          throw new Error(`no tool ${name}`);
+      }
+    } catch (error) {
+      if (error instanceof Error) refusals.push(error.message);
+      throw error;
+    }
+  }
+
+  const once = (name: string, { require, responses }: Modern, requests: Record<string, Params>) =>
+    responses === undefined ? require(requests) : done(name, responses);
+
+  const MODERN: Record<string, (args: Params, modern: Modern) => unknown> = {
+    book: (_, { require, responses, state }) =>
+      responses?.city === undefined
+        ? require({ city: CITY }, 'booking')
+        : done('book', [responses.city, state]),
+    both: (_, modern) => once('both', modern, { a: CITY, b: { ...CITY, message: 'Which other city?' } }),
+    secret: (_, modern) => once('secret', modern, { p: PASSWORD }),
+    many: ({ count }, { require, responses, state = '0' }) =>
+      responses !== undefined && Number(state) >= Number(count)
+        ? done('many', [state, responses])
+        : require({ [`city ${state}`]: { ...CITY, message: `City ${state}?` } }, `${Number(state) + 1}`),
+    flood: (_, { require, state = '0' }) =>
+      require({ again: { ...CITY, message: `Again ${state}` } }, `${Number(state) + 1}`),
+    visit: (_, { require, responses, state }) =>
+      visited.has('p1')
+        ? done('visit', [responses?.page ?? state])
+        : require({ page: { mode: 'url', message: 'Visit.', url: 'https://a.example/p' } }, 'visiting'),
+    poll: (_, { require, state = '0' }) =>
+      Number(state) >= 2 ? done('poll', state) : require({}, `${Number(state) + 1}`),
+  };
+
+  return {
+    effects,
+    refusals,
+    calls,
+    giveUp: () => {
+      giveUp.abort();
+      giveUp = new AbortController();
+    },
+    visit: async (id, isReported = true) => {
+      visited.add(id);
+      if (isReported) await report?.(id);
+    },
+    list: () => ({ tools: NAMES.map((name) => anyTool(name)) }),
+    call: async (name, args, context: CallContext) => {
+      calls.set(name, (calls.get(name) ?? 0) + 1);
+      const side = context.legacy ?? context.modern;
+      if (name === 'capabilities') return said(JSON.stringify(side?.capabilities() ?? null));
+      if (context.legacy !== undefined) return legacy(name, args, context.legacy);
+      if (context.modern === undefined) throw new Error('The tool cannot ask.');
+      return MODERN[name]?.(args, context.modern);
+    },
+  };
+}
+
+function said(text: string): unknown {
+  return { content: [{ type: 'text', text }] };
+}

@@ -1,0 +1,261 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
+import type { McpServerRef, McpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import { TooManyQuestions } from '../../../services/api/src/agents/mcp/errors.ts';
+import type { McpAsker } from '../../../services/api/src/agents/mcp/questions/asker.ts';
+import type {
+  ServerAnswer,
+  ServerQuestion,
+} from '../../../services/api/src/agents/mcp/questions/question.ts';
+import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
+import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
+import { createMcpBench, httpConfig, stdioConfig } from '../../harness/mcp-servers/setup.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+const bench = createMcpBench();
+afterEach(bench.close);
+
+const BOTH = { form: true, url: true };
+const REVISIONS: readonly Revision[] = ['new', 'old'];
+const city = (name: string): ServerAnswer => ({ action: 'accept', content: { city: name } });
+
+function said(result: McpCallResult): string {
+  return result.type === 'result' ? textOf(result.content) : JSON.stringify(result);
+}
+
+/** A person who answers by `answer`, or when the test does. */
+function person(answer?: (question: ServerQuestion) => ServerAnswer | Promise<ServerAnswer>) {
+  const asked: ServerQuestion[] = [];
+  const withdrawn: ServerQuestion[] = [];
+  const open: ((given: ServerAnswer) => void)[] = [];
+  const pages: string[] = [];
+  const asker: McpAsker = {
+    async ask(question, signal) {
+      if (asked.length >= 20) throw new TooManyQuestions(20);
+      asked.push(question);
+      if (answer !== undefined) return answer(question);
+      return new Promise((resolve) => {
+        open.push(resolve);
+        signal.addEventListener('abort', () => {
+          withdrawn.push(question);
+          resolve({ action: 'cancel' });
+        });
+      });
+    },
+    async visit(required, completed) {
+      pages.push(...required.map(({ url }) => url));
+      await Promise.all(required.map(({ elicitationId }) => completed(elicitationId)));
+      return 'done';
+    },
+  };
+  return { asker, asked, withdrawn, open, pages };
+}
+
+async function overHttp(revision: Revision, modes = BOTH, client: McpTools = bench.client()) {
+  const fixture = createAskingFixture();
+  const server = await bench.server({ revision, fixture });
+  const open = (who = 'ada', asked = modes) =>
+    client.open(httpConfig(server.url), undefined, { person: who, modes: asked });
+  return { fixture, server, client, open, ref: open() };
+}
+
+describe('a server of the 2025 revision over HTTP', () => {
+  it('is told what the person can be asked, per connection', async () => {
+    const { client, server, open } = await overHttp('old');
+    const { asker } = person();
+    const declared = async (ref: McpServerRef) =>
+      JSON.parse(said(await ref.call('capabilities', {}, { asker })));
+    expect(await declared(open())).toEqual({ elicitation: { form: {}, url: {} } });
+    expect(await declared(open('ada', { form: false, url: true }))).toEqual({ elicitation: { url: {} } });
+    expect(await declared(open('bob', { form: true, url: false }))).toEqual({ elicitation: { form: {} } });
+    expect(await declared(client.open(httpConfig(server.url)))).toEqual({});
+    expect(server.count('initialize')).toBe(4);
+  });
+
+  it.each(['book', 'apart'])('asks during a call, and gets the answer: %s', async (tool) => {
+    const { fixture, ref } = await overHttp('old');
+    const { asker, asked } = person(() => city('Bern'));
+    expect(said(await ref.call(tool, {}, { asker }))).toBe(
+      `${tool} {"action":"accept","content":{"city":"Bern"}}`,
+    );
+    expect(asked).toEqual([
+      {
+        mode: 'form',
+        message: 'Which city?',
+        requestedSchema: {
+          type: 'object',
+          properties: { city: { type: 'string', pattern: '^[A-Z]', description: 'For example: Bern' } },
+          required: ['city'],
+        },
+      },
+    ]);
+    expect(fixture.effects).toHaveLength(1);
+  });
+
+  it('asks twice at once, and gets each answer where it belongs', async () => {
+    const { ref } = await overHttp('old');
+    const { asker } = person(async ({ message }) => city(message.includes('other') ? 'Rome' : 'Bern'));
+    const text = said(await ref.call('both', {}, { asker }));
+    expect(JSON.parse(text.slice('both '.length))).toEqual([city('Bern'), city('Rome')]);
+  });
+
+  it('carries one call at a time on each connection, and shares none among people', async () => {
+    const { server, open } = await overHttp('old');
+    const ada = person();
+    const bob = person();
+    const calls = [
+      open('ada').call('apart', {}, { asker: ada.asker }),
+      open('ada').call('apart', {}, { asker: ada.asker }),
+      open('bob').call('apart', {}, { asker: bob.asker }),
+    ];
+    await waitUntil(() => ada.open.length === 2 && bob.open.length === 1, { what: 'three questions' });
+    expect(server.sessions).toBe(3);
+    bob.open[0]?.(city('Basel'));
+    ada.open[1]?.(city('Bern'));
+    ada.open[0]?.({ action: 'decline' });
+    const texts = (await Promise.all(calls)).map(said);
+    expect(texts[2]).toContain('Basel');
+    expect(texts.slice(0, 2).sort()).toEqual([
+      'apart {"action":"accept","content":{"city":"Bern"}}',
+      'apart {"action":"decline"}',
+    ]);
+    const again = open('ada').call('apart', {}, { asker: person(() => city('Thun')).asker });
+    expect(said(await again)).toContain('Thun');
+    expect(server.count('initialize')).toBe(3);
+  });
+
+  it('waits for the person for longer than the call may take', async () => {
+    const { ref } = await overHttp('old');
+    const { asker, open } = person();
+    const call = ref.call('book', {}, { asker, timeoutMs: 1_000 });
+    await waitUntil(() => open.length === 1, { what: 'the question' });
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    open[0]?.(city('Bern'));
+    expect(said(await call)).toContain('Bern');
+    expect(await ref.call('hang', {}, { asker, timeoutMs: 200 })).toMatchObject({ type: 'refused' });
+  });
+
+  it('is kept patient by progress', async () => {
+    const { ref } = await overHttp('old', BOTH, bench.client({ progressMs: 50 }));
+    const { asker, open } = person();
+    const call = ref.call('patient', { timeoutMs: 400 }, { asker });
+    await waitUntil(() => open.length === 1, { what: 'the question' });
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    open[0]?.(city('Bern'));
+    expect(said(await call)).toContain('Bern');
+  });
+
+  it('withdraws its question, and stops when the call is stopped', async () => {
+    const { fixture, ref, server } = await overHttp('old');
+    const { asker, asked, withdrawn } = person();
+    const call = ref.call('impatient', {}, { asker });
+    await waitUntil(() => asked.length === 1, { what: 'the question' });
+    fixture.giveUp();
+    await waitUntil(() => withdrawn.length === 1, { what: 'the question to be withdrawn' });
+    expect(await call).toMatchObject({ type: 'refused' });
+
+    const stopping = new AbortController();
+    const second = ref.call('book', {}, { asker, signal: stopping.signal });
+    await waitUntil(() => asked.length === 2, { what: 'the second question' });
+    stopping.abort(new Error('stopped'));
+    await expect(second).rejects.toThrow('stopped');
+    await waitUntil(() => server.count('notifications/cancelled') === 1, { what: 'the notice' });
+    expect(withdrawn).toHaveLength(2);
+    expect(fixture.effects).toEqual([]);
+  });
+
+  it('gets a protocol error for a password, and the person is not asked', async () => {
+    const { fixture, ref } = await overHttp('old');
+    const { asker, asked } = person(() => city('Bern'));
+    expect(await ref.call('secret', {}, { asker })).toMatchObject({ type: 'refused' });
+    expect(fixture.refusals.join()).toMatch(/-32602.*asks for a secret.*use mode url/);
+    expect(asked).toEqual([]);
+  });
+
+  it('gets a protocol error for a mode that was not declared', async () => {
+    const { fixture, ref } = await overHttp('old', { form: false, url: true });
+    const { asker, asked } = person(() => city('Bern'));
+    await ref.call('book', {}, { asker });
+    expect(fixture.refusals.join()).toMatch(/-32602.*not declared elicitation by form/);
+    expect(asked).toEqual([]);
+  });
+
+  it('that never stops asking is stopped', async () => {
+    const { ref } = await overHttp('old');
+    const { asker, asked } = person(() => city('Bern'));
+    expect(await ref.call('flood', {}, { asker })).toMatchObject({
+      type: 'refused',
+      message: expect.stringContaining('too many questions'),
+    });
+    expect(asked).toHaveLength(20);
+  });
+
+  it('requires pages, and the call is repeated once they are finished', async () => {
+    const { fixture, ref } = await overHttp('old');
+    const { asker, pages } = person();
+    const call = ref.call('pages', {}, { asker });
+    await waitUntil(() => pages.length === 2, { what: 'both pages' });
+    await fixture.visit('p1');
+    await fixture.visit('p2');
+    expect(said(await call)).toBe('pages ["p1","p2"]');
+    expect(pages).toEqual(['https://a.example/p1', 'https://a.example/p2']);
+    expect(fixture.calls.get('pages')).toBe(2);
+  });
+
+  it('that requires pages again after they were visited is not called a third time', async () => {
+    const { fixture, ref } = await overHttp('old');
+    const asker: McpAsker = { ...person().asker, visit: async () => 'done' };
+    expect(await ref.call('pages', {}, { asker })).toMatchObject({ type: 'input_required' });
+    expect(fixture.calls.get('pages')).toBe(2);
+  });
+});
+
+describe('a server of the 2026 revision over HTTP', () => {
+  it('is told what the person can be asked, and returns rounds', async () => {
+    const { fixture, ref, open } = await overHttp('new');
+    const { asker, asked } = person();
+    expect(JSON.parse(said(await ref.call('capabilities', {}, { asker })))).toEqual({
+      elicitation: { form: {}, url: {} },
+    });
+    const round = await ref.call('book', {}, { asker });
+    expect(round).toMatchObject({
+      type: 'round',
+      requests: { city: { method: 'elicitation/create' } },
+      state: 'booking',
+    });
+    expect(fixture.effects).toEqual([]);
+    const answers = { inputResponses: { city: city('Bern') }, requestState: 'booking' };
+    // Any handle may go on: nothing is held.
+    expect(said(await open('ada').call('book', {}, { asker, answers }))).toContain('"city":"Bern"');
+    expect(asked).toEqual([]);
+  });
+
+  it('is refused rounds where nobody can be asked', async () => {
+    const { server, client } = await overHttp('new');
+    expect(await client.open(httpConfig(server.url)).call('book', {})).toMatchObject({
+      type: 'input_required',
+    });
+  });
+});
+
+describe.each(REVISIONS)('a program of the %s revision', (revision) => {
+  it('asks, with a process for each call under way', async () => {
+    const client = bench.client();
+    const open = () =>
+      client.open(stdioConfig([revision, 'asks']), undefined, { person: 'ada', modes: BOTH });
+    const { asker } = person(() => city('Bern'));
+    if (revision === 'new') {
+      expect(await open().call('book', {}, { asker })).toMatchObject({ type: 'round', state: 'booking' });
+      return;
+    }
+    const waiting = person();
+    const first = open().call('book', {}, { asker: waiting.asker });
+    await waitUntil(() => waiting.open.length === 1, { what: 'the question' });
+    // The other call is not held up by the person's thoughts.
+    expect(said(await open().call('book', {}, { asker }))).toContain('Bern');
+    expect(client.connections).toBe(2);
+    waiting.open[0]?.(city('Rome'));
+    expect(said(await first)).toContain('Rome');
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import {
+  answerFor,
+  QuestionRefused,
+  readQuestion,
+} from '../../../../services/api/src/agents/mcp/questions/question.ts';
+
+const BOTH = { form: true, url: true };
+const FIELD = { type: 'object', properties: { city: { type: 'string' } } };
+
+function reasonOf(params: unknown, modes = BOTH): string {
+  try {
+    readQuestion(params, modes);
+    return 'asked';
+  } catch (error) {
+    if (error instanceof QuestionRefused) return error.message;
+    throw error;
+  }
+}
+
+const asking = (name: string, field: object = { type: 'string' }, message = 'Please answer.') =>
+  reasonOf({ message, requestedSchema: { type: 'object', properties: { [name]: field } } });
+
+describe('the parameters of a question', () => {
+  it('without a mode are those of a form', () => {
+    expect(readQuestion({ message: 'Where?', requestedSchema: FIELD, _meta: {} }, BOTH)).toEqual({
+      mode: 'form',
+      message: 'Where?',
+      requestedSchema: FIELD,
+    });
+  });
+
+  it('of mode url carry the url, and the id of the 2025 revision', () => {
+    const url = { mode: 'url', message: 'Open.', url: 'https://a.example/b' };
+    expect(readQuestion(url, BOTH)).toEqual(url);
+    expect(readQuestion({ ...url, elicitationId: 'x' }, BOTH)).toEqual({ ...url, serverId: 'x' });
+  });
+
+  it.each([
+    ['no message', { requestedSchema: FIELD }, BOTH, /message must be a string/],
+    ['an unknown mode', { mode: 'voice', message: 'a' }, BOTH, /mode must be form or url/],
+    ['no schema', { message: 'a' }, BOTH, /requestedSchema/],
+    ['no url', { mode: 'url', message: 'a' }, BOTH, /url is required/],
+    [
+      'form, undeclared',
+      { message: 'a', requestedSchema: FIELD },
+      { form: false, url: true },
+      /not declared/,
+    ],
+    [
+      'url, undeclared',
+      { mode: 'url', message: 'a', url: 'https://a.example' },
+      { form: true, url: false },
+      /not declared/,
+    ],
+    ['nothing', undefined, BOTH, /message/],
+  ])('are refused: %s', (_name, params, modes, reason) => {
+    expect(reasonOf(params, modes)).toMatch(reason);
+  });
+});
+
+describe('a form that asks for a secret', () => {
+  it.each([
+    'password',
+    'newPassword',
+    'password_2',
+    'API_KEY',
+    'apiKey',
+    'github-token',
+    'pin',
+    'cvv',
+    'cardNumber',
+    'Passwort',
+    'client_secret',
+    'privateKey',
+    'IBAN',
+  ])('is refused by the name of its field: %s', (name) => {
+    expect(asking(name)).toMatch(/use mode url/);
+    expect(asking('value', { type: 'string', title: name })).toMatch(/use mode url/);
+  });
+
+  it('is refused by a message or a description that requests one', () => {
+    expect(asking('value', {}, 'Please enter your API key.')).toMatch(/type must be/);
+    expect(asking('value', { type: 'string' }, 'Please enter your API key to continue.')).toMatch(
+      /use mode url/,
+    );
+    expect(asking('value', { type: 'string', description: 'Type your current password' })).toMatch(
+      /use mode url/,
+    );
+  });
+
+  it.each([
+    ['tokenCount', { type: 'integer' }],
+    ['secret_name', { type: 'string' }],
+    ['resetPassword', { type: 'boolean' }],
+    ['tokenType', { type: 'string' }],
+    ['token', { type: 'string', enum: ['read', 'write'] }],
+    ['shipping', { type: 'string' }],
+    ['keyboard', { type: 'string' }],
+    ['opinion', { type: 'string' }],
+  ])('is not one with a harmless field: %s', (name, field) => {
+    expect(asking(name, field)).toBe('asked');
+  });
+
+  it('is not one whose message only mentions a secret', () => {
+    expect(asking('reason', { type: 'string' }, 'Your password expires soon. Why do you wait?')).toBe(
+      'asked',
+    );
+  });
+});
+
+describe('the answer for the server', () => {
+  it.each([
+    ['form', 'accepted', { a: 1 }, { action: 'accept', content: { a: 1 } }],
+    ['form', 'accepted', undefined, { action: 'accept', content: {} }],
+    ['url', 'accepted', undefined, { action: 'accept' }],
+    ['form', 'declined', undefined, { action: 'decline' }],
+    ['form', 'cancelled', undefined, { action: 'cancel' }],
+    ['form', 'expired', undefined, { action: 'cancel' }],
+    ['url', 'withdrawn', undefined, { action: 'cancel' }],
+  ] as const)('of mode %s that is %s', (mode, status, content, expected) => {
+    expect(answerFor({ mode }, { status, ...(content !== undefined && { content }) })).toEqual(expected);
+  });
+});
