@@ -45,6 +45,7 @@ describe('the example', () => {
         turnTimeoutSeconds: 600,
         toolTimeoutSeconds: 60,
         questionTimeoutSeconds: 600,
+        questionsPerCall: 20,
       },
     });
     expect(config.agents.support).toMatchObject({
@@ -54,6 +55,7 @@ describe('the example', () => {
       limits: { steps: 12, questionTimeoutSeconds: 900 },
     });
     expect(config.mcpServers.tracker).toMatchObject({
+      elicitation: true,
       announcedTools: [{ name: 'list_issues' }, { name: 'get_issue', inputSchema: { required: ['number'] } }],
       id: 'tracker',
       title: 'Example Tracker',

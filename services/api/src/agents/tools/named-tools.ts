@@ -6,7 +6,7 @@ import type { McpFailure, McpTool, McpToolList } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
 import type { AskedPerson } from '../mcp/target.ts';
 import type { Credentials } from './credentials.ts';
-import { askedPerson, type CallLimits, sendRules, type TurnPerson } from './passthrough/person.ts';
+import { askedPerson, type ServerCallLimits, sendRules, type TurnPerson } from './passthrough/person.ts';
 import type { RoundSeals } from './passthrough/rounds.ts';
 import { sendCall } from './passthrough/send-call.ts';
 import { createPersonalService, type PersonalService } from './personal-service.ts';
@@ -36,7 +36,7 @@ export interface NamedTools {
    * The tool with that name, for a run that calls nothing else. Its outcome is the server's whole result. A tool that
    * the server does not list is called all the same: the server refuses it.
    */
-  open(named: ServerTool, limits: CallLimits, person: TurnPerson, signal: AbortSignal): Promise<Tool>;
+  open(named: ServerTool, limits: ServerCallLimits, person: TurnPerson, signal: AbortSignal): Promise<Tool>;
 }
 
 export interface NamedToolsDeps {

@@ -15,10 +15,28 @@ import type { ServerTarget } from '../target.ts';
 import type { RunningExchange } from '../transports/exchange.ts';
 import { resultOf, tooLarge } from './content.ts';
 import { failureOf } from './failure.ts';
-import type { McpCallOptions } from './mcp-tools.ts';
-import type { McpCallResult, McpRound } from './results.ts';
+import type { McpCallResult, McpProgress, McpRound } from './results.ts';
 import { createScrub, type Scrub } from './scrub.ts';
 import type { ToolLists } from './tool-lists.ts';
+
+export interface McpCallOptions {
+  /** A call rejects only when this signal is aborted, with its reason. */
+  readonly signal?: AbortSignal;
+  /** For the whole call, including the time to open a connection. */
+  readonly timeoutMs?: number;
+  /** Headers of this call, such as a trace context. HTTP only. Never a credential. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly onProgress?: (progress: McpProgress) => void;
+  /** True: the result is also kept as the server sent it, with binary data, for a caller that is no model. */
+  readonly whole?: true;
+  /** Answers what the server asks during the call. Required where the handle has a person to ask. */
+  readonly asker?: McpAsker;
+  /** The answers to the round that the call had returned before, by its keys, and the server's state. */
+  readonly answers?: {
+    readonly inputResponses?: Readonly<Record<string, unknown>>;
+    readonly requestState?: string;
+  };
+}
 
 export interface CallerDeps {
   readonly sendRequest: SendRequest;

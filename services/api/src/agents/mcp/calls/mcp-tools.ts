@@ -4,15 +4,14 @@ import { createLanes } from '../lanes.ts';
 import { DEFAULT_MCP_LIMITS, type McpLimits } from '../limits.ts';
 import { createOpener } from '../opener.ts';
 import { createPool } from '../pool.ts';
-import type { McpAsker } from '../questions/asker.ts';
 import type { QuestionModes } from '../questions/question.ts';
 import { createRequestSender } from '../request.ts';
 import type { McpCredential, McpServerConfig } from '../server-config.ts';
 import { type AskedPerson, laneOf, type ServerTarget, targetOf } from '../target.ts';
 import { createChildGuard } from '../transports/child-guard.ts';
 import { type Exchange, raceAbort } from '../transports/exchange.ts';
-import { createCaller } from './call.ts';
-import type { McpCallResult, McpProgress, McpToolList } from './results.ts';
+import { createCaller, type McpCallOptions } from './call.ts';
+import type { McpCallResult, McpToolList } from './results.ts';
 import { createToolLists } from './tool-lists.ts';
 import { fetchTools } from './tool-pages.ts';
 
@@ -24,25 +23,6 @@ export interface McpToolsOptions {
   readonly onStderr?: (serverId: string, line: string) => void;
   /** Called for every reply that refuses the credential. */
   readonly onUnauthorized?: (serverId: string, status: 401 | 403) => void;
-}
-
-export interface McpCallOptions {
-  /** A call rejects only when this signal is aborted, with its reason. */
-  readonly signal?: AbortSignal;
-  /** For the whole call, including the time to open a connection. */
-  readonly timeoutMs?: number;
-  /** Headers of this call, such as a trace context. HTTP only. Never a credential. */
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly onProgress?: (progress: McpProgress) => void;
-  /** True: the result is also kept as the server sent it, with binary data, for a caller that is no model. */
-  readonly whole?: true;
-  /** Answers what the server asks during the call. Required where the handle has a person to ask. */
-  readonly asker?: McpAsker;
-  /** The answers to the round that the call had returned before, by its keys, and the server's state. */
-  readonly answers?: {
-    readonly inputResponses?: Readonly<Record<string, unknown>>;
-    readonly requestState?: string;
-  };
 }
 
 /** A server with one credential. It connects at the first use. */

@@ -13,7 +13,7 @@ export interface TurnPerson extends Owner {
 }
 
 /** The limits of an agent, or of the tools that MCP clients are offered. */
-export interface CallLimits {
+export interface ServerCallLimits {
   readonly toolTimeoutSeconds: number;
   readonly questionTimeoutSeconds: number;
   readonly questionsPerCall: number;
@@ -37,7 +37,7 @@ export function askedPerson(
 export function sendRules(
   serverId: string,
   { tenant, userId }: Owner,
-  { toolTimeoutSeconds, questionTimeoutSeconds, questionsPerCall }: CallLimits,
+  { toolTimeoutSeconds, questionTimeoutSeconds, questionsPerCall }: ServerCallLimits,
   seals: RoundSeals | undefined,
 ): SendRules {
   const place = { owner: { tenant, userId }, serverId };

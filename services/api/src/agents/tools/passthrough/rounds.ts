@@ -4,7 +4,7 @@ import { seal, unseal } from '@parley/shared/vault/seal';
 import { z } from 'zod';
 
 /** A round of questions (MCP 2026-07-28), kept in the record of its call so that any pod can continue the call. */
-const Round = z.object({
+const QuestionRound = z.object({
   /** How many rounds the call has had, this one included. */
   number: z.int().positive(),
   /** How many questions the earlier rounds had. */
@@ -12,13 +12,13 @@ const Round = z.object({
   requests: z.record(z.string(), z.unknown()),
   state: z.string().optional(),
 });
-export type Round = z.infer<typeof Round>;
+export type QuestionRound = z.infer<typeof QuestionRound>;
 
 /** Seals rounds for run records: the server's state may contain anything. */
 export interface RoundSeals {
-  seal(place: RoundPlace, round: Round): string;
+  seal(place: RoundPlace, round: QuestionRound): string;
   /** Undefined when it cannot be read, such as with a key that was removed. */
-  unseal(place: RoundPlace, sealed: string): Round | undefined;
+  unseal(place: RoundPlace, sealed: string): QuestionRound | undefined;
 }
 
 /** A round opens only for the call and the server that it belongs to. */
@@ -36,7 +36,7 @@ export function createRoundSeals(keys: KeyRing): RoundSeals {
     seal: (place, round) => seal(keys, identityOf(place), JSON.stringify(round)),
     unseal(place, sealed) {
       try {
-        return Round.parse(JSON.parse(unseal(keys, identityOf(place), sealed)));
+        return QuestionRound.parse(JSON.parse(unseal(keys, identityOf(place), sealed)));
       } catch {
         return undefined;
       }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '@parley/shared/domain/plain-record';
-import type { McpCallOptions, McpServerRef } from '../../mcp/calls/mcp-tools.ts';
+import type { McpCallOptions } from '../../mcp/calls/call.ts';
+import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
 import type { McpCallResult } from '../../mcp/calls/results.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import { QuestionRefused, readQuestion, type ServerAnswer } from '../../mcp/questions/question.ts';
 import type { ToolCall } from '../tool.ts';
-import type { Round } from './rounds.ts';
+import type { QuestionRound } from './rounds.ts';
 import { createServerQuestions, type QuestionLimits, type ServerQuestions } from './server-questions.ts';
 
 export interface SendRules extends QuestionLimits {
@@ -19,8 +20,8 @@ export interface SendRules extends QuestionLimits {
 
 /** Seals the rounds of one server's calls by one person. */
 export interface RoundKeeper {
-  seal(callKey: string, round: Round): string;
-  unseal(callKey: string, sealed: string): Round | undefined;
+  seal(callKey: string, round: QuestionRound): string;
+  unseal(callKey: string, sealed: string): QuestionRound | undefined;
 }
 
 const ROUNDS_MAX = 50;
@@ -50,7 +51,7 @@ export async function sendCall(
   if (server.modes === undefined) return send({});
 
   const questions = createServerQuestions(call, server, rules);
-  let round: Round | undefined;
+  let round: QuestionRound | undefined;
   const sealed = call.round();
   if (sealed !== undefined) {
     round = rounds?.unseal(call.callKey, sealed);
@@ -76,7 +77,7 @@ async function answersTo(
   call: ToolCall,
   server: McpServerRef,
   questions: ServerQuestions,
-  { requests, state, number, asked }: Round,
+  { requests, state, number, asked }: QuestionRound,
 ): Promise<Answers | McpCallResult> {
   const echoed = state !== undefined && { requestState: state };
   const entries = Object.entries(requests);
