@@ -1,7 +1,8 @@
 import type { StreamRef } from '../domain/ids.ts';
 import type { PageRequest } from '../ports/elicitations/elicitations.ts';
 import { type AnswerInput, answer } from './answer.ts';
-import { type AskRequest, ask } from './ask.ts';
+import { type AskRequest, ask } from './asking/ask.ts';
+import { createStreamClaims } from './asking/stream-claims.ts';
 import { type Caller, readFor } from './caller.ts';
 import { type CompleteInput, complete } from './complete.ts';
 import type { EngineDeps } from './deps.ts';
@@ -18,8 +19,9 @@ export type Engine = ReturnType<typeof createEngine>;
 
 /** The use cases, bound to one backend: the whole of what adapters see. */
 export function createEngine(deps: EngineDeps) {
+  const askDeps = { ...deps, streamClaims: createStreamClaims(deps.claims, deps.settings.retentionMs) };
   return {
-    ask: (request: AskRequest) => ask(deps, request),
+    ask: (request: AskRequest) => ask(askDeps, request),
     answer: (input: AnswerInput) => answer(deps, input),
     complete: (input: CompleteInput) => complete(deps, input),
     withdraw: (request: WithdrawRequest) => withdraw(deps, request),

@@ -5,7 +5,7 @@ import { type Erased, type ErasedCounts, NOTHING_ERASED, USER_ERASED } from '../
 import type { Owner } from '../domain/ids.ts';
 import { type Run, UNOWNED } from '../domain/runs/run.ts';
 import { webhookIdOf } from '../domain/webhooks/webhook.ts';
-import { dropKeyClaim } from '../elicitations/ask.ts';
+import { dropKeyClaim } from '../elicitations/asking/ask.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import { openPages } from '../elicitations/open-pages.ts';
 import type { Backend } from '../ports/backend.ts';

@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
+import type { Owner, StreamRef } from '@parley/shared/domain/ids';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { loadScript, scriptSource } from '@parley/shared/redis/client/script';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engineOn } from '../../contract/support/engines.ts';
+import type { Pods } from '../../contract/support/pods.ts';
+import { answerQuestion, askQuestion, newOwner, newStream } from '../../contract/support/questions.ts';
+import { openRedisPods } from '../../contract/support/redis-pods.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { single } from '../worker/setup.ts';
 
 const FOLDER = new URL('../../../shared/src/redis/', import.meta.url);
 const NAMES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
@@ -44,5 +52,53 @@ describe('the Lua scripts', () => {
       await redis.script('FLUSH');
     }
     commands.disconnect();
+  });
+});
+
+describe('the commands that a question costs Redis', () => {
+  let pods: Pods;
+  let engine: Engine;
+  beforeAll(async () => {
+    pods = await openRedisPods(single(server.url), ROOMY);
+    engine = engineOn(pods.backend);
+  });
+  afterAll(async () => {
+    await pods.close();
+  });
+
+  /** How often Redis runs some commands while `run` runs. */
+  async function callsOf(run: () => Promise<unknown>): Promise<Record<string, number>> {
+    await redis.config('RESETSTAT');
+    await run();
+    const stats = await redis.info('commandstats');
+    const count = (name: string) =>
+      Number(new RegExp(`cmdstat_${name}:calls=([0-9]+)`).exec(stats)?.[1] ?? 0);
+    return { scripts: count('evalsha'), reads: count('hgetall'), appends: count('xadd') };
+  }
+
+  async function askAndAnswer(stream: Owner & Partial<StreamRef>): Promise<void> {
+    const { row } = await askQuestion(engine, stream);
+    await answerQuestion(engine, stream, row.id, 'decline');
+  }
+
+  it('are one script to ask, one read and one script to answer, and nothing for a feed of its own', async () => {
+    await askAndAnswer(newOwner());
+    expect(await callsOf(() => askAndAnswer(newOwner()))).toEqual({ scripts: 2, reads: 1, appends: 0 });
+  });
+
+  it('are the same on a stream request that the pod has used, and two events', async () => {
+    const stream = newStream();
+    await askAndAnswer(stream);
+    expect(await callsOf(() => askAndAnswer(stream))).toEqual({ scripts: 2, reads: 1, appends: 2 });
+  });
+
+  it('are one script for the budgets of an answer', async () => {
+    const { limits } = pods.backend;
+    const owner = newOwner();
+    const rate = { points: 2, windowSeconds: 600 };
+    const takeBoth = () => Promise.all(['writes', 'answers'].map((limit) => limits.take(limit, owner, rate)));
+    expect(await callsOf(takeBoth)).toMatchObject({ scripts: 1 });
+    await limits.take('answers', owner, rate);
+    expect((await takeBoth()).map(({ allowed }) => allowed)).toEqual([true, false]);
   });
 });

@@ -167,7 +167,7 @@ describe('POST /v1/webhooks/dead-letters/:deliveryId/redrive', () => {
 });
 
 it('openapi.json describes the calls and the webhook', () => {
-  const all = [...elicitationRoutes({ engine, limits, hasConnectPage: () => false }), ...routes];
+  const all = [...elicitationRoutes({ engine, hasConnectPage: () => false }), ...routes];
   const { paths, webhooks, components } = openApiOf(all, '1') as ReturnType<typeof openApiOf> & {
     webhooks: Record<string, unknown>;
     components: { schemas: Record<string, { properties: Record<string, unknown> }> };

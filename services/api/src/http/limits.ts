@@ -9,8 +9,11 @@ import type { RouteCall } from './route.ts';
 
 /** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
 export interface CallLimits {
-  /** One call of this caller: a service call, or a user's write or read. */
-  call(caller: Caller, writes: boolean): Promise<void>;
+  /**
+   * One call of this caller: a service call, or a user's write or read. With `answers`, the id of the elicitation that the
+   * call answers, also one answer to it.
+   */
+  call(caller: Caller, writes: boolean, answers?: string): Promise<void>;
   /**
    * Counts bytes that a caller was sent. Returns the seconds to wait before more are sent: 0 while the caller's budget
    * lasts. The reply that exceeds the budget is sent whole; later reads are refused with `read_quota`.
@@ -126,6 +129,12 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     throw new ParleyError('rate_limited', 'Too many requests; wait and try again.', { retryAfterSeconds });
   }
 
+  async function takeAnswer(owner: Owner, elicitationId: string): Promise<void> {
+    // An id that cannot exist has no budget: its name, however long, must not reach Redis.
+    if (bucketOfElicitationId(elicitationId) === undefined) return;
+    await take('answers', owner, settings.elicitationAnswers, `:${elicitationId}`);
+  }
+
   async function takeRead({ tenant, userId }: Owner): Promise<void> {
     const ofTenant = { tenant, userId: TENANT_USER };
     const [byUser, byTenant, byBytes] = await Promise.all([
@@ -139,11 +148,12 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
   }
 
   return {
-    async call(caller, writes) {
+    async call(caller, writes, answers) {
       if (caller.kind === 'service') {
         await take('service-calls', serviceOf(caller), settings.serviceCalls);
       } else if (writes) {
-        await take('user-writes', caller, settings.userWrites);
+        const call = take('user-writes', caller, settings.userWrites);
+        await (answers === undefined ? call : Promise.all([call, takeAnswer(caller, answers)]));
       } else {
         await takeRead(caller);
       }
@@ -170,8 +180,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
           points,
         );
     },
-    answer: (owner, elicitationId) =>
-      take('answers', owner, settings.elicitationAnswers, `:${elicitationId}`),
+    answer: takeAnswer,
     async stream(caller, reader, onLost) {
       if (caller.kind === 'service') return () => undefined;
       const place = formatPlace({ owner: holder.owner, stream: reader.stream });
@@ -236,15 +245,16 @@ function parsePlace(name: string): PlaceName {
   return { owner, stream };
 }
 
-/** Resolves when a caller may answer: the budget of the call, and that of the elicitation. Throws `rate_limited`. */
+/**
+ * Resolves when a caller may answer an elicitation that the body of its call names: the budget of the call, and that of the
+ * elicitation. Throws `rate_limited`.
+ */
 export async function admitAnswer(
   limits: Pick<CallLimits, 'answer'>,
   { caller, admitted }: Pick<RouteCall, 'caller' | 'admitted'>,
   elicitationId: string,
 ): Promise<void> {
-  // An id that cannot exist has no budget: its name, however long, must not reach Redis.
-  const exists = bucketOfElicitationId(elicitationId) !== undefined;
-  await Promise.all([admitted, exists && caller.kind === 'user' && limits.answer(caller, elicitationId)]);
+  await Promise.all([admitted, caller.kind === 'user' && limits.answer(caller, elicitationId)]);
 }
 
 /** A place that an event stream occupies. */

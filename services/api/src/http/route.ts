@@ -128,6 +128,8 @@ interface RouteOf<Query, Body, Who> {
   readonly rawParams?: true;
   /** `own`: the handler takes what the call costs. By default a call with a bearer token counts against its budget. */
   readonly limits?: 'own';
+  /** The parameter that names the elicitation which a call answers. The call then counts against its answers, too. */
+  readonly answers?: string;
   /** Absent: the route is not part of the documented API, and its calls are not measured. */
   readonly docs?: RouteDocs;
   readonly handle: (call: RouteCall<Query, Body, Who>) => Promise<Reply>;

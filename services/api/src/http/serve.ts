@@ -43,7 +43,7 @@ export function createServe(deps: ServeDeps): Serve {
     const at: Proven = { head };
     try {
       if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, head));
-      const admitted = admit(deps, route, at.caller);
+      const admitted = admit(deps, route, params, at.caller);
       // A malformed request is refused without waiting for its budget.
       admitted.catch(() => undefined);
       await admitBody(deps, route, at.caller, req);
@@ -117,9 +117,10 @@ async function proveByBody(
   return body;
 }
 
-function admit({ limits }: ServeDeps, route: Route, caller: unknown): Promise<void> {
+function admit({ limits }: ServeDeps, route: Route, params: PathParams, caller: unknown): Promise<void> {
   if (route.proof.by !== 'bearer' || route.limits === 'own') return ADMITTED;
-  return limits.call(caller as Caller, route.method !== 'GET');
+  const answers = route.answers === undefined ? undefined : params[route.answers];
+  return limits.call(caller as Caller, route.method !== 'GET', answers);
 }
 
 /** Counts a body before it is read. One of unknown length counts as the largest that the route takes. */

@@ -171,11 +171,13 @@ export function channelName(family: string, topic: Topic): string {
   );
 }
 
-/** Keys of commit.lua in its order, and the channels on which its wake goes out. */
+/**
+ * Keys of commit.lua in its order, and the channel of the stream request, on which its wake goes out. The channel of the
+ * inbox has the same name as its key.
+ */
 export interface CommitNames {
   readonly keys: readonly string[];
   readonly streamChannel: string;
-  readonly inboxChannel: string;
 }
 
 /**
@@ -205,7 +207,7 @@ export function commitNames(
     ...more,
   ];
   for (const kind of kinds) keys.push(`${root}outbox:${kind}`);
-  return { keys, streamChannel: `${root}stream:${turn}`, inboxChannel: `${root}inbox:${owner}` };
+  return { keys, streamChannel: `${root}stream:${turn}` };
 }
 
 /** String: the heartbeat of a pod that runs turns. */

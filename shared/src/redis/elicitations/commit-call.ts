@@ -56,9 +56,9 @@ export function createCall(
       JSON.stringify(data),
       encodeWakeTail(event, undefined),
       names.streamChannel,
-      names.inboxChannel,
       settings.retentionMs,
       definition.streamRequestId === ownStreamOf(id) ? NO_FEED : feedEventsMax(settings, definition),
+      isStreamClaimed ? claimedMs(settings) : settings.retentionMs + timeoutMs,
       timeoutMs,
       JSON.stringify(definition),
       settings.openPerUserMax,
@@ -67,7 +67,6 @@ export function createCall(
       // The row names a stream request that is not claimed.
       isStreamClaimed ? definition.streamRequestId : '',
       idempotencyKey,
-      isStreamClaimed ? claimedMs(settings) : settings.retentionMs + timeoutMs,
       ...tasks.map(memberOf),
     ],
   };
@@ -85,6 +84,7 @@ export function commitCall(
   const kinds = terminal ? [RESUME_RUN, ...kindsOf(tasks)] : kindsOf(tasks);
   const names = commitNames(row.id, row.definition, [], new Set(kinds));
   const keptMs = Math.max(settings.retentionMs, keepEndedMs);
+  const settlementJson = settlement && JSON.stringify(settlement);
   const { type, ...data } = event;
   return {
     keys: names.keys,
@@ -96,20 +96,15 @@ export function commitCall(
       terminal ? 1 : 0,
       type,
       JSON.stringify(data),
-      encodeWakeTail(event, settlement),
+      encodeWakeTail(event, settlementJson),
       names.streamChannel,
-      names.inboxChannel,
       settings.retentionMs,
       feedEventsMax(settings, row.definition),
-      JSON.stringify(settlement ?? {}),
-      settings.historyPerUserMax,
-      keptMs,
-      '',
-      '',
-      '',
-      '',
       // The row may become that of a dead letter at the end of its time.
       Math.max(claimedMs(settings), keptMs + settings.deadLetterMs),
+      settlementJson ?? '{}',
+      settings.historyPerUserMax,
+      keptMs,
       ...tasks.map(memberOf),
     ],
   };

@@ -9,6 +9,7 @@
 -- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation,
 -- claimed stream request or '', idempotency key or ''
 -- settling: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms
+-- inbox: also the name of the channel of its readers
 -- inboxBytes: counter of the bytes of the owner's open definitions
 -- armed: '<deadline in ms> <elicitation>', the deadline of the bucket for which a job was added
 -- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
@@ -19,12 +20,10 @@
 -- {0, now, row fields...} when the revision is another one or the guard does not hold; {-1, now} when the owner has too many
 -- open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
 local row, feed, inbox, history, deadlines, inboxBytes, armed, names, fence = unpack(KEYS, 1, 9)
-local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, inboxChannel, retention,
-  feedEventsMax = unpack(ARGV, 1, 12)
-local timeout, definition, openMax, openBytesMax, conversationId = unpack(ARGV, 13, 17)
+local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, retention, feedEventsMax, nameLife
+  = unpack(ARGV, 1, 12)
+local timeout, definition, openMax, openBytesMax, conversationId, streamRequestId, idempotencyKey = unpack(ARGV, 13, 19)
 local settlement, endedMax, keptMs = unpack(ARGV, 13, 15)
-local streamRequestId, idempotencyKey, nameLife = unpack(ARGV, 18, 20)
-local firstTask = 21
 
 -- Redis formats a number argument of a command with 17 digits, which takes longer than most commands. Texts are passed on.
 local function textOf(number) return string.format('%d', number) end
@@ -33,6 +32,7 @@ local now, microseconds = readClock()
 local nowText = textOf(now)
 local creates = revision == '0'
 local firstOutbox = creates and 10 or 9
+local firstTask = creates and 20 or 16
 ends = ends == '1'
 
 local function refuse()
@@ -163,5 +163,5 @@ else
     redis.call('PEXPIRE', feed, feedTtl, 'GT')
   end
 end
-publishWake(position, nowText, wakeJson, streamChannel, inboxChannel)
+publishWake(position, nowText, wakeJson, streamChannel, inbox)
 return { 1, now, resumes or '', arms }

@@ -13,7 +13,7 @@ import type { Feed, FeedEntry, FeedPage } from '../../ports/elicitations/feed.ts
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey, feedKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { rowOf } from '../elicitations/row-codec.ts';
+import { rowOfHash } from '../elicitations/row-codec.ts';
 
 type StreamReply = [id: string, fields: string[]][];
 
@@ -43,8 +43,9 @@ async function readOwnStream(
 ): Promise<FeedEntry[] | undefined> {
   const id = elicitationOfOwnStream(streamRequestId);
   if (id === undefined) return undefined;
-  const { writtenAt, ...hash } = await orUnavailable(() => redis.hgetall(elicitationKey(id)), onError);
-  const row = rowOf(id, Object.entries(hash).flat());
+  const hash = await orUnavailable(() => redis.hgetall(elicitationKey(id)), onError);
+  const { writtenAt } = hash;
+  const row = rowOfHash(id, hash);
   if (writtenAt === undefined || row?.definition.tenant !== tenant || row.definition.userId !== userId)
     return undefined;
   return entriesOf(row, writtenAt);

@@ -4,14 +4,18 @@ import { ACTIONS, type Status } from '../../domain/elicitations/status.ts';
 import { ElicitationWake, WAKE_BYTES_MAX, Wake } from '../../domain/elicitations/wake.ts';
 import type { ElicitationEvent } from '../../domain/events.ts';
 
-/** The part of a wake that the caller of the commit knows; the script puts position and time before it. */
-export function encodeWakeTail(event: ElicitationEvent, settlement: Settlement | undefined): string {
-  const { elicitationId, revision, status } = event;
-  if (settlement === undefined) return JSON.stringify({ elicitationId, revision, status });
-  const whole = JSON.stringify({ elicitationId, revision, status, settlement });
-  return Buffer.byteLength(whole) <= WAKE_BYTES_MAX
-    ? whole
-    : JSON.stringify({ elicitationId, revision, status });
+/**
+ * The part of a wake that the caller of the commit knows; the script puts position and time before it. `settlement` is the
+ * JSON of the settlement.
+ */
+export function encodeWakeTail(
+  { elicitationId, revision, status }: ElicitationEvent,
+  settlement: string | undefined,
+): string {
+  const hint = JSON.stringify({ elicitationId, revision, status });
+  if (settlement === undefined) return hint;
+  const whole = `${hint.slice(0, -1)},"settlement":${settlement}}`;
+  return Buffer.byteLength(whole) <= WAKE_BYTES_MAX ? whole : hint;
 }
 
 /** The tail of a wake for a write of a turn. */

@@ -9,6 +9,8 @@ import { orUnavailable, refusesWritesOnly } from '../client/unavailable.ts';
 const BATCHES_PER_BUDGET = 500;
 // A budget that is used once leaves a credit in memory; beyond this many the oldest are dropped.
 const CREDITS_MAX = 10_000;
+// Bounds the time for which one call occupies Redis.
+const DRAWS_MAX = 100;
 
 interface Credit {
   points: number;
@@ -20,10 +22,20 @@ interface Grant {
   readonly leftMs: number;
 }
 
+/** Points that a call of this pod wants from a budget. */
+interface Draw {
+  readonly key: string;
+  readonly rate: Rate;
+  readonly wanted: number;
+  readonly resolve: (grant: Grant) => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** Budgets as counters, places as sorted sets of leases. */
 export function createRedisLimits(redis: Commands, onError?: (error: unknown) => void): Limits {
   const takeScript = loadScript(redis, 'limits/take', onError);
   const holdScript = loadScript(redis, 'limits/hold', onError);
+  const draws = new Map<string, Draw[]>();
   const credits = new Map<string, Credit>();
   const refills = new Map<string, Promise<Grant>>();
 
@@ -45,15 +57,38 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     if (credits.size > CREDITS_MAX && oldest !== undefined) credits.delete(oldest);
   }
 
-  async function draw(key: string, rate: Rate, wanted: number): Promise<Grant> {
+  /** Budgets of one bucket that are drawn from in the same turn of the event loop share a call. */
+  function draw(key: string, rate: Rate, wanted: number): Promise<Grant> {
+    const tag = key.slice(0, key.indexOf('}'));
+    return new Promise((resolve, reject) => {
+      const together = draws.get(tag) ?? [];
+      together.push({ key, rate, wanted, resolve, reject });
+      if (together.length === 1) queueMicrotask(() => drawAll(tag));
+      draws.set(tag, together);
+      if (together.length === DRAWS_MAX) drawAll(tag);
+    });
+  }
+
+  async function drawAll(tag: string): Promise<void> {
+    const together = draws.get(tag) ?? [];
+    draws.delete(tag);
+    if (together.length === 0) return;
+    const args = together.flatMap(({ rate, wanted }) => [rate.points, rate.windowSeconds * 1000, wanted]);
     try {
-      const reply = (await takeScript([key], [rate.points, rate.windowSeconds * 1000, wanted])) as number[];
-      const [granted = 0, leftMs = 0] = reply;
-      return { granted, leftMs };
+      const reply = (await takeScript(
+        together.map(({ key }) => key),
+        args,
+      )) as number[][];
+      for (const [index, { resolve }] of together.entries()) {
+        const [granted = 0, leftMs = 0] = reply[index] ?? [];
+        resolve({ granted, leftMs });
+      }
     } catch (error) {
-      // Reads continue while Redis refuses writes, and what writes is refused by itself.
-      if (refusesWritesOnly(error)) return { granted: wanted, leftMs: 0 };
-      throw error;
+      for (const { wanted, resolve, reject } of together) {
+        // Reads continue while Redis refuses writes, and what writes is refused by itself.
+        if (refusesWritesOnly(error)) resolve({ granted: wanted, leftMs: 0 });
+        else reject(error);
+      }
     }
   }
 

@@ -1,17 +1,26 @@
--- Takes points from a budget that holds for a fixed window (ms).
--- Returns {points granted, ms until the window ends}; the ms are 0 where a single point was granted.
-local counter = KEYS[1]
-local budget, window, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
-local used = redis.call('INCRBY', counter, wanted)
-if used == wanted then
-  redis.call('PEXPIRE', counter, window)
-  return { math.min(wanted, budget), window }
+-- Takes points from budgets, each of which holds for a fixed window (ms).
+-- ARGV: for each counter in KEYS its budget, window and the points wanted.
+-- Returns for each {points granted, ms until the window ends}; the ms are 0 where a single point was granted.
+local function take(counter, budget, window, wanted)
+  local used = redis.call('INCRBY', counter, wanted)
+  wanted = tonumber(wanted)
+  if used == wanted then
+    redis.call('PEXPIRE', counter, window)
+    return { math.min(wanted, budget), tonumber(window) }
+  end
+  -- A caller that wants one point and gets it needs no end of the window.
+  if wanted == 1 and used <= budget then return { 1, 0 } end
+  local remaining = redis.call('PTTL', counter)
+  if remaining < 0 then
+    redis.call('PEXPIRE', counter, window)
+    remaining = tonumber(window)
+  end
+  return { math.max(0, math.min(wanted, budget - used + wanted)), remaining }
 end
--- A caller that wants one point and gets it needs no end of the window.
-if wanted == 1 and used <= budget then return { 1, 0 } end
-local remaining = redis.call('PTTL', counter)
-if remaining < 0 then
-  redis.call('PEXPIRE', counter, window)
-  remaining = window
+
+local grants = {}
+for index, counter in ipairs(KEYS) do
+  local budget, window, wanted = unpack(ARGV, 3 * index - 2, 3 * index)
+  grants[index] = take(counter, tonumber(budget), window, wanted)
 end
-return { math.max(0, math.min(wanted, budget - used + wanted)), remaining }
+return grants

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import type { Owner } from '@parley/shared/domain/ids';
-import type { AskResult } from '@parley/shared/elicitations/ask';
+import type { AskResult } from '@parley/shared/elicitations/asking/ask';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';

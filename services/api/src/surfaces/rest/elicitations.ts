@@ -9,7 +9,6 @@ import { keyIdOf } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { SAMPLE_ANSWERED, SAMPLE_ELICITATION } from '../../http/docs/samples.ts';
-import { admitAnswer, type CallLimits } from '../../http/limits.ts';
 import { ownerOf, REPLAYED, seenReply, userOf } from '../../http/reply.ts';
 import { bearer, json, jsonBody, type Reply, type Route, type RouteCall, route } from '../../http/route.ts';
 
@@ -53,12 +52,11 @@ export type HasConnectPage = (toolId: string) => boolean;
 
 export interface ElicitationRoutesDeps {
   readonly engine: Engine;
-  readonly limits: Pick<CallLimits, 'answer'>;
   readonly hasConnectPage: HasConnectPage;
 }
 
 /** The elicitation calls of the hub API. */
-export function elicitationRoutes({ engine, limits, hasConnectPage }: ElicitationRoutesDeps): Route[] {
+export function elicitationRoutes({ engine, hasConnectPage }: ElicitationRoutesDeps): Route[] {
   return [
     askRoute(engine, hasConnectPage),
     listRoute(engine),
@@ -66,7 +64,7 @@ export function elicitationRoutes({ engine, limits, hasConnectPage }: Elicitatio
     waitRoute(engine),
     completeRoute(engine),
     withdrawRoute(engine),
-    responseRoute(engine, limits),
+    responseRoute(engine),
   ];
 }
 
@@ -221,11 +219,12 @@ function withdrawRoute(engine: Engine): Route {
 }
 
 /** The answer call. Its id is taken as sent, as it always was: a percent-encoded one is `not_found`. */
-function responseRoute(engine: Engine, limits: Pick<CallLimits, 'answer'>): Route {
+function responseRoute(engine: Engine): Route {
   return route({
     method: 'POST',
     path: '/v1/elicitations/:id/response',
     rawParams: true,
+    answers: 'id',
     proof: bearer('user'),
     body: jsonBody(ResponseInput),
     docs: {
@@ -244,7 +243,7 @@ function responseRoute(engine: Engine, limits: Pick<CallLimits, 'answer'>): Rout
         id,
         response: call.body,
         surface: SURFACE,
-        admitted: admitAnswer(limits, call, id),
+        admitted: call.admitted,
       });
       return seenReply(200, answered);
     },

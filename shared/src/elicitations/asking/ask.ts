@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { type AskInput, TIMEOUT_SECONDS_MAX } from '../domain/elicitations/ask-input.ts';
-import type { Definition } from '../domain/elicitations/row.ts';
-import { isTerminal } from '../domain/elicitations/status.ts';
-import { isParleyError, ParleyError } from '../domain/errors.ts';
-import { mintElicitationId, ownStreamOf } from '../domain/ids.ts';
-import type { Claims } from '../ports/elicitations/claims.ts';
-import type { AskedKey } from '../ports/elicitations/elicitations.ts';
-import type { Seen } from './caller.ts';
+import { type AskInput, TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
+import type { Definition } from '../../domain/elicitations/row.ts';
+import { isTerminal } from '../../domain/elicitations/status.ts';
+import { isParleyError, ParleyError } from '../../domain/errors.ts';
+import { elicitationOfOwnStream, isMintedStream, mintElicitationId, ownStreamOf } from '../../domain/ids.ts';
+import type { Claims } from '../../ports/elicitations/claims.ts';
+import type { AskedKey } from '../../ports/elicitations/elicitations.ts';
+import type { Seen } from '../caller.ts';
+import type { EngineDeps } from '../deps.ts';
+import { addJob } from '../expire-due.ts';
 import { define, withPageUrl } from './define.ts';
-import type { EngineDeps } from './deps.ts';
-import { addJob } from './expire-due.ts';
+import type { StreamClaims } from './stream-claims.ts';
 
 export interface AskRequest {
   readonly tenant: string;
@@ -26,6 +27,10 @@ export interface AskRequest {
   readonly patterns?: boolean | undefined;
 }
 
+export interface AskDeps extends EngineDeps {
+  readonly streamClaims: StreamClaims;
+}
+
 export interface AskResult extends Seen {
   /** True when an earlier call with the same key had asked it. */
   readonly replayed: boolean;
@@ -35,13 +40,14 @@ export interface AskResult extends Seen {
  * Asks: creates an elicitation and arms its deadline. Errors: `invalid_request`, `idempotency_mismatch`,
  * `stream_owner_mismatch`, `rate_limited` (too many open for this user), `user_erased`.
  */
-export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskResult> {
+export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult> {
   const id = mintElicitationId({ tenant: request.tenant, userId: request.input.userId });
   const minted: Minted = { id, streamRequestId: request.input.streamRequestId ?? ownStreamOf(id) };
   const asked = { ...request.input, ...streamOf(minted) };
   const draft = define(deps.settings, request.tenant, asked, { patterns: request.patterns });
   // The stream first: an ask refused for it has not used up its key.
-  if (request.input.streamRequestId !== undefined) await claimStream(deps, draft);
+  const isStreamClaimed = isChosenStream(request.input.streamRequestId);
+  if (isStreamClaimed) await deps.streamClaims.claim(draft);
   const identity =
     request.idempotencyKey === undefined
       ? minted
@@ -59,7 +65,7 @@ export async function ask(deps: EngineDeps, request: AskRequest): Promise<AskRes
     const { idempotencyKey } = request;
     const notes = {
       tasks,
-      isStreamClaimed: request.input.streamRequestId !== undefined,
+      isStreamClaimed,
       ...(idempotencyKey !== undefined && { idempotencyKey }),
     };
     const created = await deps.elicitations.create(id, definition, notes).catch(async (error: unknown) => {
@@ -119,27 +125,24 @@ async function claimKey(deps: EngineDeps, request: AskRequest, key: string, mint
   return { id: claim.id, streamRequestId: claim.streamRequestId };
 }
 
-async function claimStream(deps: EngineDeps, draft: Definition): Promise<void> {
-  const holder = await deps.claims.claim(
-    { family: 'stream', tenant: draft.tenant, name: draft.streamRequestId },
-    draft.userId,
-    deps.settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000,
-  );
-  if (holder !== draft.userId) {
+/** True for a stream request that the asker chose. Those of turns are minted, and no other user can know of them. */
+function isChosenStream(streamRequestId: string | undefined): boolean {
+  if (streamRequestId === undefined) return false;
+  if (elicitationOfOwnStream(streamRequestId) !== undefined)
     throw new ParleyError(
-      'stream_owner_mismatch',
-      'This stream request belongs to another user; choose another id.',
+      'invalid_request',
+      'No other question can be asked on the stream request of a question.',
     );
-  }
+  return !isMintedStream(streamRequestId);
 }
 
 async function dropClaims(
-  { claims }: EngineDeps,
+  { claims, streamClaims }: AskDeps,
   { tenant, input: { streamRequestId, userId }, idempotencyKey: key }: AskRequest,
   elicitationId: string,
 ): Promise<void> {
   await Promise.all([
-    streamRequestId !== undefined && claims.drop({ family: 'stream', tenant, name: streamRequestId }, userId),
+    streamRequestId !== undefined && streamClaims.drop({ tenant, userId, streamRequestId }),
     key !== undefined && dropKeyClaim(claims, tenant, { key, elicitationId }),
   ]);
 }

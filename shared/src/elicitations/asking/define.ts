@@ -1,14 +1,14 @@
-import { type AskInput, TIMEOUT_SECONDS_DEFAULT } from '../domain/elicitations/ask-input.ts';
-import type { Context } from '../domain/elicitations/elicitation.ts';
-import type { Definition } from '../domain/elicitations/row.ts';
-import { ParleyError } from '../domain/errors.ts';
-import { checkFormAnswer } from '../domain/forms/answer.ts';
-import { checkFormSchema, type FormSchema, type FormSchemaOptions } from '../domain/forms/schema.ts';
-import type { Issue } from '../domain/issue.ts';
-import { faultOfProse } from '../domain/text.ts';
-import { faultOfUrl } from '../domain/url.ts';
-import { faultOfWebhook, type WebhookSettings } from '../domain/webhooks/rules.ts';
-import type { EngineSettings } from './deps.ts';
+import { type AskInput, TIMEOUT_SECONDS_DEFAULT } from '../../domain/elicitations/ask-input.ts';
+import type { Context } from '../../domain/elicitations/elicitation.ts';
+import type { Definition } from '../../domain/elicitations/row.ts';
+import { ParleyError } from '../../domain/errors.ts';
+import { checkFormAnswer } from '../../domain/forms/answer.ts';
+import { checkFormSchema, type FormSchema, type FormSchemaOptions } from '../../domain/forms/schema.ts';
+import type { Issue } from '../../domain/issue.ts';
+import { faultOfProse } from '../../domain/text.ts';
+import { faultOfUrl } from '../../domain/url.ts';
+import { faultOfWebhook, type WebhookSettings } from '../../domain/webhooks/rules.ts';
+import type { EngineSettings } from '../deps.ts';
 
 const CONTEXT_BYTES_MAX = 8 * 1024;
 

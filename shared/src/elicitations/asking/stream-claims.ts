@@ -1,0 +1,53 @@
+import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
+import { ParleyError } from '../../domain/errors.ts';
+import type { StreamRef } from '../../domain/ids.ts';
+import type { Claims } from '../../ports/elicitations/claims.ts';
+
+/** Which user a chosen stream request belongs to. */
+export interface StreamClaims {
+  /** Makes the stream request the user's, for longer than any question on it is stored. Throws `stream_owner_mismatch`. */
+  claim(stream: StreamRef): Promise<void>;
+  /** Ends the claim, if it is this user's. */
+  drop(stream: StreamRef): Promise<void>;
+}
+
+// An erased user is fenced for longer: when that ends, no pod relies on a claim that the erasure has dropped.
+const REMEMBERED_MS = 60_000;
+const REMEMBERED_MAX = 10_000;
+
+/** Claims in the store. A pod remembers for a minute those that it has seen, since most streams get several questions. */
+export function createStreamClaims(claims: Claims, retentionMs: number): StreamClaims {
+  const remembered = new Map<string, { readonly userId: string; readonly until: number }>();
+  const ttlMs = retentionMs + TIMEOUT_SECONDS_MAX * 1000 + REMEMBERED_MS;
+
+  function remember(key: string, userId: string, until: number): void {
+    remembered.delete(key);
+    remembered.set(key, { userId, until });
+    const [oldest] = remembered.keys();
+    if (remembered.size > REMEMBERED_MAX && oldest !== undefined) remembered.delete(oldest);
+  }
+
+  return {
+    async claim({ tenant, userId, streamRequestId }) {
+      const key = keyOf(tenant, streamRequestId);
+      const known = remembered.get(key);
+      if (known?.userId === userId && performance.now() < known.until) return;
+      const until = performance.now() + REMEMBERED_MS;
+      const holder = await claims.claim({ family: 'stream', tenant, name: streamRequestId }, userId, ttlMs);
+      if (holder !== userId)
+        throw new ParleyError(
+          'stream_owner_mismatch',
+          'This stream request belongs to another user; choose another id.',
+        );
+      remember(key, userId, until);
+    },
+    async drop({ tenant, userId, streamRequestId }) {
+      remembered.delete(keyOf(tenant, streamRequestId));
+      await claims.drop({ family: 'stream', tenant, name: streamRequestId }, userId);
+    },
+  };
+}
+
+function keyOf(tenant: string, streamRequestId: string): string {
+  return `${tenant}\u0000${streamRequestId}`;
+}
