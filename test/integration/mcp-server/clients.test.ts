@@ -135,6 +135,29 @@ describe.each(Object.entries(CLIENTS))(
       expect((await client.call('short: late')).text).toContain('expired');
     });
 
+    it('with urls alone is shown the page of a form, and the call goes on with what was answered there', async () => {
+      const asked: AskedOfClient[] = [];
+      const { client, person } = await connect(
+        (question) => {
+          asked.push(question);
+          return { action: 'accept' };
+        },
+        { url: {} },
+      );
+      const calling = client.call(`text: page ${name}`);
+      const { tenant, userId } = person;
+      const engine = site.pods[1]?.engine;
+      const list = async () =>
+        (await engine?.list({ owner: { tenant, userId }, statuses: ['opened'], limit: 5 }))?.rows ?? [];
+      await waitUntil(async () => (await list()).length > 0, { what: 'consent to open the page' });
+      const id = (await list())[0]?.id ?? '';
+      const response = { action: 'accept', content: { answer: 'violet' } } as const;
+      await engine?.answer({ caller: { kind: 'user', tenant, userId }, id, response, surface: 'page' });
+      expect((await calling).text).toContain('violet');
+      expect(asked).toEqual([expect.objectContaining({ mode: 'url', url: expect.stringContaining(id) })]);
+      if (!isModern) expect(client.completed).toEqual([id]);
+    });
+
     it('without the capability is not asked, and the agent continues', async () => {
       const { client } = await connect(() => GREEN, false);
       expect((await client.call('text: nobody')).text).toMatch(/cannot show|Nobody was asked/);

@@ -42,6 +42,8 @@ export interface StockClient {
 export interface ClientOptions {
   /** Read for each request, so that pods may be replaced. */
   readonly urls: readonly string[];
+  /** A random one of `urls` by default. */
+  readonly fetch?: typeof fetch;
   readonly token: string;
   readonly answer: (asked: AskedOfClient, signal: AbortSignal) => Promise<ClientAnswer> | ClientAnswer;
   /** What the client declares about elicitation; form and url by default. `false`: nothing. */
@@ -58,9 +60,9 @@ const INFO = { name: 'stock', version: '1.0.0' };
 const TIMEOUT_MS = 60_000;
 const MCP = '/run/v1/mcp';
 
-function transportOptions({ urls, token }: ClientOptions) {
+function transportOptions({ urls, token, fetch = pickFetch(urls) }: ClientOptions) {
   return {
-    fetch: pickFetch(urls),
+    fetch,
     requestInit: { headers: { authorization: `Bearer ${token}` } },
     reconnectionOptions: {
       initialReconnectionDelay: 20,

@@ -108,7 +108,12 @@ export async function openMcpSite(settings: Partial<McpRouteDeps> = {}): Promise
   const done = new Map<string, number>();
   const agents = { helper: { tools: toolsOf(done) } };
   const running = [stores.backend, stores.second].map((backend, index) => {
-    const { engine, turns } = podOn(backend, model, { agents, offering: OFFERING, pod: `pod-${index}` });
+    const { engine, turns } = podOn(backend, model, {
+      agents,
+      offering: OFFERING,
+      hasAnswerPage: true,
+      pod: `pod-${index}`,
+    });
     const dispatch = dispatchOn(backend);
     const timer = setInterval(() => void dispatch.round().catch(() => undefined), DISPATCH_MS);
     return { backend, engine, turns, timer };

@@ -10,7 +10,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 /** The surface that an answer through MCP is recorded with. */
 export const MCP_SURFACE = 'mcp';
 
-/** A question as `elicitation/create`. Its url names the elicitation by the id that its completion names later. */
+/** A question as the clients of its turn are shown it, as `elicitation/create`. Its url names the elicitation by the id that its completion names later. */
 export function elicitParamsOf(
   { elicitationId, mode, message, description, requestedSchema, url }: Elicitation,
   options: { readonly namesUrl: boolean },
@@ -18,7 +18,18 @@ export function elicitParamsOf(
   const text = description === undefined ? message : `${message}\n\n${description}`;
   return mode === 'url'
     ? { mode, message: text, url, ...(options.namesUrl && { elicitationId }) }
-    : { mode, message: text, requestedSchema };
+    : { mode, message: text, requestedSchema: withoutPatterns(requestedSchema) };
+}
+
+/** MCP has no patterns; answers are checked against them here. */
+function withoutPatterns(schema: Elicitation['requestedSchema']): unknown {
+  if (!isRecord(schema) || !isRecord(schema.properties)) return schema;
+  const properties = Object.entries(schema.properties).map(([name, field]) => {
+    if (!isRecord(field)) return [name, field];
+    const { pattern: _pattern, ...rest } = field;
+    return [name, rest];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) as unknown };
 }
 
 /** How an answer was received. `refused`: it does not fit the form, which stays open. */
@@ -48,7 +59,9 @@ export async function recordAnswer(
   if (bucketOfElicitationId(id) === undefined) return { type: 'ignored' };
   try {
     const { row } = await engine.read(caller, id);
-    const response = responseOf(answer.result, row.definition.mode === 'form');
+    const { mode, answerUrl } = row.definition;
+    // A form that its client shows as a url takes consent from it, and the answer on its page.
+    const response = responseOf(answer.result, mode === 'form' && answerUrl === undefined);
     await engine.answer({
       caller,
       id,

@@ -1,3 +1,4 @@
+import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
@@ -137,7 +138,8 @@ function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay
 
   return {
     areOpen: () => open.size > 0,
-    async messages({ elicitation, change, isKnown }: QuestionEvent): Promise<object[]> {
+    async messages({ change, isKnown, ...event }: QuestionEvent): Promise<object[]> {
+      const elicitation = asClientShows(event.elicitation);
       if (change === 'elicitation-request') return ask(elicitation, isKnown);
       if (change === 'elicitation-resolved') return end(elicitation, isKnown);
       if (elicitation.status === 'opened') opened.add(elicitation.elicitationId);

@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { startBookingTools } from '../../faults/booking-tools.ts';
+import { openSite, type SitePod } from '../../faults/site.ts';
+import { createRoundRobin } from '../../harness/http/round-robin.ts';
+import { userToken } from '../../harness/tokens.ts';
+
+const SECRET = 'a-secret-of-at-least-thirty-two-characters';
+
+/** Two pods with an agent for MCP clients, behind a proxy that picks a random one for each request. */
+export interface McpPods {
+  readonly url: string;
+  /** How often each call booked, by its name. */
+  readonly booked: ReadonlyMap<string, number>;
+  token(userId: string): Promise<string>;
+  /** Kills a pod; another one takes its place once the returned function is called. */
+  kill(): Promise<() => Promise<void>>;
+  stop(): Promise<void>;
+}
+
+/** The agent asks as often as the first word says, then books in the name of the call, then repeats what it heard. */
+function line({ userText, results }: Turn): ScriptedReply {
+  const [word = '', name = ''] = userText.split(' ');
+  const ask = { name: 'elicit', arguments: { kind: 'text', message: `Which colour for ${name}?` } };
+  if (results.length === 0) return { text: 'One moment.', calls: word === 'two' ? [ask, ask] : [ask] };
+  if (!results.some((result) => result.name === 'bookings__book'))
+    return { calls: [{ name: 'bookings__book', arguments: { name, round: 0 } }] };
+  return { text: `Heard ${results.map(({ text }) => text).join(' and ')}.` };
+}
+
+export async function openMcpPods(): Promise<McpPods> {
+  const booked = new Map<string, number>();
+  const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-'));
+  const [site, model, bookings] = await Promise.all([
+    openSite(),
+    startScriptedModel({ script: [line], delayMs: 1 }),
+    startBookingTools({
+      workMs: 1,
+      async onCall({ name }) {
+        booked.set(name, (booked.get(name) ?? 0) + 1);
+      },
+    }),
+  ]);
+  const config = join(folder, 'agents.yaml');
+  writeFileSync(
+    config,
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+mcpServers:
+  bookings: { title: Bookings, transport: http, url: "${bookings.url}", credentialScope: none }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }] }
+`,
+  );
+  const env = {
+    PARLEY_CONFIG: config,
+    PARLEY_JWT_SECRET: SECRET,
+    // A pod on a busy machine must not be mistaken for a dead one.
+    PARLEY_LEASE_MS: '4000',
+    PARLEY_TAKE_OVER_MS: '250',
+    PARLEY_OUTBOX_MS: '200',
+  };
+  await site.worker(env);
+  const pods: SitePod[] = await Promise.all([site.pod(env), site.pod(env)]);
+  const targets = () => pods.map(({ url }) => url);
+  const balancer = await createRoundRobin({ targets: targets(), pick: 'random', healthIntervalMs: 100 });
+  return {
+    url: balancer.url,
+    booked,
+    token: (userId) => userToken({ secret: SECRET, userId }),
+    async kill() {
+      const [victim] = pods.splice(0, 1);
+      victim?.kill('SIGKILL');
+      await victim?.exited;
+      await balancer.setTargets(targets());
+      return async () => {
+        pods.push(await site.pod(env));
+        await balancer.setTargets(targets());
+      };
+    },
+    async stop() {
+      await balancer.close();
+      await site.stop();
+      await bookings.stop();
+      await model.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A `fetch` whose streams can be cut, as a broken connection would. */
+export function cuttableFetch() {
+  const streams = new Set<AbortController>();
+  return {
+    async fetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+      const cut = new AbortController();
+      const signal = init.signal == null ? cut.signal : AbortSignal.any([init.signal, cut.signal]);
+      const reply = await fetch(input, { ...init, signal });
+      const isStream = reply.headers.get('content-type')?.startsWith('text/event-stream') === true;
+      if (init.method === 'POST' && isStream) streams.add(cut);
+      return reply;
+    },
+    /** Destroys the sockets of all streams that a POST has opened. */
+    cut() {
+      for (const stream of streams) stream.abort(new TypeError('terminated'));
+      streams.clear();
+    },
+  };
+}
