@@ -7,6 +7,7 @@ import { cautionsOf } from './checks/cautions.ts';
 import { withSecretFiles } from './checks/secret-files.ts';
 import { faultsOfSecrets } from './checks/secrets.ts';
 import { faultsOfConnect } from './connect-env.ts';
+import { faultsOfMcp } from './mcp-env.ts';
 import { parseServiceKeys } from './service-keys.ts';
 import { type Env, Variables } from './variables.ts';
 import { faultsOfWebhooks, webhookRules } from './webhooks/env.ts';
@@ -64,6 +65,7 @@ export function readEnv(
     ...faultsOfVault(parsed.data),
     ...faultsOfConnect(parsed.data),
     ...faultsOfPublicUrl(parsed.data),
+    ...faultsOfMcp(parsed.data),
     ...faultsOfWebhooks(parsed.data),
     ...(service === 'api' ? faultsOfDrain(parsed.data) : []),
     ...(parsed.data.NODE_ENV === 'production' ? faultsOfProduction(parsed.data, service) : []),

@@ -155,12 +155,32 @@ describe('a warning at start, also in production', () => {
     );
   });
 
+  it('names the missing secret of MCP calls where several pods may run agents', () => {
+    const pods = {
+      REDIS_URL: 'redis://localhost',
+      PARLEY_CONFIG: 'agents.yaml',
+      PARLEY_API_KEYS: `acme:${KEY}`,
+    };
+    expect(warned(pods)).toEqual([expect.stringMatching(/^PARLEY_MCP_SECRET: the pods share no secret/)]);
+    expect(warned({ ...pods, PARLEY_MCP_SECRET: `${KEY}${KEY}` })).toEqual([]);
+    expect(warned({ ...pods, PARLEY_CONFIG: '' })).toEqual([]);
+  });
+
   it('names a service key that has expired, but starts with it', () => {
     const keys = `acme/billing/ask/2026-01-01:${KEY}`;
     expect(warned({ REDIS_URL: 'redis://localhost', PARLEY_API_KEYS: keys })).toEqual([
       'PARLEY_API_KEYS: the key billing of acme has expired',
     ]);
   });
+});
+
+it('the address of the MCP endpoint ends in its path, and its secret is long', () => {
+  const given = { PARLEY_MCP_URL: 'https://parley.example/mcp', PARLEY_MCP_SECRET: 'short' };
+  const { faults } = thrownBy(() => readEnv('api', given)) as EnvError;
+  expect(faults).toEqual([
+    expect.stringMatching(/^PARLEY_MCP_URL: must end in/),
+    expect.stringMatching(/^PARLEY_MCP_SECRET: must be at least 32/),
+  ]);
 });
 
 describe('a secret in a file', () => {

@@ -1,5 +1,6 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Env } from '@parley/shared/runtime/env';
+import { mcpSecretOf } from '@parley/shared/runtime/mcp-env';
 import type { Surface } from '../http/route.ts';
 import { MCP_PATH } from '../surfaces/mcp/metadata.ts';
 import { mcpRoutes } from '../surfaces/mcp/routes.ts';
@@ -42,7 +43,7 @@ function originsOf(env: Env, url: string | undefined): ReadonlySet<string> {
 }
 
 function stateKeyOf(env: Env): Uint8Array {
-  const secret = env.PARLEY_MCP_SECRET ?? env.PARLEY_JWT_SECRET ?? env.PARLEY_VAULT_KEYS[0];
+  const secret = mcpSecretOf(env);
   if (secret === undefined) return randomBytes(KEY_BYTES);
   return new Uint8Array(hkdfSync('sha256', secret, '', 'parley mcp request state', KEY_BYTES));
 }

@@ -1,4 +1,5 @@
 import type { RedisLocation } from '../../ports/redis-location.ts';
+import { mcpSecretOf } from '../mcp-env.ts';
 import { parseServiceKeys } from '../service-keys.ts';
 import type { Env } from '../variables.ts';
 
@@ -12,7 +13,13 @@ export function cautionsOf(env: Env, places: RedisPlaces): string[] {
   const expired = parseServiceKeys(env.PARLEY_API_KEYS).keys.filter(
     ({ expiresAtMs }) => expiresAtMs !== undefined && expiresAtMs <= Date.now(),
   );
+  const mayHavePods = Object.values(places).some((place) => place !== undefined);
   return [
+    ...(env.PARLEY_CONFIG !== undefined && mayHavePods && mcpSecretOf(env) === undefined
+      ? [
+          'PARLEY_MCP_SECRET: the pods share no secret, so an MCP call of revision 2026-07-28 fails on a second pod',
+        ]
+      : []),
     ...Object.entries(places).flatMap(([variable, place]) =>
       place === undefined ? [] : cautionsOfRedis(variable, place),
     ),

@@ -23,6 +23,7 @@ export function faultsOfSecrets(env: Env): string[] {
   const { keys } = parseServiceKeys(env.PARLEY_API_KEYS);
   const secrets: readonly (readonly [name: string, secret: string | undefined])[] = [
     ['PARLEY_JWT_SECRET', jwtSecret],
+    ['PARLEY_MCP_SECRET', env.PARLEY_MCP_SECRET],
     ...keys.map(({ secret }) => ['PARLEY_API_KEYS', secret] as const),
     ['PARLEY_REDIS_PASSWORD', env.PARLEY_REDIS_PASSWORD],
     ['PARLEY_REDIS_SENTINELS_PASSWORD', env.PARLEY_REDIS_SENTINELS_PASSWORD],

@@ -1,0 +1,23 @@
+import { faultOfUrl } from '../domain/url.ts';
+import type { Env } from './variables.ts';
+
+const MCP_PATH = '/run/v1/mcp';
+const SECRET_LENGTH_MIN = 32;
+
+/** What is wrong with the settings of the MCP endpoint. */
+export function faultsOfMcp({ PARLEY_MCP_URL: url, PARLEY_MCP_SECRET: secret, NODE_ENV }: Env): string[] {
+  const faults: string[] = [];
+  const fault =
+    url === undefined ? undefined : faultOfUrl(url, { allowLoopbackHttp: NODE_ENV !== 'production' });
+  if (fault !== undefined) faults.push(`PARLEY_MCP_URL: ${fault}`);
+  else if (url !== undefined && new URL(url).pathname !== MCP_PATH)
+    faults.push(`PARLEY_MCP_URL: must end in ${MCP_PATH}`);
+  if (secret !== undefined && secret.length < SECRET_LENGTH_MIN)
+    faults.push(`PARLEY_MCP_SECRET: must be at least ${SECRET_LENGTH_MIN} characters`);
+  return faults;
+}
+
+/** The secret from which the key of `requestState` is derived; undefined where no secret is shared by the pods. */
+export function mcpSecretOf(env: Env): string | undefined {
+  return env.PARLEY_MCP_SECRET ?? env.PARLEY_JWT_SECRET ?? env.PARLEY_VAULT_KEYS[0];
+}
