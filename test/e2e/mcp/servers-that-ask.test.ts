@@ -1,0 +1,144 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { openSite, type Site, type SitePod } from '../../faults/site.ts';
+import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
+import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { createChatClient, person, questionsIn, SECRET, textOf, untilAsked } from '../chat/client.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
+const PEOPLE = 8;
+
+let site: Site;
+let model: ScriptedModel;
+let servers: RunningMcpServer[];
+let pods: SitePod[];
+let env: Record<string, string>;
+const folder = mkdtempSync(join(tmpdir(), 'parley-asking-'));
+const modern = createAskingFixture();
+const legacy = createAskingFixture();
+
+beforeAll(async () => {
+  site = await openSite();
+  // "modern book" calls that tool of that server; then the model repeats what the tool said.
+  model = await startScriptedModel({
+    script: [
+      ({ userText, results }) =>
+        results.length > 0
+          ? { text: results.map(({ text }) => text).join(' ') }
+          : { calls: [{ name: userText.replace(' ', '__'), arguments: {} }] },
+    ],
+  });
+  servers = await Promise.all([
+    startMcpServer({ revision: 'new', fixture: modern }),
+    startMcpServer({ revision: 'old', fixture: legacy }),
+  ]);
+  const config = join(folder, 'agents.yaml');
+  writeFileSync(
+    config,
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Help., tools: [{ server: modern }, { server: legacy }] }
+mcpServers:
+  modern: { title: Modern Desk, transport: http, url: "${servers[0]?.url}", credentialScope: none }
+  legacy: { title: Legacy Desk, transport: http, url: "${servers[1]?.url}", credentialScope: none }
+`,
+  );
+  env = {
+    PARLEY_CONFIG: config,
+    PARLEY_JWT_SECRET: SECRET,
+    PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
+    PARLEY_LEASE_MS: '2000',
+    PARLEY_TAKE_OVER_MS: '250',
+    PARLEY_DRAIN_MS: '8000',
+  };
+  await site.worker(env);
+  pods = await Promise.all([site.pod(env), site.pod(env)]);
+});
+afterAll(async () => {
+  await site?.stop();
+  await Promise.all((servers ?? []).map((server) => server.kill()));
+  await model?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const { say, resume, post } = createChatClient((pod) => pods[pod]?.url ?? '');
+
+/** People whose calls wait for their answers on the first pod. */
+async function waiting(text: string) {
+  return Promise.all(
+    Array.from({ length: PEOPLE }, async (_, at) => {
+      const { authorization } = await person();
+      const chatId = `${text.replace(' ', '-')}-${at}-${legacy.effects.length + modern.effects.length}`;
+      const chat = await say({ authorization, text, chatId });
+      const elicitationId = await untilAsked(chat);
+      const elsewhere = await resume(1, authorization, chatId);
+      return { authorization, chatId, elicitationId, elsewhere };
+    }),
+  );
+}
+type Waiting = Awaited<ReturnType<typeof waiting>>[number];
+
+/** Ends the first pod, and starts another in its place. */
+async function replace(how: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  pods[0]?.kill(how);
+  await pods[0]?.exited;
+  pods[0] = await site.pod(env);
+}
+
+const answer = ({ authorization, chatId: conversationId, elicitationId }: Waiting, city: string) =>
+  post(1, '/run/api/elicitation-responses', authorization, {
+    conversationId,
+    elicitationId,
+    action: 'accept',
+    content: { city },
+  });
+
+/** The chat as a reader on the second pod sees it at the end. */
+async function end({ elsewhere }: Waiting) {
+  const message = await elsewhere?.done;
+  return { text: textOf(message), questions: questionsIn(message) };
+}
+
+describe('a server of the 2026 revision that asks', () => {
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'gets the answers from another pod when the pod of the call ends by %s, and carries each call out once',
+    async (how) => {
+      const before = modern.effects.length;
+      const people = await waiting('modern book');
+      await replace(how);
+      const replies = await Promise.all(people.map((one, at) => answer(one, `City ${at}`)));
+      expect(replies.map(({ status }) => status)).toEqual(people.map(() => 200));
+      const ends = await Promise.all(people.map(end));
+      for (const [at, { text, questions }] of ends.entries()) {
+        expect(text).toContain(`"city":"City ${at}"`);
+        expect(questions.map(({ status }) => status)).toEqual(['accepted']);
+      }
+      expect(modern.effects.length - before).toBe(PEOPLE);
+    },
+  );
+});
+
+describe('a server of the 2025 revision that asks', () => {
+  it('is not called again when the pod of the call dies: the question is withdrawn, and the model learns that the call was lost', async () => {
+    const people = await waiting('legacy book');
+    await replace('SIGKILL');
+    const ends = await Promise.all(people.map(end));
+    for (const { text, questions } of ends) {
+      expect(text).toContain('its outcome was lost with the pod that made it');
+      expect(questions.map(({ status }) => status)).toEqual(['withdrawn']);
+    }
+    const late = await Promise.all(people.map((one) => answer(one, 'Bern')));
+    expect(late.map(({ status }) => status)).toEqual(people.map(() => 409));
+    expect(legacy.calls.get('book')).toBe(PEOPLE);
+    expect(legacy.effects).toEqual([]);
+  });
+});
