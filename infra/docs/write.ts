@@ -4,6 +4,7 @@ import { readSources } from '../../test/house/check-house.ts';
 import { agentsPage } from './agents-page.ts';
 import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
+import { findHoldingTests, normativePage, readRows } from './mcp-normative.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -17,4 +18,9 @@ const architecture = new URL('docs/architecture.md', root);
 writeFileSync(
   architecture,
   architecturePage(readFileSync(architecture, 'utf8'), readSources(fileURLToPath(root))),
+);
+
+writeFileSync(
+  new URL('docs/mcp-normative.md', root),
+  normativePage(readRows(fileURLToPath(root)), findHoldingTests(fileURLToPath(root))),
 );

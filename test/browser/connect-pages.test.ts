@@ -271,7 +271,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
       }));
   });
 
-  it('cannot be framed', () =>
+  it('cannot be framed [SEC-08]', () =>
     withPage({}, async (page) => {
       const framed = async (address: string) => {
         // A page counts as loaded when its frames are, even with the browser's error page in them.

@@ -1,11 +1,11 @@
 import type { KitRevision, KitRole, ScenarioResult } from './kit.ts';
-import { reasonNotToApply } from './not-applicable.ts';
+import { NOT_APPLICABLE, reasonNotToApply } from './not-applicable.ts';
 
 /** What a run of the kit shows. */
 export interface Verdict {
   /** Required scenarios without a failed check. */
   readonly passed: readonly string[];
-  /** Required scenarios that do not apply, each with its reason. */
+  /** Required scenarios and checks that do not apply, each with its reason. */
   readonly notApplicable: readonly string[];
   /** What must not be: required scenarios that failed or did not run, and listed ones that passed. */
   readonly faults: readonly string[];
@@ -21,14 +21,34 @@ export function judge(
   const passed: string[] = [];
   const notApplicable: string[] = [];
   const faults: string[] = required.length === 0 ? ['the kit requires nothing'] : [];
+  const reasonOf = (name: string) => reasonNotToApply(role, revision, name);
+
+  function judgeChecks({ scenario, failures, passed: checks }: ScenarioResult): void {
+    const listed = checksListed(role, revision, scenario);
+    const failed = failures.filter(({ check }) => !listed.includes(check));
+    const unfailed = listed.filter((check) => !failures.some((failure) => failure.check === check));
+    faults.push(...unfailed.map((check) => `${scenario}:${check}: passes, but is listed as not applicable`));
+    notApplicable.push(...listed.map((check) => `${scenario}:${check}: ${reasonOf(`${scenario}:${check}`)}`));
+    if (failed.length === 0 && checks > 0) passed.push(scenario);
+    else faults.push(`${scenario}: ${failed.map(({ check, reason }) => `${check}: ${reason}`).join('; ')}`);
+  }
+
   for (const scenario of required) {
     const result = results.find((one) => one.scenario === scenario);
-    const reason = reasonNotToApply(role, revision, scenario);
+    const reason = reasonOf(scenario);
     const isPassed = result !== undefined && result.failures.length === 0 && result.passed > 0;
-    if (isPassed) passed.push(scenario);
     if (isPassed && reason !== undefined) faults.push(`${scenario}: passes, but is listed as not applicable`);
-    else if (!isPassed && reason !== undefined) notApplicable.push(`${scenario}: ${reason}`);
-    else if (!isPassed) faults.push(`${scenario}: ${result?.failures.join('; ') ?? 'did not run'}`);
+    else if (reason !== undefined) notApplicable.push(`${scenario}: ${reason}`);
+    else if (result === undefined) faults.push(`${scenario}: did not run`);
+    else judgeChecks(result);
   }
   return { passed, notApplicable, faults };
+}
+
+/** The checks of a scenario that do not apply, while the scenario does. */
+function checksListed(role: KitRole, revision: KitRevision, scenario: string): readonly string[] {
+  return NOT_APPLICABLE.filter((entry) => entry.role === role && entry.revisions.includes(revision))
+    .flatMap(({ scenarios }) => scenarios)
+    .filter((name) => name.startsWith(`${scenario}:`))
+    .map((name) => name.slice(scenario.length + 1));
 }

@@ -41,8 +41,7 @@ function isRecentEnough(): boolean {
 export interface ScenarioResult {
   readonly scenario: string;
   readonly passed: number;
-  /** Each failed check with its reason. */
-  readonly failures: readonly string[];
+  readonly failures: readonly { readonly check: string; readonly reason: string }[];
 }
 
 interface Check {
@@ -112,7 +111,10 @@ function readResults(folder: string, role: KitRole): ScenarioResult[] {
       passed: checks.filter(({ status }) => status === 'SUCCESS').length,
       failures: checks
         .filter(({ status }) => status === 'FAILURE')
-        .map(({ id, errorMessage = 'no reason given' }) => `${id}: ${errorMessage.slice(0, REASON_LENGTH)}`),
+        .map(({ id, errorMessage = 'no reason given' }) => ({
+          check: id,
+          reason: errorMessage.slice(0, REASON_LENGTH),
+        })),
     };
   });
 }

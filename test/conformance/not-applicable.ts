@@ -1,6 +1,9 @@
 import type { KitRevision, KitRole } from './kit.ts';
 
-/** Scenarios that Parley cannot pass, because they test what it does not have. One that passes all the same is an error. */
+/**
+ * Scenarios that Parley cannot pass, because they test what it does not have; `scenario:check` is one check of a scenario that
+ * it passes otherwise. What is listed and passes all the same is an error.
+ */
 export interface NotApplicable {
   readonly role: KitRole;
   readonly revisions: readonly KitRevision[];
@@ -43,6 +46,7 @@ export const NOT_APPLICABLE: readonly NotApplicable[] = [
       'input-required-result-basic-sampling',
       'input-required-result-basic-list-roots',
       'input-required-result-multiple-input-requests',
+      'input-required-result-capability-check',
     ],
   },
   {
@@ -52,9 +56,19 @@ export const NOT_APPLICABLE: readonly NotApplicable[] = [
       'The scenario expects the key `user_name`, which its fixture chose. The keys of the questions of Parley are the ids of the elicitations.',
     scenarios: ['input-required-result-basic-elicitation'],
   },
+  {
+    role: 'server',
+    revisions: ['2026-07-28'],
+    reason:
+      'A client without elicitation is not refused with -32021: the tool learns that nobody can be asked, or the question reaches the person by a page.',
+    scenarios: [
+      'server-stateless:sep-2575-server-rejects-undeclared-capability',
+      'server-stateless:sep-2575-missing-capability-http-400',
+    ],
+  },
 ];
 
-/** Why a scenario does not apply; undefined where it does. */
+/** Why a scenario, or `scenario:check`, does not apply; undefined where it does. */
 export function reasonNotToApply(role: KitRole, revision: KitRevision, scenario: string): string | undefined {
   return NOT_APPLICABLE.find(
     (entry) =>

@@ -76,14 +76,17 @@ export function answerAttacks(world: () => World): void {
       return elicitationId;
     };
 
-    it.each(BAD_ANSWERS)('B9 %s is 422 and the refusal names the field', async (_what, content, path) => {
-      const problem = expectProblem(
-        await world().answer(person, id, { action: 'accept', content }),
-        422,
-        'invalid_answer',
-      );
-      expect(pathsOf(problem)).toContain(path);
-    });
+    it.each(BAD_ANSWERS)(
+      'B9 %s is 422 and the refusal names the field [MCP25-65]',
+      async (_what, content, path) => {
+        const problem = expectProblem(
+          await world().answer(person, id, { action: 'accept', content }),
+          422,
+          'invalid_answer',
+        );
+        expect(pathsOf(problem)).toContain(path);
+      },
+    );
 
     it('B10 accept without content counts as an empty one', async () => {
       expectProblem(await world().answer(person, id, { action: 'accept' }), 422, 'invalid_answer');
@@ -163,18 +166,21 @@ export function answerAttacks(world: () => World): void {
     });
 
     describe('in url mode', () => {
-      it.each(['client', 'server'])('B10 accept with content is 400 (%s completion)', async (completion) => {
-        const more = { mode: 'url', url: 'https://example.com/', completion, requestedSchema: undefined };
-        const { elicitationId } = await world().ask(person, more);
-        for (const content of [good, {}]) {
-          const reply = await world().answer(person, elicitationId, { action: 'accept', content });
-          expectProblem(reply, 400, 'invalid_request');
-        }
-        expect((await world().read(person, elicitationId)).status).toBe('pending');
-        expect((await world().answer(person, elicitationId, { action: 'accept' })).status).toBe(200);
-        const after = await world().answer(person, elicitationId, { action: 'accept', content: good });
-        expectProblem(after, 400, 'invalid_request');
-      });
+      it.each(['client', 'server'])(
+        'B10 accept with content is 400 (%s completion) [MCP25-30 MCP26-21]',
+        async (completion) => {
+          const more = { mode: 'url', url: 'https://example.com/', completion, requestedSchema: undefined };
+          const { elicitationId } = await world().ask(person, more);
+          for (const content of [good, {}]) {
+            const reply = await world().answer(person, elicitationId, { action: 'accept', content });
+            expectProblem(reply, 400, 'invalid_request');
+          }
+          expect((await world().read(person, elicitationId)).status).toBe('pending');
+          expect((await world().answer(person, elicitationId, { action: 'accept' })).status).toBe(200);
+          const after = await world().answer(person, elicitationId, { action: 'accept', content: good });
+          expectProblem(after, 400, 'invalid_request');
+        },
+      );
 
       it('neither a form nor a url question that its user completes can be completed by a service', async () => {
         const form = await world().ask(person);

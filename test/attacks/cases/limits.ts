@@ -128,7 +128,7 @@ export function limitAttacks(world: () => World): void {
       expect(taken.json).toMatchObject({ status: 'cancelled' });
     });
 
-    it('a user may have a limited number of open questions over all pods; the next is 429 until one ends', async () => {
+    it('a user may have a limited number of open questions over all pods; the next is 429 until one ends [MCP25-48]', async () => {
       const person = await newPerson();
       const ask = (pod: 0 | 1) =>
         world().call({ ...POST_ASK, token: SERVICE_KEYS.acme, pod, body: question(person.userId) });

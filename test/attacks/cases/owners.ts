@@ -79,7 +79,7 @@ export function ownerAttacks(world: () => World): void {
       { user: namesake.token, service: SERVICE_KEYS.globex },
     ];
 
-    it('S1 S2 S4 foreign, missing and malformed ids are the same 404, byte for byte', async () => {
+    it('S1 S2 S4 foreign, missing and malformed ids are the same 404, byte for byte [MCP25-33 MCP26-22]', async () => {
       const texts = new Set<string>();
       const heads = new Set<string>();
       for (const token of outsiders()) {
@@ -260,7 +260,7 @@ export function ownerAttacks(world: () => World): void {
       expect((await world().read(owner, elicitationId)).content).toEqual({ name: 'Ada' });
     });
 
-    it('S4 ids contain 128 random bits', async () => {
+    it('S4 ids contain 128 random bits [SEC-03]', async () => {
       const minted = Array.from({ length: 10_000 }, () => mintElicitationId(owner));
       expect(new Set(minted.map((text) => text.slice(5))).size).toBe(10_000);
       // Every place takes on many values: no clock, no counter, no host in it.

@@ -32,7 +32,7 @@ export function tokenAttacks(world: () => World): void {
       expect((await list({ authorization: `Bearer ${token}` })).status).toBe(200);
     });
 
-    it.each(FORGED)('$name is 401', async ({ token }) => {
+    it.each(FORGED)('$name is 401 [MCP25-36 MCP25-62 MCP26-24 MCP26-49 SEC-01]', async ({ token }) => {
       const reply = await list({ authorization: `Bearer ${token}` });
       expectProblem(reply, 401, 'unauthenticated');
       expect(reply.headers.get('www-authenticate')).toBe('Bearer');

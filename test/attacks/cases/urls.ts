@@ -96,7 +96,7 @@ export function urlAttacks(world: () => World): void {
         body: { userId: person.userId, mode: 'url', message: 'Look at this.', url },
       });
 
-    it('every url of the corpus is refused', async () => {
+    it('every url of the corpus is refused [SEC-15 SEC-18]', async () => {
       const asked: string[] = [];
       for (const url of BAD_URLS) {
         const reply = await askWith(url);
@@ -133,7 +133,7 @@ export function urlAttacks(world: () => World): void {
       ]);
     });
 
-    it('every accepted url uses https and leads to the host it displays', async () => {
+    it('every accepted url uses https and leads to the host it displays [MCP25-53 MCP26-40]', async () => {
       const piece = fc.constantFrom(
         ...[
           'https:',

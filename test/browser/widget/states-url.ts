@@ -58,7 +58,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       ]);
     }));
 
-  it('opens nothing until its link has been in view for a second', () =>
+  it('opens nothing until its link has been in view for a second [MCP25-06 MCP25-55 MCP25-56 MCP26-06 MCP26-42 MCP26-43]', () =>
     withPerson(async (ada) => {
       const { id, bank } = await askAbout(ada);
       await ada.context.clock.install();
@@ -86,39 +86,41 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
   it.each([
     ['plain pages', false],
     ['pages that cut each other off', true],
-  ])('is finished by push while the other window is open: %s', (_, strict) =>
-    withPerson(async (ada) => {
-      const { id, outcome, bank } = await askAbout(ada, { strict });
-      const page = await ada.open({ ids: [id], strict });
-      const card = await cardIn(page, 'pending');
-      for (const words of [ENGLISH.asks('Release helper'), ENGLISH.why(WHY)]) {
-        expect(await card.innerText()).toContain(words);
-      }
-      expect(await part(page, 'address').locator('code').innerText()).toBe(bank.url);
-      expect(await part(page, 'address').locator('b').allInnerTexts()).toEqual(['localhost']);
-      await awake(page);
-      if (!strict) await looksSound(page);
-      expect(bank.visits()).toBe(0);
-      expect(await link(page).innerText()).toMatch(/^Connect account/u);
-      const tab = await openedBy(ada.context, () => link(page).click());
-      await cardIn(page, 'opened');
-      await reads(spoken(page), ENGLISH.waitingThere);
-      expect(await tab.evaluate(() => [window.opener, document.referrer])).toEqual([null, '']);
-      expect([tab.url(), bank.visits()]).toEqual([bank.url, 1]);
-      expect((await site().service.get(id)).status).toBe('opened');
-      if (!strict) await looksSound(page);
-      await tab.getByRole('button', { name: 'Confirm' }).click();
-      await reads(
-        await cardIn(page, 'accepted'),
-        ENGLISH.ended({ status: 'accepted', mode: 'url', here: true, reason: undefined }),
-      );
-      expect(tab.isClosed()).toBe(false);
-      expect(await outcome).toMatchObject({ status: 'accepted' });
-      if (strict) await looksSound(page);
-    }),
+  ])(
+    'is finished by push while the other window is open: %s [MCP25-03 MCP25-19 MCP25-49 MCP25-57 MCP25-58 MCP26-03 MCP26-36 MCP26-44 MCP26-45]',
+    (_, strict) =>
+      withPerson(async (ada) => {
+        const { id, outcome, bank } = await askAbout(ada, { strict });
+        const page = await ada.open({ ids: [id], strict });
+        const card = await cardIn(page, 'pending');
+        for (const words of [ENGLISH.asks('Release helper'), ENGLISH.why(WHY)]) {
+          expect(await card.innerText()).toContain(words);
+        }
+        expect(await part(page, 'address').locator('code').innerText()).toBe(bank.url);
+        expect(await part(page, 'address').locator('b').allInnerTexts()).toEqual(['localhost']);
+        await awake(page);
+        if (!strict) await looksSound(page);
+        expect(bank.visits()).toBe(0);
+        expect(await link(page).innerText()).toMatch(/^Connect account/u);
+        const tab = await openedBy(ada.context, () => link(page).click());
+        await cardIn(page, 'opened');
+        await reads(spoken(page), ENGLISH.waitingThere);
+        expect(await tab.evaluate(() => [window.opener, document.referrer])).toEqual([null, '']);
+        expect([tab.url(), bank.visits()]).toEqual([bank.url, 1]);
+        expect((await site().service.get(id)).status).toBe('opened');
+        if (!strict) await looksSound(page);
+        await tab.getByRole('button', { name: 'Confirm' }).click();
+        await reads(
+          await cardIn(page, 'accepted'),
+          ENGLISH.ended({ status: 'accepted', mode: 'url', here: true, reason: undefined }),
+        );
+        expect(tab.isClosed()).toBe(false);
+        expect(await outcome).toMatchObject({ status: 'accepted' });
+        if (strict) await looksSound(page);
+      }),
   );
 
-  it('ignores a closed window: the page can be checked, opened again, and cancelled', () =>
+  it('ignores a closed window: the page can be checked, opened again, and cancelled [MCP25-25 MCP26-20]', () =>
     withPerson(async (ada) => {
       const { id, outcome, bank } = await askAbout(ada);
       const page = await ada.open({ ids: [id] });
@@ -185,7 +187,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       expect(await link(page).count()).toBe(0);
     }));
 
-  it('warns of suspicious URLs, with the host in bold', () =>
+  it('warns of suspicious URLs, with the host in bold [MCP25-54 MCP25-59 MCP25-60 MCP26-41 MCP26-46 MCP26-47]', () =>
     withPerson(async (ada) => {
       const page = await ada.open();
       for (const [at, [url, host, warning]] of ADDRESSES.entries()) {
@@ -211,7 +213,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
     'http://bank.example/',
     'javascript:alert(1)',
     'https://b\u0430nk.example/',
-  ])('never comes with an address that Parley refuses: %s', (url) =>
+  ])('never comes with an address that Parley refuses: %s [MCP25-18 MCP26-18]', (url) =>
     withPerson(async (ada) => {
       await expect(ada.ask({ mode: 'url', url })).rejects.toMatchObject({ status: 400 });
     }),

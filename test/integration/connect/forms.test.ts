@@ -28,7 +28,7 @@ describe('a form', () => {
     expect(await here.status(id)).toBe('pending');
   }
 
-  test('without its token is refused', async () => {
+  test('without its token is refused [SEC-08]', async () => {
     const started = await begun();
     await refusedEverywhere(started, {});
     await refusedEverywhere(started, { csrf: '' });
@@ -168,7 +168,7 @@ describe('the cookie', () => {
   const requestWith = (text: string) => ({ headers: { cookie: text } }) as IncomingMessage;
   const id = mintBrowserId();
 
-  test('is limited to this host and https, and not readable by scripts', () => {
+  test('is limited to this host and https, and not readable by scripts [SEC-09]', () => {
     const [pair, ...attributes] = cookie.header(id).split('; ');
     expect(pair).toBe(`__Host-parley-connect=${id}`);
     expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Lax', 'Secure']);
@@ -200,7 +200,7 @@ describe('the cookie', () => {
   });
 });
 
-test('a GET of any page writes nothing', async () => {
+test('a GET of any page writes nothing [SEC-12]', async () => {
   const { here, browser, path, consent, id } = await begun();
   const stranger = createTestBrowser(here);
   expect(await writesDuring(() => browser.submit(consent, 'start'))).not.toEqual([]);
@@ -231,7 +231,7 @@ async function writesDuring(run: () => Promise<unknown>): Promise<string[]> {
   );
 }
 
-test('no code, token or key is in a log, a page, a URL of ours, or unsealed in Redis', async () => {
+test('no code, token or key is in a log, a page, a URL of ours, or unsealed in Redis [MCP25-35 MCP25-50 MCP26-23 MCP26-37]', async () => {
   const texts: string[] = [];
   const { here, browser, callback, path } = await back();
   const { searchParams } = new URL(callback);

@@ -105,7 +105,7 @@ describe('an address', () => {
   const group = fc.integer({ min: 0, max: 0xffff }).map((value) => value.toString(16));
   const groups = (count: number) => fc.array(group, { minLength: count, maxLength: count });
 
-  test('in a private network is never public, whatever its last parts', () => {
+  test('in a private network is never public, whatever its last parts [SEC-14]', () => {
     const networks = fc.oneof(
       fc.tuple(fc.constantFrom(0, 10, 127), octet, octet, octet),
       fc.tuple(fc.integer({ min: 224, max: 255 }), octet, octet, octet),
@@ -207,7 +207,7 @@ describe('a guarded call', () => {
     expect([reply.status, reply.body.toString(), target.hits]).toEqual([200, 'ok', ['/path?q=1']]);
   });
 
-  test('resolves the name once and connects to that address, so DNS rebinding has no effect', async () => {
+  test('resolves the name once and connects to that address, so DNS rebinding has no effect [SEC-13]', async () => {
     const target = await startTarget();
     const answers = [['127.0.0.1'], ['127.0.0.2'], ['10.0.0.1']];
     let asked = 0;
@@ -236,7 +236,7 @@ describe('a guarded call', () => {
     ]);
   });
 
-  test('follows no redirect', async () => {
+  test('follows no redirect [SEC-14]', async () => {
     const inner = await startTarget();
     const target = await startTarget((_req, res) => res.writeHead(302, { location: inner.url }).end());
     const reply = await createGuardedFetch({ allowLoopback: true })({ url: target.url });

@@ -138,7 +138,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     },
   );
 
-  it('that hangs, until the timeout or until the caller aborts', async () => {
+  it('that hangs, until the timeout or until the caller aborts [T25-14]', async () => {
     const mcp = await bench.server({ revision });
     const server = bench.client().open(httpConfig(mcp.url));
     await server.listTools();

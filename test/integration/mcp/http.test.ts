@@ -209,7 +209,7 @@ describe('the connections', () => {
     await waitUntil(() => idle.connections === 0, { what: 'the idle connection to close' });
   });
 
-  it('are opened again, once, when the server dropped the session', async () => {
+  it('are opened again, once, when the server dropped the session [T25-13]', async () => {
     const mcp = await bench.server({ revision: 'old' });
     const server = bench.client().open(httpConfig(mcp.url));
     await server.call('echo', { text: 'one' });

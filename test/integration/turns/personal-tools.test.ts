@@ -188,7 +188,7 @@ const knows = (...tokens: string[]): Verify => {
 const caller = ({ tenant, userId }: Owner) => ({ kind: 'user', tenant, userId }) as const;
 
 describe('a tool that acts with the user’s own account', () => {
-  it('asks before any call is dispatched, and makes the call once the account is connected', async () => {
+  it('asks before any call is dispatched, and makes the call once the account is connected [MCP25-39 MCP26-27]', async () => {
     const pod = await open({ verify: knows('good-key-1') });
     const run = await pod.begin('list');
     const { id, definition } = await pod.asked();
@@ -256,7 +256,7 @@ describe('a tool that acts with the user’s own account', () => {
     ['expired', 'before the deadline'],
     ['withdrawn', 'taken back'],
   ] as const)(
-    'is not called when the question is %s, and the model gets the reason',
+    'is not called when the question is %s, and the model gets the reason [MCP25-32 MCP26-31 MCP26-32]',
     async (status, words) => {
       const timeoutSeconds = status === 'expired' ? 5 : 600;
       const pod = await open({ verify: knows('good-key-1'), timeoutSeconds });

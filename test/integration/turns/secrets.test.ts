@@ -173,7 +173,7 @@ async function type(pod: Awaited<ReturnType<typeof open>>, id: string, secret: s
 }
 
 describe('a secret that an agent asks for', () => {
-  it('reaches the named tool once, and the model never', async () => {
+  it('reaches the named tool once, and the model never [MCP25-01 MCP25-02 MCP26-01 MCP26-02]', async () => {
     const pod = await open();
     const secret = canary('deploy-key');
     const run = await pod.begin('for echo__echo times 2');

@@ -356,7 +356,7 @@ describe('the final page', () => {
 });
 
 describe('headers', () => {
-  it('forbid foreign content, framing, referrers and caching', () => {
+  it('forbid foreign content, framing, referrers and caching [SEC-17]', () => {
     expect(render(sample('consent')).headers).toEqual({
       'content-type': 'text/html; charset=utf-8',
       'content-language': 'en',
@@ -422,7 +422,7 @@ describe('what a person reads', () => {
         .replace(/\s+/gu, ' '),
     );
 
-  it('before consent is who asks, for what, for which user, where it leads, which permissions, and how to decline', () => {
+  it('before consent is who asks, for what, for which user, where it leads, which permissions, and how to decline [SEC-08]', () => {
     const text = textOf('consent');
     for (const part of [
       'Release assistant asks to use your Issue tracker account',

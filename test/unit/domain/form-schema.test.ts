@@ -250,7 +250,7 @@ describe('a refusal names the place and the remedy', () => {
 });
 
 describe('properties', () => {
-  test('every schema of the subset passes, and its copy passes again unchanged', () => {
+  test('every schema of the subset passes, and its copy passes again unchanged [MCP25-15 MCP26-15]', () => {
     fc.assert(
       fc.property(formSchema, (schema) => {
         const first = checkFormSchema(schema);

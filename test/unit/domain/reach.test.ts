@@ -51,7 +51,7 @@ describe('the reach of a question', () => {
     });
   });
 
-  it('shows a form in the client only when the client takes its mode, its kinds and its sensitivity', () => {
+  it('shows a form in the client only when the client takes its mode, its kinds and its sensitivity [MCP25-10 MCP26-10]', () => {
     always((asked, of) => {
       if (asked.mode !== 'form' || reachOf(asked, of) !== 'client') return;
       expect(of.form).toBe(true);

@@ -3,7 +3,11 @@ import { judge } from '../../conformance/judge.ts';
 import { NOT_APPLICABLE } from '../../conformance/not-applicable.ts';
 
 const passes = (scenario: string) => ({ scenario, passed: 2, failures: [] });
-const fails = (scenario: string) => ({ scenario, passed: 1, failures: ['check: reason'] });
+const fails = (scenario: string, check = 'check') => ({
+  scenario,
+  passed: 1,
+  failures: [{ check, reason: 'reason' }],
+});
 
 it('passes a run in which each required scenario passes or is listed', () => {
   const results = [passes('tools-list'), fails('prompts-list'), fails('not-required')];
@@ -25,6 +29,20 @@ it.each([
 it('reports a listed scenario that passes', () => {
   const { faults } = judge('server', '2025-11-25', ['prompts-list'], [passes('prompts-list')]);
   expect(faults).toEqual(['prompts-list: passes, but is listed as not applicable']);
+});
+
+it('passes a scenario with failed checks that are listed, and reports a listed check that passes', () => {
+  const checks = [
+    'sep-2575-server-rejects-undeclared-capability',
+    'sep-2575-missing-capability-http-400',
+  ] as const;
+  const stateless = 'server-stateless';
+  const failures = checks.map((check) => ({ check, reason: 'reason' }));
+  const both = judge('server', '2026-07-28', [stateless], [{ scenario: stateless, passed: 3, failures }]);
+  expect(both).toMatchObject({ passed: [stateless], faults: [] });
+  expect(both.notApplicable).toHaveLength(2);
+  const one = judge('server', '2026-07-28', [stateless], [fails(stateless, checks[0])]);
+  expect(one.faults).toEqual([`${stateless}:${checks[1]}: passes, but is listed as not applicable`]);
 });
 
 it('reports a kit that requires nothing', () => {
