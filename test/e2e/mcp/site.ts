@@ -7,6 +7,7 @@ import { startBookingTools } from '../../faults/booking-tools.ts';
 import { openSite, type SitePod } from '../../faults/site.ts';
 import { createRoundRobin } from '../../harness/http/round-robin.ts';
 import { userToken } from '../../harness/tokens.ts';
+import { startDesk } from './desk.ts';
 
 const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
@@ -34,8 +35,9 @@ function line({ userText, results }: Turn): ScriptedReply {
 export async function openMcpPods(): Promise<McpPods> {
   const booked = new Map<string, number>();
   const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-'));
-  const [site, model, bookings] = await Promise.all([
+  const [site, desk, model, bookings] = await Promise.all([
     openSite(),
+    startDesk((name) => booked.set(name, (booked.get(name) ?? 0) + 1)),
     startScriptedModel({ script: [line], delayMs: 1 }),
     startBookingTools({
       workMs: 1,
@@ -51,8 +53,13 @@ export async function openMcpPods(): Promise<McpPods> {
   scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
 mcpServers:
   bookings: { title: Bookings, transport: http, url: "${bookings.url}", credentialScope: none }
+  desk: { title: Desk, transport: http, url: "${desk.url}", credentialScope: none }
 agents:
+  hasty: { title: Hasty, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }], limits: { questionTimeoutSeconds: 1 } }
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }] }
+defaultAgent: helper
+mcpOffer:
+  tools: [{ server: desk, prefix: false }]
 `,
   );
   const env = {
@@ -85,6 +92,7 @@ agents:
       await balancer.close();
       await site.stop();
       await bookings.stop();
+      await desk.stop();
       await model.stop();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type Called, CLIENTS, type ClientAnswer } from '../../integration/mcp-server/clients.ts';
+import {
+  type AskedOfClient,
+  type Called,
+  CLIENTS,
+  type ClientAnswer,
+} from '../../integration/mcp-server/clients.ts';
 import { SIZE } from '../../load/size.ts';
 import { cuttableFetch, type McpPods, openMcpPods } from './site.ts';
 
@@ -9,6 +14,7 @@ vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 
 
 const CALLS = SIZE.full ? 200 : 8;
 const AT_ONCE = 8;
+const KILLS = SIZE.full ? CALLS / AT_ONCE : 1;
 
 let pods: McpPods;
 beforeAll(async () => {
@@ -26,25 +32,30 @@ describe.each(Object.entries(CLIENTS))('the official client %s, through two pods
   /** Makes calls of one person, some at a time; returns the results by the names of the calls. */
   async function callAll(
     count: number,
-    answer: (callName: string, index: number) => Promise<ClientAnswer> | ClientAnswer,
-    options: { readonly fetch?: typeof fetch } = {},
+    answer: (
+      callName: string,
+      index: number,
+      asked: AskedOfClient,
+      signal: AbortSignal,
+    ) => Promise<ClientAnswer> | ClientAnswer,
+    options: { readonly fetch?: typeof fetch; readonly tool?: string } = {},
   ): Promise<Map<string, Called | Error>> {
     const names = Array.from({ length: count }, (_, index) => `${index}-${randomUUID()}`);
     const client = await open({
       urls: [pods.url],
       token: await pods.token(`person-${randomUUID()}`),
-      async answer({ message }) {
-        const asked = names.find((one) => message.includes(one)) ?? '';
-        return answer(asked, Number(asked.split('-')[0]));
+      async answer(asked, signal) {
+        const callName = names.find((one) => asked.message.includes(one)) ?? '';
+        return answer(callName, Number(callName.split('-')[0]), asked, signal);
       },
-      ...options,
+      ...(options.fetch !== undefined && { fetch: options.fetch }),
     });
     const results = new Map<string, Called | Error>();
     const rest = [...names];
     const work = async () => {
       for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
         const word = Number(next.split('-')[0]) % 4 === 3 ? 'two' : 'one';
-        const call = client.call(`${word} ${next}`).catch((error: unknown) => error as Error);
+        const call = client.call(`${word} ${next}`, options).catch((error: unknown) => error as Error);
         results.set(next, await call);
       }
     };
@@ -86,20 +97,58 @@ describe.each(Object.entries(CLIENTS))('the official client %s, through two pods
   });
 
   it('goes on when a pod is killed while the person thinks', async () => {
-    const asked = new Set<string>();
-    let release = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const calling = callAll(AT_ONCE, async (callName, index) => {
-      asked.add(callName);
-      await gate;
-      return ANSWERS[index % 4] ?? GREEN;
-    });
-    await waitUntil(() => asked.size === AT_ONCE, { what: 'all calls to wait' });
-    const replace = await pods.kill();
-    release();
-    expectAllRight(await calling);
-    await replace();
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const asked = new Set<string>();
+      let release = (): void => undefined;
+      const gate = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const calling = callAll(AT_ONCE, async (callName, index) => {
+        asked.add(callName);
+        await gate;
+        return ANSWERS[index % 4] ?? GREEN;
+      });
+      await waitUntil(() => asked.size === AT_ONCE, { what: 'all calls to wait' });
+      const replace = await pods.kill();
+      release();
+      expectAllRight(await calling);
+      await replace();
+    }
+  });
+
+  it('calls a tool of a server behind Parley, which asks by form and by url', async () => {
+    const urls = new Set<string>();
+    const results = await callAll(
+      CALLS,
+      (_name, _index, { mode, url = '' }) => {
+        if (mode !== 'url') return GREEN;
+        urls.add(url);
+        return { action: 'accept' };
+      },
+      { tool: 'ticket' },
+    );
+    for (const [callName, result] of results) {
+      expect(result, callName).toEqual({ text: expect.stringContaining('green'), isError: false });
+      expect(pods.booked.get([...pods.booked.keys()].find((key) => key.includes(callName)) ?? '')).toBe(1);
+    }
+    expect(urls.size).toBe(CALLS);
+  });
+
+  it('gets the end of questions that expire', async () => {
+    const results = await callAll(
+      AT_ONCE,
+      (_name, _index, _asked, signal) =>
+        new Promise((resolve) => {
+          const end = () => resolve({ action: 'cancel' });
+          signal.addEventListener('abort', end);
+          setTimeout(end, 2_500);
+        }),
+      { tool: 'hasty' },
+    );
+    for (const [callName, result] of results)
+      expect(result, callName).toMatchObject({
+        text: expect.stringContaining('before the deadline'),
+        isError: false,
+      });
   });
 });

@@ -26,12 +26,16 @@ export interface Called {
   readonly isError: boolean;
 }
 
+export interface CallOptions {
+  readonly tool?: string;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
 /** What every official client can do, in the words of the tests. */
 export interface StockClient {
-  call(
-    message: string,
-    options?: { readonly timeoutMs?: number; readonly signal?: AbortSignal },
-  ): Promise<Called>;
+  /** Calls a tool with a message; `helper` by default. */
+  call(message: string, options?: CallOptions): Promise<Called>;
   listTools(): Promise<readonly { readonly name: string; readonly annotations?: unknown }[]>;
   /** The elicitation ids of the completion notices so far. */
   readonly completed: readonly string[];
@@ -94,8 +98,8 @@ export async function v1Client(options: ClientOptions): Promise<StockClient> {
   return {
     completed,
     progress,
-    async call(message, { timeoutMs = TIMEOUT_MS, signal } = {}) {
-      const result = await client.callTool({ name: 'helper', arguments: { message } }, undefined, {
+    async call(message, { tool: name = 'helper', timeoutMs = TIMEOUT_MS, signal } = {}) {
+      const result = await client.callTool({ name, arguments: { message } }, undefined, {
         timeout: timeoutMs,
         onprogress: ({ progress: seconds }) => progress.push(seconds),
         ...(signal !== undefined && { signal }),
@@ -126,9 +130,9 @@ export function v2Client(mode: 'legacy' | { readonly pin: string }) {
     return {
       completed,
       progress,
-      async call(message, { timeoutMs = TIMEOUT_MS, signal } = {}) {
+      async call(message, { tool: name = 'helper', timeoutMs = TIMEOUT_MS, signal } = {}) {
         const result = await client.callTool(
-          { name: 'helper', arguments: { message } },
+          { name, arguments: { message } },
           {
             timeout: timeoutMs,
             onprogress: ({ progress: seconds }) => progress.push(seconds),
