@@ -158,21 +158,21 @@ describe('a session', () => {
     const person = newPerson();
     const { token } = person;
     const headers = await beginSession(first, person);
-    const reply = await send(first, callMessage('call-1', 'text work: resumed'), { token, headers });
-    const events = await readUntil(reply, 'elicitation/create');
+    const message = callMessage('call-1', 'text work: resumed', { _meta: { progressToken: 7 } });
+    const events = await readUntil(await send(first, message, { token, headers }), 'elicitation/create');
     expect(events).toMatch(/^retry: \d+\n\nid: \S+\ndata: \n\n/);
     const elicitationId = await questionOf(person);
     expect(events).toContain(`"id":"${elicitationId}"`);
-    const resuming = send(second, undefined, {
-      token,
-      headers: { ...headers, 'last-event-id': lastIdIn(events) },
-      method: 'GET',
-    });
+    const resume = async (lastId: string) =>
+      send(second, undefined, { token, headers: { ...headers, 'last-event-id': lastId }, method: 'GET' });
+    // Progress comes on the resumed stream, and the question does not come again.
+    const waiting = await readUntil(await resume(lastIdIn(events)), 'notifications/progress');
+    expect(waiting).not.toContain('elicitation/create');
+    const resumed = await resume(lastIdIn(events));
     const result = { action: 'accept', content: { answer: 'green' } };
     const answer = () => exchange(second, { jsonrpc: '2.0', id: elicitationId, result }, { token, headers });
     expect([(await answer()).status, (await answer()).status]).toEqual([202, 202]);
-    const { messages } = await readReply(await resuming);
-    expect(messages.filter(({ method }) => method === 'elicitation/create')).toEqual([]);
+    const { messages } = await readReply(resumed);
     expect(messages.at(-1)).toMatchObject({ id: 'call-1', result: { content: [{ type: 'text' }] } });
     expect(messages.at(-1)?.result?.content?.[0]?.text).toContain('green');
     expect(site.done.get('text work: resumed')).toBe(1);

@@ -1,4 +1,4 @@
-import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
 import { z } from 'zod';
 import { RequestId } from '../json-rpc.ts';
 
@@ -21,8 +21,9 @@ const LENGTH_MAX = 4_096;
 const START = 'start';
 
 /** The id of an event, unique within its session: the request's own id is in it. */
-export function formatPosition(request: StreamRequest, feedPosition: string = START): string {
-  return `${feedPosition}/${Buffer.from(JSON.stringify(request)).toString('base64url')}`;
+export function formatPosition(request: StreamRequest, after?: FeedPosition): string {
+  const place = after === undefined ? START : formatFeedPosition(after);
+  return `${place}/${Buffer.from(JSON.stringify(request)).toString('base64url')}`;
 }
 
 /** Parses the id of an event; undefined for any other text. */

@@ -2,6 +2,7 @@ import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
+import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { type Frame, framesOf } from '../../../http/sse.ts';
@@ -18,6 +19,8 @@ import { formatPosition, type StreamRequest } from './position.ts';
 export interface CallStream {
   readonly caller: Caller;
   readonly request: StreamRequest;
+  /** The last event of the feed that the client has; nothing at the start of the stream. */
+  readonly after?: FeedPosition | undefined;
   readonly kind: CallKind;
   readonly shows: Shows;
   /** True when events come that happened before the reader came: questions that have ended are then left out. */
@@ -38,9 +41,9 @@ export async function* callFrames(
   stream: CallStream,
   events: AsyncIterator<FollowedEvent, unknown>,
 ): AsyncGenerator<Frame, 'end' | 'cut'> {
-  const { request, progressMs, onFetched } = stream;
+  const { request, after, progressMs, onFetched } = stream;
   const messages = createMessages(engine, stream);
-  let lastId = formatPosition(request);
+  let lastId = formatPosition(request, after);
   yield { id: lastId, text: '' };
   for await (const event of withTicks(events, () => progressMs)) {
     if (event === TICK) {
@@ -48,7 +51,8 @@ export async function* callFrames(
       continue;
     }
     const { texts, isOver } = await messages.take(event);
-    const id = 'id' in event && !isSuperseded(event) ? formatPosition(request, event.id) : lastId;
+    const id =
+      'id' in event && !isSuperseded(event) ? formatPosition(request, parseFeedPosition(event.id)) : lastId;
     yield* framesOf(texts, id, lastId);
     if (texts.length > 0) lastId = id;
     if (!isOver) continue;
@@ -84,8 +88,8 @@ function createMessages(engine: Pick<Engine, 'read'>, stream: CallStream) {
       const result = output.take(event);
       const asked = event.type === 'question' ? await questions.messages(event) : [];
       const texts = [
-        ...asked.map(jsonLine),
         ...progressOfEvent(event),
+        ...asked.map(jsonLine),
         ...(result === undefined ? [] : [jsonLine(resultMessage(request.id, result))]),
       ];
       return { texts, isOver: result !== undefined };

@@ -144,6 +144,7 @@ async function framesReply(
     {
       caller,
       request,
+      after,
       kind,
       shows: session.shows,
       isReplay: isRepeat,
