@@ -27,7 +27,7 @@ async function acceptedBy(authenticate: ReturnType<typeof createAuthentication>)
   return accepted;
 }
 
-it('tokens are accepted for the audience of the MCP endpoint there, and for that of the API elsewhere', async () => {
+it('tokens are accepted for the audience of the MCP endpoint there, and for that of the API elsewhere [SEC-06]', async () => {
   const base = { PARLEY_JWT_SECRET: SECRET, PARLEY_JWT_AUDIENCE: 'api' };
   const env = readEnv('api', { ...base, PARLEY_MCP_AUDIENCE: 'https://parley.example/run/v1/mcp' });
   expect(await acceptedBy(createAuthentication(env, env.PARLEY_MCP_AUDIENCE))).toEqual([

@@ -51,7 +51,7 @@ describe.each(Object.entries(CLIENTS))(
       expect(await client.call('hello: you')).toEqual({ text: 'Hello: hello: you', isError: false });
     });
 
-    it('is asked by form, and accepts, declines or cancels', async () => {
+    it('is asked by form, and accepts, declines or cancels [MCP25-11 MCP25-14]', async () => {
       const asked: AskedOfClient[] = [];
       const answers: ClientAnswer[] = [GREEN, { action: 'decline' }, { action: 'cancel' }];
       const { client } = await connect((question) => {
@@ -68,7 +68,7 @@ describe.each(Object.entries(CLIENTS))(
       });
     });
 
-    it('is asked by url: consent opens it, and the call goes on when the page is done', async () => {
+    it('is asked by url: consent opens it, and the call goes on when the page is done [MCP25-17 MCP25-20 MCP25-22]', async () => {
       const asked: AskedOfClient[] = [];
       const { client, person } = await connect((question) => {
         asked.push(question);
@@ -123,7 +123,7 @@ describe.each(Object.entries(CLIENTS))(
       if (!isModern) expect(isCancelled).toBe(true);
     });
 
-    it('gets the end of a question that expires', async () => {
+    it('gets the end of a question that expires [MRTR-17]', async () => {
       const { client } = await connect(
         (_question, signal) =>
           new Promise((resolve) => {
@@ -156,6 +156,16 @@ describe.each(Object.entries(CLIENTS))(
       expect((await calling).text).toContain('violet');
       expect(asked).toEqual([expect.objectContaining({ mode: 'url', url: expect.stringContaining(id) })]);
       if (!isModern) expect(client.completed).toEqual([id]);
+    });
+
+    it('that declares `elicitation: {}` is asked by form alone [MCP25-08 MCP26-08]', async () => {
+      const modes: unknown[] = [];
+      const { client } = await connect(({ mode = 'form' }) => {
+        modes.push(mode);
+        return GREEN;
+      }, {});
+      expect((await client.call(`text page: ${name}`)).text).toContain('green');
+      expect(modes).toEqual(['form']);
     });
 
     it('without the capability is not asked, and the agent continues', async () => {

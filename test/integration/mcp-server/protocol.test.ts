@@ -91,7 +91,7 @@ describe('authorization', () => {
     expect((await from('https://page.example')).status).toBe(200);
   });
 
-  it("shows nobody another person's session", async () => {
+  it("shows nobody another person's session [MCP25-34 MCP25-45 SEC-02 SEC-04]", async () => {
     const [alice, mallory] = [newPerson(), newPerson()];
     const session = await beginSession(first, alice);
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
@@ -115,7 +115,7 @@ describe('authorization', () => {
 });
 
 describe('a session', () => {
-  it('exists on every pod until it is ended', async () => {
+  it('exists on every pod until it is ended [T25-10 T25-12]', async () => {
     const person = newPerson();
     const { token } = person;
     const headers = await beginSession(first, person);
@@ -154,7 +154,7 @@ describe('a session', () => {
     expect(errorOf(cursor)?.code).toBe(-32602);
   });
 
-  it('continues the stream of a call on another pod without a gap, and its answer goes to any pod', async () => {
+  it('continues the stream of a call on another pod without a gap, and its answer goes to any pod [T25-02 T25-05 T25-07]', async () => {
     const person = newPerson();
     const { token } = person;
     const headers = await beginSession(first, person);
@@ -176,6 +176,28 @@ describe('a session', () => {
     expect(messages.at(-1)).toMatchObject({ id: 'call-1', result: { content: [{ type: 'text' }] } });
     expect(messages.at(-1)?.result?.content?.[0]?.text).toContain('green');
     expect(site.done.get('text work: resumed')).toBe(1);
+  });
+
+  it('has the questions of each call on the stream of that call alone [T25-03 T25-04 T25-08 MCP25-21]', async () => {
+    const person = newPerson();
+    const { token } = person;
+    const headers = await beginSession(first, person);
+    const start = (id: number, message: string) =>
+      send(id === 1 ? first : second, callMessage(id, message), { token, headers });
+    const form = await readUntil(await start(1, 'text: of its own'), 'elicitation/create');
+    const page = await readUntil(await start(2, 'page: of its own'), 'elicitation/create');
+    expect([form.includes('"mode":"url"'), page.includes('"mode":"form"')]).toEqual([false, false]);
+    const resumed = await send(second, undefined, {
+      token,
+      headers: { ...headers, 'last-event-id': lastIdIn(page) },
+      method: 'GET',
+    });
+    const { rows = [] } =
+      (await site.pods[0]?.engine.list({ owner: person, statuses: ['pending'], limit: 5 })) ?? {};
+    for (const { id } of rows)
+      await exchange(first, { jsonrpc: '2.0', id, result: { action: 'decline' } }, { token, headers });
+    const { messages } = await readReply(resumed);
+    expect(messages).toEqual([expect.objectContaining({ id: 2 })]);
   });
 
   it('asks again on a new stream what is still open, and nothing that has ended', async () => {
@@ -250,7 +272,7 @@ describe('a session', () => {
     expect(row?.status).toBe('cancelled');
   });
 
-  it('without a stream is shown urls by an error, and the same call then waits for its end', async () => {
+  it('without a stream is shown urls by an error, and the same call then waits for its end [MCP25-26 MCP25-27 MCP25-28 MCP25-29 MCP25-43]', async () => {
     const person = newPerson();
     const { token } = person;
     const session = await beginSession(first, person);
@@ -285,7 +307,7 @@ describe('a session', () => {
 });
 
 describe('revision 2026-07-28', () => {
-  it('answers discovery and lists, and refuses what does not fit together', async () => {
+  it('answers discovery and lists, and refuses what does not fit together [T26-12]', async () => {
     const { token } = newPerson();
     const discover = modern('server/discover', {});
     const found = await exchange(second, discover.body, { token, headers: discover.headers });
@@ -304,7 +326,7 @@ describe('revision 2026-07-28', () => {
     expect([bare.status, errorOf(bare)?.code]).toEqual([400, -32602]);
   });
 
-  it('asks in rounds on any pod; a repeated resume reads the finished call', async () => {
+  it('asks in rounds on any pod; a repeated resume reads the finished call [MCP26-12 MCP26-14 MRTR-05 MRTR-06 MRTR-14 T26-07 T26-08]', async () => {
     const person = newPerson();
     const asked = await modernCall(first, person, 'text work: rounds');
     const { resultType, inputRequests = {}, requestState } = asked.message?.result ?? {};
@@ -328,7 +350,7 @@ describe('revision 2026-07-28', () => {
     expect(site.done.get('text work: rounds')).toBe(1);
   });
 
-  it('after consent to a url waits, then returns the state alone', async () => {
+  it('after consent to a url waits, then returns the state alone [MCP26-17 MCP26-19 MRTR-15 T26-04]', async () => {
     const person = newPerson();
     const asked = await modernCall(first, person, 'page: consent');
     const { inputRequests = {}, requestState } = asked.message?.result ?? {};
@@ -344,7 +366,7 @@ describe('revision 2026-07-28', () => {
     expect(done.message?.result?.content?.[0]?.text).toContain('accepted');
   });
 
-  it("refuses a state that is another person's, another call's, changed or expired", async () => {
+  it("refuses a state that is another person's, another call's, changed or expired [MCP26-33 MRTR-11 MRTR-12 MRTR-13 SEC-05]", async () => {
     const [alice, mallory] = [newPerson(), newPerson()];
     const asked = await modernCall(first, alice, 'text: state');
     const requestState = asked.message?.result?.requestState ?? '';
@@ -377,7 +399,24 @@ describe('revision 2026-07-28', () => {
     expect(await questionOf(alice)).toBe(id);
   });
 
-  it('stops a call whose request is closed, and no call of a pod that drains', async () => {
+  it('refuses a question that the client of this request has not declared [MCP26-08 MRTR-16 T26-03]', async () => {
+    const person = newPerson();
+    const formOnly = { elicitation: {} };
+    const asked = await modernCall(first, person, 'page: undeclared');
+    expect(Object.keys(asked.message?.result?.inputRequests ?? {})).toHaveLength(1);
+    // The same call of another client of the person finds the same question.
+    const refused = await modernCall(second, person, 'page: undeclared', {}, formOnly);
+    expect([refused.status, refused.message?.error?.code]).toEqual([400, -32021]);
+    expect(refused.message?.error?.data).toMatchObject({
+      requiredCapabilities: { elicitation: { url: {} } },
+    });
+    const form = await modernCall(first, person, 'text: declared', {}, formOnly);
+    expect(Object.values(form.message?.result?.inputRequests ?? {})).toMatchObject([
+      { params: { mode: 'form' } },
+    ]);
+  });
+
+  it('stops a call whose request is closed [T26-11]', async () => {
     const person = newPerson();
     const asked = await modernCall(first, person, 'page: closed');
     const { inputRequests = {}, requestState } = asked.message?.result ?? {};
