@@ -1,4 +1,4 @@
-import { COALESCE_MS } from '@parley/shared/runs/write';
+import { COALESCE_MS } from '@parley/shared/runs/text-publisher';
 import { Redis } from 'ioredis';
 import { followTurn } from '../../services/api/src/turns/follow.ts';
 import type { Bench } from '../bench.ts';

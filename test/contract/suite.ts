@@ -20,6 +20,7 @@ import { erasingContract } from './cases/erasing.ts';
 import { ownerRecordContract } from './cases/owner-records.ts';
 import { detachingContract } from './cases/runs/detaching.ts';
 import { lateCopyContract } from './cases/runs/late-copies.ts';
+import { liveTextContract } from './cases/runs/live-texts.ts';
 import { quotaContract } from './cases/runs/quotas.ts';
 import { runsModelContract } from './cases/runs/random-commands.ts';
 import { runQueueContract } from './cases/runs/run-queues.ts';
@@ -41,6 +42,7 @@ export function backendContract(name: string, store: Store): void {
     inboxContract(contract);
     waitContract(contract);
     turnContract(contract);
+    liveTextContract(contract);
     quotaContract(contract);
     lateCopyContract(contract);
     runQueueContract(contract);

@@ -64,6 +64,33 @@ export function formatFeedPosition(position: FeedPosition): string {
   return `${position.epoch}-${position.seq}`;
 }
 
+/**
+ * How far a reader of a turn has come: to a place in its feed, and to a number of characters of the text that follows.
+ * Readers get text before the feed does.
+ */
+export interface ReaderPosition extends FeedPosition {
+  readonly characters?: number;
+}
+
+const CHARACTERS_DIGITS = 6;
+/** No reader is further ahead of the feed. */
+export const CHARACTERS_AHEAD_MAX = 10 ** CHARACTERS_DIGITS - 1;
+
+/** Parses `<epoch>-<seq>` and `<epoch>-<seq>.<characters>`. Undefined for any other text. */
+export function parseReaderPosition(text: string): ReaderPosition | undefined {
+  const [place = '', characters] = text.split('.', 2);
+  const position = parseFeedPosition(place);
+  if (position === undefined || place.length + 1 + CHARACTERS_DIGITS < text.length) return undefined;
+  if (characters === undefined) return position;
+  return /^[0-9]{6}$/.test(characters) ? { ...position, characters: Number(characters) } : undefined;
+}
+
+/** Formats the position of a reader. The ids of one feed rise as decimal numbers do, with and without characters. */
+export function formatReaderPosition({ characters = 0, ...position }: ReaderPosition): string {
+  const place = formatFeedPosition(position);
+  return characters === 0 ? place : `${place}.${String(characters).padStart(CHARACTERS_DIGITS, '0')}`;
+}
+
 const WRITE_MARKS = 1_000_000;
 
 /** The `seq` of the event with this number that is written at this time, in microseconds. */

@@ -12,7 +12,7 @@ import { type InboxInput, watchInbox } from './inbox.ts';
 import { replay } from './replay.ts';
 import { type SweepTurn, sweep, sweepInTurn } from './sweep.ts';
 import { type WaitInput, wait } from './wait.ts';
-import { type WatchInput, watch } from './watch.ts';
+import { type WatchInput, watch, watchLive } from './watch.ts';
 import { type WithdrawRequest, withdraw } from './withdraw.ts';
 
 export type Engine = ReturnType<typeof createEngine>;
@@ -32,6 +32,7 @@ export function createEngine(deps: EngineDeps) {
     wait: (input: WaitInput) => wait(deps, input),
     replay: (stream: StreamRef) => replay(deps, stream),
     watch: (input: WatchInput) => watch(deps, input),
+    watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(deps, input),
     watchInbox: (input: InboxInput) => watchInbox(deps, input),
     sweep: (signal?: AbortSignal) => sweep(deps, signal),
     sweepInTurn: (turn: SweepTurn, signal?: AbortSignal) => sweepInTurn(deps, turn, signal),

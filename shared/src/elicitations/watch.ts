@@ -1,6 +1,7 @@
 import type { Elicitation } from '../domain/elicitations/elicitation.ts';
 import { type Row, toWire } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
+import type { LiveText, Wake } from '../domain/elicitations/wake.ts';
 import {
   type FeedPosition,
   formatFeedPosition,
@@ -9,6 +10,7 @@ import {
   type UnknownEvent,
 } from '../domain/events.ts';
 import type { StreamRef } from '../domain/ids.ts';
+import type { BusSignal } from '../ports/elicitations/event-bus.ts';
 import type { FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
 import { notFound } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
@@ -40,8 +42,17 @@ export type WatchItem =
   /** The feed was lost, or the position belongs to another feed: drop what you have, the replay starts from the beginning. */
   | { readonly type: 'reset' };
 
+/** Text of a turn that its feed does not hold yet: the turn's next event after the one at `after` begins with it. */
+export interface LiveItem {
+  readonly type: 'live';
+  readonly after: string;
+  readonly text: LiveText;
+}
+
 // A slow reader keeps one page in memory, and a question may take 50 kB.
 const PAGE = 25;
+// A reader that is further behind gets the text from the feed.
+const ITEMS_MAX = 100;
 
 /**
  * Follows a stream request: the events after `after`, then each new one, in order and without a gap, from any pod.
@@ -52,31 +63,43 @@ export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncG
     const page = await deps.feed.read(input.stream, undefined, 1);
     if (page.type === 'none') throw notFound();
   }
-  return follow(deps, input);
+  return follow<never>(deps, input, () => undefined);
 }
 
-async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<WatchItem, void> {
+/**
+ * As `watch`, and delivers texts before the feed holds them. A text may be missed, may come twice, or after the event that
+ * begins with it: the feed alone is complete.
+ */
+export async function watchLive(
+  deps: EngineDeps,
+  input: Omit<WatchInput, 'evenIfSilent'>,
+): Promise<AsyncGenerator<WatchItem | LiveItem, void>> {
+  return follow(deps, input, (after, text) => ({ type: 'live', after, text }));
+}
+
+async function* follow<Live extends LiveItem>(
+  deps: EngineDeps,
+  input: Omit<WatchInput, 'evenIfSilent'>,
+  liveItemOf: (after: string, text: LiveText) => Live | undefined,
+): AsyncGenerator<WatchItem | Live, void> {
   const wakeSignal = new WakeSignal(input.signal);
-  const subscription = deps.wakes.subscribe(input.stream, () => wakeSignal.notify());
+  const due = createDueItems(liveItemOf);
+  const subscription = deps.wakes.subscribe(input.stream, (signal) => {
+    if (due.add(signal)) wakeSignal.notify();
+  });
+  const place: FeedPlace = { position: input.after, seen: false };
   const reads = new SleeperReads();
-  let position = input.after;
-  let seen = false;
+  let readBy = 0;
   try {
     for (;;) {
-      const page = await reads.read(() => readPage(deps, input.stream, position));
-      if (page?.type === 'none' && seen) return;
-      if (page?.type === 'reset') {
-        yield { type: 'reset' };
-        position = undefined;
-        continue;
-      }
-      if (page?.type === 'joined') seen = true;
-      const joined = page?.type === 'joined' ? page.joined : [];
-      for (const { item, at } of joined) {
-        position = at;
-        if (item !== undefined) yield item;
-      }
-      if (joined.length < PAGE) await sleep(deps, wakeSignal, reads);
+      const next = due.next() ?? (performance.now() >= readBy ? 'read' : undefined);
+      if (next === undefined) {
+        if ((await wakeSignal.wait(readBy)) === 'notified') reads.notified();
+      } else if (next === 'read') {
+        yield* readOn(deps, input.stream, place, reads);
+        if (place.isGone === true) return;
+        readBy = performance.now() + reads.pauseMs(deps.settings.recheckMs);
+      } else yield next;
     }
   } finally {
     subscription.unsubscribe();
@@ -84,9 +107,72 @@ async function* follow(deps: EngineDeps, input: WatchInput): AsyncGenerator<Watc
   }
 }
 
-async function sleep(deps: EngineDeps, wakeSignal: WakeSignal, reads: SleeperReads): Promise<void> {
-  const reason = await wakeSignal.wait(performance.now() + reads.pauseMs(deps.settings.recheckMs));
-  if (reason === 'notified') reads.notified();
+/**
+ * What a reader of a stream request must do next, in the order of the signals: a text follows what the feed held when it
+ * was published. `liveItemOf` makes an item of a text; nothing for readers that get text from the feed only.
+ */
+interface DueItems<Live> {
+  /** Adds what a signal makes due; false when it makes nothing due that was not due before. */
+  add(signal: BusSignal<Wake>): boolean;
+  /** Removes and returns the next item: a text, or a read of the feed. */
+  next(): Live | 'read' | undefined;
+}
+
+function createDueItems<Live>(
+  liveItemOf: (after: string, text: LiveText) => Live | undefined,
+): DueItems<Live> {
+  let items: (Live | 'read')[] = ['read'];
+
+  function itemOf(signal: BusSignal<Wake>): Live | 'read' | undefined {
+    if (signal.type !== 'event' || !('live' in signal.event)) return 'read';
+    const { position, live } = signal.event;
+    return live === undefined ? 'read' : liveItemOf(position, live);
+  }
+
+  return {
+    add(signal) {
+      const item = itemOf(signal);
+      if (item === undefined || (item === 'read' && items.at(-1) === 'read')) return false;
+      if (items.length < ITEMS_MAX) items.push(item);
+      else items = ['read'];
+      return true;
+    },
+    next: () => items.shift(),
+  };
+}
+
+/** How far a reader has come. */
+interface FeedPlace {
+  position: FeedPosition | undefined;
+  /** True once the reader has seen that there is a feed. */
+  seen: boolean;
+  /** True when the feed is not there any more. */
+  isGone?: boolean;
+}
+
+/** Reads the feed from a place to its end, or until Redis is unavailable. */
+async function* readOn(
+  deps: EngineDeps,
+  stream: StreamRef,
+  place: FeedPlace,
+  reads: SleeperReads,
+): AsyncGenerator<WatchItem, void> {
+  for (;;) {
+    const page = await reads.read(() => readPage(deps, stream, place.position));
+    if (page?.type === 'reset') {
+      yield { type: 'reset' };
+      place.position = undefined;
+      continue;
+    }
+    place.isGone = page?.type === 'none' && place.seen;
+    if (page?.type !== 'joined') return;
+    place.seen = true;
+    for (const { item, at } of page.joined) {
+      place.position = at;
+      if (item !== undefined) yield item;
+    }
+    if (page.joined.length < PAGE) return;
+  }
 }
 
 interface JoinedEntry {

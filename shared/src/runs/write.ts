@@ -1,14 +1,14 @@
 import type { RunRef } from '../domain/runs/run.ts';
 import type { TurnEvent } from '../domain/runs/turn-events.ts';
 import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
-import type { RunNote, Runs, RunWrite, WriteResult } from '../ports/runs/runs.ts';
+import type { RunNote, Runs, RunText, RunWrite, WriteResult } from '../ports/runs/runs.ts';
 import { createRecentWrites } from './recent-writes.ts';
+import { COALESCE_CHARACTERS, COALESCE_MS, createTextPublisher, type PendingText } from './text-publisher.ts';
 
-// Models stream a few characters at a time. One write for each would cost more than the model call.
-/** How long text waits for more text before it is written, in ms. */
-export const COALESCE_MS = 25;
-const COALESCE_CHARACTERS = 256;
 const QUEUE_MAX = 500;
+/** Text that was published is written after so long at the latest, in ms: a reader that comes back waits for it. */
+const STORE_MS = 500;
+const STORE_CHARACTERS = 4_000;
 
 /** Another pod owns the run, or the run has ended. Work on it must stop and write nothing more. */
 export class RunFencedError extends Error {
@@ -38,7 +38,7 @@ export class RunLostError extends Error {
 }
 
 export interface RunWriterOptions {
-  readonly runs: Pick<Runs, 'read' | 'write'>;
+  readonly runs: Pick<Runs, 'read' | 'write' | 'publish'>;
   readonly run: RunRef;
   readonly term: number;
   /** Sequence number of the last event in the run. */
@@ -56,7 +56,10 @@ type FinalWrite = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEven
  * TurnTooLargeError once the feed is full, and with RunLostError once more was lost; after these two, `end` still works.
  */
 export interface RunWriter {
-  /** Queues an event. Text of one block is coalesced. Waits for a write only when the queue is full. */
+  /**
+   * Queues an event. Text of one block is coalesced, and published before it is written. Waits for a write only when the
+   * queue is full.
+   */
   append(event: TurnEvent): Promise<void>;
   /** Saves notes after all queued events. Resolves once both are written. */
   save(notes: readonly RunNote[]): Promise<void>;
@@ -93,18 +96,28 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   let writes = 0;
   /** Why no further event can be written. */
   let fault: unknown;
-  let timer: NodeJS.Timeout | undefined;
+  let timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
   let writing: Promise<void> = Promise.resolve();
+  /** Writes that are under way or wait for one. */
+  let writesDue = 0;
   let wroteAt = 0;
   let outcome: RunEnd['status'] | undefined;
+  const publisher = createTextPublisher({ pending: pendingText, publish });
 
   /** Runs one write after the other. Each takes the whole queue when it starts. */
   function flush(final: FinalWrite = {}, evenIfEmpty = final.end !== undefined): Promise<void> {
-    clearTimeout(timer);
+    clearTimeout(timer?.handle);
     timer = undefined;
+    publisher.taken();
+    writesDue += 1;
     const done = writing.then(() => writeQueued(final, evenIfEmpty));
     // The next write runs regardless; the caller of this one gets its error.
-    writing = done.catch(() => undefined);
+    writing = done
+      .catch(() => undefined)
+      .then(() => {
+        writesDue -= 1;
+        if (queue.length > 0) schedule();
+      });
     return done;
   }
 
@@ -171,8 +184,48 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     if (result === 'stopping') stopped.abort();
   }
 
-  function soon(): void {
-    timer ??= setTimeout(() => void flush().catch(() => undefined), COALESCE_MS);
+  /** The queue when it is one text and nothing is written before it: then that text begins the next event. */
+  function pendingText(): PendingText | undefined {
+    const [first, ...more] = queue;
+    const isNext = more.length + notes.length + writesDue === 0 && fault === undefined;
+    return isNext && first?.type === 'text-delta' ? first : undefined;
+  }
+
+  /** Writes the queue now or soon, and publishes text before that. */
+  function schedule(): void {
+    const text = pendingText();
+    const last = queue.at(-1);
+    const size = last?.type === 'text-delta' ? last.text.length : 0;
+    if (size >= (text === undefined ? COALESCE_CHARACTERS : STORE_CHARACTERS)) {
+      flushNow();
+      return;
+    }
+    flushWithin(text === undefined ? COALESCE_MS : STORE_MS);
+    if (text !== undefined) publisher.grown();
+  }
+
+  function flushNow(): void {
+    flush().catch(() => undefined);
+  }
+
+  function flushWithin(ms: number): void {
+    const at = performance.now() + ms;
+    if (timer !== undefined && timer.at <= at) return;
+    clearTimeout(timer?.handle);
+    timer = { at, handle: setTimeout(flushNow, ms) };
+  }
+
+  function publish(text: Pick<RunText, 'block' | 'offset' | 'text'>): void {
+    runs.publish(run, { term, writerSeq: nextSeq - 1, ...text }).then(
+      (result) => {
+        if (result === 'stopping') stopped.abort();
+        // The write learns the same, and ends the work.
+        else if (result !== 'written') flushNow();
+        if (writesDue === 0) wroteAt = performance.now();
+      },
+      // Readers lack what follows until it is written.
+      () => flushNow(),
+    );
   }
 
   return {
@@ -181,10 +234,9 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     stopped: stopped.signal,
     async append(event) {
       if (fault !== undefined) throw fault;
-      const size = coalesce(queue, event);
+      coalesce(queue, event);
       if (queue.length > QUEUE_MAX) return flush();
-      if (size >= COALESCE_CHARACTERS) void flush().catch(() => undefined);
-      else soon();
+      schedule();
     },
     save(added) {
       notes.push(...added);
@@ -193,7 +245,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     async saveSoon(added) {
       if (fault !== undefined) throw fault;
       notes.push(...added);
-      soon();
+      flushWithin(COALESCE_MS);
     },
     async poll(ageMs = 0) {
       if (ageMs > 0 && performance.now() - wroteAt < ageMs) return;
@@ -218,18 +270,10 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   };
 }
 
-/** Adds an event to the queue, or its text to the last event there. Returns the size of that text, or 0. */
-function coalesce(queue: TurnEvent[], event: TurnEvent): number {
-  if (event.type !== 'text-delta') {
-    queue.push(event);
-    return 0;
-  }
+/** Adds an event to the queue, or its text to the last event there. */
+function coalesce(queue: TurnEvent[], event: TurnEvent): void {
   const last = queue.at(-1);
-  const joined =
-    last?.type === 'text-delta' && last.block === event.block
-      ? { ...event, text: last.text + event.text }
-      : undefined;
-  if (joined === undefined) queue.push(event);
-  else queue[queue.length - 1] = joined;
-  return (joined ?? event).text.length;
+  if (event.type === 'text-delta' && last?.type === 'text-delta' && last.block === event.block)
+    queue[queue.length - 1] = { ...event, text: last.text + event.text };
+  else queue.push(event);
 }

@@ -1,11 +1,17 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import {
+  type FeedPosition,
+  formatReaderPosition,
+  parseFeedPosition,
+  type ReaderPosition,
+} from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
-import type { WatchItem } from '@parley/shared/elicitations/watch';
+import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import type { ReplayFacts } from './replay.ts';
+import { createTextAhead, type TextPiece } from './text-ahead.ts';
 import type { Turns } from './turns.ts';
 
 /** Where an event lies in its turn, for the reader that gets it. */
@@ -43,8 +49,8 @@ export interface FollowTurnOptions {
   readonly signal: AbortSignal;
   /** For a reader of a turn that was begun before; nothing for the one that began it. */
   readonly facts?: ReplayFacts | undefined;
-  /** The last event that the reader has; it resumes after it. */
-  readonly after?: FeedPosition | undefined;
+  /** What the reader has; it resumes after it. */
+  readonly after?: ReaderPosition | undefined;
 }
 
 /**
@@ -52,13 +58,13 @@ export interface FollowTurnOptions {
  * seconds should its pod die.
  */
 export async function followTurn(
-  { engine, turns }: { readonly engine: Pick<Engine, 'watch'>; readonly turns: Pick<Turns, 'attend'> },
+  { engine, turns }: { readonly engine: Pick<Engine, 'watchLive'>; readonly turns: Pick<Turns, 'attend'> },
   stream: StreamRef,
   { signal, ...reader }: FollowTurnOptions,
 ): Promise<AsyncGenerator<FollowedEvent, void>> {
   const stopAttending = releaseOnAbort(signal, turns.attend(stream));
   try {
-    const items = await engine.watch({ stream, evenIfSilent: true, signal });
+    const items = await engine.watchLive({ stream, signal });
     return readAll(items, createTurnReader(reader), stopAttending);
   } catch (error) {
     stopAttending();
@@ -67,7 +73,7 @@ export async function followTurn(
 }
 
 async function* readAll(
-  items: AsyncIterable<WatchItem>,
+  items: AsyncIterable<WatchItem | LiveItem>,
   read: TurnReader,
   stopAttending: () => void,
 ): AsyncGenerator<FollowedEvent, void> {
@@ -78,17 +84,42 @@ async function* readAll(
   }
 }
 
-/** What the next item of a feed is to one reader. */
-export type TurnReader = (item: WatchItem) => readonly FollowedEvent[];
+type FeedItem = Exclude<WatchItem, { type: 'reset' }>;
 
-/** Reads the items of a turn for one reader, from the first item on. Pure but for what it remembers of them. */
+/** What the next item of a turn is to one reader. */
+export type TurnReader = (item: WatchItem | LiveItem) => readonly FollowedEvent[];
+
+/**
+ * Reads the items of a turn for one reader, from the first item on. Each character of a text comes once, live or from the
+ * feed. Pure but for what it remembers of the items.
+ */
 export function createTurnReader({ facts, after }: Omit<FollowTurnOptions, 'signal'> = {}): TurnReader {
   const until = facts?.detachment?.until;
   const isWaiting = facts?.detachment?.isWaiting === true;
+  const texts = createTextAhead(after?.characters);
   let resumedAfter = after;
+  let lastPosition: FeedPosition | undefined;
 
-  function isSuperseded(position: FeedPosition | undefined): boolean {
+  function isSuperseded(position: ReaderPosition | undefined): boolean {
     return position !== undefined && facts?.superseded.covers(position) === true;
+  }
+
+  /** The reader's position at an item, or at a text that follows it. */
+  function idAt(position: FeedPosition | undefined): string {
+    return position === undefined ? '' : formatReaderPosition({ ...position, characters: texts.characters });
+  }
+
+  function textEvents(
+    { text: _whole, ...event }: Extract<TurnEvent, { type: 'text-delta' }>,
+    place: Omit<EventPlace, 'isKnown'>,
+    pieces: readonly TextPiece[],
+  ): FollowedEvent[] {
+    return pieces.map(({ text, isKnown }) => ({
+      ...place,
+      isKnown,
+      type: 'turn',
+      event: { ...event, text },
+    }));
   }
 
   /** True up to the event that was the last when the reader came. */
@@ -103,32 +134,44 @@ export function createTurnReader({ facts, after }: Omit<FollowTurnOptions, 'sign
     );
   }
 
-  function read(
-    item: Exclude<WatchItem, { type: 'reset' }>,
-    position: FeedPosition | undefined,
-  ): FollowedEvent[] {
-    const place: EventPlace = {
-      id: item.id,
-      isKnown: resumedAfter !== undefined && position !== undefined && position.seq <= resumedAfter.seq,
-      isWaiting: isWaiting && isPassed(position) && position?.seq === until?.seq,
-    };
+  function read(item: FeedItem, position: FeedPosition | undefined): FollowedEvent[] {
+    const isKnown = resumedAfter !== undefined && position !== undefined && position.seq <= resumedAfter.seq;
+    const isEnd = isWaiting && isPassed(position) && position?.seq === until?.seq;
+    const place = () => ({ id: idAt(position), isKnown, isWaiting: isEnd });
     if (item.type === 'elicitation') {
       const { event: change, elicitation } = item;
-      return [{ ...place, type: 'question', change, elicitation, isSuperseded: isSuperseded(position) }];
+      return [{ ...place(), type: 'question', change, elicitation, isSuperseded: isSuperseded(position) }];
     }
+    const event = isSuperseded(position) ? undefined : turnEventOf(item.event);
+    if (event?.type === 'text-delta') {
+      const pieces = texts.passText(item.id, event.text, isKnown);
+      return textEvents(event, place(), pieces);
+    }
+    texts.passEvent(item.id, isKnown);
     if (isSuperseded(position)) return [];
-    const event = turnEventOf(item.event);
-    if (event === undefined) return [{ ...place, type: 'unknown' }];
+    if (event === undefined) return [{ ...place(), type: 'unknown' }];
     if (event.type === 'turn-detached' && isPassed(position))
-      return [{ ...place, type: 'detachment-passed' }];
-    return [{ ...place, type: 'turn', event }];
+      return [{ ...place(), type: 'detachment-passed' }];
+    return [{ ...place(), type: 'turn', event }];
+  }
+
+  function readLive({ after: last, text: live }: LiveItem): FollowedEvent[] {
+    const pieces = texts.passLive(last, live);
+    const event = { type: 'text-delta', block: live.block, text: live.text } as const;
+    return textEvents(event, { id: idAt(lastPosition), isWaiting: false }, pieces);
   }
 
   return (item) => {
-    if (item.type === 'reset') return [{ type: 'lost' }];
+    if (item.type === 'live') return readLive(item);
+    if (item.type === 'reset') {
+      texts.clear();
+      return [{ type: 'lost' }];
+    }
     const position = parseFeedPosition(item.id);
+    lastPosition = position;
     if (!isStale(position)) return read(item, position);
     resumedAfter = undefined;
+    texts.clear();
     return [{ type: 'stale' }, ...read(item, position)];
   };
 }

@@ -1,10 +1,13 @@
-import type { FeedPosition, StreamEvent } from '@parley/shared/domain/events';
+import type { FeedPosition, ReaderPosition, StreamEvent } from '@parley/shared/domain/events';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 
 /** The turn events of a feed that a later `step-restarted` superseded. */
 export interface Superseded {
-  /** True for a position between the start of a step and its restart, both ends left out. */
-  covers(position: FeedPosition): boolean;
+  /**
+   * True for a position between the start of a step and its restart, both ends left out. Text that follows the start of the
+   * step lies between them.
+   */
+  covers(position: ReaderPosition): boolean;
 }
 
 export interface SupersededScan extends Superseded {
@@ -43,7 +46,10 @@ export function createSupersededScan(): SupersededScan {
         starts = starts.filter(({ step }) => step <= turnEvent.step);
       }
     },
-    covers: ({ epoch: life, seq }) =>
-      ranges.some(({ epoch: of, after, before }) => of === life && after < seq && seq < before),
+    covers: ({ epoch: life, seq, characters = 0 }) =>
+      ranges.some(
+        ({ epoch: of, after, before }) =>
+          of === life && (after < seq || (after === seq && characters > 0)) && seq < before,
+      ),
   };
 }

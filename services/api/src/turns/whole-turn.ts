@@ -20,7 +20,7 @@ interface Waiting {
 
 /** Waits for a turn to end. Throws `unavailable` and `internal` for one that did not end well. */
 export async function readWholeTurn(
-  deps: { readonly engine: Pick<Engine, 'watch'>; readonly turns: Pick<Turns, 'attend'> },
+  deps: { readonly engine: Pick<Engine, 'watchLive'>; readonly turns: Pick<Turns, 'attend'> },
   { run, isRepeatable }: StartedTurn,
   call: Waiting,
 ): Promise<WholeTurn> {

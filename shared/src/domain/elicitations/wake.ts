@@ -24,8 +24,21 @@ export const ElicitationWake = CommitMark.extend({
 });
 export type ElicitationWake = z.infer<typeof ElicitationWake>;
 
-/** A hint that a turn appended to its feed. */
-export const TurnWake = CommitMark.extend({ turn: z.literal(true) });
+/** Text of a turn that its feed does not hold yet. */
+export const LiveText = z.object({
+  /** The text block that it belongs to. */
+  block: z.string(),
+  /** How many characters of the feed's next event come before it. */
+  offset: z.int().nonnegative(),
+  text: z.string(),
+});
+export type LiveText = z.infer<typeof LiveText>;
+
+/**
+ * A hint that a turn appended to its feed. With `live` it appended nothing: the text follows the event at `position`, the
+ * last one that the turn appended, and the feed will have it as the beginning of its next event.
+ */
+export const TurnWake = CommitMark.extend({ turn: z.literal(true), live: LiveText.optional() });
 export type TurnWake = z.infer<typeof TurnWake>;
 
 /** A message on the channel of a stream request. */

@@ -8,6 +8,8 @@ export type RunRecord = Omit<Run, keyof RunStanding | 'writerSeq'>;
 export interface StoredRun {
   control: RunControl;
   record: RunRecord;
+  /** Position of the last event that the run appended. */
+  position: string;
   /** Bytes that the run stored when it began, was last detached, or ended. */
   storedBytes: number;
 }

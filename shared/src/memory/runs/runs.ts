@@ -1,5 +1,5 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
-import type { Wake } from '../../domain/elicitations/wake.ts';
+import type { TurnWake, Wake } from '../../domain/elicitations/wake.ts';
 import { formatFeedPosition } from '../../domain/events.ts';
 import type { Owner, StreamRef } from '../../domain/ids.ts';
 import type { RunningTurn } from '../../domain/runs/commands.ts';
@@ -9,7 +9,14 @@ import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { Conversations } from '../../ports/runs/conversations.ts';
 import { resumeTask } from '../../ports/runs/resume-task.ts';
-import { type NewRun, type Runs, type RunWrite, tokensOf, type WriteResult } from '../../ports/runs/runs.ts';
+import {
+  type NewRun,
+  type Runs,
+  type RunText,
+  type RunWrite,
+  tokensOf,
+  type WriteResult,
+} from '../../ports/runs/runs.ts';
 import type { MemoryElicitations } from '../elicitations.ts';
 import type { InProcessEventBus } from '../event-bus.ts';
 import { createExpiringMap } from '../expiring-map.ts';
@@ -56,13 +63,19 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
   const conversations = createMemoryConversations(settings, lifeMs);
   const usage = createMemoryUsage({ quotas: settings.chatQuotas, runs: runs.values, conversations });
 
-  function append(run: RunRef, events: readonly TurnEvent[], now: number, ttlMs: number): void {
-    const { tenant, userId, streamRequestId } = run;
+  function append(stored: StoredRun, events: readonly TurnEvent[], now: number, ttlMs: number): void {
+    const run = refOf(stored);
     const positions = events.map((event) => deps.feed.append(run, structuredClone(event), now, ttlMs));
     const last = positions.at(-1);
     if (last === undefined) return;
-    const wake = { position: formatFeedPosition(last), at: now, turn: true } as const;
-    deps.wakes.announce({ tenant, userId, streamRequestId }, wake);
+    stored.position = formatFeedPosition(last);
+    announce(stored, { at: now });
+  }
+
+  function announce(stored: StoredRun, wake: Pick<TurnWake, 'at' | 'live'>): void {
+    const { tenant, userId, streamRequestId } = refOf(stored);
+    const { position } = stored;
+    deps.wakes.announce({ tenant, userId, streamRequestId }, { position, turn: true, ...wake });
   }
 
   function runningTurn(run: NewRun): RunningTurn | undefined {
@@ -87,9 +100,10 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
       const now = Date.now();
       const record = newRecord(given, conversations.hasHistory(given), now);
       const begun = { control: change.control, record };
-      runs.set(streamKey(given), { ...begun, storedBytes: storedBytesOf(begun) }, now + lifeMs);
+      const stored = { ...begun, position: '', storedBytes: storedBytesOf(begun) };
+      runs.set(streamKey(given), stored, now + lifeMs);
       conversations.begin(given, now);
-      append(given, [given.event], now, lifeMs);
+      append(stored, [given.event], now, lifeMs);
     }
     return result;
   }
@@ -112,8 +126,19 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     runs.set(streamKey(run), stored, now + ttlMs);
     if (command.type === 'detach') applyDetach(stored, given.detach, now);
     if (command.type === 'end') applyEnd(stored, given.end, now);
-    append(run, given.events.slice(change.firstNew), now, ttlMs);
+    append(stored, given.events.slice(change.firstNew), now, ttlMs);
     return result;
+  }
+
+  /** An empty write, which changes nothing, tells whether the run is still the caller's. */
+  async function publish(run: RunRef, { term, writerSeq, ...live }: RunText) {
+    const stored = runs.get(streamKey(run));
+    const empty = writeCommand({ term, firstSeq: 1, events: [] }, { bytesMax: Infinity, waitEnded: false });
+    const { result } = transitionRun(stored?.control, empty);
+    const isLast = stored?.control.writerSeq === writerSeq;
+    if (stored !== undefined && isLast && (result === 'written' || result === 'stopping'))
+      announce(stored, { at: Date.now(), live });
+    return result as Awaited<ReturnType<Runs['publish']>>;
   }
 
   function applyDetach(stored: StoredRun, detach: RunWrite['detach'], now: number): void {
@@ -157,6 +182,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     runs: {
       begin,
       write,
+      publish,
       async standing(stream) {
         const stored = runs.get(streamKey(stream));
         return stored && standingOf(stored);

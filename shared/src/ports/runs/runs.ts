@@ -1,3 +1,4 @@
+import type { LiveText } from '../../domain/elicitations/wake.ts';
 import type { StreamRef } from '../../domain/ids.ts';
 import type { BeginResult, WriteResult } from '../../domain/runs/commands.ts';
 import type {
@@ -83,6 +84,13 @@ export interface RunWrite {
   readonly detach?: { readonly questions: readonly string[]; readonly runs: readonly string[] };
 }
 
+/** Text for those who follow a run now. */
+export interface RunText extends LiveText {
+  readonly term: number;
+  /** Number of the run's last event, which the text follows. */
+  readonly writerSeq: number;
+}
+
 /** A running turn, which a pod owns or which is queued, and its current term. */
 export interface RunTerm {
   readonly stream: StreamRef;
@@ -111,6 +119,11 @@ export interface Runs {
    * nothing and returns the run's state.
    */
   write(run: RunRef, write: RunWrite): Promise<WriteResult>;
+  /**
+   * Publishes text that the next event of the run will begin with. Nothing is kept, and nothing is published unless the
+   * run's last event is the one that the text follows. The result is that of an empty write.
+   */
+  publish(run: RunRef, text: RunText): Promise<Exclude<WriteResult, 'wait-ended' | 'full' | 'behind'>>;
   /** Requests a running turn to stop; its owner learns of it from its next write. False when it does not run. */
   stop(stream: StreamRef): Promise<boolean>;
   /** All running turns of these owners, with their terms: one pass over the index of running turns. */

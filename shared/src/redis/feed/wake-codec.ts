@@ -1,7 +1,13 @@
 import type { z } from 'zod';
 import type { Settlement } from '../../domain/elicitations/settlement.ts';
 import { ACTIONS, type Status } from '../../domain/elicitations/status.ts';
-import { ElicitationWake, WAKE_BYTES_MAX, Wake } from '../../domain/elicitations/wake.ts';
+import {
+  ElicitationWake,
+  type LiveText,
+  type TurnWake,
+  WAKE_BYTES_MAX,
+  Wake,
+} from '../../domain/elicitations/wake.ts';
 import type { ElicitationEvent } from '../../domain/events.ts';
 
 /**
@@ -21,12 +27,15 @@ export function encodeWakeTail(
 /** The tail of a wake for a write of a turn. */
 export const TURN_WAKE_TAIL = JSON.stringify({ turn: true });
 
+/** The tail of a wake that carries text of a turn. */
+export function encodeLiveTail({ block, offset, text }: LiveText): string {
+  return JSON.stringify({ turn: true, live: { block, offset, text } });
+}
+
 /** Reads `<epoch>-<seq> <ms> <json>`; nothing when it is not a wake this version understands. */
 export function decodeWake(message: string): Wake | undefined {
   return decoded(message, Wake, (mark, tail) =>
-    tail.turn === true && tail.elicitationId === undefined
-      ? { position: mark.position, at: mark.at, turn: true }
-      : knownWake(mark, tail),
+    tail.turn === true && tail.elicitationId === undefined ? turnWake(mark, tail) : knownWake(mark, tail),
   );
 }
 
@@ -61,6 +70,16 @@ function decoded<T>(
   } catch {
     return undefined;
   }
+}
+
+/** The wake of a turn whose fields are all of the usual kinds. */
+function turnWake({ position, at }: WakeMark, { live }: Tail): TurnWake | undefined {
+  if (live === undefined) return { position, at, turn: true };
+  if (!isObject(live)) return undefined;
+  const { block, offset, text } = live;
+  if (typeof block !== 'string' || typeof text !== 'string') return undefined;
+  if (!Number.isSafeInteger(offset) || (offset as number) < 0) return undefined;
+  return { position, at, turn: true, live: { block, offset: offset as number, text } };
 }
 
 /** The wake of an elicitation whose fields are all of the usual kinds. */

@@ -102,5 +102,6 @@ end
 -- Always a new epoch: a feed of the same name would be one whose turn was lost.
 local position = appendEvents(feed, string.format('%.0f', microseconds), 0, microseconds, events, 1)
 redis.call('PEXPIRE', feed, runLife)
+redis.call('HSET', run, 'position', position)
 publishWake(position, now, wakeJson, channel)
 return { 1, 1, 1 }

@@ -23,6 +23,7 @@ import {
   type BeginResult,
   type NewRun,
   type Runs,
+  type RunText,
   type RunWrite,
   tokensOf,
   type WriteResult,
@@ -45,7 +46,7 @@ import {
 } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
+import { encodeLiveTail, TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
 import { fieldOf, runOf } from './run-codec.ts';
 
@@ -63,6 +64,7 @@ export interface RedisRunsDeps {
 export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Runs {
   const beginScript = loadScript(redis, 'runs/begin', onError);
   const writeScript = loadScript(redis, 'runs/write', onError);
+  const publishScript = loadScript(redis, 'runs/publish', onError);
   const takeOverScript = loadScript(redis, 'runs/take-over', onError);
   const stopScript = loadScript(redis, 'runs/stop', onError);
   const readScript = loadScript(redis, 'client/read-hash', onError);
@@ -161,6 +163,14 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     )) as WriteResult;
   }
 
+  async function publish(run: RunRef, { term, writerSeq, ...text }: RunText) {
+    const reply = await publishScript(
+      [runKey(run)],
+      [term, writerSeq, channelName('stream', streamOf(run)), encodeLiveTail(text)],
+    );
+    return reply as Awaited<ReturnType<Runs['publish']>>;
+  }
+
   async function standing(stream: StreamRef): Promise<RunStanding | undefined> {
     const [conversationId, status, owner, term, parent, takeoverCount] = await orUnavailable(
       () => redis.hmget(runKey(stream), ...STANDING_FIELDS),
@@ -212,6 +222,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     standing,
     ownedBy,
     write,
+    publish,
     async read(stream) {
       const [now, ...fields] = (await readScript([runKey(stream)], [])) as unknown[];
       return { run: runOf(stream, fields), now: Number(now) };

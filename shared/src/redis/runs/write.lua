@@ -90,7 +90,7 @@ local position
 if firstNew <= eventCount then
   local epoch, lastNumber = findFeedEnd(feed, microseconds)
   position = appendEvents(feed, epoch, lastNumber, microseconds, events, firstNew)
-  for _, each in ipairs({ 'writerSeq', firstSeq + eventCount - 1, 'bytes', bytes }) do fields[#fields + 1] = each end
+  for _, each in ipairs({ 'writerSeq', firstSeq + eventCount - 1, 'position', position, 'bytes', bytes }) do fields[#fields + 1] = each end
 end
 -- Lua cannot unpack thousands of values at once.
 for from = 1, #fields, 1000 do

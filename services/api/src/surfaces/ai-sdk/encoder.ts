@@ -1,4 +1,4 @@
-import { type FeedPosition, formatFeedPosition } from '@parley/shared/domain/events';
+import { formatReaderPosition, type ReaderPosition } from '@parley/shared/domain/events';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
 import type { UIMessageChunk } from 'ai';
 import { DONE, type Frame, framesOf, STREAM_CLOSED } from '../../http/sse.ts';
@@ -23,17 +23,17 @@ export const AI_SDK_ON_EXPIRY: readonly Frame[] = [
 const RESET = { type: 'data-stream-reset', data: { v: 1 }, transient: true };
 
 /**
- * Encodes a turn as AI SDK UI message stream, version 1 (`ai` 6, and readable by 5 and 7). `after` is the last event
- * that the reader has; nothing up to there is sent again.
+ * Encodes a turn as AI SDK UI message stream, version 1 (`ai` 6, and readable by 5 and 7). `after` is what the reader
+ * has; nothing up to there is sent again.
  *
  * When a step is restarted whose events this reader already has, its connection must be cut: the protocol cannot take
  * text back, and a stock client starts over when it reconnects. A replay leaves superseded events out, so it is not cut
  * for them again. A stale reader first gets the transient part `data-stream-reset` and then the turn from its start: it
  * must discard what it has.
  */
-export function createAiSdkEncoder(after?: FeedPosition): Encoder<Frame> {
+export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
   let chunks = createAiSdkChunks();
-  let lastId = after && formatFeedPosition(after);
+  let lastId = after && formatReaderPosition(after);
   let isStale = false;
   let sent = false;
   let over: 'end' | 'cut' | undefined;

@@ -3,7 +3,7 @@ import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ChatResponseInput } from '@parley/shared/domain/elicitations/response-input';
 import { toWire } from '@parley/shared/domain/elicitations/row';
 import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
-import { parseFeedPosition } from '@parley/shared/domain/events';
+import { parseReaderPosition } from '@parley/shared/domain/events';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
@@ -182,7 +182,7 @@ function resumeRoute(deps: TurnDeps): Route {
     async handle({ caller, params, header, signal: calling, admitted }) {
       const conversation = conversationOf(userOf(caller), params.conversationId);
       const lastEventId = header('last-event-id') ?? '';
-      const after = parseFeedPosition(lastEventId);
+      const after = parseReaderPosition(lastEventId);
       if (lastEventId !== '' && after === undefined) {
         throw new ParleyError('invalid_request', 'Last-Event-ID must be the id of an event of this stream.');
       }

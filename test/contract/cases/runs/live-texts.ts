@@ -1,0 +1,113 @@
+import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
+import type { RunText } from '@parley/shared/ports/runs/runs';
+import { createRunWriter } from '@parley/shared/runs/write';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Contract } from '../../support/contract.ts';
+import { readAll, readEntries } from '../../support/observe.ts';
+import { newOwner } from '../../support/questions.ts';
+import { textWrite, turnOf } from './turns.ts';
+
+/** Text that follows the run's event with this number. */
+function textAfter(writerSeq: number, more: Partial<RunText> = {}): RunText {
+  return { term: 1, writerSeq, block: 'b1', offset: 0, text: 'Good ', ...more };
+}
+
+function brief(item: WatchItem | LiveItem): string {
+  if (item.type === 'live') return `live ${item.text.offset} ${item.text.text}`;
+  return item.type === 'other' ? String(item.event.text ?? item.event.type) : item.type;
+}
+
+/** Text that reaches the readers of a turn before its feed holds it. */
+export function liveTextContract(contract: Contract): void {
+  const stops: AbortController[] = [];
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop.abort();
+  });
+
+  async function begun() {
+    const turn = turnOf(newOwner());
+    await contract.pods.backend.runs.begin(turn);
+    return turn;
+  }
+
+  async function followLive(turn: Awaited<ReturnType<typeof begun>>) {
+    const stop = new AbortController();
+    stops.push(stop);
+    return readAll(await contract.second.watchLive({ stream: turn, signal: stop.signal }));
+  }
+
+  describe('a published text', () => {
+    it('reaches followers on any pod after the events before it, and no feed', async () => {
+      const { runs } = contract.pods.backend;
+      const turn = await begun();
+      const reader = await followLive(turn);
+      await reader.first(1);
+      await runs.write(turn, textWrite(2, 2));
+      expect(await runs.publish(turn, textAfter(2))).toBe('written');
+      expect(await runs.publish(turn, textAfter(2, { offset: 5, text: 'day\n🦜' }))).toBe('written');
+      await runs.write(turn, textWrite(3, 3));
+      const items = await reader.first(5);
+      expect(items.map(brief)).toEqual(['turn-started', '2 ', 'live 0 Good ', 'live 5 day\n🦜', '3 ']);
+      const [, before, live] = items;
+      expect(live).toMatchObject({ after: before !== undefined && 'id' in before && before.id });
+      expect(await readEntries(contract.pods.second.feed, turn)).toHaveLength(3);
+    });
+
+    it('is not delivered where only the feed is watched', async () => {
+      const { runs } = contract.pods.backend;
+      const turn = await begun();
+      const stop = new AbortController();
+      stops.push(stop);
+      const items = await contract.second.watch({ stream: turn, evenIfSilent: true, signal: stop.signal });
+      const reader = readAll(items);
+      await reader.first(1);
+      await runs.publish(turn, textAfter(1));
+      await runs.write(turn, textWrite(2, 2));
+      expect((await reader.first(2)).map(brief)).toEqual(['turn-started', '2 ']);
+    });
+
+    it('does not come out when it follows an earlier event, or its run has another owner or an end', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun();
+      const reader = await followLive(turn);
+      await reader.first(1);
+      await backend.runs.write(turn, textWrite(2, 2));
+      // A copy that a broken connection delivers late.
+      expect(await backend.runs.publish(turn, textAfter(1))).toBe('written');
+      await second.runs.takeOver(turn, 1, 'pod-b');
+      expect(await backend.runs.publish(turn, textAfter(2))).toBe('fenced');
+      const own = textAfter(2, { term: 2, text: 'mine' });
+      expect(await second.runs.publish(turn, own)).toBe('written');
+      await second.runs.write(turn, {
+        ...textWrite(3, 3),
+        term: 2,
+        end: { status: 'finished', messages: [] },
+      });
+      expect(await second.runs.publish(turn, { ...own, writerSeq: 3 })).toBe('fenced');
+      expect((await reader.first(4)).map(brief)).toEqual(['turn-started', '2 ', 'live 0 mine', '3 ']);
+      expect(await backend.runs.publish(turnOf(newOwner()), textAfter(1))).toBe('gone');
+    });
+
+    it('informs its writer of a stop', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun();
+      await second.runs.stop(turn);
+      expect(await backend.runs.publish(turn, textAfter(1))).toBe('stopping');
+    });
+  });
+
+  it('a writer publishes text before it appends it', async () => {
+    const { runs } = contract.pods.backend;
+    const turn = await begun();
+    const reader = await followLive(turn);
+    await reader.first(1);
+    const writer = createRunWriter({ runs, run: turn, term: 1, writerSeq: 1 });
+    await writer.append({ type: 'text-delta', block: 'b1', text: 'Good ' });
+    expect((await reader.first(2)).map(brief)).toEqual(['turn-started', 'live 0 Good ']);
+    await writer.append({ type: 'text-delta', block: 'b1', text: 'day' });
+    await writer.append({ type: 'text-finished', block: 'b1' });
+    await writer.save([]);
+    const entries = await readEntries(contract.pods.second.feed, turn);
+    expect(entries.map(({ event }) => ('text' in event ? event.text : ' ')).join('')).toBe(' Good day ');
+  });
+}
