@@ -41,7 +41,7 @@ export type FollowedEvent =
   | (EventPlace & { readonly type: 'unknown' })
   /** The reader resumed after an event that is superseded, lost or of another feed: it must discard what it has. */
   | { readonly type: 'stale' }
-  /** The feed was lost: the replay starts over. */
+  /** The feed was lost, or text that the reader has: the replay starts over. */
   | { readonly type: 'lost' };
 
 export interface FollowTurnOptions {
@@ -147,6 +147,8 @@ export function createTurnReader({ facts, after }: Omit<FollowTurnOptions, 'sign
       const pieces = texts.passText(item.id, event.text, isKnown);
       return textEvents(event, place(), pieces);
     }
+    // The text was published, and its pod died before it was appended: the reader must replay without it.
+    if (!isKnown && texts.isKnown) return [{ type: 'lost' }];
     texts.passEvent(item.id, isKnown);
     if (isSuperseded(position)) return [];
     if (event === undefined) return [{ ...place(), type: 'unknown' }];

@@ -1,4 +1,4 @@
-import type { FeedPosition } from '@parley/shared/domain/events';
+import { isElicitationEvent, type ReaderPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createDetachmentScan, type Detachment } from './detachment.ts';
@@ -9,7 +9,10 @@ import type { Turns } from './turns.ts';
 export interface ReplayFacts {
   readonly superseded: Superseded;
   readonly detachment?: Detachment;
-  /** True when the feed does not hold the event that the reader resumes after: Redis lost it, or it is of another feed. */
+  /**
+   * True when the feed does not hold what the reader has: Redis lost the event that it resumes after, or it is of another
+   * feed, or the pod that published the text after that event died before it was appended.
+   */
   readonly isPositionLost?: boolean;
 }
 
@@ -20,16 +23,23 @@ export interface ReplayFacts {
 export async function readReplayFacts(
   { engine, turns }: { readonly engine: Pick<Engine, 'replay'>; readonly turns: Pick<Turns, 'isWaiting'> },
   stream: StreamRef,
-  after?: FeedPosition,
+  after?: ReaderPosition,
 ): Promise<ReplayFacts> {
   let isPositionLost = after !== undefined;
+  let isTextNext = false;
   const superseded = createSupersededScan();
   const scan = createDetachmentScan();
   for await (const entry of engine.replay(stream)) {
     superseded.see(entry);
     scan.see(entry);
+    if (isTextNext && !isElicitationEvent(entry.event)) {
+      isTextNext = false;
+      isPositionLost = entry.event.type !== 'text-delta';
+    }
     const { epoch, seq } = entry.position;
-    if (epoch === after?.epoch && seq === after.seq) isPositionLost = false;
+    if (epoch !== after?.epoch || seq !== after.seq) continue;
+    isPositionLost = false;
+    isTextNext = after.characters !== undefined;
   }
   const { until, mayWait } = scan;
   if (until === undefined) return { superseded, isPositionLost };

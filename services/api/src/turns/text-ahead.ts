@@ -13,6 +13,8 @@ export interface TextPiece {
 export interface TextAhead {
   /** The number of its characters. */
   readonly characters: number;
+  /** True while the reader has text of before it resumed that has not come again. */
+  readonly isKnown: boolean;
   /** Passes an event of the feed that is no text. The text before it is complete. */
   passEvent(position: string, isKnown: boolean): void;
   /** Passes a text of the feed. Returns what did not come live before. */
@@ -42,6 +44,9 @@ export function createTextAhead(known = 0): TextAhead {
   return {
     get characters() {
       return Math.max(passed, knownCharacters);
+    },
+    get isKnown() {
+      return knownCharacters > passed;
     },
     passEvent(position, isKnown) {
       lastEvent = position;
