@@ -11,7 +11,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import type { ReplayFacts } from './replay.ts';
-import { createTextAhead, type TextPiece } from './text-ahead.ts';
+import { createTextAhead, type TextPiece } from './text.ts';
 import type { Turns } from './turns.ts';
 
 /** Where an event lies in its turn, for the reader that gets it. */
