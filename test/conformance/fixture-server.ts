@@ -227,7 +227,14 @@ const ASKING_TOOLS: Readonly<Record<string, FixtureTool>> = {
     inputSchema: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
     call: asking(
       ({ message }) => String(message),
-      () => form({ response: { type: 'string', description: "User's response" } }, ['response']),
+      () =>
+        form(
+          {
+            username: { type: 'string', description: "User's response" },
+            email: { type: 'string', description: "User's email address" },
+          },
+          ['username', 'email'],
+        ),
       'User response',
     ),
   },

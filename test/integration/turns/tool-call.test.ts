@@ -169,6 +169,18 @@ describe('a run of one tool call', () => {
     expect((await backend.conversations.read({ ...owner, conversationId })).messages).toEqual([]);
   });
 
+  it('tells how far it has come, as the server says it', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const pod = podOn(backend, { offer: ' { tools: [{ server: plain }] }' });
+    const run = await pod.call(newOwner(), 'plain', 'steps');
+    expect(await pod.outcome(run)).toMatchObject({ type: 'result' });
+    const progress = (await readEvents(backend, run)).filter(({ type }) => type === 'tool-progress');
+    expect(progress).toMatchObject([
+      { toolCallId: 'call', progress: 1, total: 2 },
+      { toolCallId: 'call', progress: 2, total: 2 },
+    ]);
+  });
+
   it('says why there is no result', async () => {
     const pod = podOn(createMemoryBackend(ROOMY), {
       offer: ' { tools: [{ server: plain }, { server: away }] }',

@@ -39,6 +39,14 @@ const ToolFailed = z.looseObject({
   toolCallId: z.string(),
   message: z.string(),
 });
+/** How far a call has come, in the words of its server. Sent for runs of one call only; readers may ignore it. */
+const ToolProgress = z.looseObject({
+  type: z.literal('tool-progress'),
+  toolCallId: z.string(),
+  progress: z.number(),
+  total: z.number().optional(),
+  message: z.string().optional(),
+});
 /** For clients that cannot show a question: a tool needs the user's own account, and the call was not made. */
 const ToolAuthRequired = z.looseObject({
   type: z.literal('tool-auth-required'),
@@ -84,6 +92,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
   ToolCalled,
   ToolReturned,
   ToolFailed,
+  ToolProgress,
   ToolAuthRequired,
   RunPaused,
   RunResumed,

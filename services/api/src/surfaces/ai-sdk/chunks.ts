@@ -99,6 +99,7 @@ export function createAiSdkChunks(): AiSdkChunks {
       case 'run-paused':
       case 'run-resumed':
       case 'turn-attached':
+      case 'tool-progress':
         return [];
       case 'turn-detached':
         wasDetached = true;

@@ -31,5 +31,6 @@ export function progressMessage(event: FollowedEvent): string | undefined {
 
 function messageOf(event: TurnEvent): string | undefined {
   if (event.type === 'tool-called') return `Using ${event.title ?? event.toolName}`;
+  if (event.type === 'tool-progress') return event.message ?? `${event.progress} of ${event.total ?? 'more'}`;
   return event.type === 'step-started' ? WORKING : undefined;
 }

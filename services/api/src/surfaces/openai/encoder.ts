@@ -133,6 +133,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'run-paused':
       case 'run-resumed':
       case 'turn-attached':
+      case 'tool-progress':
         return [];
       case 'turn-detached':
         return over ? finish({ reason: 'stop' }) : [];

@@ -25,6 +25,8 @@ export interface RoundKeeper {
 }
 
 const ROUNDS_MAX = 50;
+const PROGRESS_MAX = 500;
+const PROGRESS_LENGTH = 500;
 const PAUSE_MIN_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
@@ -45,7 +47,7 @@ export async function sendCall(
     server.call(name, argumentsOf(await call.beforeDispatch()), {
       signal,
       timeoutMs,
-      ...(whole && { whole }),
+      ...(whole && { whole, onProgress: progressOf(call) }),
       ...options,
     });
   if (server.modes === undefined) return send({});
@@ -68,6 +70,21 @@ export async function sendCall(
     round = { number, asked: questions.count, requests, ...(state !== undefined && { state }) };
     if (rounds !== undefined) await call.saveRound(rounds.seal(call.callKey, round));
   }
+}
+
+/** Appends what the server says about its progress to the turn's feed, up to a limit. */
+function progressOf({ toolCallId, appendEvent }: ToolCall): NonNullable<McpCallOptions['onProgress']> {
+  let events = 0;
+  return ({ progress, total, message }) => {
+    events += 1;
+    if (events > PROGRESS_MAX) return;
+    const more = {
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message: message.slice(0, PROGRESS_LENGTH) }),
+    };
+    // A run that cannot write any more ends by itself.
+    void appendEvent({ type: 'tool-progress', toolCallId, progress, ...more }).catch(() => undefined);
+  };
 }
 
 type Answers = NonNullable<McpCallOptions['answers']>;
