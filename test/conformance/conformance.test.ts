@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suiteNotRun } from '../harness/not-run.ts';
+import { judge } from './judge.ts';
+import {
+  findKit,
+  type KitRevision,
+  type KitRole,
+  REVISIONS,
+  requiredScenarios,
+  runScenarios,
+} from './kit.ts';
+import { type ConformancePods, startConformancePods } from './pods.ts';
+
+const NAME = 'the conformance kit of MCP';
+const CLIENT = 'node --conditions=parley-source --import tsx test/conformance/client.ts';
+const kit = findKit();
+
+/** Runs what a revision requires of one side. Prints the numbers, and returns what must not be. */
+async function faultsOf(
+  node: string,
+  role: KitRole,
+  revision: KitRevision,
+  target: string,
+): Promise<readonly string[]> {
+  const required = await requiredScenarios(node, role, revision);
+  const results = await runScenarios(node, role, revision, target);
+  const { passed, notApplicable, faults } = judge(role, revision, required, results);
+  const checks = results
+    .filter(({ scenario }) => passed.includes(scenario))
+    .reduce((sum, one) => sum + one.passed, 0);
+  process.stdout.write(
+    `${role}, ${revision}: ${passed.length} of ${required.length} scenarios pass (${checks} checks); not applicable: ${notApplicable.length}\n`,
+  );
+  return faults;
+}
+
+if ('notRun' in kit) suiteNotRun(NAME, kit.notRun);
+else {
+  const { node } = kit;
+  describe(NAME, { timeout: 10 * 60_000 }, () => {
+    let pods: ConformancePods;
+    beforeAll(async () => {
+      pods = await startConformancePods();
+    });
+    afterAll(() => pods?.close());
+
+    it.each(REVISIONS)(
+      'server, %s: each required scenario passes through two pods, or is listed with its reason',
+      async (revision) => {
+        expect(await faultsOf(node, 'server', revision, pods.url)).toEqual([]);
+      },
+    );
+
+    it.each(REVISIONS)(
+      'client, %s: each required scenario passes, or is listed with its reason',
+      async (revision) => {
+        expect(await faultsOf(node, 'client', revision, CLIENT)).toEqual([]);
+      },
+    );
+  });
+}
