@@ -2,10 +2,11 @@ import { createOpenAiReader, type OpenAiPart } from '@parley/sdk/openai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { headingOf } from '../../integration/connect/browser.ts';
 import { questionsIn, textOf } from '../chat/client.ts';
 import { TAIL, TRACKER, wholeText } from './agents.ts';
 import { type RawStream, readRaw, seqOf } from './frames.ts';
-import { callsSeen, meet, type Person, type Question, WAIT_MS } from './person.ts';
+import { asked, callsSeen, meet, type Person, type Question, WAIT_MS } from './person.ts';
 import type { World } from './world.ts';
 
 const REFUSED = new RegExp(`tracker__create_issue.*${TRACKER}.*Do not retry`);
@@ -107,6 +108,25 @@ export function clients(the: () => World): void {
       expect(statuses).toEqual(['pending', 'opened', 'accepted']);
       expect(chunks.filter(({ type }) => type === 'start')).toHaveLength(1);
       expect(chunks.at(-1)?.type).toBe('finish');
+    });
+  });
+
+  describe('a client that shows urls, but no forms', () => {
+    it('opens the page of a form, and the answer there continues the turn', async () => {
+      const person = await meet(the());
+      const turn = await person.say('ask', { supports: 'url' });
+      const question = await asked(turn);
+      expect(question).toMatchObject({ mode: 'url', completion: 'server' });
+      const consent = await person.answer(question.elicitationId, { action: 'accept' });
+      expect(await consent.json()).toMatchObject({ status: 'opened', mode: 'url', url: question.url });
+      const form = await person.browser.enter(question.url ?? '', person.userId);
+      expect(form.html).toContain('Which colour?');
+      const answered = await person.browser.submit(form, 'accept', { 'field-0': 'green' });
+      expect(answered.heading).toBe(headingOf({ page: 'answered' }));
+      const message = await turn.done;
+      expect(textOf(message)).toContain('Thank you.');
+      expect(questionsIn(message)).toMatchObject([{ status: 'accepted' }]);
+      expect(JSON.stringify(message)).not.toContain('requestedSchema');
     });
   });
 

@@ -202,8 +202,10 @@ describe('an attack on the page of an owner', () => {
       input: { userId: ADA.userId, mode: 'form', message: MESSAGE, requestedSchema: SEAT_FORM },
       onAnswerPage: true,
     });
-    const shown = await createTestBrowser(here).enter(`/auth/answer/${row.id}`, 'ada');
-    expect([shown.status, shown.heading]).toEqual([403, MISMATCH]);
+    const browser = createTestBrowser(here);
+    const path = `/auth/answer/${row.id}`;
+    for (const shown of [await browser.enter(path, 'ada'), await browser.open(path)])
+      expect([shown.status, shown.heading]).toEqual([403, MISMATCH]);
   });
 
   test('by a form from elsewhere, without its token or with that of another browser is refused', async () => {

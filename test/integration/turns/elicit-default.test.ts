@@ -6,7 +6,7 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { createMessageParts } from '../../../services/api/src/turns/message-parts.ts';
+import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { answerQuestion } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -124,15 +124,10 @@ it('a question without a default is not asked where it cannot be shown', async (
 
 describe('a form for a client that shows urls', () => {
   /** The question as the client of the turn gets it. */
-  async function shownOf({ engine, run }: Awaited<ReturnType<typeof ask>>) {
-    const parts = createMessageParts();
-    const signal = AbortSignal.timeout(10_000);
-    for await (const item of await engine.watch({ stream: run, evenIfSilent: true, signal })) {
-      if (item.type !== 'elicitation') continue;
-      parts.elicitation(item.elicitation);
-      break;
-    }
-    return parts.list().find(({ type }) => type === 'data-elicitation-request');
+  async function shownOf({ engine, turns, run }: Awaited<ReturnType<typeof ask>>) {
+    const events = await followTurn({ engine, turns }, run, { signal: AbortSignal.timeout(10_000) });
+    for await (const event of events) if (event.type === 'question') return event.elicitation;
+    return undefined;
   }
 
   it('and no forms is one form, shown as a url that leads to its answer page', async () => {
@@ -143,8 +138,8 @@ describe('a form for a client that shows urls', () => {
     const answerUrl = `https://parley.example/auth/answer/${id}`;
     expect(rows[0]?.definition).toMatchObject({ mode: 'form', answerUrl, requestedSchema: {} });
     const shown = await shownOf(pod);
-    expect(shown).toMatchObject({ data: { mode: 'url', url: answerUrl, completion: 'server' } });
-    expect(shown).not.toHaveProperty('data.requestedSchema');
+    expect(shown).toMatchObject({ mode: 'url', url: answerUrl, completion: 'server' });
+    expect(shown).not.toHaveProperty('requestedSchema');
     await pod.turns.close();
   });
 

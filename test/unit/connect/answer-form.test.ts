@@ -52,6 +52,18 @@ function post(form: URLSearchParams, at: number, field: FormField, value: FormVa
 }
 
 describe('a posted form', () => {
+  it('that does not match the pattern of a field is not taken', () => {
+    const schema: FormSchema = {
+      type: 'object',
+      properties: { code: { type: 'string', pattern: '^[A-Z]{3}$' } },
+    };
+    const read = (code: string) => readPostedForm(schema, new URLSearchParams({ [controlName(0)]: code }));
+    expect(read('ABC')).toEqual({ ok: true, content: { code: 'ABC' } });
+    const refused = new Map([['code', { rule: 'pattern' }]]);
+    for (const code of ['abc', 'ABCD', 'A'.repeat(1_001)])
+      expect(read(code)).toEqual({ ok: false, faults: refused });
+  });
+
   it('is the answer that the person gave, whatever the form', () => {
     fc.assert(
       fc.property(answeredForm, (fields) => {

@@ -1,3 +1,4 @@
+import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import {
   type FeedPosition,
@@ -31,6 +32,7 @@ export type FollowedEvent =
       readonly type: 'question';
       /** `elicitation-request`, `elicitation-updated` or `elicitation-resolved`. */
       readonly change: string;
+      /** As the client of the turn shows it: a form that it cannot show is a url question. */
       readonly elicitation: Elicitation;
       /** True when it lies among superseded events: a reader must not resume after it. */
       readonly isSuperseded: boolean;
@@ -139,7 +141,8 @@ export function createTurnReader({ facts, after }: Omit<FollowTurnOptions, 'sign
     const isEnd = isWaiting && isPassed(position) && position?.seq === until?.seq;
     const place = () => ({ id: idAt(position), isKnown, isWaiting: isEnd });
     if (item.type === 'elicitation') {
-      const { event: change, elicitation } = item;
+      const { event: change } = item;
+      const elicitation = asClientShows(item.elicitation);
       return [{ ...place(), type: 'question', change, elicitation, isSuperseded: isSuperseded(position) }];
     }
     const event = isSuperseded(position) ? undefined : turnEventOf(item.event);

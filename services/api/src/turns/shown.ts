@@ -1,4 +1,3 @@
-import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 
@@ -11,9 +10,9 @@ export type ShownElicitation = Omit<Elicitation, 'content'> & { readonly v: 1; r
 // What to show is named, so that nothing else an item may carry ever leaves.
 const SHOWN = Object.keys(Elicitation.omit({ content: true }).shape);
 
-/** The question as its client shows it, without its answer, and where to answer it. */
+/** The question without its answer, and where to answer it. */
 export function shownElicitation(elicitation: Elicitation): ShownElicitation {
-  const fields = Object.entries(asClientShows(elicitation)).filter(([key]) => SHOWN.includes(key));
+  const fields = Object.entries(elicitation).filter(([key]) => SHOWN.includes(key));
   return { v: 1, ...Object.fromEntries(fields), respondUrl: RESPOND_URL } as ShownElicitation;
 }
 

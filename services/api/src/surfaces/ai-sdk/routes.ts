@@ -100,7 +100,8 @@ function chatRoute(deps: TurnDeps): Route {
         'An AI SDK UI message stream, for `useChat` and others. A part `data-elicitation-response` in the last message answers a question instead.',
       headers: {
         ...TURN_KEY_DOCS,
-        'X-Supports-Elicitation': '`true`, `form`, `url` or `form,url`: questions the client can show.',
+        'X-Supports-Elicitation':
+          '`true`, `form`, `url` or `form,url`: questions the client can show. With `url` alone, a form comes as a url question that leads to its page.',
         'X-Parley-Delivery':
           '`detach` ends the stream once all of the turn waits for the person; the answer has it go on, and the client resumes. `hold` (the default) keeps the stream for a while first.',
       },

@@ -1,4 +1,3 @@
-import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
 import type { WholeResult } from '../../turns/call-result.ts';
@@ -81,7 +80,7 @@ function createRound(kind: CallKind, until: FeedPosition | undefined) {
     const result = output.take(event);
     if (event.type === 'lost') open.clear();
     if (event.type === 'question') {
-      const elicitation = asClientShows(event.elicitation);
+      const { elicitation } = event;
       if (event.change === 'elicitation-resolved') open.delete(elicitation.elicitationId);
       else open.set(elicitation.elicitationId, elicitation);
     }

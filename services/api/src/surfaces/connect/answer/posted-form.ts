@@ -1,14 +1,15 @@
 import { choicesOf, type Offering } from '@parley/shared/domain/forms/choices';
-import type { Fault } from '@parley/shared/domain/forms/fault';
+import { faultOfMatch } from '@parley/shared/domain/forms/pattern';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import { checkValue, type FormField, type FormValue } from '@parley/shared/domain/forms/value';
 import { controlName } from '../pages/answer/controls.ts';
+import type { ControlFault } from '../pages/answer/strings.ts';
 
 /** A posted form: the content to answer with, or what is wrong with it, by the name of the field. */
 export type PostedForm =
   | { readonly ok: true; readonly content: Record<string, FormValue> }
-  | { readonly ok: false; readonly faults: ReadonlyMap<string, Fault> };
+  | { readonly ok: false; readonly faults: ReadonlyMap<string, ControlFault> };
 
 /**
  * Reads the controls of the answer page by the rules of `/v1`. An empty control is an absent field. Choices are posted by
@@ -16,7 +17,7 @@ export type PostedForm =
  */
 export function readPostedForm(schema: FormSchema, posted: URLSearchParams): PostedForm {
   const content: [string, FormValue][] = [];
-  const faults = new Map<string, Fault>();
+  const faults = new Map<string, ControlFault>();
   for (const [at, [name, field]] of Object.entries(schema.properties).entries()) {
     const isRequired = schema.required?.includes(name) === true;
     const value = readControl(field, posted.getAll(controlName(at)), isRequired);
@@ -25,7 +26,8 @@ export function readPostedForm(schema: FormSchema, posted: URLSearchParams): Pos
       continue;
     }
     const check = checkValue(field, value);
-    if (check.ok) content.push([name, check.value]);
+    if (check.ok && faultOfMatch(field, check.value) !== undefined) faults.set(name, { rule: 'pattern' });
+    else if (check.ok) content.push([name, check.value]);
     else faults.set(name, isFraction(field, value) ? { rule: 'integer' } : check.fault);
   }
   // Unlike assignment, this creates an own property for any name.

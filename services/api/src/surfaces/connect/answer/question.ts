@@ -1,6 +1,5 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { isParleyError } from '@parley/shared/domain/errors';
-import type { Fault } from '@parley/shared/domain/forms/fault';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { CallLimits } from '../../../http/limits.ts';
@@ -10,6 +9,7 @@ import { counted } from '../handlers/sign-in.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from '../handlers/visit.ts';
 import { answerPath } from '../own-pages.ts';
 import { controlName, initialValues, type ShownField } from '../pages/answer/controls.ts';
+import type { ControlFault } from '../pages/answer/strings.ts';
 import type { ConnectView } from '../pages/view.ts';
 import { readPostedForm } from './posted-form.ts';
 
@@ -154,7 +154,7 @@ export function endedView(
 /** What a person typed, and what is wrong with it. */
 interface Typed {
   readonly fields: URLSearchParams;
-  readonly faults: ReadonlyMap<string, Fault>;
+  readonly faults: ReadonlyMap<string, ControlFault>;
 }
 
 function questionView(

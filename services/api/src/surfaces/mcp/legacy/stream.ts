@@ -1,4 +1,3 @@
-import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
@@ -143,7 +142,7 @@ function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay
   return {
     areOpen: () => open.size > 0,
     async messages({ change, isKnown, ...event }: QuestionEvent): Promise<object[]> {
-      const elicitation = asClientShows(event.elicitation);
+      const { elicitation } = event;
       if (change === 'elicitation-request') return ask(elicitation, isKnown);
       if (change === 'elicitation-resolved') return end(elicitation, isKnown);
       if (elicitation.status === 'opened') opened.add(elicitation.elicitationId);

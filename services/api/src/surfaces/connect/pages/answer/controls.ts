@@ -1,5 +1,4 @@
 import { choicesOf } from '@parley/shared/domain/forms/choices';
-import type { Fault } from '@parley/shared/domain/forms/fault';
 import type {
   FormField,
   MultiSelectField,
@@ -7,7 +6,7 @@ import type {
   TitledSelectField,
 } from '@parley/shared/domain/forms/value';
 import { type Html, html } from '../html.ts';
-import type { AnswerStrings } from './strings.ts';
+import type { AnswerStrings, ControlFault } from './strings.ts';
 
 /** A field as the page shows it. */
 export interface ShownField {
@@ -18,7 +17,7 @@ export interface ShownField {
   readonly isRequired: boolean;
   /** What was typed, or the positions of the choices. */
   readonly values: readonly string[];
-  readonly fault?: Fault;
+  readonly fault?: ControlFault;
 }
 
 type ChoiceField = SelectField | TitledSelectField | MultiSelectField;

@@ -1,7 +1,6 @@
-import type { Fault } from '@parley/shared/domain/forms/fault';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import { html } from '../html.ts';
-import { type AnswerStrings, durationIn, rangeOf } from './strings.ts';
+import { type AnswerStrings, type ControlFault, durationIn, rangeOf } from './strings.ts';
 
 const UNITS = {
   value: String,
@@ -69,7 +68,7 @@ function hint(field: FormField): string | undefined {
   return least !== undefined ? `Mindestens ${say(least)}` : `Höchstens ${say(most ?? 0)}`;
 }
 
-function fault(given: Fault): string {
+function fault(given: ControlFault): string {
   switch (given.rule) {
     case 'required':
       return 'Dieses Feld ist erforderlich.';
@@ -91,6 +90,8 @@ function fault(given: Fault): string {
       return `Bitte wählen Sie mindestens ${given.limit} aus.`;
     case 'maxItems':
       return `Bitte wählen Sie höchstens ${given.limit} aus.`;
+    case 'pattern':
+      return 'Die Eingabe hat nicht die verlangte Form. Bitte beachten Sie die Beschreibung des Feldes.';
     case 'format':
       return FORMATS[given.format];
     case 'unicode':

@@ -1,7 +1,6 @@
-import type { Fault } from '@parley/shared/domain/forms/fault';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import { html } from '../html.ts';
-import { type AnswerStrings, durationIn, rangeOf } from './strings.ts';
+import { type AnswerStrings, type ControlFault, durationIn, rangeOf } from './strings.ts';
 
 const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 const UNITS = {
@@ -69,7 +68,7 @@ function hint(field: FormField): string | undefined {
   return least !== undefined ? `At least ${say(least)}` : `At most ${say(most ?? 0)}`;
 }
 
-function fault(given: Fault): string {
+function fault(given: ControlFault): string {
   switch (given.rule) {
     case 'required':
       return 'This field is required.';
@@ -91,6 +90,8 @@ function fault(given: Fault): string {
       return `Choose at least ${given.limit}.`;
     case 'maxItems':
       return `Choose at most ${given.limit}.`;
+    case 'pattern':
+      return 'This does not have the required form. Check the description of the field.';
     case 'format':
       return FORMATS[given.format];
     case 'unicode':

@@ -3,6 +3,9 @@ import type { FormField } from '@parley/shared/domain/forms/value';
 import type { Html } from '../html.ts';
 import type { Notice } from '../notice.ts';
 
+/** What is wrong with a control. `pattern`: the text does not match the regular expression of its field. */
+export type ControlFault = Fault | { readonly rule: 'pattern' };
+
 /** The texts of the answer page, in one language. */
 export interface AnswerStrings {
   readonly entry: {
@@ -28,7 +31,7 @@ export interface AnswerStrings {
   readonly yes: string;
   readonly no: string;
   readonly hint: (field: FormField) => string | undefined;
-  readonly fault: (fault: Fault) => string;
+  readonly fault: (fault: ControlFault) => string;
   readonly faults: string;
   readonly send: string;
   readonly proceedTo: (host: Html) => Html;
