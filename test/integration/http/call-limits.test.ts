@@ -1,9 +1,18 @@
+import { createServer } from 'node:http';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { describe, expect, it } from 'vitest';
+import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { problemOf } from '../../../services/api/src/http/problem.ts';
+import { createServe } from '../../../services/api/src/http/serve.ts';
+import { elicitationRoutes } from '../../../services/api/src/surfaces/rest/elicitations.ts';
+import { createApp } from '../../../services/api/src/wiring/app.ts';
+import { engineOn } from '../../contract/support/engines.ts';
 import { newOwner } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from './call-limits.ts';
 
 /** How a call of this user is refused; nothing where it is admitted. */
@@ -79,6 +88,50 @@ describe('the reads of a user', () => {
       expect(await send(250_000, newOwner())).toBeUndefined();
     },
   );
+
+  it('are refused before a list begins, because a list is what costs most', async () => {
+    const owner = newOwner();
+    const backend = createMemoryBackend(ROOMY);
+    const engine = engineOn(backend);
+    let lists = 0;
+    const counted = {
+      ...engine,
+      list: (request: Parameters<typeof engine.list>[0]) => {
+        lists += 1;
+        return engine.list(request);
+      },
+    };
+    const server = createServer(
+      createApp({
+        surfaces: [{ routes: elicitationRoutes({ engine: counted, hasConnectPage: () => false }) }],
+        serve: createServe({
+          authenticate: createAuthenticate({
+            serviceKeys: [],
+            verify: async () => ({ ...owner, expiresAtMs: Date.now() + 60_000 }),
+          }),
+          limits: callLimitsOn(backend.limits, { userReads: 2 }),
+          bodyBytesMax: 1_000,
+          sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
+          onDone: () => undefined,
+          onFault: () => undefined,
+          onStream: () => undefined,
+        }),
+        corsOrigins: [],
+        version: 'test',
+      }),
+    );
+    const url = `http://127.0.0.1:${await listenOnFreePort(server)}/v1/elicitations?conversationId=none`;
+    try {
+      const headers = { authorization: 'Bearer a.b.c' };
+      const statuses = [];
+      for (let call = 0; call < 5; call += 1) statuses.push((await fetch(url, { headers })).status);
+      expect({ statuses, lists }).toEqual({ statuses: [200, 200, 429, 429, 429], lists: 2 });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+      await backend.close();
+    }
+  });
 
   it('count for their tenant, too', async () => {
     const limits = callLimitsOn(createMemoryLimits(), { tenantReads: 2 });

@@ -70,7 +70,7 @@ export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   readonly signal: AbortSignal;
   /** True once the pod drains. */
   readonly draining: boolean;
-  /** Resolves when the caller's budget admits the call; handlers that write await it first. */
+  /** Resolves when the caller's budget admits the call; handlers that write or read much await it first. */
   readonly admitted: Promise<void>;
 }
 

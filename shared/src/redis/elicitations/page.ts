@@ -6,8 +6,8 @@ import { elicitationKeyPrefix, historyKey, inboxKey } from '../client/keys.ts';
 import type { Script } from '../client/script.ts';
 import { rowOf } from './row-codec.ts';
 
-// Bounds the time for which one page occupies Redis.
-const EXAMINED_MAX = 2_000;
+// Bounds the time for which one script occupies Redis: to about 2 ms.
+const EXAMINED_MAX = 500;
 
 /** Lists an owner's elicitations newest first, open and ended ones, by page.lua: one call for a page. */
 export async function readPage(

@@ -127,7 +127,9 @@ function listRoute(engine: Engine): Route {
       replies: { 200: { description: 'A page', schema: ElicitationPage } },
       errors: ['not_found'],
     },
-    async handle({ caller, query }) {
+    async handle({ caller, query, admitted }) {
+      // A list may examine thousands of rows, so a refused one must not begin.
+      await admitted;
       const page = await engine.list({
         owner: ownerOf(caller, query.userId),
         limit: query.limit,
