@@ -61,7 +61,7 @@ async function overHttp(revision: Revision, modes = BOTH, client: McpTools = ben
 }
 
 describe('a server of the 2025 revision over HTTP', () => {
-  it('is told what the person can be asked, per connection', async () => {
+  it('is told what the person can be asked, per connection [MCP25-07 MCP25-09]', async () => {
     const { client, server, open } = await overHttp('old');
     const { asker } = person();
     const declared = async (ref: McpServerRef) =>
@@ -146,7 +146,7 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(said(await call)).toContain('Bern');
   });
 
-  it('withdraws its question, and stops when the call is stopped', async () => {
+  it('withdraws its question, and stops when the call is stopped [T25-06]', async () => {
     const { fixture, ref, server } = await overHttp('old');
     const { asker, asked, withdrawn } = person();
     const call = ref.call('impatient', {}, { asker });
@@ -173,7 +173,7 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(asked).toEqual([]);
   });
 
-  it('gets a protocol error for a mode that was not declared', async () => {
+  it('gets a protocol error for a mode that was not declared [MCP25-44]', async () => {
     const { fixture, ref } = await overHttp('old', { form: false, url: true });
     const { asker, asked } = person(() => city('Bern'));
     await ref.call('book', {}, { asker });
@@ -191,14 +191,15 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(asked).toHaveLength(20);
   });
 
-  it('requires pages, and the call is repeated once they are finished', async () => {
+  it('requires pages, and the call is repeated once they are finished; reports of others are ignored [MCP25-23]', async () => {
     const { fixture, ref } = await overHttp('old');
     const { asker, pages } = person();
     const call = ref.call('pages', {}, { asker });
     await waitUntil(() => pages.length === 2, { what: 'both pages' });
+    await fixture.visit('nobody');
     await fixture.visit('p1');
     await fixture.visit('p2');
-    expect(said(await call)).toBe('pages ["p1","p2"]');
+    expect(said(await call)).toBe('pages ["nobody","p1","p2"]');
     expect(pages).toEqual(['https://a.example/p1', 'https://a.example/p2']);
     expect(fixture.calls.get('pages')).toBe(2);
   });
@@ -212,7 +213,7 @@ describe('a server of the 2025 revision over HTTP', () => {
 });
 
 describe('a server of the 2026 revision over HTTP', () => {
-  it('is told what the person can be asked, and returns rounds', async () => {
+  it('is told what the person can be asked, and returns rounds [MCP26-07 MCP26-09]', async () => {
     const { fixture, ref, open } = await overHttp('new');
     const { asker, asked } = person();
     expect(JSON.parse(said(await ref.call('capabilities', {}, { asker })))).toEqual({

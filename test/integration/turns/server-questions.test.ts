@@ -163,7 +163,7 @@ mcpOffer: { tools: [{ server: desk }] }
       answerQuestion(pod.engine, row?.definition as never, row?.id ?? '', 'accept', content as never);
 
     describe.each(REVISIONS)('of the %s revision', (revision) => {
-      it('become elicitations that name the server, and their answers get back', async () => {
+      it('become elicitations that name the server, and their answers get back [MCP25-03 MCP25-64 MCP26-03 MCP26-51]', async () => {
         const { begin, asked, pod, fixture } = await open(revision);
         const run = await begin('book');
         const [row] = await asked();
@@ -219,7 +219,7 @@ mcpOffer: { tools: [{ server: desk }] }
         expect(await words(run)).toContain(`{"action":"${action}"`);
       });
 
-      it('that expire are answered with cancel', async () => {
+      it('that expire are answered with cancel [MCP25-31 MCP26-21]', async () => {
         const { begin, asked, pod } = await open(revision, { limits: ', questionTimeoutSeconds: 1' });
         const run = await begin('book');
         const [row] = await asked();
@@ -233,14 +233,14 @@ mcpOffer: { tools: [{ server: desk }] }
         expect(await words(run)).toContain('{"action":"cancel"');
       });
 
-      it('for a password are refused, and nobody is asked', async () => {
+      it('for a password are refused, and nobody is asked [MCP25-01 MCP26-01]', async () => {
         const { begin, pod, conversation } = await open(revision);
         const run = await begin('secret');
         expect(await words(run)).toMatch(/asks for a secret/);
         expect(await listOpen(pod.engine, conversation)).toEqual([]);
       });
 
-      it('that never end are ended', async () => {
+      it('that never end are ended [MCP25-48]', async () => {
         const { begin, asked, pod } = await open(revision, { limits: ', questionsPerCall: 2' });
         const run = await begin('flood');
         for (const _ of [0, 1]) {
@@ -302,6 +302,26 @@ mcpOffer: { tools: [{ server: desk }] }
       expect(fixture.effects).toHaveLength(1);
     });
 
+    it('of mode url that the server repeats ask whether the person has finished [MCP26-19 MCP26-20]', async () => {
+      const { begin, asked, pod, fixture } = await open('new');
+      const run = await begin('visit');
+      const [page] = await asked();
+      expect(page?.definition).toMatchObject({ mode: 'url', url: 'https://a.example/p' });
+      await accept(pod, page);
+      const [row] = await waitUntil(
+        async () => {
+          const now = await asked();
+          return now[0]?.definition.mode === 'form' && now;
+        },
+        { what: 'the question whether the person has finished' },
+      );
+      expect(row?.definition.message).toContain('finished at a.example');
+      await fixture.visit('p1', false);
+      await accept(pod, row, {});
+      expect(await words(run)).toContain('visit');
+      expect(fixture.calls.get('visit')).toBe(3);
+    });
+
     it('that the server takes back are withdrawn', async () => {
       const { begin, asked, pod, conversation, fixture } = await open('old');
       const run = await begin('impatient');
@@ -314,7 +334,7 @@ mcpOffer: { tools: [{ server: desk }] }
       ]);
     });
 
-    it('of -32042 are all asked, and the call is repeated once when the server reports the pages', async () => {
+    it('of -32042 are all asked, and the call is repeated once when the server reports the pages [MCP25-24]', async () => {
       const { begin, asked, pod, fixture } = await open('old');
       const run = await begin('pages');
       for (const row of await asked(2)) await accept(pod, row);
@@ -332,7 +352,7 @@ mcpOffer: { tools: [{ server: desk }] }
       expect(fixture.calls.get('pages')).toBe(2);
     });
 
-    it('of -32042 let the person continue where the server reports nothing', async () => {
+    it('of -32042 let the person continue where the server reports nothing [MCP25-25]', async () => {
       const { begin, asked, pod, fixture } = await open('old');
       const run = await begin('pages');
       for (const row of await asked(2)) await accept(pod, row);
@@ -359,13 +379,13 @@ mcpOffer: { tools: [{ server: desk }] }
       expect(await listOpen(pod.engine, conversation)).toEqual([]);
     });
 
-    it('that only ask for another attempt get it after a pause', async () => {
+    it('that only ask for another attempt get it after a pause [MRTR-20]', async () => {
       const { begin, fixture } = await open('new');
       expect(await words(await begin('poll'))).toBe('poll "2"');
       expect(fixture.calls.get('poll')).toBe(3);
     });
 
-    it('in rounds let the turn leave its pod, and another pod makes the call with the answers', async () => {
+    it('in rounds let the turn leave its pod, and another pod makes the call with the answers [MRTR-19 MRTR-21]', async () => {
       const { begin, asked, pod, fixture, server, conversation } = await open('new');
       const run = await begin('book', { delivery: 'detach' });
       const [row] = await asked();

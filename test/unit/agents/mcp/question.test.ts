@@ -22,7 +22,7 @@ const asking = (name: string, field: object = { type: 'string' }, message = 'Ple
   reasonOf({ message, requestedSchema: { type: 'object', properties: { [name]: field } } });
 
 describe('the parameters of a question', () => {
-  it('without a mode are those of a form', () => {
+  it('without a mode are those of a form [MCP25-13 MCP26-13]', () => {
     expect(readQuestion({ message: 'Where?', requestedSchema: FIELD, _meta: {} }, BOTH)).toEqual({
       mode: 'form',
       message: 'Where?',
@@ -118,7 +118,7 @@ describe('the answer for the server', () => {
     ['form', 'cancelled', undefined, { action: 'cancel' }],
     ['form', 'expired', undefined, { action: 'cancel' }],
     ['url', 'withdrawn', undefined, { action: 'cancel' }],
-  ] as const)('of mode %s that is %s', (mode, status, content, expected) => {
+  ] as const)('of mode %s that is %s [MCP25-30]', (mode, status, content, expected) => {
     expect(answerFor({ mode }, { status, ...(content !== undefined && { content }) })).toEqual(expected);
   });
 });

@@ -11,6 +11,8 @@ const QuestionRound = z.object({
   asked: z.int().nonnegative(),
   requests: z.record(z.string(), z.unknown()),
   state: z.string().optional(),
+  /** Addresses of pages that the person has agreed to open in earlier rounds. */
+  opened: z.array(z.string()).optional(),
 });
 export type QuestionRound = z.infer<typeof QuestionRound>;
 

@@ -52,13 +52,13 @@ export async function sendCall(
     });
   if (server.modes === undefined) return send({});
 
-  const questions = createServerQuestions(call, server, rules);
   let round: QuestionRound | undefined;
   const sealed = call.round();
   if (sealed !== undefined) {
     round = rounds?.unseal(call.callKey, sealed);
     if (round === undefined) return lost();
   }
+  const questions = createServerQuestions(call, server, rules, round?.opened);
   for (;;) {
     const answers = round && (await answersTo(call, server, questions, round));
     if (answers !== undefined && 'type' in answers) return answers;
@@ -67,7 +67,8 @@ export async function sendCall(
     const number: number = (round?.number ?? 0) + 1;
     if (number > ROUNDS_MAX) return { type: 'refused', message: 'The server never stops asking.' };
     const { requests, state } = result;
-    round = { number, asked: questions.count, requests, ...(state !== undefined && { state }) };
+    const opened = [...questions.opened];
+    round = { number, asked: questions.count, requests, ...(state !== undefined && { state }), opened };
     if (rounds !== undefined) await call.saveRound(rounds.seal(call.callKey, round));
   }
 }

@@ -24,6 +24,8 @@ export interface QuestionLimits {
 export interface ServerQuestions extends McpAsker {
   /** How many were asked. */
   readonly count: number;
+  /** Addresses of pages that the person has agreed to open. */
+  readonly opened: ReadonlySet<string>;
   /** Asks under an ordinal of its own, so that another pod that asks again finds the question. */
   askAt(ordinal: number, question: ServerQuestion, withdrawn: AbortSignal): Promise<ServerAnswer>;
 }
@@ -33,8 +35,10 @@ export function createServerQuestions(
   call: ToolCall,
   { id, title, modes }: Pick<McpServerRef, 'id' | 'title' | 'modes'>,
   { questionsMax, questionTimeoutSeconds }: QuestionLimits,
+  before: readonly string[] = [],
 ): ServerQuestions {
   let count = 0;
+  const opened = new Set(before);
   const takeOrdinal = () => {
     if (count >= questionsMax) throw new TooManyQuestions(questionsMax);
     count += 1;
@@ -69,8 +73,14 @@ export function createServerQuestions(
     }
   }
 
-  const askAt = async (ordinal: number, question: ServerQuestion, withdrawn: AbortSignal) =>
-    answerFor(question, await askPerson(ordinal, question, withdrawn));
+  async function askAt(ordinal: number, question: ServerQuestion, withdrawn: AbortSignal) {
+    // A server of the 2026 revision repeats a page until it is finished. The person has agreed to open it already.
+    const isAgain = question.mode === 'url' && opened.has(question.url) && modes?.form === true;
+    const asked = isAgain ? finishing([question.url]) : question;
+    const outcome = await askPerson(ordinal, asked, withdrawn);
+    if (question.mode === 'url' && outcome.status === 'accepted') opened.add(question.url);
+    return answerFor(question, outcome);
+  }
 
   /** Throws PageRefused unless the person opens the page or has finished with it. */
   async function open(
@@ -86,12 +96,7 @@ export function createServerQuestions(
 
   /** The person says that they have finished with all pages, or the server does. */
   async function finish(pages: readonly RequiredPage[], finished: AbortSignal): Promise<void> {
-    const hosts = [...new Set(pages.map(({ url }) => new URL(url).host))].join(', ');
-    const question = {
-      mode: 'form',
-      message: `Please continue when you have finished at ${hosts}.`,
-      requestedSchema: { type: 'object', properties: {} },
-    } as const;
+    const question = finishing(pages.map(({ url }) => url));
     const { status, text } = await askPerson(takeOrdinal(), question, finished);
     if (status !== 'accepted' && !finished.aborted) throw new PageRefused(text);
   }
@@ -129,6 +134,7 @@ export function createServerQuestions(
     get count() {
       return count;
     },
+    opened,
     ask: async (question, withdrawn) => askAt(takeOrdinal(), question, withdrawn),
     askAt(ordinal, question, withdrawn) {
       count = Math.max(count, ordinal);
@@ -136,6 +142,16 @@ export function createServerQuestions(
       return askAt(ordinal, question, withdrawn);
     },
     visit,
+  };
+}
+
+/** Asks whether the person has finished with pages that they opened. */
+function finishing(urls: readonly string[]): ServerQuestion {
+  const hosts = [...new Set(urls.map((url) => new URL(url).host))].join(', ');
+  return {
+    mode: 'form',
+    message: `Please continue when you have finished at ${hosts}.`,
+    requestedSchema: { type: 'object', properties: {} },
   };
 }
 
