@@ -57,6 +57,11 @@ export type AskingFixture = Fixture & {
   visit: (elicitationId: string, report?: boolean) => Promise<void>;
 };
 
+/** A schema that is nested this deep. */
+const deepSchema = (depth: number) =>
+  JSON.parse(`${'{"type":"object","properties":{"a":'.repeat(depth)}1${'}}'.repeat(depth)}`);
+const DEEP = { message: 'Deep?', requestedSchema: deepSchema(1_000) };
+
 const NAMES = [
   'capabilities',
   'book',
@@ -70,6 +75,8 @@ const NAMES = [
   'pages',
   'visit',
   'poll',
+  'deep',
+  'late',
 ];
 
 export function createAskingFixture(): AskingFixture {
@@ -102,6 +109,11 @@ export function createAskingFixture(): AskingFixture {
             answers.push(await ask.ask({ ...CITY, message: `City ${at}?` }));
           return done(name, answers);
         }
+        case 'deep':
+          return done(name, await ask.ask(DEEP));
+        case 'late':
+          setTimeout(() => void ask.askApart(CITY).catch((error: Error) => refusals.push(error.message)), 20);
+          return said('at once');
         case 'apart':
           return done(name, await ask.askApart(CITY));
         case 'secret':
@@ -153,6 +165,7 @@ export function createAskingFixture(): AskingFixture {
         ? require({ city: CITY }, 'booking')
         : done('book', [responses.city, state]),
     both: (_, modern) => once('both', modern, { a: CITY, b: { ...CITY, message: 'Which other city?' } }),
+    deep: (_, modern) => once('deep', modern, { a: DEEP }),
     secret: (_, modern) => once('secret', modern, { p: PASSWORD }),
     many: ({ count }, { require, responses, state = '0' }) =>
       responses !== undefined && Number(state) >= Number(count)

@@ -181,6 +181,28 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(asked).toEqual([]);
   });
 
+  it('gets an error for a question after its call, and the person is not asked', async () => {
+    const { fixture, ref } = await overHttp('old');
+    const { asker, asked } = person(() => city('Bern'));
+    expect(said(await ref.call('late', {}, { asker }))).toBe('at once');
+    await waitUntil(() => fixture.refusals.length === 1, { what: 'the error' });
+    expect(fixture.refusals[0]).toMatch(/-32600.*No call is under way/);
+    expect(asked).toEqual([]);
+  });
+
+  it('gets another session after a call that ended without its reply', async () => {
+    const { server, ref } = await overHttp('old');
+    const { asker, open } = person();
+    expect(await ref.call('patient', { timeoutMs: 50 }, { asker })).toMatchObject({ type: 'refused' });
+    const stopping = new AbortController();
+    const stopped = ref.call('book', {}, { asker, signal: stopping.signal });
+    await waitUntil(() => open.length === 2, { what: 'the question' });
+    stopping.abort(new Error('stopped'));
+    await expect(stopped).rejects.toThrow('stopped');
+    await ref.call('late', {}, { asker });
+    expect(server.count('initialize')).toBe(2);
+  });
+
   it('that never stops asking is stopped', async () => {
     const { ref } = await overHttp('old');
     const { asker, asked } = person(() => city('Bern'));
@@ -238,6 +260,33 @@ describe('a server of the 2026 revision over HTTP', () => {
       type: 'input_required',
     });
   });
+});
+
+it('a deep schema is refused, and breaks nothing', async () => {
+  const { ref } = await overHttp('old');
+  const { asker, asked } = person(() => city('Bern'));
+  expect(await ref.call('deep', {}, { asker })).toMatchObject({ type: 'refused' });
+  expect(said(await ref.call('capabilities', {}, { asker }))).toContain('elicitation');
+  expect(asked).toEqual([]);
+});
+
+it('a round that no server of an SDK could send is refused, and breaks nothing', async () => {
+  const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
+  const { url } = await bench.server({
+    revision: 'new',
+    instead: ({ tool, id }, reply) => {
+      if (tool !== 'deep') return false;
+      reply.writeHead(200, { 'content-type': 'application/json' });
+      reply.end(
+        `{"jsonrpc":"2.0","id":${id},"result":{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":${deep}}}}}`,
+      );
+      return true;
+    },
+  });
+  const ref = bench.client().open(httpConfig(url), undefined, { person: 'ada', modes: BOTH });
+  const { asker } = person();
+  expect(await ref.call('deep', {}, { asker })).toMatchObject({ type: 'refused' });
+  expect(said(await ref.call('echo', { text: 'still here' }, { asker }))).toBe('still here');
 });
 
 describe.each(REVISIONS)('a program of the %s revision', (revision) => {

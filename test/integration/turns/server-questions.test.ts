@@ -240,6 +240,12 @@ mcpOffer: { tools: [{ server: desk }] }
         expect(await listOpen(pod.engine, conversation)).toEqual([]);
       });
 
+      it('with a deep schema are refused, and nobody is asked', async () => {
+        const { begin, pod, conversation } = await open(revision);
+        expect(await words(await begin('deep'))).toMatch(/must be flat/);
+        expect(await listOpen(pod.engine, conversation)).toEqual([]);
+      });
+
       it('that never end are ended [MCP25-48]', async () => {
         const { begin, asked, pod } = await open(revision, { limits: ', questionsPerCall: 2' });
         const run = await begin('flood');

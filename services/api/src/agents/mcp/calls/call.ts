@@ -116,11 +116,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
         signal?.throwIfAborted();
         reply = await callOnce();
       }
-      if (!('error' in reply)) {
-        return isInputRequiredResult(reply.value)
-          ? roundOf(reply.value, limits.roundBytesMax, scrub)
-          : resultOf(reply.value, { bytesMax: limits.resultBytesMax, scrub, whole });
-      }
+      if (!('error' in reply)) return converted(reply.value, { limits, scrub, whole });
       const { error, dispatched } = reply;
       // The server may still work on a call that ended without its reply. Its questions must not reach the next call.
       if (!(error instanceof ProtocolError)) forget(target);
@@ -134,6 +130,27 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
 
   function forget(target: ServerTarget): void {
     if (target.modes !== undefined) retire(target);
+  }
+}
+
+interface Conversion {
+  readonly limits: McpLimits;
+  readonly scrub: Scrub;
+  readonly whole: true | undefined;
+}
+
+/** A reply as callers get it. One that is nested too deeply to be read is refused. */
+function converted(reply: CallToolResult, { limits, scrub, whole }: Conversion): McpCallResult {
+  try {
+    return isInputRequiredResult(reply)
+      ? roundOf(reply, limits.roundBytesMax, scrub)
+      : resultOf(reply, { bytesMax: limits.resultBytesMax, scrub, whole });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return {
+      type: 'refused',
+      message: 'The answer of the server is nested too deeply. The tool may have run.',
+    };
   }
 }
 
