@@ -3,30 +3,30 @@ export const HELD_BY_KIT: Readonly<Record<string, readonly string[]>> = {
   'MCP26-11': ['input-required-result-request-state'],
   'MCP26-52': ['input-required-result-validate-input'],
   'MRTR-01': ['server-stateless'],
+  'MRTR-02': ['sep-2322-client-request-state'],
   'MRTR-03': ['input-required-result-result-type'],
   'MRTR-04': ['input-required-result-unsupported-methods'],
   'MRTR-08': ['input-required-result-tampered-state'],
   'MRTR-09': ['input-required-result-tampered-state'],
   'MRTR-10': ['input-required-result-tampered-state'],
   'MRTR-18': ['input-required-result-multi-round'],
+  'MRTR-24': ['sep-2322-client-request-state'],
   'MRTR-25': ['input-required-result-validate-input'],
   'MRTR-26': ['server-stateless'],
   'MRTR-27': ['input-required-result-ignore-extra-params'],
   'MRTR-28': ['input-required-result-missing-input-response'],
   'T25-01': ['dns-rebinding-protection'],
+  'T25-09': ['sse-retry'],
+  'T26-01': ['request-metadata'],
   'T26-02': ['server-stateless'],
   'T26-05': ['input-required-result-result-type'],
   'T26-06': ['server-stateless'],
   'T26-10': ['server-stateless'],
   'MCP25-07': ['elicitation-sep1034-client-defaults'],
-  'MRTR-02': ['sep-2322-client-request-state'],
   'MRTR-19': ['sep-2322-client-request-state'],
   'MRTR-21': ['sep-2322-client-request-state'],
   'MRTR-22': ['sep-2322-client-request-state'],
   'MRTR-23': ['sep-2322-client-request-state'],
-  'MRTR-24': ['sep-2322-client-request-state'],
-  'T25-09': ['sse-retry'],
-  'T26-01': ['request-metadata'],
 };
 
 /** Rows that a test cannot hold, or that need none, each with its reason. */
@@ -58,18 +58,4 @@ export const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Rows that nothing holds yet. */
-export const OPEN: readonly string[] = [
-  'MCP25-09',
-  'MCP25-13',
-  'MCP25-23',
-  'MCP25-44',
-  'T25-06',
-  'T25-11',
-  'T25-15',
-  'T25-16',
-  'MCP26-07',
-  'MCP26-09',
-  'MCP26-13',
-  'MRTR-20',
-  'T26-09',
-];
+export const OPEN: readonly string[] = ['T25-16'];

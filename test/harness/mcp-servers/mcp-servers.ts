@@ -35,6 +35,8 @@ export type SeenRequest = {
   rpc: string | undefined;
   /** The JSON-RPC id, if it has one. */
   id: unknown;
+  /** Whether it has a `requestState`. */
+  hasState: boolean;
   /** The tool of a `tools/call`. */
   tool: string | undefined;
 };
@@ -91,6 +93,7 @@ export async function startMcpServer(options: McpServerOptions): Promise<Running
       headers: request.headers,
       rpc: body?.method,
       id: body?.id,
+      hasState: body?.params?.requestState !== undefined,
       tool: body?.method === 'tools/call' ? body.params.name : undefined,
     };
     seen.push(one);

@@ -93,6 +93,17 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(fixture.effects).toHaveLength(1);
   });
 
+  it('is sent its session and the revision with everything after the handshake [T25-11 T25-15]', async () => {
+    const { server, ref } = await overHttp('old');
+    const { asker } = person(() => city('Bern'));
+    await ref.call('book', {}, { asker });
+    const handshake = server.seen.findIndex(({ rpc }) => rpc === 'initialize');
+    const later = server.seen.slice(handshake + 1).map(({ headers }) => headers);
+    expect(later.length).toBeGreaterThan(2);
+    expect(later.every((headers) => headers['mcp-session-id'] !== undefined)).toBe(true);
+    expect(later.every((headers) => headers['mcp-protocol-version'] === '2025-11-25')).toBe(true);
+  });
+
   it('asks twice at once, and gets each answer where it belongs', async () => {
     const { ref } = await overHttp('old');
     const { asker } = person(async ({ message }) => city(message.includes('other') ? 'Rome' : 'Bern'));

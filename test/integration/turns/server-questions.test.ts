@@ -385,6 +385,22 @@ mcpOffer: { tools: [{ server: desk }] }
       expect(await listOpen(pod.engine, conversation)).toEqual([]);
     });
 
+    it('in rounds are answered by another request, with the state only where there was one [MRTR-22 MRTR-23 T26-09]', async () => {
+      for (const [tool, hasState] of [
+        ['both', false],
+        ['book', true],
+      ] as const) {
+        const { begin, asked, pod, server } = await open('new');
+        const run = await begin(tool);
+        for (const row of await asked(tool === 'both' ? 2 : 1)) await accept(pod, row, { city: 'Bern' });
+        await words(run);
+        const calls = server.seen.filter((one) => one.tool === tool);
+        expect(calls.map((one) => one.hasState)).toEqual([false, hasState]);
+        expect(new Set(calls.map(({ id }) => id)).size).toBe(2);
+        expect(server.seen.filter(({ method, rpc }) => method === 'POST' && rpc === undefined)).toEqual([]);
+      }
+    });
+
     it('that only ask for another attempt get it after a pause [MRTR-20]', async () => {
       const { begin, fixture } = await open('new');
       expect(await words(await begin('poll'))).toBe('poll "2"');
