@@ -487,3 +487,35 @@ describe('bodies', () => {
     }
   });
 });
+
+it('a pod that drains gives its waiting calls back, and they go on elsewhere', async () => {
+  const person = newPerson();
+  const [plain, withProgress] = ['page: drained', 'page: drained with progress'];
+  const states = new Map<string, { readonly id: string; readonly requestState: string }>();
+  for (const message of [plain, withProgress]) {
+    const { inputRequests = {}, requestState = '' } =
+      (await modernCall(first, person, message)).message?.result ?? {};
+    states.set(message, { id: Object.keys(inputRequests)[0] ?? '', requestState });
+  }
+  const resume = (message: string) => {
+    const { id = '', requestState } = states.get(message) ?? {};
+    const inputResponses = { [id]: { action: 'accept' } };
+    const _meta = message === withProgress ? { progressToken: 1 } : {};
+    return modernCall(second, person, message, { requestState, inputResponses, _meta });
+  };
+  const waiting = [resume(plain), resume(withProgress)];
+  const engine = site.pods[0]?.engine;
+  const opened = async () =>
+    (await engine?.list({ owner: person, statuses: ['opened'], limit: 5 }))?.rows.length ?? 0;
+  await waitUntil(async () => (await opened()) === 2, { what: 'consent' });
+  site.pods[1]?.drain();
+  for (const [index, message] of [plain, withProgress].entries()) {
+    const { message: reply } = (await waiting[index]) ?? {};
+    expect(reply?.result).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
+    const { tenant } = person;
+    const { id = '' } = states.get(message) ?? {};
+    await engine?.complete({ caller: { kind: 'service', tenant }, id, surface: 'page' });
+    const done = await modernCall(first, person, message, { requestState: reply?.result?.requestState });
+    expect(done.message?.result?.content?.[0]?.text).toContain('accepted');
+  }
+});

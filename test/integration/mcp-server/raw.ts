@@ -113,6 +113,7 @@ export function modern(
       params: {
         ...params,
         _meta: {
+          ...(params._meta as object | undefined),
           'io.modelcontextprotocol/protocolVersion': REVISION,
           'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
           'io.modelcontextprotocol/clientCapabilities': capabilities,

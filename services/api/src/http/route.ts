@@ -92,6 +92,8 @@ export type Reply =
   | {
       readonly type: 'pieces';
       readonly pieces: AsyncIterator<string, unknown>;
+      /** True: the source ends by itself soon after the pod drains, and its end is still sent. */
+      readonly endsOnDrain?: true;
       readonly headers: ReplyHeaders;
     };
 

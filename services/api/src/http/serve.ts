@@ -33,6 +33,7 @@ export type Serve = (
 ) => Promise<void>;
 
 const ADMITTED = Promise.resolve();
+const NEVER = new AbortController().signal;
 
 /** Serves a request in this order: proof, budget, body, query, handler, reply. Never rejects. */
 export function createServe(deps: ServeDeps): Serve {
@@ -204,7 +205,12 @@ async function send(
     case 'text':
       return sendText(res, reply.status, reply.body, reply.headers);
     case 'pieces':
-      return sendPieces(res, reply.pieces, { ...deps.sse, expiresAtMs }, reply.headers);
+      return sendPieces(
+        res,
+        reply.pieces,
+        { ...deps.sse, expiresAtMs, ...(reply.endsOnDrain === true && { draining: NEVER }) },
+        reply.headers,
+      );
     case 'events': {
       const resumed = req.headers['last-event-id'] !== undefined;
       deps.onStream(1, resumed);

@@ -58,6 +58,9 @@ export async function followRound(
       if (performance.now() >= endsAt) break;
     }
     return round.asked() ?? { type: 'open' };
+  } catch (error) {
+    if (signal.aborted) return { type: 'open' };
+    throw error;
   } finally {
     leaving.abort();
   }

@@ -50,17 +50,16 @@ export async function answerToolCall(
   try {
     started = await startedCall(deps, call, params, ctx);
     const round = await followRound(deps, started, {
-      signal,
+      signal: AbortSignal.any([signal, call.signal]),
       waitMs: deps.roundMs,
       onProgress: progressSender(ctx, at),
     });
     signal.throwIfAborted();
     return await resultOfRound(deps, { ...started, at }, round, ctx);
   } catch (error) {
-    if (call.draining) throw protocolError(podDraining());
     throw isParleyError(error) ? protocolError(error) : error;
   } finally {
-    if (signal.aborted && !call.draining && started !== undefined) await deps.calls.stop(started);
+    if (signal.aborted && started !== undefined) await deps.calls.stop(started);
   }
 }
 

@@ -29,7 +29,7 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
   return async (call: RouteCall): Promise<Reply> => {
     const { caller, signal, body } = call;
     const serve = (served: AbortSignal) =>
-      handler.fetch(webRequestOf(call.head, served), {
+      handler.fetch(webRequestOf(call.head, disconnectOf(call, served)), {
         parsedBody: body,
         authInfo: { token: '', clientId: '', scopes: [], extra: { call } },
       });
@@ -38,14 +38,28 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     return inStreamPlace(deps.limits, { caller, signal }, reader, async (place) => {
       const reply = await replyOf(await serve(place.signal));
       if (reply.type !== 'pieces') place.release();
-      return reply;
+      // A call returns its state when the pod drains; its client continues on another one.
+      return reply.type === 'pieces' && isToolCall(body) ? { ...reply, endsOnDrain: true } : reply;
     });
   };
 }
 
+/** The client's disconnecting alone, which cancels a call: a pod that drains cancels none. */
+function disconnectOf(call: RouteCall, served: AbortSignal): AbortSignal {
+  if (!isToolCall(call.body)) return served;
+  const disconnect = new AbortController();
+  served.addEventListener('abort', () => call.draining || disconnect.abort(), { once: true });
+  if (served.aborted && !call.draining) disconnect.abort();
+  return disconnect.signal;
+}
+
 /** True for requests that may take as long as a person thinks. */
 function isLong(body: unknown): boolean {
-  return isRecord(body) && (body.method === 'tools/call' || body.method === 'subscriptions/listen');
+  return isToolCall(body) || (isRecord(body) && body.method === 'subscriptions/listen');
+}
+
+function isToolCall(body: unknown): boolean {
+  return isRecord(body) && body.method === 'tools/call';
 }
 
 function toolCallOf(body: unknown): { readonly name: string; readonly args: unknown } {
