@@ -19,8 +19,13 @@ const LOADS = [
 // Judges to the second how late a take-over is.
 const TIMES = 'test/faults/take-over/times.test.ts';
 
-// Starts processes, or changes what its process reports to: each file in a process of its own.
-const OF_PROCESSES = 'test/unit/{harness,runtime}/**/*.test.ts';
+// Starts processes, changes what its process reports to, stops its timers or replaces a module of node: each file in a
+// process of its own.
+const ALONE = [
+  'test/unit/{harness,runtime}/**/*.test.ts',
+  'test/integration/http/stream-expiry.test.ts',
+  'test/attacks/constant-time.test.ts',
+];
 
 // Failovers are minutes of waiting for servers to notice.
 const FAILOVERS = 'test/faults/{cluster,sentinel}.test.ts';
@@ -34,31 +39,28 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     // A page that shares two cores with everything else may take its time.
     expect: { poll: { timeout: 30_000 } },
+    // Each project compiles for itself; what one has compiled, the others and the next run read.
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.tmp/modules' },
     projects: [
-      // Nothing of these outlives a test, so that many files share a process: loading the sources for each file would
-      // cost more than the tests do.
       {
         extends: true,
         test: {
-          name: 'units',
-          include: ['test/unit/**/*.test.ts'],
-          exclude: [OF_PROCESSES],
-          isolate: false,
-          unstubEnvs: true,
+          name: 'alone',
+          include: [...ALONE, FAILOVERS],
           maxWorkers: isFull ? 2 : 6,
           sequence: { groupOrder: 0 },
         },
       },
-      // These wait more than they work: for leases, for keys to expire, for each other.
+      // These wait more than they work: for leases, for keys to expire, for each other. Nothing of them outlives a test, so
+      // that many files share a process: loading the sources for each file costs as much as many of the tests.
       {
         extends: true,
         test: {
           name: 'parts',
-          include: [
-            'test/{bench,contract,house,infra,integration,vault}/**/*.test.ts',
-            OF_PROCESSES,
-            FAILOVERS,
-          ],
+          include: ['test/{bench,contract,house,infra,integration,unit,vault}/**/*.test.ts'],
+          exclude: ALONE,
+          isolate: false,
+          unstubEnvs: true,
           maxWorkers: isFull ? 2 : 6,
           sequence: { groupOrder: 0 },
         },
@@ -80,7 +82,7 @@ export default defineConfig({
         test: {
           name: 'faults',
           include: ['test/{attacks,faults}/**/*.test.ts'],
-          exclude: [...LOADS, TIMES, FAILOVERS],
+          exclude: [...LOADS, ...ALONE, TIMES, FAILOVERS],
           maxWorkers: isFull ? 1 : 4,
           sequence: { groupOrder: isFull ? 2 : 1 },
         },

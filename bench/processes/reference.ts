@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { toWire } from '@parley/shared/domain/elicitations/row';
 import { type AnswerCommand, transition } from '@parley/shared/domain/elicitations/transition';
@@ -16,8 +15,8 @@ const elicitations = createRedisElicitations({ redis, settings: backendSettings(
 const secret = new TextEncoder().encode(process.env.PARLEY_JWT_SECRET ?? '');
 
 const server = createServer((req, res) => void answer(req, res));
-await once(redis, 'ready');
-server.listen(0, '127.0.0.1', () => {
+redis.once('ready', () => server.listen(0, '127.0.0.1'));
+server.once('listening', () => {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   process.stdout.write(`${JSON.stringify({ listening: true, port })}\n`);

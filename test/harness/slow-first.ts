@@ -49,12 +49,15 @@ const SLOW = [
   'integration/mcp/stdio',
 ];
 
-/** Runs the slow files of a group before the others. */
+/**
+ * Runs the slow files of a group before the others. Files with processes of their own precede those that share some: a
+ * file between these would end a process, and what it has loaded would be loaded again.
+ */
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) => {
+    const rank = ({ moduleId, project }: TestSpecification) => {
       const at = SLOW.findIndex((name) => moduleId.endsWith(`test/${name}.test.ts`));
-      return at < 0 ? SLOW.length : at;
+      return (project.config.isolate ? 0 : SLOW.length + 1) + (at < 0 ? SLOW.length : at);
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }

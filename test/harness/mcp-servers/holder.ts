@@ -7,29 +7,35 @@ import { waitUntil } from '../wait-until.ts';
 import { startMcpServer } from './mcp-servers.ts';
 import { createMcpBench, httpConfig, stdioConfig } from './setup.ts';
 
-const bench = createMcpBench();
-const client = bench.client({ killGraceMs: 50 });
-const program = client.open(stdioConfig(['new', 'stubborn']));
-const pid = await program.call('pid', {});
-if (process.argv[2] === 'stays') {
-  process.stdout.write(JSON.stringify(pid.type === 'result' && pid.content[0]).replaceAll(/\D/g, ''));
-  setInterval(() => undefined, 1_000);
-} else {
-  const [oldOne, newOne] = [
-    await startMcpServer({ revision: 'old' }),
-    await startMcpServer({ revision: 'new' }),
-  ];
-  const servers = [program, client.open(httpConfig(oldOne.url))];
-  servers.push(client.open({ ...httpConfig(newOne.url), id: 'another' }));
-  for (const server of servers) {
-    await server.listTools();
-    void server.call('hang', {});
+async function hold(): Promise<void> {
+  const bench = createMcpBench();
+  const client = bench.client({ killGraceMs: 50 });
+  const program = client.open(await stdioConfig(['new', 'stubborn']));
+  const pid = await program.call('pid', {});
+  if (process.argv[2] === 'stays') {
+    process.stdout.write(JSON.stringify(pid.type === 'result' && pid.content[0]).replaceAll(/\D/g, ''));
+    setInterval(() => undefined, 1_000);
+  } else {
+    const [oldOne, newOne] = [
+      await startMcpServer({ revision: 'old' }),
+      await startMcpServer({ revision: 'new' }),
+    ];
+    const servers = [program, client.open(httpConfig(oldOne.url))];
+    servers.push(client.open({ ...httpConfig(newOne.url), id: 'another' }));
+    for (const server of servers) {
+      await server.listTools();
+      void server.call('hang', {});
+    }
+    await waitUntil(() => oldOne.count('tools/call') + newOne.count('tools/call') === 2, {
+      what: 'both calls',
+    });
+    await bench.close();
+    // Unclosed sockets of the client would hold the servers.
+    await Promise.all(
+      [oldOne, newOne].map((one) => waitUntil(() => one.sockets === 0, { what: 'no socket' })),
+    );
+    await Promise.all([oldOne.kill(), newOne.kill()]);
   }
-  await waitUntil(() => oldOne.count('tools/call') + newOne.count('tools/call') === 2, {
-    what: 'both calls',
-  });
-  await bench.close();
-  // Unclosed sockets of the client would hold the servers.
-  await Promise.all([oldOne, newOne].map((one) => waitUntil(() => one.sockets === 0, { what: 'no socket' })));
-  await Promise.all([oldOne.kill(), newOne.kill()]);
 }
+
+void hold();

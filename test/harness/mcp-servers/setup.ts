@@ -42,17 +42,19 @@ export function httpConfig(url: string, headers: Record<string, string> = {}): M
   return { id: 'tracker', title: 'Issue tracker', transport: { type: 'http', url, headers } };
 }
 
-const STDIO_SERVER = await bundleEntry('test/harness/mcp-servers/stdio.ts');
-
 /** The program of stdio.ts. */
-export function stdioConfig(args: readonly string[], env: Record<string, string> = {}): McpServerConfig {
+export async function stdioConfig(
+  args: readonly string[],
+  env: Record<string, string> = {},
+): Promise<McpServerConfig> {
+  const program = await bundleEntry('test/harness/mcp-servers/stdio.ts');
   return {
     id: 'local',
     title: 'Local program',
     transport: {
       type: 'stdio',
       command: process.execPath,
-      args: [STDIO_SERVER, ...args],
+      args: [program, ...args],
       env,
     },
   };

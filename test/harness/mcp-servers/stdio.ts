@@ -53,9 +53,10 @@ if (ways.includes('noisy')) {
   process.stderr.write(`the key is ${process.env.API_KEY}\n`);
   for (let i = 0; i < 200; i++) process.stderr.write(`line ${i}\n`);
 }
-if (revision === 'new') {
-  serveStdio(() => newServer(fixture));
-} else {
+if (revision === 'new') serveStdio(() => newServer(fixture));
+else void serveOld();
+
+async function serveOld(): Promise<void> {
   const transport = new StdioServerTransport();
   await oldServer(fixture).connect(transport as never);
   const heed = transport.onmessage?.bind(transport);

@@ -83,7 +83,6 @@ export async function startProcess(options: ProcessOptions): Promise<ManagedProc
 
 /** Node's arguments for the entry. */
 async function programOf({ entry, runs = 'bundle' }: ProcessOptions): Promise<string[]> {
-  // Without --enable-source-maps: the first stack trace would load a map of many MB, which a proof of memory takes for a leak.
   if (runs === 'bundle') return [await bundleEntry(entry)];
   const conditions = runs === 'sources' ? ['--conditions=parley-source'] : [];
   return [...conditions, '--import', 'tsx', entry];

@@ -303,8 +303,8 @@ it('a round that no server of an SDK could send is refused, and breaks nothing',
 describe.each(REVISIONS)('a program of the %s revision', (revision) => {
   it('asks, with a process for each call under way', async () => {
     const client = bench.client();
-    const open = () =>
-      client.open(stdioConfig([revision, 'asks']), undefined, { person: 'ada', modes: BOTH });
+    const program = await stdioConfig([revision, 'asks']);
+    const open = () => client.open(program, undefined, { person: 'ada', modes: BOTH });
     const { asker } = person(() => city('Bern'));
     if (revision === 'new') {
       expect(await open().call('book', {}, { asker })).toMatchObject({ type: 'round', state: 'booking' });

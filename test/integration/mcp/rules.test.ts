@@ -149,8 +149,8 @@ describe('what is removed from replies', () => {
     );
   });
 
-  it('is nothing else: values without a secret and ordinary variables are unchanged', () => {
-    const scrub = createScrub(stdioConfig([], { LOG_LEVEL: 'information', API_TOKEN: 'abc"def\\ghi' }));
+  it('is nothing else: values without a secret and ordinary variables are unchanged', async () => {
+    const scrub = createScrub(await stdioConfig([], { LOG_LEVEL: 'information', API_TOKEN: 'abc"def\\ghi' }));
     const value = { a: ['information', { b: 1 }] };
     expect(scrub.value(value)).toBe(value);
     expect(scrub.value({ a: 'x abc"def\\ghi y' })).toEqual({ a: 'x [redacted] y' });

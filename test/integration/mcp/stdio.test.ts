@@ -36,7 +36,7 @@ function startHolder(way: 'stays' | 'closes'): ChildProcessByStdio<null, Readabl
 describe.each(REVISIONS)('a program of the %s revision', (revision) => {
   it('is listed and called, has only its own environment, and has exited after close', async () => {
     const client = bench.client();
-    const server = client.open(stdioConfig([revision], { ONLY: 'this' }));
+    const server = client.open(await stdioConfig([revision], { ONLY: 'this' }));
     const list = await server.listTools();
     expect(list).toMatchObject({ type: 'tools', dropped: [] });
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
@@ -53,7 +53,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
   });
 
   it('that crashes in a call is started again', async () => {
-    const server = bench.client({ restartMinMs: 20 }).open(stdioConfig([revision]));
+    const server = bench.client({ restartMinMs: 20 }).open(await stdioConfig([revision]));
     const before = said(await server.call('pid', {}));
     const [crashed, beside] = await Promise.all([server.call('crash', {}), server.call('hang', {})]);
     expect(crashed).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
@@ -66,7 +66,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
   it('keeps its secrets, and does not flood the log', async () => {
     const lines: string[] = [];
     const client = bench.client({}, (id, line) => lines.push(`${id}: ${line}`));
-    const server = client.open(stdioConfig([revision, 'noisy'], { API_KEY: 'canary-1234567' }));
+    const server = client.open(await stdioConfig([revision, 'noisy'], { API_KEY: 'canary-1234567' }));
     await server.call('echo', {});
     await waitUntil(() => lines.some((line) => line.includes('left out')), { what: 'the last line' });
     expect(lines[0]).toBe('local: the key is [redacted]');
@@ -76,7 +76,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
 
   it('that sends a result that is too large loses that result only', async () => {
     const client = bench.client({ resultBytesMax: 10_000, messageBytesMax: 50_000 });
-    const server = client.open(stdioConfig([revision]));
+    const server = client.open(await stdioConfig([revision]));
     const before = said(await server.call('pid', {}));
     for (const bytes of [20_000, 500_000])
       expect(await server.call('big', { bytes })).toMatchObject({ type: 'result', isError: true });
@@ -84,7 +84,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
   });
 
   it('hangs until the timeout, and is then usable', async () => {
-    const server = bench.client().open(stdioConfig([revision]));
+    const server = bench.client().open(await stdioConfig([revision]));
     await server.listTools();
     expect(await server.call('hang', {}, { timeoutMs: 50 })).toEqual({
       type: 'timeout',
@@ -96,26 +96,26 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
 
 describe('a program', () => {
   it('is not called when the call timed out while it was started', async () => {
-    const server = bench.client().open(stdioConfig(['new']));
+    const server = bench.client().open(await stdioConfig(['new']));
     expect(await server.call('echo', {}, { timeoutMs: 10 })).toEqual({ type: 'timeout', dispatched: 'no' });
     expect(said(await server.call('count', {}))).toBe('1');
   });
 
   it('that exits neither at the end of its input nor on SIGTERM is killed', async () => {
     const client = bench.client({ killGraceMs: 50 });
-    const pid = Number(said(await client.open(stdioConfig(['new', 'stubborn'])).call('pid', {})));
+    const pid = Number(said(await client.open(await stdioConfig(['new', 'stubborn'])).call('pid', {})));
     expect(isAlive(pid)).toBe(true);
     await client.close();
     expect(isAlive(pid)).toBe(false);
   });
 
   it('of the old revision that exits when asked for the new one is still usable', async () => {
-    const server = bench.client().open(stdioConfig(['old', 'dies-at-probe']));
+    const server = bench.client().open(await stdioConfig(['old', 'dies-at-probe']));
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
   });
 
   it('of the old revision that does not answer unknown requests is still usable', async () => {
-    const server = bench.client({ connectTimeoutMs: 10_000 }).open(stdioConfig(['old', 'silent']));
+    const server = bench.client({ connectTimeoutMs: 10_000 }).open(await stdioConfig(['old', 'silent']));
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
   });
 

@@ -13,44 +13,48 @@ const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const nothing = async () => undefined;
 const pause = () => sleep(Number(TEST_HOLD_MS));
 
-const pod = await startTestPod({ location, timers: 'queue' });
-const { elicitations } = pod.backend;
-const engine = createEngine({
-  ...pod.backend,
-  elicitations: {
-    ...elicitations,
-    async arm(bucket, skip) {
-      if (TEST_HOLD_AT === 'arm') {
-        say({ arming: bucket });
-        await pause();
-      }
-      return elicitations.arm(bucket, skip);
+async function work(): Promise<void> {
+  const pod = await startTestPod({ location, timers: 'queue' });
+  const { elicitations } = pod.backend;
+  const engine = createEngine({
+    ...pod.backend,
+    elicitations: {
+      ...elicitations,
+      async arm(bucket, skip) {
+        if (TEST_HOLD_AT === 'arm') {
+          say({ arming: bucket });
+          await pause();
+        }
+        return elicitations.arm(bucket, skip);
+      },
     },
-  },
-  observer: silentObserver,
-  deliveries: dispatchOn(pod.backend),
-  settings: SETTINGS,
-});
-const processors: Processors = {
-  async 'expire-due'({ data }) {
-    const { bucket, elicitationId } = DueJobData.parse(data);
-    say({ taken: elicitationId });
-    if (TEST_HOLD_AT === 'take') await pause();
-    await engine.expireDue({ bucket, batch: 100 });
-    say({ done: elicitationId });
-    return undefined;
-  },
-  expire: nothing,
-  sweep: nothing,
-  outbox: nothing,
-  'take-over': nothing,
-  'index-check': nothing,
-  cleanup: nothing,
-  canary: nothing,
-};
-await startTestWorker(pod, location, {
-  lockMs: Number(TEST_LOCK_MS),
-  stalledCheckMs: Number(TEST_LOCK_MS),
-  processors,
-});
-say({ ready: true });
+    observer: silentObserver,
+    deliveries: dispatchOn(pod.backend),
+    settings: SETTINGS,
+  });
+  const processors: Processors = {
+    async 'expire-due'({ data }) {
+      const { bucket, elicitationId } = DueJobData.parse(data);
+      say({ taken: elicitationId });
+      if (TEST_HOLD_AT === 'take') await pause();
+      await engine.expireDue({ bucket, batch: 100 });
+      say({ done: elicitationId });
+      return undefined;
+    },
+    expire: nothing,
+    sweep: nothing,
+    outbox: nothing,
+    'take-over': nothing,
+    'index-check': nothing,
+    cleanup: nothing,
+    canary: nothing,
+  };
+  await startTestWorker(pod, location, {
+    lockMs: Number(TEST_LOCK_MS),
+    stalledCheckMs: Number(TEST_LOCK_MS),
+    processors,
+  });
+  say({ ready: true });
+}
+
+void work();

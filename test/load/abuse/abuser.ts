@@ -98,4 +98,6 @@ async function control(req: IncomingMessage, res: ServerResponse): Promise<void>
 }
 
 const server = createServer((req, res) => void control(req, res).catch(() => res.destroy()));
-process.stdout.write(`${JSON.stringify({ ready: true, port: await listenOnFreePort(server) })}\n`);
+void listenOnFreePort(server).then((port) => {
+  process.stdout.write(`${JSON.stringify({ ready: true, port })}\n`);
+});
