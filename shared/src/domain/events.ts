@@ -36,7 +36,20 @@ export type StreamEvent = z.infer<typeof StreamEvent>;
 
 /** True for an elicitation event whose fields this reader understands. */
 export function isElicitationEvent(event: StreamEvent): event is ElicitationEvent {
-  return ElicitationEvent.safeParse(event).success;
+  // By hand, because a reader checks every event. A property test holds this to the schema.
+  const { type, elicitationId, revision, status, action, reason, surface } = event as UnknownEvent;
+  return (
+    isOneOf(ELICITATION_EVENTS, type) &&
+    typeof elicitationId === 'string' &&
+    Number.isSafeInteger(revision) &&
+    isOneOf(STATUSES, status) &&
+    (action === undefined || isOneOf(ACTIONS, action)) &&
+    [reason, surface].every((text) => text === undefined || typeof text === 'string')
+  );
+}
+
+function isOneOf(values: readonly unknown[], value: unknown): boolean {
+  return values.includes(value);
 }
 
 /**

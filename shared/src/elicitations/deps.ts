@@ -1,3 +1,4 @@
+import { isTerminal } from '../domain/elicitations/status.ts';
 import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
 import type { WebhookSettings } from '../domain/webhooks/rules.ts';
 import type { Deliveries } from '../ports/delivery/kind.ts';
@@ -43,4 +44,9 @@ export interface EngineDeps {
   readonly settings: EngineSettings;
   /** The registered delivery kinds: what each commit notes in the outbox, and what is handled at once. */
   readonly deliveries: Deliveries;
+}
+
+/** Disarms the timer of an elicitation that another pod may have ended, where its wake says so. */
+export function cancelTimer({ timers }: EngineDeps, wake: Wake): void {
+  if ('elicitationId' in wake && isTerminal(wake.status)) timers?.cancel(wake.elicitationId);
 }

@@ -3,7 +3,7 @@ import { type Row, toWire } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
 import type { ElicitationEventName } from '../domain/events.ts';
 import type { Owner } from '../domain/ids.ts';
-import type { EngineDeps } from './deps.ts';
+import { cancelTimer, type EngineDeps } from './deps.ts';
 import { openPages } from './open-pages.ts';
 import { SleeperReads } from './retry-while-unavailable.ts';
 import { WakeSignal } from './wake-signal.ts';
@@ -54,8 +54,10 @@ export async function* watchInbox(
   const touched = new Set<string>();
   let stale = false;
   const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (signal) => {
-    if (signal.type === 'event') touched.add(signal.event.elicitationId);
-    else stale = true;
+    if (signal.type === 'event') {
+      cancelTimer(deps, signal.event);
+      touched.add(signal.event.elicitationId);
+    } else stale = true;
     wakeSignal.notify();
   });
   const reads = new SleeperReads();

@@ -4,7 +4,7 @@ import type { ElicitationWake } from '../domain/elicitations/wake.ts';
 import { ParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { WakeSource } from '../ports/elicitations/observer.ts';
-import { type Caller, readFor, type Seen } from './caller.ts';
+import { type Caller, maySee, notFound, readFor, type Seen } from './caller.ts';
 import type { EngineDeps } from './deps.ts';
 import { expire } from './expire.ts';
 import { ifAvailable, SleeperReads } from './retry-while-unavailable.ts';
@@ -13,6 +13,8 @@ import { WakeSignal } from './wake-signal.ts';
 export interface WaitInput {
   readonly caller: Caller;
   readonly id: string;
+  /** The row, where the caller has read it a moment ago: it is then read once only, after the subscription. */
+  readonly seen?: Seen | undefined;
   /** Return the open elicitation after this long; without it, wait until it ends. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -26,7 +28,8 @@ const EXPIRE_RETRY_MS = 250;
  * unreachable at the deadline plus grace, and the signal's reason when aborted.
  */
 export async function wait(deps: EngineDeps, input: WaitInput): Promise<Seen> {
-  const first = await readFor(deps, input.caller, input.id);
+  const first = input.seen ?? (await readFor(deps, input.caller, input.id));
+  if (!maySee(input.caller, first.row)) throw notFound();
   if (isTerminal(first.row.status) || input.timeoutMs === 0) return first;
   return sleep(deps, input, toWaitingRow(first));
 }
@@ -118,7 +121,8 @@ async function recheck(
   const result = isDue ? await ifAvailable(() => expire(deps, input.id)) : undefined;
   const read = await checks.reads.read(() => readFor(deps, input.caller, input.id));
   const checkedAt = performance.now();
-  if (result?.type === 'early') checks.deadline = checkedAt + result.remainingMs;
+  if (read !== undefined) checks.deadline = checkedAt + (read.row.expiresAt - read.now);
+  else if (result?.type === 'early') checks.deadline = checkedAt + result.remainingMs;
   checks.nextAt = nextCheckAt(deps, checks, checkedAt, read === undefined);
   if (read === undefined) return 'away';
   if (isTerminal(read.row.status)) return read;

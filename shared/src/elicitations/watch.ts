@@ -3,17 +3,17 @@ import { type Row, toWire } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
 import type { LiveText, Wake } from '../domain/elicitations/wake.ts';
 import {
+  type ElicitationEvent,
   type FeedPosition,
   formatFeedPosition,
   isElicitationEvent,
-  type StreamEvent,
   type UnknownEvent,
 } from '../domain/events.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { BusSignal } from '../ports/elicitations/event-bus.ts';
 import type { FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
 import { notFound } from './caller.ts';
-import type { EngineDeps } from './deps.ts';
+import { cancelTimer, type EngineDeps } from './deps.ts';
 import { SleeperReads } from './retry-while-unavailable.ts';
 import { WakeSignal } from './wake-signal.ts';
 
@@ -85,6 +85,7 @@ async function* follow<Live extends LiveItem>(
   const wakeSignal = new WakeSignal(input.signal);
   const due = createDueItems(liveItemOf);
   const subscription = deps.wakes.subscribe(input.stream, (signal) => {
+    if (signal.type === 'event') cancelTimer(deps, signal.event);
     if (due.add(signal)) wakeSignal.notify();
   });
   const place: FeedPlace = { position: input.after, seen: false };
@@ -221,8 +222,7 @@ function itemOf(
 }
 
 /** The row as it was when the event was written. */
-function asOf(row: Row, event: StreamEvent & { type: string }, at: number): Row {
-  if (!isElicitationEvent(event)) return row;
+function asOf(row: Row, event: ElicitationEvent, at: number): Row {
   const { status, revision, action, reason, surface } = event;
   const { settlement: _settlement, settledAt: _settledAt, ...asked } = row;
   if (!isTerminal(status)) return { ...asked, status, revision };

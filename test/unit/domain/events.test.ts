@@ -1,3 +1,4 @@
+import { ACTIONS, STATUSES } from '@parley/shared/domain/elicitations/status';
 import {
   ELICITATION_EVENTS,
   ElicitationEvent,
@@ -95,6 +96,26 @@ describe('a stream event', () => {
         expect(JSON.parse(JSON.stringify(read))).toEqual(JSON.parse(JSON.stringify(given)));
         expect(isElicitationEvent(read)).toBe(false);
       }),
+    );
+  });
+
+  it('is understood as the schema understands it', () => {
+    const anyOf = (...values: readonly unknown[]) => fc.oneof(fc.constantFrom(...values), fc.jsonValue());
+    const fields = {
+      type: fc.constantFrom(...ELICITATION_EVENTS, 'x-new'),
+      elicitationId: anyOf('el_1'),
+      revision: anyOf(1, 1.5, 2 ** 60, -1),
+      status: anyOf(...STATUSES, 'paused'),
+      action: anyOf(undefined, ...ACTIONS, null),
+      reason: anyOf(undefined, 'superseded'),
+      surface: anyOf(undefined, 'api'),
+    };
+    const given = fc.record(fields, { requiredKeys: ['type'] });
+    fc.assert(
+      fc.property(given, (one) => {
+        expect(isElicitationEvent(one)).toBe(ElicitationEvent.safeParse(one).success);
+      }),
+      { numRuns: 3_000 },
     );
   });
 

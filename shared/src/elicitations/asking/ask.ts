@@ -5,6 +5,7 @@ import { isTerminal } from '../../domain/elicitations/status.ts';
 import { isParleyError, ParleyError } from '../../domain/errors.ts';
 import { elicitationOfOwnStream, isMintedStream, mintElicitationId, ownStreamOf } from '../../domain/ids.ts';
 import type { Claims } from '../../ports/elicitations/claims.ts';
+import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 import type { AskedKey } from '../../ports/elicitations/elicitations.ts';
 import type { Seen } from '../caller.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -46,8 +47,8 @@ export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult
   const asked = { ...request.input, ...streamOf(minted) };
   const draft = define(deps.settings, request.tenant, asked, { patterns: request.patterns });
   // The stream first: an ask refused for it has not used up its key.
-  const isStreamClaimed = isChosenStream(request.input.streamRequestId);
-  if (isStreamClaimed) await deps.streamClaims.claim(draft);
+  const isStreamClaimed =
+    isChosenStream(request.input.streamRequestId) && (await deps.streamClaims.claim(draft));
   const identity =
     request.idempotencyKey === undefined
       ? minted
@@ -73,27 +74,33 @@ export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult
       if (isParleyError(error, 'user_erased')) await dropClaims(deps, request, id);
       throw error;
     });
-    if (created === undefined) {
-      deps.observer.tooManyOpen();
-      throw new ParleyError(
-        'rate_limited',
-        'This user has too many or too large open questions; settle or withdraw some.',
-        {
-          retryAfterSeconds: 10,
-        },
-      );
-    }
-    if (created.outcome === 'created') for (const task of tasks) void deps.deliveries.now(task);
+    if (created === undefined) throw tooManyOpen(deps);
+    const isNew = created.outcome === 'created';
+    if (isNew) for (const task of tasks) void deps.deliveries.now(task);
+    if (isNew && isStreamClaimed) deps.streamClaims.remember(definition);
     // Without a key nobody else knows the id: it exists because the store ran this very call twice.
     const replayed = created.outcome === 'exists' && request.idempotencyKey !== undefined;
     if (!replayed) deps.observer.asked(created.row);
     // On a replay too: the process of the first ask may be gone.
     if (!isTerminal(created.row.status))
       deps.timers?.schedule(id, Math.max(0, created.row.expiresAt - created.now));
-    // Not awaited: the index, written in the commit, is the promise.
-    if (created.armed !== undefined) void addJob(deps, created.armed);
+    addArmed(deps, created.armed);
     return { row: created.row, now: created.now, replayed };
   });
+}
+
+/** Adds the job of a deadline that the commit has armed. Not awaited: the index, written in the commit, is the promise. */
+function addArmed(deps: EngineDeps, armed: ArmedDeadline | undefined): void {
+  if (armed !== undefined) void addJob(deps, armed);
+}
+
+function tooManyOpen({ observer }: EngineDeps): ParleyError {
+  observer.tooManyOpen();
+  return new ParleyError(
+    'rate_limited',
+    'This user has too many or too large open questions; settle or withdraw some.',
+    { retryAfterSeconds: 10 },
+  );
 }
 
 interface Minted {

@@ -55,7 +55,7 @@ export interface AskedKey {
 export interface CreateNotes extends Pick<CommitNotes, 'tasks'> {
   /** The key under which the question was asked, so that an erasure finds the claim on it. */
   readonly idempotencyKey?: string;
-  /** True when the stream request is claimed for its user. */
+  /** True when the stream request was claimed for this question, so that an erasure finds the claim. */
   readonly isStreamClaimed?: boolean;
 }
 

@@ -35,6 +35,11 @@ local firstOutbox = creates and 10 or 9
 local firstTask = creates and 20 or 16
 ends = ends == '1'
 
+-- Lets a key live for at least so many ms. The sixteenth more makes a renewal necessary only once in a while.
+local function keepFor(key, life)
+  if redis.call('PTTL', key) < tonumber(life) then redis.call('PEXPIRE', key, textOf(life * 17 / 16)) end
+end
+
 local function refuse()
   local reply = redis.call('HGETALL', row)
   table.insert(reply, 1, 0)
@@ -58,7 +63,7 @@ local function addName(name)
   if not isTrimmed then redis.call('ZREMRANGEBYSCORE', names, '-inf', nowText) end
   isTrimmed = true
   redis.call('ZADD', names, textOf(now + nameLife), name)
-  if redis.call('PTTL', names) < tonumber(nameLife) then redis.call('PEXPIRE', names, nameLife) end
+  keepFor(names, nameLife)
 end
 
 local feedTtl = retention
@@ -85,7 +90,7 @@ if creates then
   end
   redis.call('ZADD', inbox, nowText, id)
   redis.call('INCRBY', inboxBytes, textOf(#definition))
-  if redis.call('PTTL', inboxBytes) < tonumber(feedTtl) then redis.call('PEXPIRE', inboxBytes, feedTtl) end
+  keepFor(inboxBytes, feedTtl)
   redis.call('ZADD', deadlines, expiresAtText, id)
   local armedAt = tonumber(string.match(redis.call('GET', armed) or '', '^%d+'))
   -- The job of a deadline that has passed may be lost with its worker.
@@ -124,10 +129,7 @@ else
       local oldest = redis.call('ZPOPMIN', history, beyond)
       for index = 1, #oldest, 2 do addName('elicitation ' .. oldest[index]) end
     end
-    -- The sixteenth more makes a renewal necessary only once in a while.
-    if redis.call('PTTL', history) < tonumber(retention) then
-      redis.call('PEXPIRE', history, textOf(retention * 17 / 16))
-    end
+    keepFor(history, retention)
     redis.call('PEXPIRE', row, keptMs)
     if keptMs ~= retention then addName('elicitation ' .. id) end
   end
@@ -154,14 +156,11 @@ if writtenAt then
   position = string.match(writtenAt, '^%d+') .. '-' .. textOf((revision + 1) * 1000000 + microseconds % 1000000)
 else
   local epoch, lastNumber = findFeedEnd(feed, microseconds)
-  local number
-  position, number = appendEvents(feed, epoch, lastNumber, microseconds, { eventName, eventJson }, 1, feedEventsMax)
-  if number == 1 then
-    redis.call('PEXPIRE', feed, feedTtl)
-  elseif creates or guard == 'due' then
-    -- A feed already stays for the retention after the deadline of each of its elicitations.
-    redis.call('PEXPIRE', feed, feedTtl, 'GT')
-  end
+  -- The bound is a rough one, and every sixteenth event enforces it.
+  local keep = lastNumber % 16 == 15 and feedEventsMax or nil
+  position = appendEvents(feed, epoch, lastNumber, microseconds, { eventName, eventJson }, 1, keep)
+  -- A feed already stays for the retention after the deadline of each of its elicitations.
+  if creates or guard == 'due' or lastNumber == 0 then keepFor(feed, feedTtl) end
 end
 publishWake(position, nowText, wakeJson, streamChannel, inbox)
 return { 1, now, resumes or '', arms }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { deafBus, deafEngineOn, engineOn } from '../../support/engines.ts';
-import { expectRefusal } from '../../support/observe.ts';
+import { expectRefusal, readAll } from '../../support/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -36,6 +36,37 @@ function notingEngine(backend: Backend) {
 /** Sleeping on an elicitation. */
 export function waitContract(contract: Contract): void {
   describe('a waiter', () => {
+    it('that has just asked reads the row once, after it has subscribed', async () => {
+      const { pods, second } = contract;
+      const { engine, noted } = notingEngine(pods.backend);
+      const stream = newStream();
+      const asked = await askQuestion(engine, stream);
+      const waiting = engine.wait({ caller: serviceOf(stream), id: asked.row.id, seen: asked });
+      await waitUntil(() => noted.reads === 1, { what: 'the read', everyMs: 5 });
+      await answerQuestion(second, stream, asked.row.id, 'decline');
+      expect((await waiting).row.status).toBe('declined');
+      expect(noted).toEqual({ sources: ['push'], reads: 1 });
+      const other = { caller: serviceOf(newOwner()), id: asked.row.id, seen: asked };
+      expect((await expectRefusal(engine.wait(other))).code).toBe('not_found');
+    });
+
+    it('and a reader disarm the timer of a question that another pod has ended', async () => {
+      const { pods, second } = contract;
+      const cancelled: string[] = [];
+      const timers = { schedule: () => undefined, cancel: (id: string) => void cancelled.push(id) };
+      const engine = engineOn(pods.backend, { timers });
+      const owner = newOwner();
+      const stop = new AbortController();
+      const inbox = readAll(engine.watchInbox({ owner, signal: stop.signal }));
+      await inbox.first(1);
+      const { row } = await askQuestion(engine, owner);
+      await inbox.first(2);
+      await answerQuestion(second, owner, row.id, 'decline');
+      await inbox.first(3);
+      expect(cancelled).toEqual([row.id]);
+      stop.abort();
+    });
+
     it('disarms the timer of its pod when the question is settled on another pod', async () => {
       const { pods, second } = contract;
       const calls: string[][] = [];

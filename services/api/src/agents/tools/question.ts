@@ -14,6 +14,8 @@ import { withdraw } from '@parley/shared/runs/open-questions';
 const UNDELIVERABLE = 'undeliverable';
 /** Reason of the withdrawal of a question that its asker took back. */
 const TAKEN_BACK = 'withdrawn_by_asker';
+/** A wait that begins so soon after the ask needs no read before it. */
+const FRESH_MS = 1_000;
 
 /** A question of an agent. Its owner and its stream request follow from the run. */
 export type AgentQuestion = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
@@ -103,6 +105,7 @@ export async function askPerson(
       }),
     signal,
   );
+  const askedAt = performance.now();
   onAsked(asked.row.id);
   const pause = {
     elicitationId: asked.row.id,
@@ -115,7 +118,11 @@ export async function askPerson(
   if (!isAsked(reach))
     await retryWhileUnavailable(() => withdrawUndeliverable(engine, caller, asked.row.id), signal);
   else if (!isTerminal(asked.row.status)) await shared?.onOpen();
-  const wait = () => retryWhileUnavailable(() => engine.wait({ caller, id: asked.row.id, signal }), signal);
+  const wait = () =>
+    retryWhileUnavailable(() => {
+      const seen = performance.now() - askedAt < FRESH_MS ? asked : undefined;
+      return engine.wait({ caller, id: asked.row.id, seen, signal });
+    }, signal);
   const onWithdrawn = () => void takeBack(engine, caller, asked.row.id, signal);
   if (withdrawn?.aborted === true) onWithdrawn();
   else withdrawn?.addEventListener('abort', onWithdrawn, { once: true });
