@@ -54,6 +54,7 @@ describe('the parameters of a question', () => {
       /not declared/,
     ],
     ['nothing', undefined, BOTH, /message/],
+    ['a long message', { message: 'a'.repeat(10_001), requestedSchema: FIELD }, BOTH, /at most 10000/],
   ])('are refused: %s', (_name, params, modes, reason) => {
     expect(reasonOf(params, modes)).toMatch(reason);
   });
@@ -87,6 +88,41 @@ describe('a form that asks for a secret', () => {
     expect(asking('value', { type: 'string', description: 'Type your current password' })).toMatch(
       /use mode url/,
     );
+  });
+
+  it.each([
+    'What’s the password for the VPN?',
+    "What's your PIN?",
+    'Password:',
+    'GitHub token:',
+    'The password of the VPN is required.',
+    'Bitte geben Sie Ihr Passwort ein.',
+    '请输入密码',
+    'The VPN is locked. Enter the passphrase.',
+  ])('is refused by a text that names one: %s', (text) => {
+    expect(asking('value', { type: 'string' }, text)).toMatch(/use mode url/);
+    expect(asking('value', { type: 'string', description: text })).toMatch(/use mode url/);
+  });
+
+  it.each(['Password (min 8)', 'Password (max)', 'Password hint', 'Password length'])(
+    'is refused by a title that names one: %s',
+    (title) => {
+      expect(asking('value', { type: 'string', title })).toMatch(/use mode url/);
+    },
+  );
+
+  it.each([
+    ['Which password policy?', { type: 'string', enum: ['strict', 'lax'] }],
+    ['Which message should I pin to the channel?', { type: 'string' }],
+    ['How many API keys are there?', { type: 'integer' }],
+    ['What should the token limit be?', { type: 'integer' }],
+    ['The password of Ada will be reset. Which address gets the link?', { type: 'string' }],
+  ])('is not one with a harmless message: %s', (message, field) => {
+    expect(asking('value', field, message)).toBe('asked');
+  });
+
+  it('is not one with a title that was made from a harmless name', () => {
+    expect(asking('token_count', { type: 'integer', title: 'Token Count' })).toBe('asked');
   });
 
   it.each([

@@ -34,10 +34,16 @@ export class QuestionRefused extends Error {
   }
 }
 
+// The texts of a message are searched for secrets, which must not take long.
+const MESSAGE_MAX = 10_000;
+
 const Params = z.looseObject({
   // A missing mode means form.
   mode: z.enum(['form', 'url'], 'must be form or url').default('form'),
-  message: z.string('must be a string').min(1, 'must not be empty'),
+  message: z
+    .string('must be a string')
+    .min(1, 'must not be empty')
+    .max(MESSAGE_MAX, `must be at most ${MESSAGE_MAX} characters`),
   requestedSchema: z.unknown().optional(),
   url: z.string('must be a string').optional(),
   elicitationId: z.string('must be a string').max(1_000).optional(),
