@@ -251,6 +251,19 @@ describe('a session', () => {
     await waitUntil(async () => (await read()) === 'withdrawn', { what: 'the end of the question' });
   });
 
+  it('a request id that is used again leaves the equal call of another request alone', async () => {
+    const person = newPerson();
+    const { token } = person;
+    const headers = await beginSession(first, person);
+    const call = (id: number, message: string) => send(first, callMessage(id, message), { token, headers });
+    await readUntil(await call(1, 'text: reused'), 'elicitation/create');
+    const other = await readUntil(await call(2, 'text work: other'), 'elicitation/create');
+    const [question] = /el_[\w-]+/.exec(other) ?? [];
+    const reused = await readReply(await call(1, 'text work: other'));
+    expect(errorOf(reused)?.code).toBe(-32602);
+    expect(await readUntil(await call(3, 'text work: other'), 'elicitation/create')).toContain(question);
+  });
+
   it('refuses an answer that does not fit, and ignores unknown ones', async () => {
     const person = newPerson();
     const { token } = person;

@@ -238,11 +238,17 @@ async function fail(
   error: unknown,
 ): Promise<void> {
   if (res.closed) return;
-  if (!isParleyError(error)) deps.onFault(error, { route: route.path, requestId: at.head.requestId });
+  const place = { route: route.path, requestId: at.head.requestId };
+  if (!isParleyError(error)) deps.onFault(error, place);
   if (res.headersSent) return void res.destroy();
-  const reply = route.refuse?.(error, at);
-  if (reply === undefined) sendProblem(res, error);
-  else await send(deps, req, res, reply, at);
+  try {
+    const reply = route.refuse?.(error, at);
+    if (reply !== undefined) return await send(deps, req, res, reply, at);
+  } catch (fault) {
+    deps.onFault(fault, place);
+    if (res.headersSent) return void res.destroy();
+  }
+  sendProblem(res, error);
 }
 
 /** Throws `forbidden` for a caller whom the route does not list. */

@@ -91,11 +91,12 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     `mcp-request/${sessionId}/${sha256(JSON.stringify(id))}`;
 
   /** The key of the equal call whose result was not fetched, or a new one. */
-  async function joinedKey(owner: Owner, digest: string): Promise<string> {
+  async function joinedKey(owner: Owner, digest: string): Promise<{ key: string; isNew: boolean }> {
     for (;;) {
       const minted = randomBytes(KEY_BYTES).toString('base64url');
       const key = await records.putIfAbsent(owner, callName(digest), minted, callMs);
-      if (key === minted || !(await hasLapsed(owner, key))) return key;
+      const isNew = key === minted;
+      if (isNew || !(await hasLapsed(owner, key))) return { key, isNew };
       await records.remove(owner, callName(digest), key);
     }
   }
@@ -115,11 +116,12 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     { digest, kind }: CallName,
     request: RequestName | undefined,
   ): Promise<string> {
-    const key = await joinedKey(owner, digest);
+    const { key, isNew } = await joinedKey(owner, digest);
     if (request === undefined) return key;
     const stored = await records.putIfAbsent(owner, requestName(request), `${key}.${digest}.${kind}`, callMs);
     const [first = '', firstDigest] = stored.split('.');
-    if (first !== key) await records.remove(owner, callName(digest), key);
+    // A key that another request began with stays: its call is under way.
+    if (isNew && first !== key) await records.remove(owner, callName(digest), key);
     if (firstDigest === digest) return first;
     throw new ParleyError('invalid_request', 'The id of this request was used before.');
   }

@@ -32,5 +32,7 @@ export function challengeOf(resource: McpResource, head: RequestHead): string {
 const HOST = /^[A-Za-z0-9.-]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:]+\](?::\d{1,5})?$/;
 
 function resourceUrl({ url }: McpResource, { headers: { host = '' } }: RequestHead): string {
-  return url ?? `http://${HOST.test(host) ? host : 'localhost'}${MCP_PATH}`;
+  if (url !== undefined) return url;
+  const derived = `http://${host}${MCP_PATH}`;
+  return HOST.test(host) && URL.canParse(derived) ? derived : `http://localhost${MCP_PATH}`;
 }

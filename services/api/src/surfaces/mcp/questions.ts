@@ -44,7 +44,8 @@ export interface McpAnswer {
   readonly result: unknown;
   /** The conversation to which the question must belong, where it is known. */
   readonly conversationId?: string;
-  readonly admitted?: Promise<void>;
+  /** Rejects when the caller is over a budget. Nothing is read before it resolves. */
+  readonly admitted: Promise<void>;
 }
 
 /**
@@ -55,7 +56,8 @@ export async function recordAnswer(
   engine: Pick<Engine, 'answer' | 'read'>,
   answer: McpAnswer,
 ): Promise<Received> {
-  const { caller, id, conversationId, admitted } = answer;
+  const { caller, id, conversationId } = answer;
+  await answer.admitted;
   if (bucketOfElicitationId(id) === undefined) return { type: 'ignored' };
   try {
     const { row } = await engine.read(caller, id);
@@ -68,7 +70,6 @@ export async function recordAnswer(
       response,
       surface: MCP_SURFACE,
       ...(conversationId !== undefined && { conversationId }),
-      ...(admitted !== undefined && { admitted }),
     });
     return { type: 'recorded' };
   } catch (error) {

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { expect, it } from 'vitest';
+import { createRouter } from '../../../services/api/src/http/router.ts';
+import { createServe } from '../../../services/api/src/http/serve.ts';
+import { challengeOf } from '../../../services/api/src/surfaces/mcp/metadata.ts';
+import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+
+it('names an address of its own to a request whose host is none', () => {
+  const challenge = (host: string) =>
+    challengeOf({}, { url: '/', headers: { host }, remoteAddress: '', requestId: '' });
+  const metadata = '/.well-known/oauth-protected-resource/run/v1/mcp';
+  expect(challenge('mcp.example:8080')).toContain(`"http://mcp.example:8080${metadata}"`);
+  for (const host of ['x:99999', '[:::::]', '999.999.999.999', 'x y', ''])
+    expect(challenge(host)).toContain(`"http://localhost${metadata}"`);
+});
+
+it('a refusal that fails is still a reply', async () => {
+  const faults: unknown[] = [];
+  const failing = { method: 'GET', path: '/failing', proof: { by: 'none' } } as const;
+  const serve = createServe({
+    authenticate: () => Promise.reject(new Error('unused')),
+    limits: { call: async () => undefined, sent: async () => 0, body: async () => undefined },
+    bodyBytesMax: 1_024,
+    sse: { heartbeatMs: 1_000, slowReaderMs: 1_000, draining: new AbortController().signal },
+    onDone: () => undefined,
+    onFault: (error) => faults.push(String(error)),
+    onStream: () => undefined,
+  });
+  const surface = {
+    routes: [
+      {
+        ...failing,
+        handle: () => Promise.reject(new ParleyError('not_found', 'Nothing is there.')),
+        refuse: () => {
+          throw new Error('the refusal failed');
+        },
+      },
+    ],
+  };
+  const server = createServer(createRouter({ surfaces: [surface], corsOrigins: [], serve }));
+  const port = await listenOnFreePort(server);
+  try {
+    const reply = await fetch(`http://127.0.0.1:${port}/failing`);
+    expect([reply.status, await reply.json()]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
+    expect(faults).toEqual(['Error: the refusal failed']);
+  } finally {
+    server.close();
+  }
+});
+
+it('reads nothing for an answer over a budget', async () => {
+  const calls: string[] = [];
+  const engine = {
+    read: async () => {
+      calls.push('read');
+      throw new ParleyError('unavailable', 'The store does not answer.');
+    },
+    answer: () => Promise.reject(new Error('unused')),
+  };
+  for (const id of ['no id', 'el_00AAAAAAAAAAAAAAAAAAAAAAAAAA']) {
+    const admitted = Promise.reject(new ParleyError('rate_limited', 'Wait.', { retryAfterSeconds: 1 }));
+    const caller = { kind: 'user', tenant: 't', userId: 'u' } as const;
+    const answered = recordAnswer(engine, { caller, id, result: { action: 'accept' }, admitted });
+    await expect(answered).rejects.toMatchObject({ code: 'rate_limited' });
+  }
+  expect(calls).toEqual([]);
+});
