@@ -429,6 +429,28 @@ describe('revision 2026-07-28', () => {
     ]);
   });
 
+  it('a token that expires ends the request with its state, and the call goes on', async () => {
+    const person = newPerson();
+    const asked = await modernCall(first, person, 'page: token');
+    const { inputRequests = {}, requestState } = asked.message?.result ?? {};
+    const [id = ''] = Object.keys(inputRequests);
+    const { body, headers } = modern('tools/call', {
+      name: 'helper',
+      arguments: { message: 'page: token' },
+      requestState,
+      inputResponses: { [id]: { action: 'accept' } },
+      _meta: { progressToken: 1 },
+    });
+    const expiring = { ...headers, 'x-expires-at': String(Date.now() + 500) };
+    const reply = await exchange(second, body, { token: person.token, headers: expiring });
+    const waiting = reply.messages.at(-1)?.result;
+    expect(waiting).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
+    const { tenant } = person;
+    await site.pods[0]?.engine.complete({ caller: { kind: 'service', tenant }, id, surface: 'page' });
+    const done = await modernCall(first, person, 'page: token', { requestState: waiting?.requestState });
+    expect(done.message?.result?.content?.[0]?.text).toContain('accepted');
+  });
+
   it('stops a call whose request is closed [T26-11]', async () => {
     const person = newPerson();
     const asked = await modernCall(first, person, 'page: closed');
@@ -449,6 +471,25 @@ describe('revision 2026-07-28', () => {
     const read = async () => (await site.pods[0]?.engine.read({ kind: 'user', ...person }, id))?.row.status;
     await waitUntil(async () => (await read()) === 'withdrawn', { what: 'the end of the call' });
   });
+});
+
+it('a stream that is continued takes the place of its broken connection', async () => {
+  const small = await openMcpSite({}, { userStreams: 1 });
+  try {
+    const [one = '', other = ''] = small.pods.map(({ url }) => url);
+    const person = newPerson();
+    const { token } = person;
+    const headers = await beginSession(one, person);
+    const broken = await send(one, callMessage(1, 'text: place'), { token, headers });
+    const position = Buffer.from(JSON.stringify({ id: 1, at: Date.now() })).toString('base64url');
+    const resume = { ...headers, 'last-event-id': `start/${position}` };
+    const resumed = await send(other, undefined, { token, headers: resume, method: 'GET' });
+    expect(resumed.status).toBe(200);
+    expect(await readUntil(resumed, 'elicitation/create')).toContain('Which colour?');
+    await broken.body?.cancel();
+  } finally {
+    await small.stop();
+  }
 });
 
 describe('bodies', () => {

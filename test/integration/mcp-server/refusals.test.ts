@@ -5,7 +5,10 @@ import { createRouter } from '../../../services/api/src/http/router.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
 import { challengeOf } from '../../../services/api/src/surfaces/mcp/metadata.ts';
 import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
+import type { McpRouteDeps } from '../../../services/api/src/surfaces/mcp/routes.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { beginSession, callMessage, exchange, modern, modernCall } from './raw.ts';
+import { newPerson, openMcpSite } from './setup.ts';
 
 it('names an address of its own to a request whose host is none', () => {
   const challenge = (host: string) =>
@@ -66,4 +69,35 @@ it('reads nothing for an answer over a budget', async () => {
     await expect(answered).rejects.toMatchObject({ code: 'rate_limited' });
   }
   expect(calls).toEqual([]);
+});
+
+it('shows a client nothing of an unexpected error, and reports it to the operator', async () => {
+  const faults: string[] = [];
+  const fail = async () => {
+    throw new Error('secret of the store');
+  };
+  const site = await openMcpSite({
+    turns: { findOffered: fail, listOffered: fail } as unknown as McpRouteDeps['turns'],
+    onFault: (error) => faults.push(String(error)),
+  });
+  try {
+    const [{ url = '' } = {}] = site.pods;
+    const person = newPerson();
+    const { token } = person;
+    const headers = await beginSession(url, person);
+    const list = modern('tools/list', {});
+    const replies = [
+      await exchange(url, callMessage(1, 'hello'), { token, headers }),
+      await exchange(url, { jsonrpc: '2.0', id: 2, method: 'tools/list' }, { token, headers }),
+      await modernCall(url, person, 'hello'),
+      await exchange(url, list.body, { token, headers: list.headers }),
+    ];
+    for (const { messages } of replies) {
+      expect(messages.at(-1)?.error).toMatchObject({ code: -32603, data: { code: 'internal' } });
+      expect(JSON.stringify(messages)).not.toContain('secret');
+    }
+    expect(faults).toEqual(Array(4).fill('Error: secret of the store'));
+  } finally {
+    await site.stop();
+  }
 });

@@ -8,6 +8,7 @@ import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import type { Authenticate } from '../../../services/api/src/http/auth.ts';
+import type { CallLimitSettings } from '../../../services/api/src/http/limits.ts';
 import { createRouter } from '../../../services/api/src/http/router.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
 import { unauthenticated } from '../../../services/api/src/http/token.ts';
@@ -98,8 +99,11 @@ function toolsOf(done: Map<string, number>): Tool[] {
   ];
 }
 
-/** Opens the site. The bearer token `<tenant>/<user>` is that person's. */
-export async function openMcpSite(settings: Partial<McpRouteDeps> = {}): Promise<McpSite> {
+/** Opens the site. The bearer token `<tenant>/<user>` is that person's; the header `x-expires-at` says until when. */
+export async function openMcpSite(
+  settings: Partial<McpRouteDeps> = {},
+  budgets: Partial<CallLimitSettings> = {},
+): Promise<McpSite> {
   const [redis, model] = await Promise.all([
     startRedis(),
     startScriptedModel({ script: [line], delayMs: 1 }),
@@ -118,7 +122,7 @@ export async function openMcpSite(settings: Partial<McpRouteDeps> = {}): Promise
     const timer = setInterval(() => void dispatch.round().catch(() => undefined), DISPATCH_MS);
     return { backend, engine, turns, timer };
   });
-  const servers = await Promise.all(running.map((pod) => serve(pod, settings)));
+  const servers = await Promise.all(running.map((pod) => serve(pod, settings, budgets)));
   return {
     pods: servers.map(({ pod }) => pod),
     done,
@@ -153,9 +157,10 @@ type RunningPod = ReturnType<typeof podOn> & { readonly backend: Backend };
 async function serve(
   { backend, engine, turns }: Pick<RunningPod, 'backend' | 'engine' | 'turns'>,
   settings: Partial<McpRouteDeps>,
+  budgets: Partial<CallLimitSettings>,
 ): Promise<{ readonly server: HttpServer; readonly pod: McpPod }> {
   const draining = new AbortController();
-  const limits = callLimitsOn(backend.limits);
+  const limits = callLimitsOn(backend.limits, budgets);
   const surface = mcpRoutes({
     engine,
     turns,
@@ -203,7 +208,8 @@ async function serve(
 const authenticate: Authenticate = async ({ headers }: IncomingMessage) => {
   const [, tenant, userId] = /^Bearer ([^/]+)\/(.+)$/.exec(headers.authorization ?? '') ?? [];
   if (tenant === undefined || userId === undefined) throw unauthenticated();
-  return { caller: { kind: 'user', tenant, userId }, expiresAtMs: Number.POSITIVE_INFINITY };
+  const expiresAtMs = Number(headers['x-expires-at'] ?? Number.POSITIVE_INFINITY);
+  return { caller: { kind: 'user', tenant, userId }, expiresAtMs };
 };
 
 export interface Person extends Owner {

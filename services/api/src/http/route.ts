@@ -70,6 +70,8 @@ export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   readonly signal: AbortSignal;
   /** True once the pod drains. */
   readonly draining: boolean;
+  /** When the caller's token expires, in ms since 1970 on this pod's clock; absent where no token is the proof. */
+  readonly expiresAtMs?: number | undefined;
   /** Resolves when the caller's budget admits the call; handlers that write or read much await it first. */
   readonly admitted: Promise<void>;
 }
@@ -92,8 +94,8 @@ export type Reply =
   | {
       readonly type: 'pieces';
       readonly pieces: AsyncIterator<string, unknown>;
-      /** True: the source ends by itself soon after the pod drains, and its end is still sent. */
-      readonly endsOnDrain?: true;
+      /** True: the source ends by itself soon after the pod drains or the token expires, and its end is still sent. */
+      readonly endsItself?: true;
       readonly headers: ReplyHeaders;
     };
 

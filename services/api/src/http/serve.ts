@@ -62,6 +62,7 @@ export function createServe(deps: ServeDeps): Serve {
         body,
         head,
         header,
+        expiresAtMs: at.expiresAtMs,
         admitted,
       });
       const handled = route.handle(call as RouteCall);
@@ -208,7 +209,7 @@ async function send(
       return sendPieces(
         res,
         reply.pieces,
-        { ...deps.sse, expiresAtMs, ...(reply.endsOnDrain === true && { draining: NEVER }) },
+        { ...deps.sse, ...(reply.endsItself === true ? { draining: NEVER } : { expiresAtMs }) },
         reply.headers,
       );
     case 'events': {

@@ -69,6 +69,11 @@ export function callDigest(name: string, args: unknown): string {
   return sha256(JSON.stringify([name, sorted(args)]));
 }
 
+/** A request as a short text: its session, and a digest of its id. */
+export function textOfRequest({ sessionId, id }: RequestName): string {
+  return `${sessionId}/${sha256(JSON.stringify(id))}`;
+}
+
 const CONVERSATION = 'conv_mcp-';
 
 /** The key of a call, by its conversation. */
@@ -87,8 +92,7 @@ export async function runOfCall(owner: Owner, key: string): Promise<RunRef> {
 export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' | 'callMs'>): Calls {
   const { records, turns, engine, callMs } = deps;
   const callName = (digest: string) => `mcp-call/${digest}`;
-  const requestName = ({ sessionId, id }: RequestName) =>
-    `mcp-request/${sessionId}/${sha256(JSON.stringify(id))}`;
+  const requestName = (request: RequestName) => `mcp-request/${textOfRequest(request)}`;
 
   /** The key of the equal call whose result was not fetched, or a new one. */
   async function joinedKey(owner: Owner, digest: string): Promise<{ key: string; isNew: boolean }> {

@@ -1,6 +1,8 @@
-import { Server } from '@modelcontextprotocol/server';
+import { ProtocolError, Server } from '@modelcontextprotocol/server';
+import { isParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { McpDeps } from './deps.ts';
+import { rpcErrorOf } from './json-rpc.ts';
 import { toolsPage } from './offer.ts';
 
 /** Revisions with a session that this server speaks, the preferred one first. */
@@ -8,7 +10,7 @@ export const SESSION_REVISIONS = ['2025-11-25', '2025-06-18'];
 
 /** The server of one request: what it is, and the tools that its caller may use. Calls are added by era. */
 export function createMcpServer(
-  { turns, version, extend }: Pick<McpDeps, 'turns' | 'version' | 'extend'>,
+  { turns, version, extend, onFault }: Pick<McpDeps, 'turns' | 'version' | 'extend' | 'onFault'>,
   caller: Caller,
   options: Partial<ConstructorParameters<typeof Server>[1]> = {},
 ): Server {
@@ -21,9 +23,21 @@ export function createMcpServer(
       capabilities: { tools: {} },
     },
   );
-  server.setRequestHandler('tools/list', async ({ params }, { mcpReq }) =>
-    toolsPage(await turns.listOffered(caller, mcpReq.signal), params?.cursor),
-  );
+  server.setRequestHandler('tools/list', async ({ params }, { mcpReq: { signal } }) => {
+    try {
+      return toolsPage(await turns.listOffered(caller, signal), params?.cursor);
+    } catch (error) {
+      throw signal.aborted ? error : protocolErrorOf(error, onFault);
+    }
+  });
   extend?.(server);
   return server;
+}
+
+/** An error as its client is shown it. One that is no known error is reported to the operator, and reveals nothing. */
+export function protocolErrorOf(error: unknown, onFault: McpDeps['onFault']): ProtocolError {
+  if (error instanceof ProtocolError) return error;
+  if (!isParleyError(error)) onFault(error);
+  const { code, message, data } = rpcErrorOf(error);
+  return new ProtocolError(code, message, data);
 }

@@ -3,6 +3,7 @@ import {
   legacyStatelessFallback,
   type McpRequestContext,
 } from '@modelcontextprotocol/server';
+import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { admitAnswer, inStreamPlace } from '../../../http/limits.ts';
 import { userOf } from '../../../http/reply.ts';
@@ -84,6 +85,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     try {
       return await serve(deps, call, session, message.data);
     } catch (error) {
+      if (!isParleyError(error)) deps.onFault(error);
       return json(200, errorMessage(rpcErrorOf(error), message.data.id));
     }
   }

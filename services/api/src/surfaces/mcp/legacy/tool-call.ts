@@ -5,7 +5,7 @@ import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { followTurn } from '../../../turns/follow.ts';
 import { readReplayFacts } from '../../../turns/replay.ts';
 import { podDraining } from '../../../turns/start.ts';
-import type { Calls, RequestName, StartedCall } from '../calls.ts';
+import { type Calls, type RequestName, type StartedCall, textOfRequest } from '../calls.ts';
 import { type Shows, supportOf } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { errorMessage, errorReply, RPC, resultMessage } from '../json-rpc.ts';
@@ -33,7 +33,7 @@ export async function streamToolCall(
   message: ToolCallMessage,
 ): Promise<Reply> {
   const name = { sessionId: session.id, id: message.id };
-  return inCallStream(deps, call, session.id, async (place) => {
+  return inCallStream(deps, call, { name, returns: false }, async (place) => {
     const started = await begin(deps, call, session.shows, message, name);
     const progressToken = message.params._meta?.progressToken;
     const request = { id: message.id, at: Date.now(), ...(progressToken !== undefined && { progressToken }) };
@@ -51,7 +51,7 @@ export async function resumeToolCall(
   const name = { sessionId: session.id, id: request.id };
   const started = await deps.calls.find(userOf(call.caller), name);
   if (started === undefined) return undefined;
-  return inCallStream(deps, call, session.id, (place) =>
+  return inCallStream(deps, call, { name, returns: true }, (place) =>
     framesReply(deps, call, place, { session, started, request, after }),
   );
 }
@@ -113,10 +113,10 @@ async function begin(
 function inCallStream(
   { limits }: LegacyDeps,
   { caller, signal }: RouteCall,
-  sessionId: string,
+  { name, returns }: { readonly name: RequestName; readonly returns: boolean },
   open: (place: StreamPlace) => Promise<Reply>,
 ): Promise<Reply> {
-  return inStreamPlace(limits, { caller, signal }, { stream: `mcp/${sessionId}`, returns: false }, open);
+  return inStreamPlace(limits, { caller, signal }, { stream: `mcp/${textOfRequest(name)}`, returns }, open);
 }
 
 interface StreamedCall {

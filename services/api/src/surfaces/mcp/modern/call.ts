@@ -5,7 +5,6 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { admitAnswer } from '../../../http/limits.ts';
 import { userOf } from '../../../http/reply.ts';
@@ -14,15 +13,18 @@ import { podDraining } from '../../../turns/start.ts';
 import { type Calls, keyOfCall, type StartedCall } from '../calls.ts';
 import { showsOfEnvelope, supportOf } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
-import { RPC, rpcErrorOf } from '../json-rpc.ts';
+import { RPC } from '../json-rpc.ts';
 import { createProgress, type ProgressToken } from '../progress.ts';
 import { elicitParamsOf, recordAnswer } from '../questions.ts';
 import { type CallRound, followRound } from '../rounds.ts';
+import { protocolErrorOf } from '../server.ts';
 import type { CallState, createCallState } from './state.ts';
 
 export interface ToolCallDeps extends McpDeps {
   readonly calls: Calls;
   readonly state: ReturnType<typeof createCallState>;
+  /** Ends the round of this request, not its call. */
+  readonly served: AbortSignal;
 }
 
 // More questions than a run has open at once.
@@ -36,7 +38,7 @@ interface ToolCallParams {
 /**
  * One request of a tool call: the first one begins the call, a later one names it by `requestState` and may bring
  * answers. Replies with the result, or with what the call asks (`input_required`). A client that closes its request
- * cancels the call; a pod that drains does not.
+ * cancels the call; a pod that drains, a token that expires and a lost place in the user's streams do not.
  */
 export async function answerToolCall(
   deps: ToolCallDeps,
@@ -50,14 +52,14 @@ export async function answerToolCall(
   try {
     started = await startedCall(deps, call, params, ctx);
     const round = await followRound(deps, started, {
-      signal: AbortSignal.any([signal, call.signal]),
-      waitMs: deps.roundMs,
+      signal: AbortSignal.any([signal, deps.served]),
+      waitMs: Math.min(deps.roundMs, (call.expiresAtMs ?? Number.POSITIVE_INFINITY) - Date.now()),
       onProgress: progressSender(ctx, at),
     });
     signal.throwIfAborted();
     return await resultOfRound(deps, { ...started, at }, round, ctx);
   } catch (error) {
-    throw isParleyError(error) ? protocolError(error) : error;
+    throw signal.aborted ? error : protocolErrorOf(error, deps.onFault);
   } finally {
     if (signal.aborted && started !== undefined) await deps.calls.stop(started);
   }
@@ -122,9 +124,4 @@ function progressSender(ctx: ServerContext, at: number): (message: string) => vo
     const next = progress.next(message);
     if (next !== undefined) ctx.mcpReq.notify(next).catch(() => undefined);
   };
-}
-
-function protocolError(error: unknown): ProtocolError {
-  const { code, message, data } = rpcErrorOf(error);
-  return new ProtocolError(code, message, data);
 }

@@ -14,13 +14,13 @@ import { createCallState } from './state.ts';
 /** Serves requests of revision 2026-07-28, each by itself: any pod serves any of them. */
 export function createModernServing(deps: McpDeps, calls: Calls) {
   const serverOf = ({ authInfo }: McpRequestContext) => {
-    const call = authInfo?.extra?.call as RouteCall;
+    const { call, served } = authInfo?.extra?.request as ServedRequest;
     const caller = userOf(call.caller);
     const { name, args } = toolCallOf(call.body);
     const state = createCallState(deps.stateKey, principalOf(caller), callDigest(name, args));
     const server = createMcpServer(deps, caller, { requestState: { verify: state.verify } });
     server.setRequestHandler('tools/call', (request, ctx) =>
-      answerToolCall({ ...deps, calls, state }, call, request.params, ctx),
+      answerToolCall({ ...deps, calls, state, served }, call, request.params, ctx),
     );
     return server;
   };
@@ -29,27 +29,32 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
   return async (call: RouteCall): Promise<Reply> => {
     const { caller, signal, body } = call;
     const serve = (served: AbortSignal) =>
-      handler.fetch(webRequestOf(call.head, disconnectOf(call, served)), {
+      handler.fetch(webRequestOf(call.head, isToolCall(body) ? disconnectOf(call) : served), {
         parsedBody: body,
-        authInfo: { token: '', clientId: '', scopes: [], extra: { call } },
+        authInfo: { token: '', clientId: '', scopes: [], extra: { request: { call, served } } },
       });
     if (!isLong(body)) return replyOf(await serve(signal));
     const reader = { stream: 'mcp', returns: false };
     return inStreamPlace(deps.limits, { caller, signal }, reader, async (place) => {
       const reply = await replyOf(await serve(place.signal));
       if (reply.type !== 'pieces') place.release();
-      // A call returns its state when the pod drains; its client continues on another one.
-      return reply.type === 'pieces' && isToolCall(body) ? { ...reply, endsOnDrain: true } : reply;
+      // A call returns its state when the pod drains or the token expires; its client continues with another request.
+      return reply.type === 'pieces' && isToolCall(body) ? { ...reply, endsItself: true } : reply;
     });
   };
 }
 
-/** The client's disconnecting alone, which cancels a call: a pod that drains cancels none. */
-function disconnectOf(call: RouteCall, served: AbortSignal): AbortSignal {
-  if (!isToolCall(call.body)) return served;
+interface ServedRequest {
+  readonly call: RouteCall;
+  /** Aborted when the client disconnects, the pod drains, or another reader took the place of this one. */
+  readonly served: AbortSignal;
+}
+
+/** The client's disconnecting alone, which cancels a call: a pod that drains or a lost place cancels none. */
+function disconnectOf(call: RouteCall): AbortSignal {
   const disconnect = new AbortController();
-  served.addEventListener('abort', () => call.draining || disconnect.abort(), { once: true });
-  if (served.aborted && !call.draining) disconnect.abort();
+  call.signal.addEventListener('abort', () => call.draining || disconnect.abort(), { once: true });
+  if (call.signal.aborted && !call.draining) disconnect.abort();
   return disconnect.signal;
 }
 
