@@ -84,7 +84,8 @@ it('F3 the reply to an ask is lost: the question is asked once', async () => {
     replayed: true,
     body: { elicitationId: first.body.elicitationId },
   });
-  const asked = { id: '', owner, streamRequestId: String(first.body.streamRequestId) };
+  const { elicitationId, streamRequestId } = first.body;
+  const asked = { id: String(elicitationId), owner, streamRequestId: String(streamRequestId) };
   expect(await readEvents(site.redis.url, asked)).toEqual(['elicitation-request']);
 });
 

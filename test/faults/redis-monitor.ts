@@ -1,4 +1,5 @@
-import { channelName, feedKey, limitKey } from '@parley/shared/redis/client/keys';
+import { ownStreamOf } from '@parley/shared/domain/ids';
+import { channelName, elicitationKey, feedKey, limitKey } from '@parley/shared/redis/client/keys';
 import type { Owner } from '../harness/history/events.ts';
 import { type RedisAddress, redisCommand } from '../harness/redis/redis-command.ts';
 import { watchCommands } from '../harness/redis/redis-monitor.ts';
@@ -24,11 +25,24 @@ export async function untilSubscribed(at: RedisAddress, questions: readonly Aske
 
 /** The names of the events of a question's own stream, oldest first. */
 export async function readEvents(at: RedisAddress, asked: Asked): Promise<string[]> {
+  const { id, streamRequestId } = asked;
+  if (streamRequestId === ownStreamOf(id)) return readCommits(at, id);
   const entries = (await redisCommand(at, 'XRANGE', feedKey(streamOf(asked)), '-', '+')) as [
     string,
     string[],
   ][];
   return entries.map(([, fields]) => fields[fields.indexOf('event') + 1] ?? '');
+}
+
+/**
+ * The commits of a form question that is alone on its stream, by the names of their events. Only its row counts them, and a
+ * form has no commit between its first and its last one.
+ */
+async function readCommits(at: RedisAddress, id: string): Promise<string[]> {
+  const revision = Number(await redisCommand(at, 'HGET', elicitationKey(id), 'revision'));
+  return Array.from({ length: revision }, (_, index) =>
+    index === 0 ? 'elicitation-request' : 'elicitation-resolved',
+  );
 }
 
 /** Counts the ending events on a question's own stream. */

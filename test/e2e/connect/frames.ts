@@ -17,7 +17,7 @@ export interface RawStream {
   leave(): void;
 }
 
-const LINE = /^(?:data: [^\r]*|id: [\w-]+-\d+|retry: \d+|: [^\r]*)$/;
+const LINE = /^(?:data: [^\r]*|id: [\w-]+-\d+(?:\.\d{6})?|retry: \d+|: [^\r]*)$/;
 
 /** Reads a reply byte by byte; invalid UTF-8 or an invalid event stream is an error. */
 export async function readRaw(url: string, init: RequestInit): Promise<RawStream> {

@@ -19,12 +19,15 @@ export interface ChunkAssembler {
   add(event: Pick<SseEvent, 'id' | 'data'>): readonly TurnItem[];
   /** The connection has ended: returns the buffered items if they finish the turn, and otherwise discards them. */
   disconnect(): readonly TurnItem[];
+  /** Makes the next connection start at the beginning of the turn. False if the last one did so, too. */
+  startOver(): boolean;
 }
 
 const DONE = '[DONE]';
 const RESET = 'data-stream-reset';
 /** The token has expired. The connection ends next, and the following request has a new one. */
 const CLOSED = 'data-stream-closed';
+const BEGINNING = '-0';
 
 /**
  * Makes one valid stream of chunks from connections that may break anywhere. An event of the feed may be several chunks,
@@ -98,6 +101,13 @@ export function createChunkAssembler(): ChunkAssembler {
       if (buffer.some(({ type }) => type === 'finish')) return flush();
       buffer = [];
       return [];
+    },
+    startOver() {
+      // The place before the first event still names the turn, which may have ended since.
+      const beginning = lastEventId?.replace(/-.*$/, BEGINNING);
+      const isAhead = beginning !== lastEventId;
+      lastEventId = beginning;
+      return isAhead;
     },
   };
 }

@@ -3,7 +3,7 @@ import {
   isTransient,
   type OpenResponse,
   openResponse,
-  type ParleyClientError,
+  ParleyClientError,
   pathSegment,
   type RetryBudget,
   readEventStream,
@@ -147,6 +147,7 @@ async function* readTurn(
     } catch (error) {
       signal.throwIfAborted();
       if (isChatStreamError(error)) throw new ChatStreamError(error.reason, lastFailure);
+      if (isPositionRefused(error) && assembler.startOver()) continue;
       if (!isTransient(error)) throw error;
       failure = error;
       lastFailure = error;
@@ -206,6 +207,11 @@ function mustSendMessage(
   { hasBegun }: ChunkAssembler,
 ): source is TurnSource & { readonly message: TurnMessage } {
   return source.message !== undefined && !hasBegun;
+}
+
+/** Whether a pod may not know the form of the position, because its version is older than that of the pod before. */
+function isPositionRefused(error: unknown): boolean {
+  return error instanceof ParleyClientError && error.status === 400;
 }
 
 /** Whether the reply states that no turn is running. */

@@ -59,11 +59,11 @@ function answerView({ content, requestedSchema, sensitive }: Elicitation, string
 
 function askView(props: QuestionProps): TemplateResult {
   const { view, state, strings, refusal, actions } = props;
-  const { mode, url = '', sensitive } = view;
-  const inspected = mode === 'url' ? inspectUrl(url) : undefined;
+  const { url = '', sensitive } = view;
+  const inspected = view.mode === 'url' && inspectUrl(url);
   return html`
     ${sensitive ? html`<p class="quiet">${strings.sensitive}</p>` : nothing}
-    ${inspected && view.status === 'opened' ? noteView('', 'turn', [strings.waitingThere, strings.waitingThereHint]) : nothing}
+    ${view.status === 'opened' && inspected ? noteView('', 'turn', [strings.waitingThere, strings.waitingThereHint]) : nothing}
     ${inspected ? addressView(inspected, url, strings, actions.copy) : props.fields}
     ${
       refusal

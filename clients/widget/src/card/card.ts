@@ -280,7 +280,7 @@ export class ElicitationCard extends LitElement {
     if (view && !isOpen(view) && wasOpen && isOver(state)) dispatch(this, 'settled', view, { here: isHere });
     if (state === 'pending' && before !== 'sending')
       this.#announce(words.arrived(agentOf(view, this.agent, words)));
-    else if (state === 'opened') this.#announce(view?.mode === 'url' ? words.waitingThere : '');
+    else if (state === 'opened' && view?.url) this.#announce(words.waitingThere);
     else if (state === 'offline') this.#announce(words.offline);
     else if (refusal) this.#announce(words.refusal(refusal.code, refusal.retryAfterSeconds));
     else if (wasOpen) this.#announce(endOf(view, state, words) ?? '');

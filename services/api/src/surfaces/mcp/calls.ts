@@ -117,16 +117,16 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   /** The key under which a request begins its call: that of the first request with this name. */
   async function keyFor(
     owner: Owner,
-    { digest, kind }: CallName,
+    { digest: call, kind }: CallName,
     request: RequestName | undefined,
   ): Promise<string> {
-    const { key, isNew } = await joinedKey(owner, digest);
+    const { key, isNew } = await joinedKey(owner, call);
     if (request === undefined) return key;
-    const stored = await records.putIfAbsent(owner, requestName(request), `${key}.${digest}.${kind}`, callMs);
-    const [first = '', firstDigest] = stored.split('.');
+    const stored = await records.putIfAbsent(owner, requestName(request), `${key}.${call}.${kind}`, callMs);
+    const [first = '', callOfFirst] = stored.split('.');
     // A key that another request began with stays: its call is under way.
-    if (isNew && first !== key) await records.remove(owner, callName(digest), key);
-    if (firstDigest === digest) return first;
+    if (isNew && first !== key) await records.remove(owner, callName(call), key);
+    if (callOfFirst === call) return first;
     throw new ParleyError('invalid_request', 'The id of this request was used before.');
   }
 
