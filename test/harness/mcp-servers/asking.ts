@@ -51,7 +51,7 @@ export type AskingFixture = Fixture & {
   readonly calls: Map<string, number>;
   /** Errors that the client gave to questions. */
   readonly refusals: string[];
-  /** Withdraws what `impatient` asks. */
+  /** Withdraws what `impatient` asks, and lets `unawaited` return its result. */
   giveUp: () => void;
   /** Marks a page of `pages` as visited, and reports it where the revision knows that. */
   visit: (elicitationId: string, report?: boolean) => Promise<void>;
@@ -77,6 +77,7 @@ const NAMES = [
   'poll',
   'deep',
   'late',
+  'unawaited',
 ];
 
 export function createAskingFixture(): AskingFixture {
@@ -114,6 +115,12 @@ export function createAskingFixture(): AskingFixture {
         case 'late':
           setTimeout(() => void ask.askApart(CITY).catch((error: Error) => refusals.push(error.message)), 20);
           return said('at once');
+        case 'unawaited': {
+          const { signal } = giveUp;
+          ask.ask(CITY).catch((error: Error) => refusals.push(error.message));
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          return said('without an answer');
+        }
         case 'apart':
           return done(name, await ask.askApart(CITY));
         case 'secret':

@@ -147,6 +147,16 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(await ref.call('hang', {}, { asker, timeoutMs: 200 })).toMatchObject({ type: 'refused' });
   });
 
+  it('that returns its result before the answer has its question withdrawn', async () => {
+    const { fixture, ref } = await overHttp('old');
+    const { asker, asked, withdrawn, open } = person();
+    const call = ref.call('unawaited', {}, { asker });
+    await waitUntil(() => open.length === 1, { what: 'the question' });
+    fixture.giveUp();
+    expect(said(await call)).toBe('without an answer');
+    expect(withdrawn).toEqual(asked);
+  });
+
   it('is kept patient by progress', async () => {
     const { ref } = await overHttp('old', BOTH, bench.client({ progressMs: 50 }));
     const { asker, open } = person();

@@ -42,7 +42,7 @@ export function createConnectionQuestions({
   modes,
   progressMs,
 }: ConnectionQuestionsOptions): ConnectionQuestions {
-  let current: AskingCall | undefined;
+  let current: (AskingCall & { readonly over: AbortSignal }) | undefined;
   // A notice may arrive before the error that makes it meaningful.
   const completed = new Set<string>();
   const waiting = new Map<string, () => void>();
@@ -50,9 +50,9 @@ export function createConnectionQuestions({
   async function ask(request: JSONRPCRequest, { mcpReq }: ClientContext): Promise<Result> {
     const call = current;
     if (call === undefined) throw noCall();
-    const { asker, exchange } = call;
+    const { asker, exchange, over } = call;
     const question = readQuestion(request.params, modes);
-    const withdrawn = AbortSignal.any([mcpReq.signal, exchange.signal]);
+    const withdrawn = AbortSignal.any([mcpReq.signal, exchange.signal, over]);
     const stop = reportProgress(mcpReq, progressMs);
     try {
       const answer = await exchange.waiting(() => asker.ask(question, withdrawn));
@@ -71,11 +71,14 @@ export function createConnectionQuestions({
   return {
     async during(call, work) {
       if (current !== undefined) throw new Error('The connection carries another call.');
-      current = call;
+      const ending = new AbortController();
+      current = { ...call, over: ending.signal };
       try {
         return await work();
       } finally {
         current = undefined;
+        // A server may return its result without waiting for the answer.
+        ending.abort();
         completed.clear();
         waiting.clear();
       }
