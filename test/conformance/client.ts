@@ -48,6 +48,7 @@ function callWith(name: string, input: unknown): ToolCall {
     callKey: `run ${name}`,
     input,
     reach: () => 'client',
+    waiting: (wait) => wait(),
     isAttended: true,
     signal: new AbortController().signal,
     ask: async (_ordinal, question) => accepted(question),

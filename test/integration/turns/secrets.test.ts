@@ -240,6 +240,7 @@ describe('a call whose arguments refer to secrets', () => {
     callKey: 'run call',
     input,
     reach: () => 'client',
+    waiting: (wait) => wait(),
     isAttended: true,
     signal: new AbortController().signal,
     ask: async () => Promise.reject(new Error('nobody is asked')),

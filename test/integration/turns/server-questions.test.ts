@@ -375,6 +375,16 @@ mcpOffer: { tools: [{ server: desk }] }
       expect(await words(run)).toContain('pages');
     });
 
+    it('of -32042 that nobody reports or can be asked about end in one more attempt after the time for an answer', async () => {
+      const { begin, asked, pod, fixture } = await open('old', { limits: ', questionTimeoutSeconds: 2' });
+      const run = await begin('pages', { support: { form: false, url: true } });
+      for (const row of await asked(2)) await accept(pod, row);
+      await fixture.visit('p1', false);
+      await fixture.visit('p2', false);
+      expect(await words(run)).toContain('pages');
+      expect(fixture.calls.get('pages')).toBe(2);
+    });
+
     it('of -32042 that are declined end the call without another attempt', async () => {
       const { begin, asked, pod, fixture, conversation } = await open('old');
       const run = await begin('pages');

@@ -186,6 +186,7 @@ function toolCallContext(
     round: () => record().round,
     saveRound: (round) => save({ state: 'intended', round }),
     appendEvent: (event) => appendEvent(runContext, event),
+    waiting: clock.waiting,
     ask: (ordinal, question, options) => {
       const place = { ...options, toolCallId, ordinal };
       // A dispatched call returns to this pod only, so the pod keeps the run while the question is open.

@@ -36,6 +36,8 @@ export interface ToolCall {
    * once as `undeliverable`, and the outcome carries its `onUnavailable` content.
    */
   ask(ordinal: number, question: AgentQuestion, options?: AskOptions): Promise<AskOutcome>;
+  /** Runs a wait for the person that is no question. It does not count as work of the turn. */
+  waiting<T>(wait: () => Promise<T>): Promise<T>;
   /**
    * Records the call as dispatched and resolves to the input to send. A tool awaits it right before it sends anything
    * that may have an effect.

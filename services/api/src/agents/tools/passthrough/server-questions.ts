@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
@@ -101,6 +102,21 @@ export function createServerQuestions(
     if (status !== 'accepted' && !finished.aborted) throw new PageRefused(text);
   }
 
+  /**
+   * The person has the time of a question, because they cannot be asked and a server need not report the end of a page.
+   * Afterwards the call is repeated in any case.
+   */
+  async function finishUnasked({ done }: PageReport): Promise<void> {
+    const ending = new AbortController();
+    const deadline = sleep(questionTimeoutSeconds * 1000, undefined, { signal: ending.signal, ref: false });
+    deadline.catch(() => undefined);
+    try {
+      await call.waiting(() => Promise.race([done, deadline]));
+    } finally {
+      ending.abort();
+    }
+  }
+
   async function visit(
     pages: readonly RequiredPage[],
     completed: (elicitationId: string) => Promise<void>,
@@ -119,7 +135,7 @@ export function createServerQuestions(
         }),
       );
       await Promise.all(opening);
-      if (!all.signal.aborted) await (modes?.form === true ? finish(pages, all.signal) : all.done);
+      if (!all.signal.aborted) await (modes?.form === true ? finish(pages, all.signal) : finishUnasked(all));
     } catch (error) {
       if (!(error instanceof PageRefused)) throw error;
       return {
@@ -158,8 +174,14 @@ function finishing(urls: readonly string[]): ServerQuestion {
 /** The person did not open a page, or did not finish. The message is for the model. */
 class PageRefused extends Error {}
 
-/** A signal that is aborted when the report arrives. */
-function signalOf<T>(report: Promise<T>): { readonly signal: AbortSignal; readonly done: Promise<T> } {
+interface PageReport {
+  /** Aborted when the report arrives. */
+  readonly signal: AbortSignal;
+  /** Resolves when the report arrives, and rejects when the call ends. */
+  readonly done: Promise<unknown>;
+}
+
+function signalOf(report: Promise<unknown>): PageReport {
   const arrived = new AbortController();
   const done = report.finally(() => undefined);
   done.then(
