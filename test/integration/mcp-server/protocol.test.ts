@@ -251,6 +251,23 @@ describe('a session', () => {
     await waitUntil(async () => (await read()) === 'withdrawn', { what: 'the end of the question' });
   });
 
+  it('the cancel of one request leaves alone the call that a later request follows', async () => {
+    const person = newPerson();
+    const { token } = person;
+    const headers = await beginSession(first, person);
+    const message = 'text: followed';
+    await readUntil(await send(first, callMessage(1, message), { token, headers }), 'elicitation/create');
+    const id = await questionOf(person);
+    const joining = await send(second, callMessage(2, message), { token, headers });
+    const params = { requestId: 1, reason: 'The person closed it.' };
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params };
+    expect((await exchange(first, cancel, { token, headers })).status).toBe(202);
+    const result = { action: 'accept', content: { answer: 'green' } };
+    await exchange(first, { jsonrpc: '2.0', id, result }, { token, headers });
+    const { messages } = await readReply(joining);
+    expect(messages.at(-1)?.result?.content?.[0]?.text).toContain('green');
+  });
+
   it('a request id that is used again leaves the equal call of another request alone', async () => {
     const person = newPerson();
     const { token } = person;
@@ -417,12 +434,15 @@ describe('revision 2026-07-28', () => {
     const formOnly = { elicitation: {} };
     const asked = await modernCall(first, person, 'page: undeclared');
     expect(Object.keys(asked.message?.result?.inputRequests ?? {})).toHaveLength(1);
-    // The same call of another client of the person finds the same question.
-    const refused = await modernCall(second, person, 'page: undeclared', {}, formOnly);
+    const { requestState } = asked.message?.result ?? {};
+    const refused = await modernCall(second, person, 'page: undeclared', { requestState }, formOnly);
     expect([refused.status, refused.message?.error?.code]).toEqual([400, -32021]);
     expect(refused.message?.error?.data).toMatchObject({
       requiredCapabilities: { elicitation: { url: {} } },
     });
+    // The same call of a client that can show less is another call.
+    const other = await modernCall(second, person, 'page: undeclared', {}, formOnly);
+    expect(other.message?.result).toMatchObject({ resultType: 'complete' });
     const form = await modernCall(first, person, 'text: declared', {}, formOnly);
     expect(Object.values(form.message?.result?.inputRequests ?? {})).toMatchObject([
       { params: { mode: 'form' } },

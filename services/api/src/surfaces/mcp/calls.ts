@@ -32,31 +32,35 @@ export interface RequestName {
 /** A call under way, or one that has ended and whose result was not fetched. */
 export interface StartedCall {
   readonly run: RunRef;
-  /** Identifies the tool and the arguments. */
+  /** Identifies the tool, the arguments and what the client can show. */
   readonly digest: string;
   readonly kind: CallKind;
   /** True when an earlier request began it. */
   readonly isRepeat: boolean;
+  /** Names this request among those that follow the call. */
+  readonly follower: string;
 }
 
 /** The calls of tools, each a turn in a conversation of its own. */
 export interface Calls {
   /**
    * Begins a call. The same request leads to the same call, and so does one with the same tool and the same arguments
-   * while the result was not fetched: clients repeat a call after a time-out. Throws what a turn's begin throws, and
-   * `invalid_request` for a tool that the caller may not use.
+   * of a client that can show the same while the result was not fetched: clients repeat a call after a time-out. Throws
+   * what a turn's begin throws, and `invalid_request` for a tool that the caller may not use.
    */
   begin(request: ToolCallRequest): Promise<StartedCall>;
   /** The call that a request began, from any pod. */
   find(owner: Owner, request: RequestName): Promise<StartedCall | undefined>;
   /** A call that its caller names by its key. Throws `invalid_request` for a tool that the caller may not use any more. */
   resume(
-    call: Pick<ToolCallRequest, 'caller' | 'name' | 'arguments' | 'signal'>,
+    call: Pick<ToolCallRequest, 'caller' | 'name' | 'arguments' | 'support' | 'signal'>,
     key: string,
   ): Promise<StartedCall>;
+  /** Makes this request the latest that follows the call, as `begin` and `resume` do. */
+  follow(call: StartedCall): Promise<void>;
   /** The next equal call is another one: the result was fetched, or the call was cancelled. */
   release(call: StartedCall): Promise<void>;
-  /** Ends a call, on whichever pod it runs. */
+  /** Ends a call, on whichever pod it runs, unless a later request follows it. */
   stop(call: StartedCall): Promise<void>;
 }
 
@@ -64,9 +68,22 @@ const KEY_BYTES = 16;
 // A client that returns later than this after the end of its call asks anew.
 const UNFETCHED_MS = 600_000;
 
-/** Identifies a call by its tool and its arguments, in whatever order their keys come. */
+/** Identifies a tool and its arguments, in whatever order their keys come. */
 export function callDigest(name: string, args: unknown): string {
   return sha256(JSON.stringify([name, sorted(args)]));
+}
+
+/** Identifies calls that may be one. A client that can show more, or less, is asked by a call of its own. */
+function joinDigest({
+  name,
+  arguments: args,
+  support,
+}: Pick<ToolCallRequest, 'name' | 'arguments' | 'support'>) {
+  return sha256(JSON.stringify([callDigest(name, args), support.form, support.url]));
+}
+
+function newName(): string {
+  return randomBytes(KEY_BYTES).toString('base64url');
 }
 
 /** A request as a short text: its session, and a digest of its id. */
@@ -92,12 +109,13 @@ export async function runOfCall(owner: Owner, key: string): Promise<RunRef> {
 export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' | 'callMs'>): Calls {
   const { records, turns, engine, callMs } = deps;
   const callName = (digest: string) => `mcp-call/${digest}`;
+  const followerName = (run: RunRef) => `mcp-follower/${keyOfCall(run)}`;
   const requestName = (request: RequestName) => `mcp-request/${textOfRequest(request)}`;
 
   /** The key of the equal call whose result was not fetched, or a new one. */
   async function joinedKey(owner: Owner, digest: string): Promise<{ key: string; isNew: boolean }> {
     for (;;) {
-      const minted = randomBytes(KEY_BYTES).toString('base64url');
+      const minted = newName();
       const key = await records.putIfAbsent(owner, callName(digest), minted, callMs);
       const isNew = key === minted;
       if (isNew || !(await hasLapsed(owner, key))) return { key, isNew };
@@ -131,7 +149,18 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   }
 
   async function release({ run, digest }: StartedCall): Promise<void> {
-    await records.remove(run, callName(digest), keyOfCall(run));
+    await Promise.all([
+      records.remove(run, callName(digest), keyOfCall(run)),
+      records.remove(run, followerName(run)),
+    ]);
+  }
+
+  async function follow({ run, follower }: StartedCall): Promise<void> {
+    for (;;) {
+      const latest = await records.putIfAbsent(run, followerName(run), follower, callMs);
+      if (latest === follower) return;
+      await records.remove(run, followerName(run), latest);
+    }
   }
 
   async function targetOf({ caller, name, signal }: Pick<ToolCallRequest, 'caller' | 'name' | 'signal'>) {
@@ -142,16 +171,20 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
 
   return {
     release,
+    follow,
     async begin(call) {
       const target = await targetOf(call);
       const kind = target.type;
       if (kind === 'agent') checkMessage(call.arguments);
       const owner = principalOf(call.caller);
-      const digest = callDigest(call.name, call.arguments);
+      const digest = joinDigest(call);
       const key = await keyFor(owner, { digest, kind }, call.request);
       const run = await runOfCall(owner, key);
       const { isRepeat } = await beginRun(turns, target, call, run, { key: `mcp ${key}`, digest });
-      return { run, digest, kind, isRepeat };
+      const follower = call.request === undefined ? newName() : textOfRequest(call.request);
+      const started = { run, digest, kind, isRepeat, follower };
+      await follow(started);
+      return started;
     },
     async find(owner, request) {
       const stored = await records.read(owner, requestName(request));
@@ -162,14 +195,18 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
         digest,
         kind: kind === 'tool' ? 'tool' : 'agent',
         isRepeat: true,
+        follower: textOfRequest(request),
       };
     },
     async resume(call, key) {
       const { type: kind } = await targetOf(call);
       const run = await runOfCall(principalOf(call.caller), key);
-      return { run, digest: callDigest(call.name, call.arguments), kind, isRepeat: true };
+      const started = { run, digest: joinDigest(call), kind, isRepeat: true, follower: newName() };
+      await follow(started);
+      return started;
     },
     async stop(call) {
+      if ((await records.read(call.run, followerName(call.run))) !== call.follower) return;
       await release(call);
       await turns.stop(call.run);
     },

@@ -51,9 +51,10 @@ export async function resumeToolCall(
   const name = { sessionId: session.id, id: request.id };
   const started = await deps.calls.find(userOf(call.caller), name);
   if (started === undefined) return undefined;
-  return inCallStream(deps, call, { name, returns: true }, (place) =>
-    framesReply(deps, call, place, { session, started, request, after }),
-  );
+  return inCallStream(deps, call, { name, returns: true }, async (place) => {
+    await deps.calls.follow(started);
+    return framesReply(deps, call, place, { session, started, request, after });
+  });
 }
 
 /** Begins a call and waits for its result, for a client that takes no stream: it can be shown urls by an error only. */
@@ -71,16 +72,20 @@ export async function awaitToolCall(
     if (call.signal.aborted) throw podDraining();
     if (round.type === 'open') continue;
     if (round.type === 'gone') throw podDraining();
-    if (round.type === 'asks') return urlsReply(message, round.questions);
+    if (round.type === 'asks') return urlsReply(message, shows, round.questions);
     await deps.calls.release(started);
     return json(200, resultMessage(message.id, round.result));
   }
 }
 
-function urlsReply({ id }: ToolCallMessage, questions: readonly Elicitation[]): Reply {
+function urlsReply({ id }: ToolCallMessage, shows: Shows, questions: readonly Elicitation[]): Reply {
   const elicitations = questions
-    .filter(({ mode }) => mode === 'url')
+    .filter(({ mode }) => shows.url && mode === 'url')
     .map((question) => elicitParamsOf(question, { namesUrl: true }));
+  if (elicitations.length === 0) {
+    const message = 'The call asks the user a question that this client cannot show without a stream.';
+    return json(200, errorMessage({ code: RPC.internal, message }, id));
+  }
   const error = {
     code: RPC.urlElicitationRequired,
     message: 'Open these pages first, then call again.',

@@ -72,13 +72,13 @@ async function startedCall(
   ctx: ServerContext,
 ): Promise<StartedCall> {
   const caller = userOf(call.caller);
-  const named = { caller, name, arguments: args, signal: ctx.mcpReq.signal };
+  const support = supportOf(showsOfEnvelope(ctx.mcpReq.envelope));
+  const named = { caller, name, arguments: args, support, signal: ctx.mcpReq.signal };
   await call.admitted;
   const resumed = ctx.mcpReq.requestState<CallState>();
   if (resumed === undefined) {
     if (call.draining) throw podDraining();
-    const support = supportOf(showsOfEnvelope(ctx.mcpReq.envelope));
-    return deps.calls.begin({ ...named, support, delivery: 'detach' });
+    return deps.calls.begin({ ...named, delivery: 'detach' });
   }
   const started = await deps.calls.resume(named, resumed.call);
   const { conversationId } = started.run;

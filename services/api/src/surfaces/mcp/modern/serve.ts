@@ -14,7 +14,8 @@ import { createCallState } from './state.ts';
 /** Serves requests of revision 2026-07-28, each by itself: any pod serves any of them. */
 export function createModernServing(deps: McpDeps, calls: Calls) {
   const serverOf = ({ authInfo }: McpRequestContext) => {
-    const { call, served } = authInfo?.extra?.request as ServedRequest;
+    const request = authInfo?.extra?.request as ServedRequest;
+    const { call, served } = request;
     const caller = userOf(call.caller);
     const { name, args } = toolCallOf(call.body);
     const state = createCallState(deps.stateKey, principalOf(caller), callDigest(name, args));
