@@ -319,6 +319,18 @@ describe('what MCP clients are offered', () => {
     expect(await found('tracker__no_such_tool')).toBeUndefined();
   });
 
+  it('has a name for one server only, whether or not it can be reached', async () => {
+    const offer = `
+  tools:
+    - { server: away, allow: [search], prefix: false }
+    - { server: plain, prefix: false, allow: [echo] }`;
+    const pod = podOn(createMemoryBackend(ROOMY), { offer });
+    const found = (name: string) => pod.turns.findOffered(callerOf(newOwner()), name, SIGNAL);
+    expect(await found('search')).toEqual({ type: 'tool', server: 'away', tool: 'search' });
+    expect(await found('echo')).toEqual({ type: 'tool', server: 'plain', tool: 'echo' });
+    expect(await found('whoami')).toBeUndefined();
+  });
+
   it.each(['hidden', 'steps', 'plain__echo', 'list_issues', '', 'tracker__'])(
     'does not include %j',
     async (name) => {

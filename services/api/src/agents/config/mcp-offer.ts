@@ -18,7 +18,7 @@ const OfferedTools = z.strictObject({
     .boolean()
     .default(true)
     .describe(
-      '`true`: a tool is offered as `<server>__<tool>`. `false`: under the server’s own name; of two tools with one name, the first is offered.',
+      '`true`: a tool is offered as `<server>__<tool>`. `false`: under the server’s own name. Where several servers have `false`, each requires `allow`, and no name may occur twice.',
     ),
   access: AgentAccess.optional().describe(
     'Who may call the tools, with the keys of the access of an agent. Absent: every caller.',

@@ -35,6 +35,28 @@ function referFromOffer({ mcpOffer }: AgentsFile, refer: Refer): Finding[] {
   return [
     ...duplicates(agents, (index) => ['mcpOffer', 'agents', index, 'agent']),
     ...duplicates(servers, (index) => ['mcpOffer', 'tools', index, 'server']),
+    ...faultsOfUnprefixed(mcpOffer),
+  ];
+}
+
+/** A name must mean the same tool whichever servers can be reached, so the file says whose it is. */
+function faultsOfUnprefixed({ tools }: AgentsFile['mcpOffer']): Finding[] {
+  const unprefixed = tools.flatMap(({ prefix, allow }, index) => (prefix ? [] : [{ allow, index }]));
+  if (unprefixed.length < 2) return [];
+  const names = unprefixed.flatMap(({ allow = [], index }) =>
+    allow.map((name, at) => ({ name, path: ['mcpOffer', 'tools', index, 'allow', at] })),
+  );
+  return [
+    ...unprefixed
+      .filter(({ allow }) => allow === undefined)
+      .map(({ index }) => ({
+        path: ['mcpOffer', 'tools', index, 'prefix'],
+        message: 'requires `allow`, because several servers have `prefix: false`',
+      })),
+    ...duplicates(
+      names.map(({ name }) => name),
+      (at) => names[at]?.path ?? [],
+    ),
   ];
 }
 

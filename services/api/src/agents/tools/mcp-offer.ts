@@ -99,7 +99,11 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
         const { tools, isKnown } = await toolsOf(source, principal, signal);
         const listed = tools.map((tool) => offered(source, tool)).find((tool) => tool.name === name);
         if (listed !== undefined) return listed.target;
-        if (!isKnown) unlisted ??= unlistedTarget(source, name);
+        if (isKnown) continue;
+        const target = unlistedTarget(source, name);
+        // The configuration says that the name is this server's, also while it cannot be reached.
+        if (target !== undefined && (source.prefix || source.allow !== undefined)) return target;
+        unlisted ??= target;
       }
       return unlisted;
     },
