@@ -1,5 +1,5 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
 import type { WholeResult } from '../../turns/call-result.ts';
 import { type FollowedEvent, followTurn } from '../../turns/follow.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
@@ -79,7 +79,7 @@ function createRound(kind: CallKind, until: FeedPosition | undefined) {
   }
 
   function take(event: FollowedEvent): CallRound | undefined {
-    if ('id' in event && until !== undefined) hasRead ||= isAtLeast(parseFeedPosition(event.id), until);
+    if ('id' in event && until !== undefined) hasRead ||= isAtLeast(parseReaderPosition(event.id), until);
     const result = output.take(event);
     if (event.type === 'lost') open.clear();
     if (event.type === 'question') {

@@ -1,7 +1,7 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
-import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { type Frame, framesOf } from '../../../http/sse.ts';
@@ -51,7 +51,7 @@ export async function* callFrames(
     }
     const { texts, isOver } = await messages.take(event);
     const id =
-      'id' in event && !isSuperseded(event) ? formatPosition(request, parseFeedPosition(event.id)) : lastId;
+      'id' in event && !isSuperseded(event) ? formatPosition(request, parseReaderPosition(event.id)) : lastId;
     yield* framesOf(texts, id, lastId);
     if (texts.length > 0) lastId = id;
     if (!isOver) continue;
