@@ -1,5 +1,5 @@
 import type { Owner } from '../domain/ids.ts';
-import type { OwnerRecords } from '../ports/owner-records.ts';
+import { OWNER_RECORDS_MAX, type OwnerRecords } from '../ports/owner-records.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import type { MemoryFence } from './fence.ts';
 import { ownerKey } from './owner-key.ts';
@@ -16,6 +16,15 @@ export function createMemoryOwnerRecords(fence: Pick<MemoryFence, 'check'>): Own
   const held = createExpiringMap<OwnedValue>();
   const keyOf = (owner: Owner, name: string) => JSON.stringify([ownerKey(owner), name]);
 
+  /** Makes room for one more record. */
+  function dropOldest(of: string): void {
+    const owned = held.values().filter(({ owner }) => owner === of);
+    const over = owned.length + 1 - OWNER_RECORDS_MAX;
+    if (over <= 0) return;
+    owned.sort((one, other) => one.until - other.until);
+    for (const { key } of owned.slice(0, over)) held.delete(key);
+  }
+
   return {
     async putIfAbsent(owner, name, value, ttlMs) {
       fence.check(owner);
@@ -23,6 +32,7 @@ export function createMemoryOwnerRecords(fence: Pick<MemoryFence, 'check'>): Own
       const found = held.get(key);
       if (found !== undefined) return found.value;
       const until = Date.now() + ttlMs;
+      dropOldest(ownerKey(owner));
       held.set(key, { key, owner: ownerKey(owner), value, until }, until);
       return value;
     },

@@ -1,5 +1,8 @@
 import type { Owner } from '../domain/ids.ts';
 
+/** How many records an owner has at once. */
+export const OWNER_RECORDS_MAX = 1_000;
+
 /**
  * Small records of one owner that a surface needs on every pod, such as the sessions of a protocol. Each has a name of
  * its own and expires. A name is found under its owner only. Every call throws `unavailable`.
@@ -7,7 +10,7 @@ import type { Owner } from '../domain/ids.ts';
 export interface OwnerRecords {
   /**
    * Stores `value` under `name` for `ttlMs` unless there is a record, and returns the stored value. An existing record
-   * keeps its value and its time. Refused with `user_erased` after an erasure of the owner.
+   * keeps its value and its time. A record beyond `OWNER_RECORDS_MAX` takes the place of the one that expires first. Refused with `user_erased` after an erasure of the owner.
    */
   putIfAbsent(owner: Owner, name: string, value: string, ttlMs: number): Promise<string>;
   /** The value; undefined without a record. With `renewMs`, the record is kept for at least that long from now. */

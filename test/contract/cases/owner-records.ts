@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { OWNER_RECORDS_MAX } from '@parley/shared/ports/owner-records';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../support/contract.ts';
 import { RUN } from '../support/questions.ts';
@@ -31,6 +32,25 @@ export function ownerRecordContract(contract: Contract): void {
       expect(await backend.ownerRecords.putIfAbsent(owner, 'a', 'second', HOUR_MS)).toBe('second');
       expect(await second.ownerRecords.remove(owner, 'a')).toBe(true);
       expect(await backend.ownerRecords.read(owner, 'a')).toBeUndefined();
+    });
+
+    it('keeps so many records of an owner, and drops the one that expires first', async () => {
+      const { ownerRecords } = contract.pods.backend;
+      const owner = newOwner();
+      const put = (name: string, life: number) => ownerRecords.putIfAbsent(owner, name, 'kept', life);
+      await put('first', 2 * HOUR_MS);
+      await put('sooner', HOUR_MS);
+      const names = Array.from({ length: OWNER_RECORDS_MAX - 2 }, (_, index) => `record ${index}`);
+      await Promise.all(names.map((name) => put(name, 3 * HOUR_MS)));
+      expect(await ownerRecords.read(owner, 'sooner')).toBe('kept');
+      // A record that is there already takes no place.
+      await put('first', HOUR_MS);
+      expect(await ownerRecords.read(owner, 'sooner')).toBe('kept');
+      await put('one more', HOUR_MS);
+      const read = await Promise.all(
+        ['first', 'sooner', 'one more'].map((name) => ownerRecords.read(owner, name)),
+      );
+      expect(read).toEqual(['kept', undefined, 'kept']);
     });
 
     it('removes all records of one owner and of no other', async () => {

@@ -166,6 +166,14 @@ describe('a warning at start, also in production', () => {
     expect(warned({ ...pods, PARLEY_CONFIG: '' })).toEqual([]);
   });
 
+  it('names a secret of user tokens without an audience, where agents are called by MCP', () => {
+    const open = { PARLEY_CONFIG: 'agents.yaml', PARLEY_JWT_SECRET: KEY, PARLEY_MCP_SECRET: `${KEY}${KEY}` };
+    expect(warned(open)).toEqual([expect.stringMatching(/^PARLEY_MCP_AUDIENCE: no audience is set/)]);
+    expect(warned({ ...open, PARLEY_JWT_AUDIENCE: 'api' })).toEqual([]);
+    expect(warned({ ...open, PARLEY_MCP_AUDIENCE: 'mcp' })).toEqual([]);
+    expect(warned({ ...open, PARLEY_CONFIG: '' })).toEqual([]);
+  });
+
   it('names a service key that has expired, but starts with it', () => {
     const keys = `acme/billing/ask/2026-01-01:${KEY}`;
     expect(warned({ REDIS_URL: 'redis://localhost', PARLEY_API_KEYS: keys })).toEqual([

@@ -1,6 +1,6 @@
 import type { Owner } from '../../domain/ids.ts';
 import { userErased } from '../../ports/erasure.ts';
-import type { OwnerRecords } from '../../ports/owner-records.ts';
+import { OWNER_RECORDS_MAX, type OwnerRecords } from '../../ports/owner-records.ts';
 import type { Commands } from '../client/connect.ts';
 import { fenceKey, ownedBy } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
@@ -26,11 +26,20 @@ export function createRedisOwnerRecords(redis: Commands, onError?: (error: unkno
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
   const keysOf = (owner: Owner, name: string) => [recordKey(owner, name), recordsKey(owner)];
 
+  /** Removes records before their names: what an interruption leaves behind is still listed. */
+  async function drop(owner: Owner, names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    await guarded(() => redis.unlink(...names.map((name) => recordKey(owner, name))));
+    await guarded(() => redis.zrem(recordsKey(owner), ...names));
+  }
+
   return {
     async putIfAbsent(owner, name, value, ttlMs) {
       const keys = [...keysOf(owner, name), fenceKey(owner)];
-      const [stored, fencedForMs] = (await put(keys, [name, value, ttlMs])) as [string | null, number?];
-      if (stored === null) throw userErased(fencedForMs ?? 0);
+      const reply = await put(keys, [name, value, ttlMs, OWNER_RECORDS_MAX]);
+      const [stored, more] = reply as readonly [null, number] | readonly [string, readonly string[]];
+      if (stored === null) throw userErased(more);
+      await drop(owner, more);
       return stored;
     },
     async read(owner, name, renewMs) {
@@ -48,9 +57,7 @@ export function createRedisOwnerRecords(redis: Commands, onError?: (error: unkno
       for (;;) {
         const names = await guarded(() => redis.zrange(recordsKey(owner), '0', `${PAGE - 1}`));
         if (names.length === 0) return;
-        // The records before the list: what an interruption leaves behind is still listed.
-        await guarded(() => redis.unlink(...names.map((name) => recordKey(owner, name))));
-        await guarded(() => redis.zrem(recordsKey(owner), ...names));
+        await drop(owner, names);
       }
     },
   };

@@ -20,6 +20,11 @@ export function cautionsOf(env: Env, places: RedisPlaces): string[] {
           'PARLEY_MCP_SECRET: the pods share no secret, so an MCP call of revision 2026-07-28 fails on a second pod',
         ]
       : []),
+    ...(env.PARLEY_CONFIG !== undefined && acceptsAnyAudience(env)
+      ? [
+          'PARLEY_MCP_AUDIENCE: no audience is set, so every token that PARLEY_JWT_SECRET signs is accepted at /run/v1/mcp',
+        ]
+      : []),
     ...Object.entries(places).flatMap(([variable, place]) =>
       place === undefined ? [] : cautionsOfRedis(variable, place),
     ),
@@ -27,6 +32,11 @@ export function cautionsOf(env: Env, places: RedisPlaces): string[] {
       ({ name, tenant }) => `PARLEY_API_KEYS: the key ${name} of ${tenant} has expired; remove or replace it`,
     ),
   ];
+}
+
+function acceptsAnyAudience(env: Env): boolean {
+  const audience = env.PARLEY_MCP_AUDIENCE ?? env.PARLEY_JWT_AUDIENCE;
+  return env.PARLEY_JWT_SECRET !== undefined && audience === undefined;
 }
 
 function cautionsOfRedis(variable: string, place: RedisLocation): string[] {
