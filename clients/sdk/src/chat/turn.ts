@@ -140,14 +140,13 @@ async function* readTurn(
   for (;;) {
     let failure: ParleyClientError | undefined;
     try {
-      connection ??= await openResponse(deps.transport, nextCall(source, assembler), signal);
+      connection ??= await openNext(deps, source, assembler, signal);
       if (!mustSendMessage(source, assembler) && hasNoTurn(connection))
         throw new ChatStreamError('ended-unseen');
       yield* readConnection(deps, { connection, assembler, budget }, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (isChatStreamError(error)) throw new ChatStreamError(error.reason, lastFailure);
-      if (isPositionRefused(error) && assembler.startOver()) continue;
       if (!isTransient(error)) throw error;
       failure = error;
       lastFailure = error;
@@ -207,6 +206,21 @@ function mustSendMessage(
   { hasBegun }: ChunkAssembler,
 ): source is TurnSource & { readonly message: TurnMessage } {
   return source.message !== undefined && !hasBegun;
+}
+
+/** Opens the next connection; from the start of the turn where a pod refuses the position. */
+async function openNext(
+  { transport }: ChatTurnDeps,
+  source: TurnSource,
+  assembler: ChunkAssembler,
+  signal: AbortSignal,
+): Promise<OpenResponse> {
+  try {
+    return await openResponse(transport, nextCall(source, assembler), signal);
+  } catch (error) {
+    if (!isPositionRefused(error) || !assembler.startOver()) throw error;
+    return openResponse(transport, nextCall(source, assembler), signal);
+  }
 }
 
 /** Whether a pod may not know the form of the position, because its version is older than that of the pod before. */
