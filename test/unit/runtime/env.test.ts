@@ -167,7 +167,12 @@ describe('a warning at start, also in production', () => {
   });
 
   it('names a secret of user tokens without an audience, where agents are called by MCP', () => {
-    const open = { PARLEY_CONFIG: 'agents.yaml', PARLEY_JWT_SECRET: KEY, PARLEY_MCP_SECRET: `${KEY}${KEY}` };
+    const open = {
+      REDIS_URL: 'redis://localhost',
+      PARLEY_CONFIG: 'agents.yaml',
+      PARLEY_JWT_SECRET: KEY.repeat(2),
+      PARLEY_MCP_SECRET: KEY.repeat(2),
+    };
     expect(warned(open)).toEqual([expect.stringMatching(/^PARLEY_MCP_AUDIENCE: no audience is set/)]);
     expect(warned({ ...open, PARLEY_JWT_AUDIENCE: 'api' })).toEqual([]);
     expect(warned({ ...open, PARLEY_MCP_AUDIENCE: 'mcp' })).toEqual([]);
