@@ -1,6 +1,6 @@
-import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { startLocalServer } from '../../infra/demo/stand-ins/issue-tracker/http.ts';
+import { type ServedMcp, serveMcp } from '../harness/mcp-servers/serve-mcp.ts';
 
 const CallInput = z.object({
   /** The conversation that calls. */
@@ -16,13 +16,6 @@ export interface BookingCall extends z.infer<typeof CallInput> {
   readonly effect: boolean;
 }
 
-/** A tool server of a test. */
-export interface BookingTools {
-  /** The MCP endpoint. */
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
 export interface BookingToolsOptions {
   /** How long a call takes, in ms. */
   readonly workMs: number;
@@ -31,8 +24,8 @@ export interface BookingToolsOptions {
 }
 
 /** Starts an MCP server with one tool that has an effect, `book`, and one that has none, `look`. */
-export async function startBookingTools({ workMs, onCall }: BookingToolsOptions): Promise<BookingTools> {
-  const handler = createMcpHandler(() => {
+export async function startBookingTools({ workMs, onCall }: BookingToolsOptions): Promise<ServedMcp> {
+  return serveMcp(() => {
     const server = new McpServer({ name: 'bookings', version: '1.0.0' });
     const answer = (call: BookingCall, text: string) => async () => {
       await onCall(call);
@@ -49,16 +42,4 @@ export async function startBookingTools({ workMs, onCall }: BookingToolsOptions)
     );
     return server;
   });
-  let url = '';
-  const server = await startLocalServer((origin) => {
-    url = `${origin}/mcp`;
-    return (request) => handler.fetch(request);
-  });
-  return {
-    url,
-    async stop() {
-      await handler.close();
-      await server.stop();
-    },
-  };
 }

@@ -1,16 +1,13 @@
-import { acceptedContent, createMcpHandler, inputRequired, McpServer } from '@modelcontextprotocol/server';
+import { acceptedContent, inputRequired, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { startLocalServer } from '../../../infra/demo/stand-ins/issue-tracker/http.ts';
+import { type ServedMcp, serveMcp } from '../../harness/mcp-servers/serve-mcp.ts';
 
-/** An MCP server whose one tool, `ticket`, asks by form and by url before it does anything. */
-export interface Desk {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-/** Starts it. `onTicket` is called with the message of each call that was completed. */
-export async function startDesk(onTicket: (message: string) => void): Promise<Desk> {
-  const handler = createMcpHandler(() => {
+/**
+ * Starts an MCP server whose one tool, `ticket`, asks by form and by url before it does anything. `onTicket` is called
+ * with the message of each call that was completed.
+ */
+export async function startDesk(onTicket: (message: string) => void): Promise<ServedMcp> {
+  return serveMcp(() => {
     const server = new McpServer({ name: 'desk', version: '1.0.0' });
     server.registerTool(
       'ticket',
@@ -36,16 +33,4 @@ export async function startDesk(onTicket: (message: string) => void): Promise<De
     );
     return server;
   });
-  let url = '';
-  const server = await startLocalServer((origin) => {
-    url = `${origin}/mcp`;
-    return (request) => handler.fetch(request);
-  });
-  return {
-    url,
-    async stop() {
-      await handler.close();
-      await server.stop();
-    },
-  };
 }

@@ -10,8 +10,9 @@ import {
 import { SECRET } from '../../e2e/chat/client.ts';
 import { type ChaosGate, createChaosGate, type GateVerdict } from '../../harness/chaos/gate.ts';
 import type { RunEvent } from '../../harness/history/run-events.ts';
+import type { ServedMcp } from '../../harness/mcp-servers/serve-mcp.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type BookingCall, type BookingTools, startBookingTools } from '../booking-tools.ts';
+import { type BookingCall, startBookingTools } from '../booking-tools.ts';
 import { openSite, type SitePod } from '../site.ts';
 import { parseRunCommand, type RunCommand } from './commands.ts';
 import { recording, watchRuns } from './monitor.ts';
@@ -172,7 +173,7 @@ function judgeFor(
 
 interface Parties {
   readonly model: ScriptedModel;
-  readonly tools: BookingTools;
+  readonly tools: ServedMcp;
 }
 
 async function startParties(record: (event: RunEvent) => void, hooks: RunHooks): Promise<Parties> {

@@ -1,6 +1,7 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { expect, test } from 'vitest';
 import { createTestBrowser, headingOf, SAYS, type TestBrowser } from './browser.ts';
+import { askAboutSeat, ENTRY, MESSAGE } from './seat-question.ts';
 import { ADA, dumpRedis, type World } from './setup.ts';
 import { connectSuite } from './suite.ts';
 
@@ -8,9 +9,6 @@ const suite = connectSuite();
 const { world } = suite;
 
 const LINKER = 'a-linking-key';
-const MESSAGE = 'Which seat do you want on flight 12?';
-const target = { action: '/', csrf: '' };
-const ENTRY = headingOf({ page: 'answer-entry', enter: target });
 const ANSWERED = headingOf({ page: 'answered' });
 const SPENT = headingOf({ page: 'answer-spent' });
 
@@ -28,22 +26,8 @@ const SEAT_FORM: AskInput['requestedSchema'] = {
 
 type Asked = Awaited<ReturnType<typeof ask>>;
 
-async function ask(here: World, more: Partial<AskInput> = {}) {
-  const form = more.mode === 'url' ? {} : { requestedSchema: SEAT_FORM };
-  const { row } = await here.engine.ask({
-    tenant: ADA.tenant,
-    input: {
-      userId: ADA.userId,
-      mode: 'form',
-      message: MESSAGE,
-      ...form,
-      context: { trigger: 'agent' },
-      timeoutSeconds: 600,
-      ...more,
-    } as AskInput,
-  });
-  return { id: row.id, path: `/auth/answer/${row.id}` };
-}
+const ask = (here: World, more: Partial<AskInput> = {}) =>
+  askAboutSeat(here, { requestedSchema: SEAT_FORM }, more);
 
 async function call(here: World, method: 'POST' | 'DELETE', id: string, body?: object, key = LINKER) {
   const response = await fetch(`${here.publicUrl}/v1/elicitations/${id}/answer-link`, {

@@ -2,16 +2,14 @@ import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
-import { createTestBrowser, headingOf, SAYS } from './browser.ts';
+import { createTestBrowser, headingOf, SAYS, UNKNOWN_IDS } from './browser.ts';
+import { askAboutSeat, ENTRY, MESSAGE } from './seat-question.ts';
 import { ADA, dumpRedis, type World } from './setup.ts';
 import { connectSuite, type WorldOptions } from './suite.ts';
 
 const suite = connectSuite();
 const { world } = suite;
 
-const MESSAGE = 'Which seat do you want on flight 12?';
-const target = { action: '/', csrf: '' };
-const ENTRY = headingOf({ page: 'answer-entry', enter: target });
 const ANSWERED = headingOf({ page: 'answered' });
 const MISMATCH = headingOf({ page: 'mismatch', about: 'answer' });
 const ANSWER = { 'field-0': '1', 'field-1': '2' };
@@ -25,23 +23,8 @@ const SEAT_FORM: AskInput['requestedSchema'] = {
   required: ['seat'],
 };
 
-async function ask(here: World, more: Partial<AskInput> = {}) {
-  const form = more.mode === 'url' ? {} : { requestedSchema: SEAT_FORM };
-  const { row } = await here.engine.ask({
-    tenant: ADA.tenant,
-    input: {
-      userId: ADA.userId,
-      mode: 'form',
-      message: MESSAGE,
-      ...form,
-      context: { trigger: 'agent' },
-      timeoutSeconds: 600,
-      ...more,
-    },
-    onAnswerPage: more.mode !== 'url',
-  });
-  return { id: row.id, path: `/auth/answer/${row.id}` };
-}
+const ask = (here: World, more: Partial<AskInput> = {}) =>
+  askAboutSeat(here, { requestedSchema: SEAT_FORM, onAnswerPage: true }, more);
 
 /** A question, and Ada, signed in and before it. */
 async function entered(more: Partial<AskInput> = {}, options: WorldOptions = {}) {
@@ -241,14 +224,7 @@ describe('an attack on the page of an owner', () => {
     expect(await here.status(asked.id)).toBe('pending');
   });
 
-  test.each([
-    'el_00AAAAAAAAAAAAAAAAAAAAAA',
-    'el_99AAAAAAAAAAAAAAAAAAAAAA',
-    'x',
-    '..',
-    '%2e%2e',
-    'a'.repeat(300),
-  ])('finds nothing under %s', async (id) => {
+  test.each(UNKNOWN_IDS)('finds nothing under %s', async (id) => {
     const { browser } = await entered();
     expect((await browser.open(`/auth/answer/${id}`)).heading).toBe(SAYS.notFound);
     expect((await browser.post(`/auth/answer/${id}/signed-in/accept`, ANSWER)).status).not.toBe(200);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
-import { createTestBrowser, SAYS, type Shown } from './browser.ts';
+import { createTestBrowser, SAYS, type Shown, UNKNOWN_IDS } from './browser.ts';
 import { ADA } from './setup.ts';
 import { connectSuite } from './suite.ts';
 
@@ -62,14 +62,7 @@ describe('another person with the link', () => {
     expect((await createTestBrowser(here).enter(path, 'bob')).html).not.toContain('Service');
   });
 
-  test.each([
-    'el_00AAAAAAAAAAAAAAAAAAAAAA',
-    'el_99AAAAAAAAAAAAAAAAAAAAAA',
-    'x',
-    '..',
-    '%2e%2e',
-    'a'.repeat(300),
-  ])('finds nothing under %s', async (id) => {
+  test.each(UNKNOWN_IDS)('finds nothing under %s', async (id) => {
     const here = await world();
     const shown = await createTestBrowser(here).open(`/auth/connect/${id}`);
     expect([shown.status, shown.heading]).toEqual([404, SAYS.notFound]);

@@ -112,6 +112,16 @@ export function headingOf(view: ConnectView): string {
   return headingIn(html);
 }
 
+/** Ids of no question, well formed and not. */
+export const UNKNOWN_IDS = [
+  'el_00AAAAAAAAAAAAAAAAAAAAAA',
+  'el_99AAAAAAAAAAAAAAAAAAAAAA',
+  'x',
+  '..',
+  '%2e%2e',
+  'a'.repeat(300),
+];
+
 const requestId = 'r';
 /** The headings of pages that tests meet. */
 export const SAYS = {

@@ -218,6 +218,17 @@ async function runAll(actions: readonly (typeof action extends fc.Arbitrary<infe
   return { said: writer.said(), text: client.text, isOver: client.isOver };
 }
 
+/** A client that has the beginning of a text, which the feed does not hold yet. */
+async function begunText() {
+  const writer = createWriter();
+  const client = createClient(writer.items);
+  await client.readFeed(2);
+  writer.say('Good ');
+  writer.publish();
+  await client.deliver(writer.published[0] as LiveItem);
+  return { writer, client };
+}
+
 describe('a text that is published before the feed holds it', () => {
   it('arrives once and whole, whatever is lost, late or doubled, and wherever its reader comes back', async () => {
     await fc.assert(
@@ -231,12 +242,7 @@ describe('a text that is published before the feed holds it', () => {
   });
 
   it('comes at once, and not again with the feed', async () => {
-    const writer = createWriter();
-    const client = createClient(writer.items);
-    await client.readFeed(2);
-    writer.say('Good ');
-    writer.publish();
-    await client.deliver(writer.published[0] as LiveItem);
+    const { writer, client } = await begunText();
     expect(client.text).toBe('Good ');
     writer.say('day');
     writer.store();
@@ -245,12 +251,7 @@ describe('a text that is published before the feed holds it', () => {
   });
 
   it('is taken back from a reader that came back before another pod began the step again', async () => {
-    const writer = createWriter();
-    const client = createClient(writer.items);
-    await client.readFeed(2);
-    writer.say('Good ');
-    writer.publish();
-    await client.deliver(writer.published[0] as LiveItem);
+    const { writer, client } = await begunText();
     client.disconnect();
     await client.readFeed(2);
     writer.takeOver();
@@ -262,12 +263,7 @@ describe('a text that is published before the feed holds it', () => {
   });
 
   it('is not sent again to a reader that comes back in the middle of it', async () => {
-    const writer = createWriter();
-    const client = createClient(writer.items);
-    await client.readFeed(2);
-    writer.say('Good ');
-    writer.publish();
-    await client.deliver(writer.published[0] as LiveItem);
+    const { writer, client } = await begunText();
     client.disconnect();
     writer.say('day');
     writer.publish();

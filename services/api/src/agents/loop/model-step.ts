@@ -28,7 +28,7 @@ export interface AgentModel {
   readonly settings: ModelSettings;
 }
 
-/** One step of a run, for whoever decides what to do in it. */
+/** One step of a run, as the function gets it that decides what to do in the step. */
 export interface StepRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];

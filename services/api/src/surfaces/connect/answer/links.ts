@@ -65,7 +65,7 @@ export function createAnswerLinks(store: ConnectStore): AnswerLinks {
     async revoke(id) {
       const link = await current(id);
       if (link === undefined) return false;
-      // Whoever still has the link is told that it does not open, and not asked to sign in.
+      // A person who still has the link reads that it was revoked, instead of a request to sign in.
       await store.put(nameOf(id), REVOKED, ACCESS_SECONDS_MAX * 1_000);
       await store.drop(browserOf(id, link.digest));
       return true;

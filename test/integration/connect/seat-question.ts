@@ -1,0 +1,34 @@
+import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
+import { headingOf } from './browser.ts';
+import { ADA, type World } from './setup.ts';
+
+/** What the question of the answer pages says. */
+export const MESSAGE = 'Which seat do you want on flight 12?';
+
+/** The page that leads to the question. */
+export const ENTRY = headingOf({ page: 'answer-entry', enter: { action: '/', csrf: '' } });
+
+export interface SeatOptions {
+  readonly requestedSchema: AskInput['requestedSchema'];
+  /** True where the question may be answered on its page by its signed-in owner. */
+  readonly onAnswerPage?: boolean;
+}
+
+/** Asks Ada about her seat: in a form, or as `more` says. */
+export async function askAboutSeat(here: World, options: SeatOptions, more: Partial<AskInput> = {}) {
+  const isForm = more.mode !== 'url';
+  const { row } = await here.engine.ask({
+    tenant: ADA.tenant,
+    input: {
+      userId: ADA.userId,
+      mode: 'form',
+      message: MESSAGE,
+      ...(isForm && { requestedSchema: options.requestedSchema }),
+      context: { trigger: 'agent' },
+      timeoutSeconds: 600,
+      ...more,
+    } as AskInput,
+    ...(isForm && options.onAnswerPage === true && { onAnswerPage: true }),
+  });
+  return { id: row.id, path: `/auth/answer/${row.id}` };
+}
