@@ -41,6 +41,7 @@ export function readSources(root: string): SourceFile[] {
     'clients/core/src',
     'clients/sdk/src',
     'clients/widget/src',
+    'clients/cli/src',
   ];
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -198,6 +199,8 @@ function importsOf({ text }: SourceFile): string[] {
 function targetOf(path: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(path), specifier));
   if (specifier === '@parley/core') return 'clients/core/src/index.ts';
+  const sdk = /^@parley\/sdk(?:\/(.+))?$/.exec(specifier);
+  if (sdk !== null) return `clients/sdk/src/${sdk[1] ?? 'index'}.ts`;
   const shared = /^@parley\/shared\/(.+)$/.exec(specifier)?.[1];
   return shared === undefined ? undefined : `shared/src/${shared}.ts`;
 }

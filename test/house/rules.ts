@@ -19,6 +19,7 @@ export const ROOMS = [
   'clients/core/src',
   'clients/sdk/src',
   'clients/widget/src',
+  'clients/cli/src',
 ] as const;
 
 /** Each folder in here is a room of its own. */
@@ -89,6 +90,7 @@ const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
   'clients/core/src': ['shared/src/domain'],
   'clients/sdk/src': ['shared/src/domain', 'clients/core/src'],
   'clients/widget/src': ['shared/src/domain', 'clients/core/src'],
+  'clients/cli/src': ['shared/src/domain', 'clients/core/src', 'clients/sdk/src'],
 };
 
 /** Rooms whose code runs in browsers. */
@@ -120,10 +122,13 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   lit: ['clients/widget/src'],
   '@lit/react': ['clients/widget/src'],
   react: ['clients/widget/src'],
+  commander: ['clients/cli/src'],
+  '@clack/prompts': ['clients/cli/src'],
+  '@napi-rs/keyring': ['clients/cli/src'],
 };
 export const DOMAIN_PACKAGES = ['zod', 're2js'];
 
-export const ENV_READERS = ['shared/src/runtime/env.ts'];
+export const ENV_READERS = ['shared/src/runtime/env.ts', 'clients/cli/src/env.ts'];
 
 export const LINES_MAX = 300;
 export const FUNCTION_LINES_MAX = 70;

@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+// An installed package has its build. A checkout has its sources, which run through tsx without a build.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const sources = new URL('../src/main.ts', import.meta.url);
+
+if (existsSync(sources)) {
+  const flags = ['--conditions=parley-source', '--import', import.meta.resolve('tsx')];
+  const child = spawn(process.execPath, [...flags, fileURLToPath(sources), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+  });
+  // The terminal sends its signals to both processes; the child decides what they mean.
+  process.on('SIGINT', () => undefined);
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  child.on('exit', (code) => process.exit(code ?? 1));
+} else {
+  await import('../dist/main.js');
+}

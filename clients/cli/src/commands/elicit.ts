@@ -1,0 +1,56 @@
+import type { Question } from '@parley/sdk';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Command } from 'commander';
+import { type CliContext, readStdin, readText } from '../context.ts';
+import { usageError } from '../exit-code.ts';
+import { type AskingOptions, askAndPrint, withAskingOptions } from '../waiting.ts';
+
+interface ElicitFlags extends AskingOptions {
+  readonly user?: string;
+  readonly message?: string;
+}
+
+/** `parley elicit`: a question, or only its form, as JSON from a file or from standard input. */
+export function registerElicit(program: Command, context: CliContext): void {
+  const command = program
+    .command('elicit')
+    .description('ask a question that is described in JSON, wait, and print the answer as JSON')
+    .argument('[file]', 'a question as in POST /v1/elicitations, or a form schema; - for standard input', '-')
+    .option('--user <id>', 'the person who is asked, if the file does not say')
+    .option('--message <text>', 'what the person reads, if the file does not say');
+  withAskingOptions(command).action(async (file: string, flags: ElicitFlags) => {
+    const text = file === '-' ? await readStdin(context) : readText(file);
+    const question = questionOf(text, flags);
+    const show = (content: unknown) => JSON.stringify(content ?? {});
+    await askAndPrint({ command, context, question, options: flags, show });
+  });
+}
+
+/** The question of a text. The server checks everything else of it. */
+export function questionOf(text: string, { user, message }: Pick<ElicitFlags, 'user' | 'message'>): Question {
+  const given = parsed(text);
+  const isSchema = given.type === 'object' && given.properties !== undefined;
+  const body: Record<string, unknown> = isSchema ? { requestedSchema: given } : given;
+  const question = {
+    ...(user !== undefined && { userId: user }),
+    ...(message !== undefined && { message }),
+    mode: body.url === undefined ? 'form' : 'url',
+    ...body,
+  };
+  for (const name of ['userId', 'message'] as const) {
+    if (!(name in question))
+      throw usageError(`The question has no ${name}: give --${name === 'userId' ? 'user' : name}.`);
+  }
+  return question as unknown as Question;
+}
+
+function parsed(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw usageError('The question is not JSON.');
+  }
+  if (!isRecord(value)) throw usageError('The question must be a JSON object.');
+  return value;
+}

@@ -1,0 +1,40 @@
+import { createClient, type StreamItem } from '@parley/sdk';
+import type { Command } from 'commander';
+import { type CliContext, connectionOf, isJson, print, printJson, styled } from '../context.ts';
+import { EXIT } from '../exit-code.ts';
+
+interface WatchFlags {
+  readonly user?: string;
+  readonly after?: string;
+}
+
+/** `parley watch`: the events of a stream request, as they come. */
+export function registerWatch(program: Command, context: CliContext): void {
+  const command = program
+    .command('watch')
+    .description('print the events of a stream as they come, until Ctrl+C')
+    .argument('<streamRequestId>', 'the stream')
+    .option('--user <id>', 'the owner of the stream; required with a service key')
+    .option('--after <id>', 'start after this event instead of at the beginning')
+    .action(async (id: string, { user, after }: WatchFlags) => {
+      const client = createClient(connectionOf(command, context));
+      const options = {
+        signal: context.signal,
+        ...(user !== undefined && { userId: user }),
+        ...(after !== undefined && { lastEventId: after }),
+      };
+      for await (const item of client.events(id, options)) {
+        if (isJson(command)) printJson(context, item);
+        else print(context, lineOf(item, context));
+      }
+      context.setExitCode(context.signal.aborted ? EXIT.interrupted : EXIT.accepted);
+    });
+}
+
+function lineOf(item: StreamItem, context: CliContext): string {
+  if (item.type === 'stream-reset') return styled(context, 'yellow', 'stream-reset');
+  if (item.type === 'other') return `${item.event} ${JSON.stringify(item.data)}`;
+  const { elicitationId, status, message } = item.elicitation;
+  const name = styled(context, 'cyan', item.type);
+  return `${name} ${elicitationId} ${status} ${JSON.stringify(message)}`;
+}

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { styleText } from 'node:util';
+import type { TokenSource } from '@parley/core';
+import type { Command } from 'commander';
+import type { CliEnv } from './env.ts';
+import { usageError } from './exit-code.ts';
+
+/** What a command may touch of its process. */
+export interface CliContext {
+  readonly env: CliEnv;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+  /** Aborted by the first Ctrl+C and by SIGTERM. */
+  readonly signal: AbortSignal;
+  /** Sets the exit code of the process. */
+  setExitCode(code: number): void;
+}
+
+/** Registers one command with the program. */
+export type RegisterCommand = (program: Command, context: CliContext) => void;
+
+/** The options that every command has. */
+export interface GlobalOptions {
+  readonly json?: boolean;
+  readonly url?: string;
+  readonly tokenFile?: string;
+}
+
+export const DEFAULT_URL = 'http://localhost:3000';
+
+/** Where Parley is and who calls. The token is never an argument: other users of a machine can read those. */
+export function connectionOf(
+  command: Command,
+  { env }: CliContext,
+): { readonly baseUrl: string; readonly token: TokenSource } {
+  const { url = env.url ?? DEFAULT_URL, tokenFile } = command.optsWithGlobals<GlobalOptions>();
+  if (tokenFile !== undefined) {
+    // Read for every request, so that a token that another program renews stays usable.
+    return { baseUrl: url, token: () => readText(tokenFile).trim() };
+  }
+  if (env.token === undefined)
+    throw usageError('A token is needed: set PARLEY_TOKEN, or name a file with --token-file.');
+  return { baseUrl: url, token: env.token };
+}
+
+/** Reads a text file. Throws a usage error that names the file. */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw usageError(`${path} cannot be read: ${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}.`);
+  }
+}
+
+/** Reads standard input to its end. */
+export async function readStdin({ stdin }: CliContext): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stdin) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** True when the command prints JSON. */
+export function isJson(command: Command): boolean {
+  return command.optsWithGlobals<GlobalOptions>().json === true;
+}
+
+/** Writes one line to standard output. */
+export function print({ stdout }: CliContext, text: string): void {
+  stdout.write(`${text}\n`);
+}
+
+/** Prints a value as one line of JSON. */
+export function printJson(context: CliContext, value: unknown): void {
+  print(context, JSON.stringify(value));
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Styles a text for standard output; not when it is piped, and not when the person refuses colour. */
+export function styled({ env, stdout }: CliContext, style: Style, text: string): string {
+  return stdout.isTTY === true && !env.refusesColour ? styleText(style, text) : text;
+}

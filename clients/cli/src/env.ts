@@ -1,0 +1,36 @@
+/** The environment of the command. The only file of the command that reads `process.env`. */
+export interface CliEnv {
+  /** `PARLEY_URL`: where Parley listens. */
+  readonly url: string | undefined;
+  /** `PARLEY_TOKEN`: a person's token, or a service key. */
+  readonly token: string | undefined;
+  /** `PARLEY_JWT_SECRET`: the secret of a development server, to sign tokens with. */
+  readonly jwtSecret: string | undefined;
+  /** `REDIS_URL`: the Redis of `parley dev` and `parley doctor`. */
+  readonly redisUrl: string | undefined;
+  /** `PARLEY_HOME`, or `~/.config/parley`: where the command keeps its files. */
+  readonly home: string | undefined;
+  /** `XDG_CONFIG_HOME` and `HOME`, from which the default of `home` follows. */
+  readonly configHome: string | undefined;
+  readonly userHome: string | undefined;
+  /** True for `NO_COLOR` (no-color.org) and for `TERM=dumb`. */
+  readonly refusesColour: boolean;
+  /** Everything, for processes that the command starts. */
+  readonly all: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads the environment. An empty variable counts as unset. */
+export function readCliEnv(all: Readonly<Record<string, string | undefined>> = process.env): CliEnv {
+  const given = (name: string) => all[name] || undefined;
+  return {
+    url: given('PARLEY_URL'),
+    token: given('PARLEY_TOKEN'),
+    jwtSecret: given('PARLEY_JWT_SECRET'),
+    redisUrl: given('REDIS_URL'),
+    home: given('PARLEY_HOME'),
+    configHome: given('XDG_CONFIG_HOME'),
+    userHome: given('HOME') ?? given('USERPROFILE'),
+    refusesColour: given('NO_COLOR') !== undefined || all.TERM === 'dumb',
+    all,
+  };
+}

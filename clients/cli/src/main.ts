@@ -1,0 +1,29 @@
+import { readCliEnv } from './env.ts';
+import { EXIT } from './exit-code.ts';
+import { runProgram } from './program.ts';
+
+const interruption = new AbortController();
+
+/** The first Ctrl+C ends the command in order; the second one ends the process. */
+function interrupt(): void {
+  if (interruption.signal.aborted) process.exit(EXIT.interrupted);
+  interruption.abort();
+}
+
+process.on('SIGINT', interrupt);
+process.on('SIGTERM', interrupt);
+// A reader such as `head` may close the pipe.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === 'EPIPE' ? EXIT.accepted : EXIT.failed);
+});
+
+await runProgram(process.argv.slice(2), {
+  env: readCliEnv(),
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  signal: interruption.signal,
+  setExitCode(code) {
+    process.exitCode = code;
+  },
+});

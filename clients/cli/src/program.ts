@@ -1,0 +1,73 @@
+import { Command, CommanderError } from 'commander';
+import { registerAsk } from './commands/ask.ts';
+import { registerCompletion } from './commands/completion.ts';
+import { registerElicit } from './commands/elicit.ts';
+import { registerToken } from './commands/token.ts';
+import { registerWatch } from './commands/watch.ts';
+import type { CliContext, RegisterCommand } from './context.ts';
+import { describeFailure, EXIT } from './exit-code.ts';
+
+/** Every command, one line each, in the order of the help. */
+const COMMANDS: readonly RegisterCommand[] = [
+  registerAsk,
+  registerElicit,
+  registerWatch,
+  registerToken,
+  registerCompletion,
+];
+
+const FOOTER = `
+Environment:
+  PARLEY_URL     where Parley listens (default http://localhost:3000)
+  PARLEY_TOKEN   a person's token, or a service key
+  NO_COLOR       set to anything: no colours
+
+Exit codes: 0 accepted, 1 failed, 2 usage, 3 declined, 4 cancelled, 5 expired, 6 withdrawn,
+7 refused by the server, 8 unavailable, 130 interrupted.`;
+
+/** The program with all of its commands. */
+export function createProgram(context: CliContext): Command {
+  const program = new Command('parley')
+    .description('Ask a person and answer from a terminal.')
+    .version(VERSION)
+    .option('--json', 'print JSON, one value a line')
+    .option('--url <url>', 'where Parley listens')
+    .option('--token-file <path>', 'read the token from a file, again for every request')
+    .addHelpText('after', FOOTER)
+    .showHelpAfterError('(parley --help lists every command)')
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .exitOverride();
+  for (const register of COMMANDS) register(program, context);
+  return program;
+}
+
+/** Runs one command line. Reports a failure on standard error and by the exit code; never rejects. */
+export async function runProgram(args: readonly string[], context: CliContext): Promise<void> {
+  const program = createProgram(context);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // Commander has written the help, the version or the fault.
+    if (error instanceof CommanderError) {
+      context.setExitCode(error.exitCode === 0 ? EXIT.accepted : EXIT.usage);
+      return;
+    }
+    if (context.signal.aborted) {
+      context.setExitCode(EXIT.interrupted);
+      return;
+    }
+    const { exitCode, code, message } = describeFailure(error);
+    const text = args.includes('--json')
+      ? JSON.stringify({ error: { code, message } })
+      : `parley: ${message}`;
+    context.stderr.write(`${text}\n`);
+    context.setExitCode(exitCode);
+  }
+}
+
+const VERSION = '0.1.0';
