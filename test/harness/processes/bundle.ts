@@ -58,6 +58,8 @@ async function buildBundle(entry: string): Promise<string> {
     format: 'cjs',
     target: 'node20',
     conditions: ['parley-source'],
+    // A script that runs from kept code refuses `import("http")` (ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING).
+    supported: { 'dynamic-import': false },
     // A bundle that builds bundles needs esbuild where its binary is.
     external: ['esbuild'],
     plugins: [originalUrls],
