@@ -53,6 +53,9 @@ async function fill(backend: Backend, owner: Owner) {
   await runs.begin({ ...finished, title: 'Hello' });
   const step = { messages: [], finishReason: 'stop', inputTokens: 5, outputTokens: 5 };
   await runs.write(finished, textWrite(2, 3, { notes: [{ type: 'step', index: 0, step }], end: ENDS }));
+  const unlisted = { ...turnOf(owner, `task-${name}`), unlisted: true } as const;
+  await runs.begin(unlisted);
+  await runs.write(unlisted, textWrite(2, 3, { end: ENDS }));
   const running = turnOf(owner, `busy-${name}`);
   await runs.begin(running);
   const delegate = {
@@ -77,16 +80,16 @@ async function fill(backend: Backend, owner: Owner) {
   await vault.lease(account, 'a pod', HOUR_MS);
   await vault.stage({ ...account, flowId: `${open}.flow` }, `staged-${name}`, HOUR_MS);
   const ids = [open, ended, older, typed];
-  return { name, owner, engine, stream, ids, open, session, account, running, delegate, detached, finished };
+  const turns = [running, delegate, detached, finished, unlisted];
+  return { name, owner, engine, stream, ids, open, session, account, running, turns };
 }
 
 type Filled = Awaited<ReturnType<typeof fill>>;
 
 /** All that the ports show of a person. */
 async function shownOf(backend: Backend, filled: Filled) {
-  const { owner, stream, ids, session, account, running, delegate, detached, finished } = filled;
+  const { owner, stream, ids, session, account, turns } = filled;
   const { claims, elicitations } = backend;
-  const turns = [running, delegate, detached, finished];
   const tasks = await backend.outbox.take(bucketOf(owner), { 'resume-run': 100, webhook: 100 }, 0);
   const subjects = [...ids, ...turns.map(formatStreamPath)];
   const claim = (family: 'stream' | 'idempotency' | 'secret', name: string) =>
@@ -151,11 +154,9 @@ export function erasingContract(contract: Contract): void {
    * need too, has the id of the elicitation that armed it.
    */
   async function linesOf(filled: Filled): Promise<string[]> {
-    const { owner, ids, stream, running, delegate, detached, finished } = filled;
+    const { owner, ids, stream, turns } = filled;
     const names = [owner.userId, encodeURIComponent(owner.userId)];
-    const streams = [stream, running, delegate, detached, finished].map(
-      ({ streamRequestId }) => streamRequestId,
-    );
+    const streams = [stream, ...turns].map(({ streamRequestId }) => streamRequestId);
     const lines = (await contract.dump?.()) ?? [];
     return lines.filter((line) => {
       const isTimer = /^\S+:(events|armed|expiry:\S+) /.test(line);
@@ -176,8 +177,8 @@ export function erasingContract(contract: Contract): void {
           withdrawn: 2,
           stopped: 3,
           elicitations: 4,
-          turns: 4,
-          conversations: 3,
+          turns: 5,
+          conversations: 4,
           accounts: 2,
           pages: 1,
         },
@@ -186,10 +187,10 @@ export function erasingContract(contract: Contract): void {
       expect(await shownOf(backend, theirs)).toEqual({
         rows: theirs.ids.map(() => undefined),
         listed: [],
-        feeds: [[], [], [], [], []],
-        turns: [undefined, undefined, undefined, undefined],
+        feeds: [[], [], [], [], [], []],
+        turns: theirs.turns.map(() => undefined),
         conversations: [],
-        histories: theirs.ids.map(() => ({ messages: [] })),
+        histories: theirs.turns.map(() => ({ messages: [] })),
         tasks: [],
         claims: Array.from({ length: 6 }, () => 'nobody'),
         letters: [],
@@ -391,7 +392,7 @@ export function erasingContract(contract: Contract): void {
       const theirs = await fill(backend, gone);
       expect(await eraseUser(depsOn(backend, { budgetMs: 0 }), gone)).toMatchObject({
         complete: false,
-        counts: { elicitations: 4, turns: 4 },
+        counts: { elicitations: 4, turns: 5 },
       });
       expect(await eraseUser(depsOn(backend), gone)).toMatchObject({ complete: true });
       expect(await linesOf(theirs)).toEqual([]);

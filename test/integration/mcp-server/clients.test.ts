@@ -43,12 +43,14 @@ describe.each(Object.entries(CLIENTS))(
       await engine?.complete({ caller: { kind: 'service', tenant }, id: row?.id ?? '', surface: 'page' });
     }
 
-    it('finds the agent as a tool and gets its answer', async () => {
-      const { client } = await connect(() => GREEN);
+    it('finds the agent as a tool and gets its answer; the call is in no list of chats', async () => {
+      const { client, person } = await connect(() => GREEN);
       expect(await client.listTools()).toMatchObject([
         { name: 'helper', annotations: { openWorldHint: true } },
       ]);
       expect(await client.call('hello: you')).toEqual({ text: 'Hello: hello: you', isError: false });
+      const chats = await site.pods[0]?.backend.conversations.list(person, { limit: 5 });
+      expect(chats?.conversations).toEqual([]);
     });
 
     it('is asked by form, and accepts, declines or cancels [MCP25-11 MCP25-14]', async () => {

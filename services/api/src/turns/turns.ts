@@ -67,7 +67,7 @@ export interface Turns {
    */
   begin(request: TurnRequest): Promise<BegunTurn>;
   /**
-   * Begins a run that calls one tool of a server and ends with its whole result (`createCallResult`); as `begin`. The
+   * Begins an unlisted run that calls one tool of a server and ends with its whole result (`createCallResult`); as `begin`. The
    * caller has checked with `findOffered` that the person may call the tool.
    */
   beginCall(request: CallRequest): Promise<BegunTurn>;
@@ -131,7 +131,13 @@ export function createTurns(deps: TurnsDeps): Turns {
   return {
     begin,
     beginCall: ({ target, arguments: input, ...request }) =>
-      begin({ ...request, agent: oneCallId(target), input: [callMessage(target, input)], before: [] }),
+      begin({
+        ...request,
+        agent: oneCallId(target),
+        input: [callMessage(target, input)],
+        before: [],
+        unlisted: true,
+      }),
     listOffered: (caller, signal) => deps.offering.list(caller, principalOf(caller), signal),
     findOffered: (caller, name, signal) => deps.offering.find(caller, principalOf(caller), name, signal),
     listAgents: deps.agents.list,
@@ -155,7 +161,7 @@ function streamRequestIdOf({ conversation, repeatable }: TurnRequest): Promise<s
 }
 
 function newRun(run: RunRef, agent: string, request: TurnRequest): Omit<NewRun, 'owner'> {
-  const { input, before, support, delivery = 'hold', repeatable } = request;
+  const { input, before, support, delivery = 'hold', unlisted, repeatable } = request;
   const { streamRequestId, conversationId } = run;
   const messageId = messageIdOf(streamRequestId);
   const title = titleOf(input);
@@ -164,6 +170,7 @@ function newRun(run: RunRef, agent: string, request: TurnRequest): Omit<NewRun, 
     agent,
     support,
     delivery,
+    ...(unlisted !== undefined && { unlisted }),
     ...(title !== '' && { title }),
     input,
     before: fromFirstUser(before),

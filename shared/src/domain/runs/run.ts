@@ -172,6 +172,8 @@ export interface Run extends RunRef, RunStanding {
   readonly delegateRequest?: DelegateRequest;
   readonly support: Support;
   readonly delivery: Delivery;
+  /** Present where the run's conversation is in no list. */
+  readonly unlisted?: true;
   /** The parent of the turn's spans (W3C Trace Context); absent when the turn is not traced. */
   readonly traceparent?: string;
   /** Number of the last event that the owners of the run appended. The next write continues from it. */

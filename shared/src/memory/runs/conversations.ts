@@ -7,11 +7,28 @@ import { createExpiringMap } from '../expiring-map.ts';
 import { jsonBytes } from '../json-bytes.ts';
 import { ownerKey } from '../owner-key.ts';
 
+/**
+ * `chat`: in the list of its person. `unlisted`: in no list; it counts for its bytes only. `delegate`: nobody continues
+ * it, and quotas do not count it.
+ */
+export type ConversationKind = 'chat' | 'unlisted' | 'delegate';
+
+/** The kind of a run's conversation. */
+export function kindOf({
+  parent,
+  unlisted,
+}: {
+  parent?: unknown;
+  unlisted?: true | undefined;
+}): ConversationKind {
+  if (parent !== undefined) return 'delegate';
+  return unlisted === undefined ? 'chat' : 'unlisted';
+}
+
 /** How a turn ended, for its conversation. */
 export interface EndedTurn {
   readonly wasDetached: boolean;
-  /** True for the run of a delegate, whose conversation nobody continues. */
-  readonly isDelegate: boolean;
+  readonly kind: ConversationKind;
   readonly traceparent?: string | undefined;
   /** What the turn adds to the history. */
   readonly messages: readonly Message[];
@@ -24,7 +41,7 @@ export interface MemoryConversations extends Conversations {
   hasHistory(conversation: ConversationRef): boolean;
   /** Notes that this turn runs in its conversation since `now`. */
   begin(run: NewRun, now: number): void;
-  /** The conversations of a person, without those of delegates, and the bytes of their messages. */
+  /** The ids of a person's chats, and the bytes of the messages of all conversations but those of delegates. */
   usedBy(owner: Owner): { readonly ids: ReadonlySet<string>; readonly bytes: number };
   /** The ids of a person's conversations, without those of delegates. */
   idsOf(owner: Owner): string[];
@@ -37,11 +54,11 @@ export interface MemoryConversations extends Conversations {
 
 interface Stored {
   readonly conversation: ConversationRef;
-  readonly isDelegate: boolean;
+  readonly kind: ConversationKind;
   readonly running?: string;
   readonly last?: LastTurn;
   readonly messages: readonly Message[];
-  /** How it is listed; absent for that of a delegate. */
+  /** How it is listed; absent where it is not. */
   readonly listed?: Omit<ListedConversation, 'isRunning'> & { readonly owner: string };
 }
 
@@ -78,10 +95,12 @@ export function createMemoryConversations(
       const own = conversations
         .values()
         .filter(
-          ({ conversation: of, isDelegate }) => !isDelegate && of.tenant === tenant && of.userId === userId,
+          ({ conversation: of, kind }) => kind !== 'delegate' && of.tenant === tenant && of.userId === userId,
         );
       return {
-        ids: new Set(own.map(({ conversation }) => conversation.conversationId)),
+        ids: new Set(
+          own.flatMap(({ kind, conversation }) => (kind === 'chat' ? [conversation.conversationId] : [])),
+        ),
         bytes: own.flatMap(({ messages }) => messages).reduce((sum, message) => sum + jsonBytes(message), 0),
       };
     },
@@ -105,6 +124,7 @@ export function createMemoryConversations(
     },
     begin(run, now) {
       const before = find(run);
+      const kind = kindOf(run);
       const title = before?.listed?.title ?? run.title;
       const { conversationId, agent } = run;
       const listed = {
@@ -116,35 +136,35 @@ export function createMemoryConversations(
       };
       keep(run, {
         conversation: run,
-        isDelegate: run.parent !== undefined,
+        kind,
         messages: [],
         ...before,
         running: run.streamRequestId,
-        ...(run.parent === undefined && { listed }),
+        ...(kind === 'chat' && { listed }),
       });
     },
     idsOf: (owner) =>
       conversations
         .values()
-        .filter(({ conversation, isDelegate }) => !isDelegate && ownerKey(conversation) === ownerKey(owner))
+        .filter(({ conversation, kind }) => kind !== 'delegate' && ownerKey(conversation) === ownerKey(owner))
         .map(({ conversation }) => conversation.conversationId),
     remove: (conversation) => conversations.delete(conversationKey(conversation)),
     keep(run) {
       const stored = find(run);
       if (stored !== undefined) keep(run, stored);
     },
-    end(run, { wasDetached, isDelegate, traceparent, messages: added }) {
+    end(run, { wasDetached, kind, traceparent, messages: added }) {
       const { streamRequestId } = run;
       const { running, messages, listed } = find(run) ?? { messages: [] };
       const stored: Stored = {
         conversation: run,
-        isDelegate,
+        kind,
         ...(listed !== undefined && { listed }),
         last: { streamRequestId, wasDetached, ...(traceparent !== undefined && { traceparent }) },
         ...(running !== undefined && running !== streamRequestId && { running }),
         messages: remembered([...messages, ...structuredClone(added)], added.length, settings),
       };
-      const ttlMs = isDelegate ? settings.retentionMs : settings.conversationTtlMs;
+      const ttlMs = kind === 'chat' ? settings.conversationTtlMs : settings.retentionMs;
       conversations.set(conversationKey(run), stored, Date.now() + ttlMs);
     },
   };

@@ -24,7 +24,7 @@ import { type MemoryFeed, streamKey } from '../feed.ts';
 import type { MemoryFence } from '../fence.ts';
 import { ownerKey } from '../owner-key.ts';
 import { beginCommand, takeOverCommand, writeCommand } from './commands.ts';
-import { createMemoryConversations } from './conversations.ts';
+import { createMemoryConversations, kindOf } from './conversations.ts';
 import { newRecord, refOf, runOf, type StoredRun, standingOf, withNote, withOwner } from './record.ts';
 import { createMemoryUsage, storedBytesOf } from './usage.ts';
 
@@ -155,7 +155,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     stored.record = { ...stored.record, endedAt: now };
     conversations.end(run, {
       wasDetached,
-      isDelegate: parent !== undefined,
+      kind: kindOf({ parent, unlisted: stored.record.unlisted }),
       traceparent: stored.record.traceparent,
       messages: end?.messages ?? [],
     });

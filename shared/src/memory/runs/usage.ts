@@ -50,7 +50,8 @@ export function createMemoryUsage({ quotas, runs, conversations }: MemoryUsageDe
       if (spent.used >= quotas.tokensMax)
         return { of: 'user', quota: 'tokens', retryInMs: spent.until - Date.now() };
       const kept = conversations.usedBy(run);
-      if (kept.ids.size >= quotas.conversationsMax && !kept.ids.has(run.conversationId))
+      const isCounted = run.unlisted === undefined && !kept.ids.has(run.conversationId);
+      if (isCounted && kept.ids.size >= quotas.conversationsMax)
         return { of: 'user', quota: 'conversations', retryInMs: 0 };
       const stored = own.reduce((sum, { storedBytes }) => sum + storedBytes, kept.bytes);
       const added = jsonBytes(newRecord(run, conversations.hasHistory(run), 0).input);

@@ -33,6 +33,11 @@ export interface NewRun extends RunRef {
   readonly delivery?: Delivery;
   /** The parent of the turn's spans (W3C Trace Context). */
   readonly traceparent?: string | undefined;
+  /**
+   * Present for a run whose conversation is in no list and counts for its bytes only, not as a conversation; it goes with
+   * its last run. All runs of a conversation have it, or none has.
+   */
+  readonly unlisted?: true;
   /** The title of the conversation, if it has none yet. */
   readonly title?: string;
   readonly input: readonly Message[];

@@ -63,7 +63,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
       streamRequestId,
     }));
     const runs = turnIds.map((streamRequestId) => ({ ...owner, streamRequestId }));
-    // The conversation of a delegate is in no list.
+    // The conversation of a delegate is in no index.
     const conversationIds = [...part.conversationIds, ...(await conversationIdsOf(owner, turnIds))];
     const conversations = conversationIds.map((conversationId) => ({ ...owner, conversationId }));
     const resumes = (await Promise.all(turnIds.map((id) => resumeMembers(owner, id)))).flat();
@@ -81,7 +81,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     if (keys.length > 0) await redis.unlink(...keys);
     const usage = [
       ...turnIds.map((id) => `run ${id}`),
-      ...part.conversationIds.map((id) => `conversation ${id}`),
+      ...part.conversationIds.flatMap((id) => [`conversation ${id}`, `unlisted ${id}`]),
     ];
     await Promise.all([
       removeIndexed(deadlinesKey(bucket), elicitationIds),
@@ -120,7 +120,9 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
         streamRequestIds: after('stream ', names),
         idempotencyKeys: after('key ', names).map(askedKeyOf),
         turnIds: after('run ', usage),
-        conversationIds: [...new Set([...conversations, ...after('conversation ', usage)])],
+        conversationIds: [
+          ...new Set([...conversations, ...after('conversation ', usage), ...after('unlisted ', usage)]),
+        ],
       };
     },
     remove: ({ tenant, userId }, part) => guarded(() => remove({ tenant, userId }, part)),

@@ -8,6 +8,7 @@
 -- wholeInput: the input where nothing is known of the conversation
 -- metered: '1' where the turn counts against the quotas of its person, else ''. turnsMax, tokensMax, conversationsMax,
 -- storedMax: these quotas; a delegate's run is counted and never refused. detachedOwner: the owner of detached runs
+-- unlisted: '1' where the conversation is in no list and counts for its bytes only, else ''
 -- fence: exists after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
 -- Returns {1, term, writer's sequence number} when begun, also by an earlier sending of this call;
 --         {0, stream request} when another turn runs;
@@ -18,7 +19,7 @@
 local run, feed, conversation, running, messages, conversations, fence, usage, usageEnds, turns, tokens = unpack(KEYS)
 local streamRequestId, owner, agent, conversationId, input, eventName, eventJson, channel, wakeJson, runLife,
   conversationLife, gone, parent, delegateRequest, support, field, delivery, asked, nonce, wholeInput, traceparent,
-  title, metered, turnsMax, tokensMax, conversationsMax, storedMax, detachedOwner = unpack(ARGV)
+  title, metered, turnsMax, tokensMax, conversationsMax, storedMax, detachedOwner, unlisted = unpack(ARGV)
 
 local knownOwner, term, writerSeq, status, begunBy, askedBefore, knownConversation = unpack(redis.call('HMGET', run,
   'owner', 'term', 'writerSeq', 'status', 'begunBy', 'asked', 'conversationId'))
@@ -36,7 +37,8 @@ if other and other ~= gone then return { 0, other } end
 local now, microseconds = readClock()
 local events = { eventName, eventJson }
 if redis.call('EXISTS', messages) == 0 then input = wholeInput end
-local conversationEntry = 'conversation ' .. conversationId
+local isListed = parent == '' and unlisted == ''
+local conversationEntry = nameConversation(conversationId, unlisted ~= '')
 
 -- Turns that are gone, or detached since they were counted, do not run.
 local function countTurns()
@@ -57,7 +59,8 @@ local function findReachedQuota()
   if tonumber(redis.call('GET', tokens) or 0) >= tonumber(tokensMax) then return 'tokens', redis.call('PTTL', tokens) end
   removeExpired(usage, usageEnds, now)
   local stored, count = unpack(redis.call('HMGET', usage, 'total', 'conversations'))
-  if tonumber(count or 0) >= tonumber(conversationsMax) and not redis.call('ZSCORE', usageEnds, conversationEntry) then
+  if isListed and tonumber(count or 0) >= tonumber(conversationsMax)
+    and not redis.call('ZSCORE', usageEnds, conversationEntry) then
     return 'conversations', untilFirstEnd()
   end
   if tonumber(stored or 0) + #input > tonumber(storedMax) then return 'storage', untilFirstEnd() end
@@ -72,6 +75,7 @@ redis.call('HSET', run, 'status', 'running', 'owner', owner, 'term', 1, 'writerS
   'delivery', delivery, 'owner:1', string.format('%.0f %s', now, owner))
 if traceparent ~= '' then redis.call('HSET', run, 'traceparent', traceparent) end
 if parent ~= '' then redis.call('HSET', run, 'parent', parent) end
+if unlisted ~= '' then redis.call('HSET', run, 'unlisted', unlisted) end
 if asked ~= '' then redis.call('HSET', run, 'asked', asked, 'begunBy', nonce) end
 if delegateRequest ~= '' then redis.call('HSET', run, 'delegateRequest', delegateRequest) end
 if metered ~= '' then
@@ -89,8 +93,7 @@ redis.call('HSET', running, field, owner)
 redis.call('HSET', conversation, 'running', streamRequestId, 'agent', agent, 'updatedAt', now)
 redis.call('PEXPIRE', conversation, conversationLife)
 redis.call('PEXPIRE', messages, conversationLife, 'GT')
--- Nobody continues the conversation of a delegate.
-if parent == '' then
+if isListed then
   if title ~= '' then redis.call('HSETNX', conversation, 'title', title) end
   -- A conversation stays for its life after its latest turn, which ends within the life of a run.
   local listedFor = runLife + conversationLife

@@ -29,18 +29,7 @@ export function fieldOf(note: RunNote): [field: string, value: string] {
 /** Reads a run from the flat field-value reply of HGETALL; nothing when the hash is empty. */
 export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | undefined {
   if (fields.length === 0) return undefined;
-  const head = new Map<string, string>();
-  const steps: [index: number, step: StepRecord][] = [];
-  const calls: CallRecord[] = [];
-  const pauses: PauseRecord[] = [];
-  for (let index = 0; index + 1 < fields.length; index += 2) {
-    const name = String(fields[index]);
-    const value = String(fields[index + 1]);
-    if (name.startsWith('step:')) steps.push([Number(name.slice(5)), StepRecord.parse(JSON.parse(value))]);
-    else if (name.startsWith('call:')) calls.push(CallRecord.parse(JSON.parse(value)));
-    else if (name.startsWith('pause:')) pauses.push(PauseRecord.parse(JSON.parse(value)));
-    else head.set(name, value);
-  }
+  const { head, steps, calls, pauses } = sortFields(fields);
   const { tenant, userId, streamRequestId } = stream;
   const endedAt = head.get('endedAt');
   const traceparent = head.get('traceparent');
@@ -58,6 +47,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     }),
     support: Support.parse(JSON.parse(head.get('support') ?? '{"form":false,"url":false}')),
     delivery: (head.get('delivery') ?? 'hold') as Delivery,
+    ...(head.has('unlisted') && { unlisted: true as const }),
     ...(traceparent !== undefined && { traceparent }),
     status: head.get('status') as RunStatus,
     owner: head.get('owner') ?? '',
@@ -72,4 +62,21 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     pauses: pauses.sort((a, b) => a.pausedAt - b.pausedAt),
     times: timesOf(head),
   };
+}
+
+/** The checkpoints among the fields, and the rest by name. */
+function sortFields(fields: readonly unknown[]) {
+  const head = new Map<string, string>();
+  const steps: [index: number, step: StepRecord][] = [];
+  const calls: CallRecord[] = [];
+  const pauses: PauseRecord[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const name = String(fields[index]);
+    const value = String(fields[index + 1]);
+    if (name.startsWith('step:')) steps.push([Number(name.slice(5)), StepRecord.parse(JSON.parse(value))]);
+    else if (name.startsWith('call:')) calls.push(CallRecord.parse(JSON.parse(value)));
+    else if (name.startsWith('pause:')) pauses.push(PauseRecord.parse(JSON.parse(value)));
+    else head.set(name, value);
+  }
+  return { head, steps, calls, pauses };
 }

@@ -106,6 +106,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         run.traceparent ?? '',
         run.title ?? '',
         ...quotaArgs(run, settings.chatQuotas),
+        run.unlisted === undefined ? '' : 1,
       ],
     )) as [number, ...unknown[]];
     const settled = parseBegin(reply);

@@ -1,6 +1,9 @@
 -- Piece: what the chats of one person use, counted in the step that writes.
 -- usage (hash): the bytes of each entry, their `total`, and the number of `conversations`. ends (zset): the entries by the
--- time (ms) at which they expire. Entries: 'run <stream request>', 'conversation <id>'.
+-- time (ms) at which they expire. Entries: 'run <stream request>', 'conversation <id>', and
+-- 'unlisted <id>' for a conversation that does not count as one.
+
+local function nameConversation(id, isUnlisted) return (isUnlisted and 'unlisted ' or 'conversation ') .. id end
 
 local function isConversation(entry) return string.sub(entry, 1, 13) == 'conversation ' end
 

@@ -26,9 +26,9 @@ local firstRun = firstWait + questionCount
 local ends, detaches = endStatus ~= '', detachedOwner ~= ''
 
 local status, currentTerm, writerSeq, storedBytes, stop, wasDetached, lastWrite, parent, metered, recordBytes,
-  conversationId, traceparent =
+  conversationId, traceparent, unlisted =
   unpack(redis.call('HMGET', run, 'status', 'term', 'writerSeq', 'bytes', 'stop', 'detached', 'writes', 'parent', 'metered',
-  'recordBytes', 'conversationId', 'traceparent'))
+  'recordBytes', 'conversationId', 'traceparent', 'unlisted'))
 if not status then return 'gone' end
 writerSeq = tonumber(writerSeq)
 if currentTerm ~= term then return 'fenced' end
@@ -98,6 +98,8 @@ for from = 1, #fields, 1000 do
 end
 
 if ends then
+  -- Nobody returns to the conversation of a delegate or of unlisted turns in a list of chats.
+  if parent or unlisted then conversationLife = retention end
   redis.call('HSET', run, 'status', endStatus, 'endedAt', now)
   redis.call('HDEL', running, field)
   redis.call('PEXPIRE', run, retention)
@@ -118,10 +120,9 @@ if ends then
   redis.call('HSET', conversation, 'last', streamRequestId, 'lastDetached', wasDetached or '0',
     'lastTraceparent', traceparent or '', 'updatedAt', now, 'messageBytes', messageBytes)
   if metered and not parent then
-    setStored(usage, usageEnds, 'conversation ' .. conversationId, messageBytes, now, conversationLife)
+    setStored(usage, usageEnds, nameConversation(conversationId, unlisted), messageBytes, now, conversationLife)
   end
-  -- Nobody continues the conversation of a delegate.
-  redis.call('PEXPIRE', conversation, parent and retention or conversationLife)
+  redis.call('PEXPIRE', conversation, conversationLife)
 else
   redis.call('PEXPIRE', run, runLife)
   redis.call('PEXPIRE', feed, runLife)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { ChatQuotas } from '@parley/shared/ports/backend';
@@ -134,6 +135,30 @@ export function quotaContract(contract: Contract): void {
       }
       expect(await second.runs.begin(turnOf(owner, 'three'))).toEqual(overQuota('conversations'));
       expect(await second.runs.begin(turnOf(owner, 'two'))).toMatchObject(BEGUN);
+    });
+
+    it('count an unlisted turn, its tokens and its bytes, but no conversation', async () => {
+      const quotas = { turnsMax: 1, tokensMax: 100, conversationsMax: 1, storedBytesMax: 50_000 };
+      const { backend, second } = await openWith(quotas);
+      const owner = newOwner();
+      const task = (content = 'Hello') =>
+        ({ ...saying(owner, randomUUID(), content), unlisted: true }) as const;
+      const chat = saying(owner, 'chat', 'Hello');
+      await backend.runs.begin(chat);
+      const tasks = [task(), task(), task()] as const;
+      expect(await backend.runs.begin(tasks[0])).toEqual(overQuota('turns'));
+      await backend.runs.write(chat, endWith());
+      for (const one of tasks.slice(0, 2)) {
+        expect(await backend.runs.begin(one)).toMatchObject(BEGUN);
+        expect(await second.runs.begin(saying(owner, 'chat', 'Hello'))).toEqual(overQuota('turns'));
+        await second.runs.write(one, endWith([{ role: 'assistant', content: 'x'.repeat(20_000) }]));
+      }
+      expect(await second.runs.begin(saying(owner, 'other', 'Hello'))).toEqual(overQuota('conversations'));
+      expect(await backend.runs.begin(task('x'.repeat(15_000)))).toEqual(overQuota('storage'));
+      expect(await backend.runs.begin(tasks[2])).toMatchObject(BEGUN);
+      const step = { messages: [], finishReason: 'stop', inputTokens: 100 };
+      await backend.runs.write(tasks[2], { ...endWith(), notes: [{ type: 'step', index: 0, step }] });
+      expect(await second.runs.begin(task())).toEqual(overQuota('tokens'));
     });
 
     it('bound the stored bytes: inputs, records, feeds and histories', async () => {

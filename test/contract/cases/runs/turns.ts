@@ -63,6 +63,36 @@ export function turnContract(contract: Contract): void {
       backend.conversations.list(owner, { limit, ...(cursor !== undefined && { cursor }) });
     const end = { status: 'finished', messages: [HELLO] } as const;
 
+    it('has no conversation of unlisted turns, whose history and last turn are kept all the same', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const task = { ...turnOf(owner, 'task'), title: 'Hello there', unlisted: true } as const;
+      await backend.runs.begin(task);
+      expect((await second.runs.read(task)).run).toMatchObject({ unlisted: true, status: 'running' });
+      await backend.runs.write(task, textWrite(2, 2, { end }));
+      expect((await list(second, owner)).conversations).toEqual([]);
+      const { streamRequestId } = task;
+      expect(await second.conversations.read(task)).toMatchObject({
+        messages: [HELLO],
+        last: { streamRequestId },
+      });
+    });
+
+    contract.itOverTime('a conversation of unlisted turns goes with its last turn', async () => {
+      const { backend } = await contract.openWith({ retentionMs: 1_000, conversationTtlMs: 600_000 });
+      const owner = newOwner();
+      const task = { ...turnOf(owner, 'task'), unlisted: true } as const;
+      const chat = turnOf(owner, 'chat');
+      for (const run of [task, chat]) {
+        await backend.runs.begin(run);
+        await backend.runs.write(run, textWrite(2, 2, { end }));
+      }
+      const messagesOf = async (run: RunRef) => (await backend.conversations.read(run)).messages;
+      expect(await messagesOf(task)).toEqual([HELLO]);
+      await waitUntil(async () => (await messagesOf(task)).length === 0, { what: 'the task to expire' });
+      expect(await messagesOf(chat)).toEqual([HELLO]);
+    });
+
     it('has the one with the latest turn first, and says what it is about and whether a turn runs', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();

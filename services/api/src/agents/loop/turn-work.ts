@@ -42,6 +42,8 @@ export interface TurnRequest {
   readonly support: Support;
   /** What happens to the turn while it waits for its person; `hold` when absent. */
   readonly delivery?: Delivery;
+  /** As `NewRun.unlisted`. */
+  readonly unlisted?: true;
   /** Absent: a repeated request is another turn. */
   readonly repeatable?: Repeatable;
 }

@@ -41,7 +41,7 @@ export interface StartedCall {
   readonly follower: string;
 }
 
-/** The calls of tools, each a turn in a conversation of its own. */
+/** The calls of tools, each a turn in an unlisted conversation of its own. */
 export interface Calls {
   /**
    * Begins a call. The same request leads to the same call, and so does one with the same tool and the same arguments
@@ -231,6 +231,7 @@ function beginRun(
     agent,
     input: [{ role: 'user', content: String(args.message) }],
     before: [],
+    unlisted: true,
   });
 }
 
