@@ -2,7 +2,6 @@ import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { createMemoryClaims } from './claims.ts';
 import { createMemoryConnectStore } from './connect-store.ts';
-import { createMemoryDeadLetters } from './dead-letters.ts';
 import { createMemoryElicitations } from './elicitations.ts';
 import { createMemoryErasure } from './erasure.ts';
 import { InProcessEventBus } from './event-bus.ts';
@@ -10,7 +9,9 @@ import { createMemoryFeed } from './feed.ts';
 import { createMemoryFence } from './fence.ts';
 import { createMemoryHeartbeats } from './heartbeats.ts';
 import { createMemoryLimits } from './limits.ts';
-import { createMemoryOutbox } from './outbox.ts';
+import { createMemoryDeadLetters } from './outbox/dead-letters.ts';
+import { createMemoryOutbox } from './outbox/outbox.ts';
+import { createMemorySubscriptions } from './outbox/subscriptions.ts';
 import { createMemoryOwnerRecords } from './owner-records.ts';
 import { createMemoryRunQueue } from './run-queue.ts';
 import { createMemoryRuns } from './runs/runs.ts';
@@ -23,17 +24,20 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
   const inboxWakes = new InProcessEventBus<ElicitationWake>();
   const outbox = createMemoryOutbox();
   const fence = createMemoryFence();
-  const elicitations = createMemoryElicitations({ feed, wakes, inboxWakes, outbox, fence, settings });
-  const { runs, conversations, stored } = createMemoryRuns({ feed, wakes, elicitations, fence, settings });
+  const subscriptions = createMemorySubscriptions(fence);
+  const shared = { feed, wakes, outbox, subscriptions, fence, settings };
+  const elicitations = createMemoryElicitations({ ...shared, inboxWakes });
+  const { runs, conversations, stored } = createMemoryRuns({ ...shared, elicitations });
   return {
     elicitations,
     feed,
     heartbeats: createMemoryHeartbeats(),
     runs,
     conversations,
-    erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, fence }),
+    erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, subscriptions, fence }),
     ownerRecords: createMemoryOwnerRecords(fence),
     outbox,
+    subscriptions,
     deadLetters: createMemoryDeadLetters({ keepMs: settings.deadLetterMs }),
     runQueue: createMemoryRunQueue(),
     wakes,

@@ -7,15 +7,17 @@ import { formatFeedPosition } from '../domain/events.ts';
 import { bucketOf, type Owner } from '../domain/ids.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { OutboxTask } from '../ports/delivery/outbox.ts';
-import type { AskedKey, Elicitations, PageRequest } from '../ports/elicitations/elicitations.ts';
+import type { AskedKey, Elicitations } from '../ports/elicitations/elicitations.ts';
 import type { StoredPart } from '../ports/erasure.ts';
 import { createMemoryDeadlines } from './deadlines.ts';
+import { newestFirst, pageOf } from './elicitation-page.ts';
 import type { InProcessEventBus } from './event-bus.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import type { MemoryFeed } from './feed.ts';
 import type { MemoryFence } from './fence.ts';
 import { jsonBytes } from './json-bytes.ts';
-import type { MemoryOutbox } from './outbox.ts';
+import type { MemoryOutbox } from './outbox/outbox.ts';
+import type { MemorySubscriptions } from './outbox/subscriptions.ts';
 import { ownerKey } from './owner-key.ts';
 
 // The longest delay of a timer in Node.
@@ -26,6 +28,7 @@ export interface MemoryElicitationsDeps {
   readonly wakes: InProcessEventBus<Wake>;
   readonly inboxWakes: InProcessEventBus<ElicitationWake>;
   readonly outbox: Pick<MemoryOutbox, 'note'>;
+  readonly subscriptions: Pick<MemorySubscriptions, 'kindsOf'>;
   readonly fence: Pick<MemoryFence, 'check'>;
   readonly settings: BackendSettings;
 }
@@ -101,6 +104,11 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
     deps.inboxWakes.announce({ tenant, userId }, wake);
   }
 
+  function subscribedTasks({ id, definition }: Row): OutboxTask[] {
+    const kinds = deps.subscriptions.kindsOf(definition);
+    return kinds.map((kind) => ({ kind, subject: id, bucket: bucketOf(definition) }));
+  }
+
   function trimHistory(owner: Owner, now: number): void {
     const ended = ownedRows(owner, now).filter((row) => isTerminal(row.status));
     if (ended.length <= settings.historyPerUserMax) return;
@@ -138,7 +146,8 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         revision: 1,
         status: 'pending',
       } as const;
-      for (const task of notes?.tasks ?? []) deps.outbox.note(task);
+      const noted = [...(notes?.tasks ?? []), ...subscribedTasks(row)];
+      for (const task of noted) deps.outbox.note(task);
       const { idempotencyKey: key } = notes ?? {};
       if (key !== undefined)
         askedKeys.set(
@@ -147,7 +156,13 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
           now + claimedMs,
         );
       appendAndWake(row, event, now, settings.retentionMs + timeoutMs);
-      return { outcome: 'created', row, now, ...(armed !== undefined && { armed }) };
+      return {
+        outcome: 'created',
+        row,
+        now,
+        ...(noted.length > 0 && { noted }),
+        ...(armed !== undefined && { armed }),
+      };
     },
 
     async read(id) {
@@ -192,7 +207,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
         trimHistory(row.definition, now);
         expireAfter(row.id, keptMs);
       }
-      const noted = [...notes.tasks, ...(terminal ? onEnd : [])];
+      const noted = [...notes.tasks, ...(terminal ? onEnd : []), ...subscribedTasks(row)];
       for (const task of noted) deps.outbox.note(task);
       appendAndWake(next, step.event, now, settings.retentionMs);
       return { committed: true, row: next, now, ...(noted.length > 0 && { noted }) };
@@ -200,11 +215,7 @@ export function createMemoryElicitations(deps: MemoryElicitationsDeps): MemoryEl
 
     async page(request) {
       const now = Date.now();
-      const sorted = ownedRows(request.owner, now).filter(matching(request)).sort(newestFirst);
-      const page = firstOf(sorted, request.limit, settings.pageBytesMax);
-      const last = page.at(-1);
-      if (last === undefined || sorted.length === page.length) return { rows: page, now };
-      return { rows: page, now, nextCursor: cursorOf(last) };
+      return { ...pageOf(ownedRows(request.owner, now), request, settings.pageBytesMax), now };
     },
 
     async due(bucket, limit, skip = 0) {
@@ -263,37 +274,6 @@ function askedName(owner: Owner, key: string): string {
   return JSON.stringify([ownerKey(owner), key]);
 }
 
-/** The first rows up to the limits of a page; the first one in any case. */
-function firstOf(rows: readonly Row[], limit: number, bytesMax: number): Row[] {
-  const page: Row[] = [];
-  let bytes = 0;
-  for (const row of rows.slice(0, limit)) {
-    bytes += jsonBytes(row.definition) + (row.settlement === undefined ? 0 : jsonBytes(row.settlement));
-    if (page.length > 0 && bytes > bytesMax) break;
-    page.push(row);
-  }
-  return page;
-}
-
 function isDue(row: Row, now: number): boolean {
   return now >= row.expiresAt;
-}
-
-function newestFirst(a: Row, b: Row): number {
-  if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
-  return a.id < b.id ? 1 : -1;
-}
-
-function cursorOf(row: Row): string {
-  return `${row.createdAt}.${row.id}`;
-}
-
-function matching({ statuses, conversationId, cursor }: PageRequest): (row: Row) => boolean {
-  const [, createdAt, id = ''] = /^(\d+)\.(.+)$/.exec(cursor ?? '') ?? [];
-  return (row) => {
-    if (statuses !== undefined && !statuses.includes(row.status)) return false;
-    if (conversationId !== undefined && row.definition.conversationId !== conversationId) return false;
-    if (createdAt === undefined) return true;
-    return row.createdAt < Number(createdAt) || (row.createdAt === Number(createdAt) && row.id < id);
-  };
 }

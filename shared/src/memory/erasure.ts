@@ -3,7 +3,8 @@ import type { Erasure } from '../ports/erasure.ts';
 import type { MemoryElicitations } from './elicitations.ts';
 import type { MemoryFeed } from './feed.ts';
 import type { MemoryFence } from './fence.ts';
-import type { MemoryOutbox } from './outbox.ts';
+import type { MemoryOutbox } from './outbox/outbox.ts';
+import type { MemorySubscriptions } from './outbox/subscriptions.ts';
 import type { StoredTurns } from './runs/runs.ts';
 
 export interface MemoryErasureDeps {
@@ -11,6 +12,7 @@ export interface MemoryErasureDeps {
   readonly feed: Pick<MemoryFeed, 'streamsOf' | 'drop'>;
   readonly turns: StoredTurns;
   readonly outbox: Pick<MemoryOutbox, 'removeOf'>;
+  readonly subscriptions: Pick<MemorySubscriptions, 'drop'>;
   readonly fence: MemoryFence;
 }
 
@@ -20,6 +22,7 @@ export function createMemoryErasure({
   feed,
   turns,
   outbox,
+  subscriptions,
   fence,
 }: MemoryErasureDeps): Erasure {
   return {
@@ -40,9 +43,11 @@ export function createMemoryErasure({
     async remove({ tenant, userId }, part) {
       const owner = { tenant, userId };
       elicitations.erase(owner, part);
+      for (const id of part.elicitationIds) outbox.removeOf(id);
       for (const streamRequestId of [...part.streamRequestIds, ...part.turnIds]) {
         const stream = { ...owner, streamRequestId };
         outbox.removeOf(formatStreamPath(stream));
+        subscriptions.drop(stream);
         turns.remove(stream);
         feed.drop(stream);
       }

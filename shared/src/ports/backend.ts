@@ -2,6 +2,7 @@ import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
 import type { ConnectStore } from './connect-store.ts';
 import type { DeadLetters } from './delivery/dead-letters.ts';
 import type { Outbox } from './delivery/outbox.ts';
+import type { Subscriptions } from './delivery/subscriptions.ts';
 import type { Claims } from './elicitations/claims.ts';
 import type { DeadlineJobs } from './elicitations/deadlines.ts';
 import type { Elicitations } from './elicitations/elicitations.ts';
@@ -66,6 +67,7 @@ export interface Backend {
   readonly runs: Runs;
   readonly runQueue: RunQueue;
   readonly outbox: Outbox;
+  readonly subscriptions: Subscriptions;
   readonly deadLetters: DeadLetters;
   readonly conversations: Conversations;
   readonly heartbeats: Heartbeats;

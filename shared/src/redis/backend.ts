@@ -15,6 +15,7 @@ import { createDeadlineJobs } from './jobs/timers.ts';
 import { createRedisLimits } from './limits/limits.ts';
 import { createRedisDeadLetters } from './outbox/dead-letters.ts';
 import { createRedisOutbox } from './outbox/outbox.ts';
+import { createRedisSubscriptions } from './outbox/subscriptions.ts';
 import { createRedisOwnerRecords } from './records/records.ts';
 import { createRedisConversations } from './runs/conversations.ts';
 import { createRedisHeartbeats } from './runs/heartbeats.ts';
@@ -65,6 +66,7 @@ export function createRedisBackend({
     runs: createRedisRuns({ redis, settings, ...(onError !== undefined && { onError }) }),
     runQueue,
     outbox: createRedisOutbox(redis, onError),
+    subscriptions: createRedisSubscriptions(redis, onError),
     deadLetters: createRedisDeadLetters({
       redis,
       keepMs: settings.deadLetterMs,

@@ -1,6 +1,6 @@
 import { createMemoryBackend } from '@parley/shared/memory/backend';
-import { createMemoryDeadLetters } from '@parley/shared/memory/dead-letters';
 import { InProcessEventBus } from '@parley/shared/memory/event-bus';
+import { createMemoryDeadLetters } from '@parley/shared/memory/outbox/dead-letters';
 import type { Pods, Store, ToolApproval } from './pods.ts';
 
 /** The memory backend: one pod, which stands for both. */

@@ -4,7 +4,7 @@ import { createDispatch } from '@parley/shared/delivery/dispatch';
 import { createReceivers } from '@parley/shared/delivery/receivers';
 import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
-import { createMemoryOutbox } from '@parley/shared/memory/outbox';
+import { createMemoryOutbox } from '@parley/shared/memory/outbox/outbox';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';

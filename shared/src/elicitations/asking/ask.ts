@@ -76,7 +76,7 @@ export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult
     });
     if (created === undefined) throw tooManyOpen(deps);
     const isNew = created.outcome === 'created';
-    if (isNew) for (const task of tasks) void deps.deliveries.now(task);
+    for (const task of created.noted ?? []) void deps.deliveries.now(task);
     if (isNew && isStreamClaimed) deps.streamClaims.remember(definition);
     // Without a key nobody else knows the id: it exists because the store ran this very call twice.
     const replayed = created.outcome === 'exists' && request.idempotencyKey !== undefined;

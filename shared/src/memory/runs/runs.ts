@@ -1,7 +1,7 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
 import type { TurnWake, Wake } from '../../domain/elicitations/wake.ts';
 import { formatFeedPosition } from '../../domain/events.ts';
-import type { Owner, StreamRef } from '../../domain/ids.ts';
+import { bucketOf, formatStreamPath, type Owner, type StreamRef } from '../../domain/ids.ts';
 import type { RunningTurn } from '../../domain/runs/commands.ts';
 import { type ConversationRef, DETACHED, type RunRef } from '../../domain/runs/run.ts';
 import { stateOf, transitionRun } from '../../domain/runs/transition.ts';
@@ -22,6 +22,8 @@ import type { InProcessEventBus } from '../event-bus.ts';
 import { createExpiringMap } from '../expiring-map.ts';
 import { type MemoryFeed, streamKey } from '../feed.ts';
 import type { MemoryFence } from '../fence.ts';
+import type { MemoryOutbox } from '../outbox/outbox.ts';
+import type { MemorySubscriptions } from '../outbox/subscriptions.ts';
 import { ownerKey } from '../owner-key.ts';
 import { beginCommand, takeOverCommand, writeCommand } from './commands.ts';
 import { createMemoryConversations, kindOf } from './conversations.ts';
@@ -32,6 +34,8 @@ export interface MemoryRunsDeps {
   readonly feed: MemoryFeed;
   readonly wakes: InProcessEventBus<Wake>;
   readonly elicitations: Pick<MemoryElicitations, 'isOpen' | 'onEnd'>;
+  readonly outbox: Pick<MemoryOutbox, 'note'>;
+  readonly subscriptions: Pick<MemorySubscriptions, 'kindsOf'>;
   readonly fence: Pick<MemoryFence, 'check'>;
   readonly settings: BackendSettings;
 }
@@ -160,6 +164,8 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
       messages: end?.messages ?? [],
     });
     deps.feed.expireAt(run, now + settings.retentionMs);
+    for (const kind of deps.subscriptions.kindsOf(run))
+      deps.outbox.note({ kind, subject: formatStreamPath(run), bucket: bucketOf(run) });
   }
 
   return {

@@ -20,6 +20,8 @@ export interface CreateResult extends Reading {
   readonly outcome: 'created' | 'exists';
   /** Its deadline, when this call armed it because none, a later or a passed one was. The caller then adds the job. */
   readonly armed?: ArmedDeadline;
+  /** The tasks that this call noted in the outbox. Absent when there were none. */
+  readonly noted?: readonly OutboxTask[];
 }
 
 export interface CommitResult extends Reading {
@@ -66,7 +68,8 @@ export interface CreateNotes extends Pick<CommitNotes, 'tasks'> {
 export interface Elicitations {
   /**
    * Creates the row unless `id` exists, and sets its createdAt and expiresAt. Undefined when the owner has too many
-   * open elicitations, or they are too large together. Notes the tasks in the outbox if this call created the row.
+   * open elicitations, or they are too large together. Notes in the outbox, if this call created the row, the tasks of
+   * `notes` and those of the kinds that are subscribed to its turn.
    * Throws `user_erased`.
    */
   create(id: string, definition: Definition, notes?: CreateNotes): Promise<CreateResult | undefined>;
@@ -76,8 +79,8 @@ export interface Elicitations {
   readMany(ids: readonly string[]): Promise<{ rows: (Row | undefined)[]; now: number }>;
   /**
    * Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock. It then notes in
-   * the outbox the tasks of `notes` and, when the step ends the elicitation, the tasks of the runs that wait for its
-   * end.
+   * the outbox the tasks of `notes`, those of the kinds that are subscribed to its turn and, when the step ends the
+   * elicitation, the tasks of the runs that wait for its end.
    */
   commit(row: Row, step: Step, notes?: CommitNotes): Promise<CommitResult>;
   /**

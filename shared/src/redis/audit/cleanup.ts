@@ -74,6 +74,7 @@ function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undef
     case 'claim':
     case 'inbox-bytes':
     case 'names':
+    case 'subscribers':
     case 'usage':
     case 'usage-ends':
     case 'turns':

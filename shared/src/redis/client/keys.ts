@@ -117,6 +117,11 @@ export function outboxTriesKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:outbox-tries`;
 }
 
+/** Set: the delivery kinds that follow a turn. commit.lua and write.lua derive this name from that of the turn's channel. */
+export function subscribersKey(stream: StreamRef): string {
+  return ownedBy(stream, 'subscribers', `/${encode(stream.streamRequestId)}`);
+}
+
 /** Hash: the record of the turn that a stream request is. */
 export function runKey(stream: StreamRef): string {
   return ownedBy(stream, 'run', `/${encode(stream.streamRequestId)}`);

@@ -59,6 +59,7 @@ export function createCall(
       settings.retentionMs,
       definition.streamRequestId === ownStreamOf(id) ? NO_FEED : feedEventsMax(settings, definition),
       isStreamClaimed ? claimedMs(settings) : settings.retentionMs + timeoutMs,
+      isOfTurn(id, definition),
       timeoutMs,
       JSON.stringify(definition),
       settings.openPerUserMax,
@@ -102,12 +103,18 @@ export function commitCall(
       feedEventsMax(settings, row.definition),
       // The row may become that of a dead letter at the end of its time.
       Math.max(claimedMs(settings), keptMs + settings.deadLetterMs),
+      isOfTurn(row.id, row.definition),
       settlementJson ?? '{}',
       settings.historyPerUserMax,
       keptMs,
       ...tasks.map(memberOf),
     ],
   };
+}
+
+/** '1' when the stream request may be a turn's, to which delivery kinds may be subscribed. */
+function isOfTurn(id: string, { streamRequestId }: Definition): string {
+  return isMintedStream(streamRequestId) && streamRequestId !== ownStreamOf(id) ? '1' : '0';
 }
 
 /** How long the claims of a question may stay after its ask, in ms. */

@@ -12,18 +12,20 @@
 -- inbox: also the name of the channel of its readers
 -- inboxBytes: counter of the bytes of the owner's open definitions
 -- armed: '<deadline in ms> <elicitation>', the deadline of the bucket for which a job was added
+-- ofTurn: '1' when the stream request is a turn's. The set `subscribers` beside its channel holds the delivery kinds that
+-- follow the turn, each of which gets a task '<kind> <elicitation>'.
 -- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
 -- that time from now. fence (creation only): exists after an erasure of the owner
 -- KEYS and ARGV beyond the named ones: outboxes (zsets), and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
--- Returns {1, now, noted lines of `resumes`, 1 when a creation has armed its deadline and needs a job} when committed;
+-- Returns {1, now, noted members beyond the given ones (lines), 1 when a creation has armed its deadline and needs a job} when committed;
 -- {0, now, row fields...} when the revision is another one or the guard does not hold; {-1, now} when the owner has too many
 -- open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
 local row, feed, inbox, history, deadlines, inboxBytes, armed, names, fence = unpack(KEYS, 1, 9)
-local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, retention, feedEventsMax, nameLife
-  = unpack(ARGV, 1, 12)
-local timeout, definition, openMax, openBytesMax, conversationId, streamRequestId, idempotencyKey = unpack(ARGV, 13, 19)
-local settlement, endedMax, keptMs = unpack(ARGV, 13, 15)
+local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, retention, feedEventsMax, nameLife, ofTurn
+  = unpack(ARGV, 1, 13)
+local timeout, definition, openMax, openBytesMax, conversationId, streamRequestId, idempotencyKey = unpack(ARGV, 14, 20)
+local settlement, endedMax, keptMs = unpack(ARGV, 14, 16)
 
 -- Redis formats a number argument of a command with 17 digits, which takes longer than most commands. Texts are passed on.
 local function textOf(number) return string.format('%d', number) end
@@ -31,8 +33,7 @@ local function textOf(number) return string.format('%d', number) end
 local now, microseconds = readClock()
 local nowText = textOf(now)
 local creates = revision == '0'
-local firstOutbox = creates and 10 or 9
-local firstTask = creates and 20 or 16
+local firstTask = creates and 21 or 17
 ends = ends == '1'
 
 -- Lets a key live for at least so many ms. The sixteenth more makes a renewal necessary only once in a while.
@@ -135,20 +136,18 @@ else
   end
 end
 
-if #ARGV >= firstTask or (ends and resumes) then
-  local function note(member)
-    local suffix = ':outbox:' .. string.match(member, '^%S+')
-    -- A newer version may have added a member of a kind whose key is not among the given ones. Its outbox is beside them.
-    local outbox = string.match(KEYS[firstOutbox], '^(.*):outbox:') .. suffix
-    for index = firstOutbox, #KEYS do
-      if string.sub(KEYS[index], -#suffix) == suffix then outbox = KEYS[index] end
-    end
-    redis.call('ZADD', outbox, nowText, member)
+local noted = ends and resumes or ''
+if ofTurn == '1' then
+  for _, kind in ipairs(redis.call('SMEMBERS', (string.gsub(streamChannel, ':stream:', ':subscribers:', 1)))) do
+    noted = noted .. kind .. ' ' .. id .. '\n'
   end
+end
+if #ARGV >= firstTask or noted ~= '' then
+  -- Members of kinds that this version does not know may be among them. Every outbox of the bucket has its name.
+  local outboxes = string.match(deadlines, '^(.*):deadlines$') .. ':outbox:'
+  local function note(member) redis.call('ZADD', outboxes .. string.match(member, '^%S+'), nowText, member) end
   for index = firstTask, #ARGV do note(ARGV[index]) end
-  if ends then
-    for member in string.gmatch(resumes or '', '[^\n]+') do note(member) end
-  end
+  for member in string.gmatch(noted, '[^\n]+') do note(member) end
 end
 
 local position
@@ -163,4 +162,4 @@ else
   if creates or guard == 'due' or lastNumber == 0 then keepFor(feed, feedTtl) end
 end
 publishWake(position, nowText, wakeJson, streamChannel, inbox)
-return { 1, now, resumes or '', arms }
+return { 1, now, noted, arms }

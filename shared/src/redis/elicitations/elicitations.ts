@@ -88,7 +88,14 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
         createdAt: now,
         expiresAt: now + timeoutMs,
       };
-      return { outcome: 'created', row, now, ...(fields[1] === 1 && { armed: armedBy(row) }) };
+      const noted = [...notes.tasks, ...tasksIn(String(fields[0] ?? ''), row)];
+      return {
+        outcome: 'created',
+        row,
+        now,
+        ...(noted.length > 0 && { noted }),
+        ...(fields[1] === 1 && { armed: armedBy(row) }),
+      };
     }
     const row = rowOf(id, fields);
     if (row === undefined) throw new Error('A row that exists came back empty.');
@@ -103,7 +110,7 @@ export function createRedisElicitations({ redis, settings, onError }: RedisElici
     const [code, time, ...fields] = reply;
     const now = Number(time);
     if (code !== COMMITTED) return { committed: false, row: rowOf(row.id, fields), now };
-    const noted = [...notes.tasks, ...(terminal ? tasksIn(String(fields[0] ?? ''), row) : [])];
+    const noted = [...notes.tasks, ...tasksIn(String(fields[0] ?? ''), row)];
     return {
       committed: true,
       now,
@@ -148,7 +155,7 @@ function armedBy({ id, definition, createdAt, expiresAt }: Row): ArmedDeadline {
   return { bucket: bucketOf(definition), deadline: expiresAt, elicitationId: id, delayMs };
 }
 
-/** The tasks that the end of a row has noted for detached runs, from the lines of its field `resumes`. */
+/** The tasks that a commit has noted beyond those it was given: for detached runs, and for subscribed delivery kinds. */
 function tasksIn(lines: string, { definition }: Row): OutboxTask[] {
   const bucket = bucketOf(definition);
   return lines

@@ -20,6 +20,7 @@ import {
   outboxTriesKey,
   runKey,
   runningKey,
+  subscribersKey,
   turnsKey,
   usageEndsKey,
   usageKey,
@@ -45,6 +46,20 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     return terms.map((term) => memberOf(resumeTask(stream, Number(term))));
   }
 
+  /** The tasks of the delivery kinds that follow the person's turns. */
+  async function removeSubscribedTasks(owner: Owner, { elicitationIds, turnIds }: StoredPart): Promise<void> {
+    const streams = turnIds.map((streamRequestId) => ({ ...owner, streamRequestId }));
+    const kinds = new Set(
+      (await Promise.all(streams.map((one) => redis.smembers(subscribersKey(one))))).flat(),
+    );
+    const subjects = [...elicitationIds, ...streams.map(formatStreamPath)];
+    for (const kind of kinds) {
+      const members = subjects.map((subject) => `${kind} ${subject}`);
+      await removeIndexed(outboxKey(bucketOf(owner), kind), members);
+      await redis.hdel(outboxTriesKey(bucketOf(owner)), ...members.flatMap((one) => [one, `${one} tried`]));
+    }
+  }
+
   async function removeIndexed(key: string, members: readonly string[]): Promise<void> {
     if (members.length > 0) await redis.zrem(key, ...members);
   }
@@ -67,9 +82,10 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     const conversationIds = [...part.conversationIds, ...(await conversationIdsOf(owner, turnIds))];
     const conversations = conversationIds.map((conversationId) => ({ ...owner, conversationId }));
     const resumes = (await Promise.all(turnIds.map((id) => resumeMembers(owner, id)))).flat();
+    await removeSubscribedTasks(owner, part);
     const keys = [
       ...elicitationIds.map(elicitationKey),
-      ...streams.map(feedKey),
+      ...streams.flatMap((stream) => [feedKey(stream), subscribersKey(stream)]),
       ...runs.map(runKey),
       ...conversations.flatMap((one) => [conversationKey(one), messagesKey(one)]),
     ];

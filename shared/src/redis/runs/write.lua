@@ -9,6 +9,7 @@
 -- term, or ''. resumeTask: outbox member that resumes the run, without the term, or ''
 -- tokensUsed: tokens of the steps among the notes, counted in `tokens` for `tokensWindow` ms from the first of them on
 -- usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns
+-- The end of a run notes a task '<kind> <field>' for each delivery kind in the set `subscribers` beside its channel.
 -- KEYS beyond the named ones: rows of the questions, then runs, that the run is to wait for when it is detached.
 -- ARGV beyond the named ones: field and value of each note, name and JSON of each event, the messages.
 -- Returns 'written', 'stopping', 'fenced', 'behind', 'full', 'wait-ended' or 'gone'.
@@ -121,6 +122,10 @@ if ends then
     'lastTraceparent', traceparent or '', 'updatedAt', now, 'messageBytes', messageBytes)
   if metered and not parent then
     setStored(usage, usageEnds, nameConversation(conversationId, unlisted), messageBytes, now, conversationLife)
+  end
+  for _, kind in ipairs(redis.call('SMEMBERS', (string.gsub(channel, ':stream:', ':subscribers:', 1)))) do
+    local outbox = string.match(running, '^(.*):running$') .. ':outbox:' .. kind
+    redis.call('ZADD', outbox, string.format('%.0f', now), kind .. ' ' .. field)
   end
   redis.call('PEXPIRE', conversation, conversationLife)
 else

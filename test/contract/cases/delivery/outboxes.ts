@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
-import { bucketOf } from '@parley/shared/domain/ids';
+import { bucketOf, formatStreamPath, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
@@ -9,7 +9,15 @@ import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
-import { answerQuestion, askQuestion, newOwner, newStream } from '../../support/questions.ts';
+import {
+  answerQuestion,
+  askKind,
+  askQuestion,
+  newOwner,
+  newStream,
+  serviceOf,
+} from '../../support/questions.ts';
+import { turnOf } from '../runs/turns.ts';
 
 const ROOM = { 'resume-run': 100, webhook: 100 };
 
@@ -74,6 +82,97 @@ export function outboxContract(contract: Contract): void {
       expect(await dispatch.lagMs()).toBeGreaterThanOrEqual(0);
       await dispatched(dispatch);
       expect(sent).toEqual([`${id}/pending 1`]);
+    });
+  });
+
+  describe('a delivery kind that follows a turn', () => {
+    const HOUR_MS = 3_600_000;
+
+    /** The tasks of the kind that the pods note for this owner's turn, each handed out once. */
+    async function taken(owner: Owner): Promise<string[]> {
+      const entries = await contract.pods.second.outbox.take(bucketOf(owner), { follower: 100 }, 0);
+      await Promise.all(entries.map((entry) => contract.pods.second.outbox.done(entry)));
+      return entries.map(({ task }) => task.subject).sort();
+    }
+
+    async function begun() {
+      const owner = newOwner();
+      const turn = turnOf(owner);
+      await contract.pods.backend.runs.begin(turn);
+      return { owner, turn, stream: { ...owner, streamRequestId: turn.streamRequestId } };
+    }
+
+    it('gets a task when a question of the turn is asked, opened and ended, and when the turn ends', async () => {
+      const { first, second } = contract;
+      const { owner, turn, stream } = await begun();
+      const { id: before } = (await askKind(first, stream, 'form')).row;
+      // Subscribed on another pod, while the turn runs.
+      await contract.pods.second.subscriptions.add(stream, 'follower', HOUR_MS);
+      await contract.pods.second.subscriptions.add(stream, 'follower', HOUR_MS);
+      expect(await contract.pods.backend.subscriptions.of(stream)).toEqual(['follower']);
+      expect(await taken(owner)).toEqual([]);
+      const { id } = (await askKind(first, stream, 'url, server completion')).row;
+      expect(await taken(owner)).toEqual([id]);
+      await answerQuestion(second, owner, id, 'accept');
+      expect(await taken(owner)).toEqual([id]);
+      await first.complete({ caller: serviceOf(owner), id, surface: 'test' });
+      await answerQuestion(second, owner, before, 'decline');
+      expect(await taken(owner)).toEqual([id, before].sort());
+      const end = { status: 'finished', messages: [] } as const;
+      await contract.pods.backend.runs.write(turn, { term: 1, firstSeq: 2, events: [], end });
+      expect(await taken(owner)).toEqual([formatStreamPath(stream)]);
+    });
+
+    it('gets nothing of other turns, of questions outside of turns, and after its subscription', async () => {
+      const { backend } = contract.pods;
+      const { owner, stream } = await begun();
+      const other = { ...owner, streamRequestId: mintStreamRequestId() };
+      await backend.subscriptions.add(stream, 'follower', HOUR_MS);
+      await askQuestion(contract.first, owner);
+      await askKind(contract.first, other, 'form');
+      await backend.subscriptions.remove(stream, 'follower');
+      await askKind(contract.first, stream, 'form');
+      expect(await taken(owner)).toEqual([]);
+    });
+
+    it('is handled at once by the process of the commit, where it is immediate', async () => {
+      const { stream } = await begun();
+      await contract.pods.second.subscriptions.add(stream, 'follower', HOUR_MS);
+      const handled: string[] = [];
+      const follower: DeliveryKind = {
+        name: 'follower',
+        places: 2,
+        immediate: true,
+        async handle({ subject }) {
+          handled.push(subject);
+          return 'done';
+        },
+      };
+      const { outbox } = contract.pods.backend;
+      const dispatch = createDispatch({ outbox, kinds: [follower], onFault: () => undefined });
+      const engine = engineOn(contract.pods.backend, { deliveries: dispatch });
+      const { id } = (await askKind(engine, stream, 'form')).row;
+      await answerQuestion(engine, stream, id, 'decline');
+      await dispatch.idle();
+      expect(handled).toEqual([id, id]);
+    });
+
+    it('leaves nothing behind when its person is erased', async () => {
+      const { backend } = contract.pods;
+      const { owner, turn, stream } = await begun();
+      await backend.subscriptions.add(stream, 'follower', HOUR_MS);
+      const { id } = (await askKind(contract.first, stream, 'form')).row;
+      const end = { status: 'finished', messages: [] } as const;
+      await backend.runs.write(turn, { term: 1, firstSeq: 2, events: [], end });
+      await backend.erasure.fence(owner, HOUR_MS);
+      const part = await backend.erasure.next(owner);
+      expect(part.elicitationIds).toEqual([id]);
+      await backend.erasure.remove(owner, part);
+      expect(await backend.subscriptions.of(stream)).toEqual([]);
+      expect(await taken(owner)).toEqual([]);
+      await expect(backend.subscriptions.add(stream, 'follower', HOUR_MS)).rejects.toMatchObject({
+        code: 'user_erased',
+      });
     });
   });
 

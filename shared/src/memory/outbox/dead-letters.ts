@@ -1,5 +1,5 @@
-import type { DeadLetter, DeadLetters } from '../ports/delivery/dead-letters.ts';
-import { createExpiringMap } from './expiring-map.ts';
+import type { DeadLetter, DeadLetters } from '../../ports/delivery/dead-letters.ts';
+import { createExpiringMap } from '../expiring-map.ts';
 
 /** The dead letters of one process, kept for `keepMs`. */
 export function createMemoryDeadLetters({ keepMs }: { readonly keepMs: number }): DeadLetters {

@@ -1,4 +1,4 @@
-import type { Outbox, OutboxEntry, OutboxTask } from '../ports/delivery/outbox.ts';
+import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbox.ts';
 
 /** The outbox of one process. The other stores of the process note tasks in it synchronously. */
 export interface MemoryOutbox extends Outbox {

@@ -1,0 +1,21 @@
+import type { Subscriptions } from '../../ports/delivery/subscriptions.ts';
+import { userErased } from '../../ports/erasure.ts';
+import type { Commands } from '../client/connect.ts';
+import { fenceKey, subscribersKey } from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+
+/** The subscribed kinds of each turn as a set, which commit.lua and write.lua read beside the turn. */
+export function createRedisSubscriptions(redis: Commands, onError?: (error: unknown) => void): Subscriptions {
+  const subscribe = loadScript(redis, 'outbox/subscribe', onError);
+  return {
+    async add(stream, kind, keepMs) {
+      const fencedFor = Number(await subscribe([subscribersKey(stream), fenceKey(stream)], [kind, keepMs]));
+      if (fencedFor > 0) throw userErased(fencedFor);
+    },
+    async remove(stream, kind) {
+      await orUnavailable(() => redis.srem(subscribersKey(stream), kind), onError);
+    },
+    of: (stream) => orUnavailable(() => redis.smembers(subscribersKey(stream)), onError),
+  };
+}
