@@ -16,7 +16,7 @@ export function withAskingOptions(command: Command): Command {
     .option('--no-wait', 'print the id at once and do not wait for the answer');
 }
 
-interface Asking {
+interface AskRequest {
   readonly command: Command;
   readonly context: CliContext;
   readonly question: Question;
@@ -26,7 +26,7 @@ interface Asking {
 }
 
 /** Asks a question, waits, prints the outcome and sets the exit code. Ctrl+C withdraws the question. */
-export async function askAndPrint({ command, context, question, options, show }: Asking): Promise<void> {
+export async function askAndPrint({ command, context, question, options, show }: AskRequest): Promise<void> {
   const client = createClient(connectionOf(command, context));
   const { signal } = context;
   const key = options.idempotencyKey;
@@ -47,7 +47,7 @@ export async function askAndPrint({ command, context, question, options, show }:
   }
 }
 
-type Printing = Pick<Asking, 'command' | 'context' | 'show'>;
+type Printing = Pick<AskRequest, 'command' | 'context' | 'show'>;
 
 /** Prints an outcome and sets its exit code. */
 export function printOutcome({ command, context, show }: Printing, outcome: Outcome<unknown>): void {

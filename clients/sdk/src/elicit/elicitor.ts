@@ -1,0 +1,251 @@
+import type { AnswerOf, Ask, FieldValue } from './asks.ts';
+import type { AnswerFault } from './flat-fields.ts';
+import type { ElicitationHandler, Prompt, PromptReply } from './handler.ts';
+import { type AskOutcome, type Attempt, NobodyCanAskError } from './outcome.ts';
+import { ANSWER_FIELD, type Page, pagesOf } from './pages.ts';
+import { createScreenQueue, type ScreenQueue } from './queue.ts';
+import { createSecretAnswer } from './secret-answer.ts';
+
+export interface ElicitorOptions {
+  readonly handlers: readonly ElicitationHandler[];
+  /** For asks without their own time-out. @default 600 */
+  readonly timeoutSeconds?: number;
+  /** What happens when nobody can be asked and the ask has no fallback. @default 'error' */
+  readonly onNobody?: 'error' | 'cancel';
+}
+
+export interface AskCall {
+  /** Takes the question away; `ask` rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** A key of your own: a handler that keeps questions asks the same one only once, also after a restart. */
+  readonly key?: string;
+}
+
+/** Asks people through whichever handler can. */
+export interface Elicitor {
+  /**
+   * Asks and waits. Rejects with NobodyCanAskError, with `invalid_request` for an ask that breaks the rules, and with the
+   * reason of an aborted signal.
+   *
+   * @example
+   * const outcome = await elicitor.ask({ kind: 'choice', message: 'Which one?', options: ['a', 'b'] });
+   * if (outcome.status === 'accepted') use(outcome.value); // 'a' | 'b'
+   */
+  ask<const Asked extends Ask>(ask: Asked, call?: AskCall): Promise<AskOutcome<AnswerOf<Asked>>>;
+}
+
+const DEFAULT_TIMEOUT_SECONDS = 600;
+
+/**
+ * Creates an elicitor. Of the handlers that can show a prompt, the one with the highest priority takes it; one that fails
+ * hands over to the next. An answer that breaks a rule is asked again, with the fault of each field.
+ */
+export function createElicitor(options: ElicitorOptions): Elicitor {
+  const handlers = [...options.handlers].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
+  const queues = new Map(
+    handlers.map((handler) => [handler, handler.oneAtATime ? createScreenQueue() : undefined]),
+  );
+  const { timeoutSeconds: usualSeconds = DEFAULT_TIMEOUT_SECONDS, onNobody = 'error' } = options;
+
+  return {
+    async ask<const Asked extends Ask>(ask: Asked, { signal, key }: AskCall = {}) {
+      signal?.throwIfAborted();
+      const pages = pagesOf(ask);
+      const deadline = createDeadline((ask.timeoutSeconds ?? usualSeconds) * 1_000, signal);
+      const asking = { ask, handlers, queues, deadline, key, failed: new Map<ElicitationHandler, unknown>() };
+      try {
+        const ended = await (pages === undefined ? askSimple(asking) : askPages(asking, pages));
+        return ended as AskOutcome<AnswerOf<Asked>>;
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (deadline.signal.aborted) return { status: 'expired' } as const;
+        if (!(error instanceof NobodyCanAskError)) throw error;
+        if (ask.fallback !== undefined) {
+          return { status: 'defaulted', value: ask.fallback as AnswerOf<Asked> } as const;
+        }
+        if (onNobody === 'cancel') return { status: 'cancelled' } as const;
+        throw error;
+      } finally {
+        deadline.clear();
+      }
+    },
+  };
+}
+
+interface Asking {
+  readonly ask: Ask;
+  readonly handlers: readonly ElicitationHandler[];
+  readonly queues: ReadonlyMap<ElicitationHandler, ScreenQueue | undefined>;
+  readonly deadline: Deadline;
+  readonly key: string | undefined;
+  /** Handlers that failed during this ask; they are not tried again. */
+  readonly failed: Map<ElicitationHandler, unknown>;
+}
+
+interface Deadline {
+  readonly signal: AbortSignal;
+  remainingMs(): number;
+  clear(): void;
+}
+
+/** Timers of more than 24.8 days fire at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+function createDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
+  const controller = new AbortController();
+  const endsAt = performance.now() + timeoutMs;
+  const abort = () => controller.abort(signal?.reason);
+  signal?.addEventListener('abort', abort, { once: true });
+  const timer = setTimeout(
+    () => controller.abort(new Error('The deadline passed.')),
+    Math.min(timeoutMs, TIMER_MS_MAX),
+  );
+  return {
+    signal: controller.signal,
+    remainingMs: () => Math.max(endsAt - performance.now(), 0),
+    clear() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    },
+  };
+}
+
+async function askSimple(asking: Asking): Promise<AskOutcome<unknown>> {
+  const { ask } = asking;
+  const prompt: Prompt =
+    ask.kind === 'url'
+      ? { ...baseOf(ask), mode: 'url', url: ask.url }
+      : {
+          ...baseOf(ask),
+          mode: 'secret',
+          ...(ask.kind === 'secret' && ask.name !== undefined && { name: ask.name }),
+        };
+  const { reply, handler } = await show(asking, prompt, 0);
+  if (reply.action !== 'accept') return outcomeOf(reply, handler);
+  if (prompt.mode === 'url') return { status: 'accepted', value: undefined, handler };
+  return { status: 'accepted', value: createSecretAnswer(String(reply.content ?? '')), handler };
+}
+
+async function askPages(asking: Asking, pages: readonly Page[]): Promise<AskOutcome<unknown>> {
+  const { ask } = asking;
+  const answers: Record<string, FieldValue> = {};
+  let whole: unknown;
+  let handler = '';
+  for (const [index, page] of pages.entries()) {
+    if (!page.isShown(answers)) continue;
+    let faults: readonly AnswerFault[] = [];
+    for (let round = 0; ; round += 1) {
+      const shown = await show(asking, promptOf(ask, page, index, faults), round);
+      handler = shown.handler;
+      if (shown.reply.action !== 'accept') return outcomeOf(shown.reply, handler);
+      const reading = await page.read(shown.reply.content ?? {});
+      if (reading.ok) {
+        Object.assign(answers, reading.values);
+        whole = reading.whole ?? answers;
+        break;
+      }
+      faults = reading.faults;
+    }
+  }
+  const isSole = ask.kind !== 'form' && ask.kind !== 'approval';
+  return { status: 'accepted', value: isSole ? answers[ANSWER_FIELD] : (whole ?? answers), handler };
+}
+
+function promptOf(ask: Ask, page: Page, index: number, faults: readonly AnswerFault[]): Prompt {
+  return {
+    ...baseOf(ask),
+    mode: 'form',
+    ...(page.title !== undefined && { title: page.title }),
+    ...(page.message !== undefined && { message: page.message }),
+    schema: page.schema,
+    page: index,
+    faults,
+  };
+}
+
+function baseOf(ask: Ask) {
+  const message =
+    ask.kind === 'approval'
+      ? [
+          ask.message,
+          '',
+          ask.action,
+          ...Object.entries(ask.details ?? {}).map(([name, text]) => `${name}: ${text}`),
+        ].join('\n')
+      : ask.message;
+  return {
+    ask,
+    message,
+    page: 0,
+    faults: [],
+    ...(ask.title !== undefined && { title: ask.title }),
+    ...(ask.description !== undefined && { description: ask.description }),
+    ...(ask.sensitive === true && { sensitive: true }),
+  };
+}
+
+function outcomeOf(reply: Exclude<PromptReply, { action: 'accept' }>, handler: string): AskOutcome<never> {
+  switch (reply.action) {
+    case 'decline':
+      return { status: 'declined', handler };
+    case 'cancel':
+      return { status: 'cancelled', handler };
+    case 'expire':
+      return { status: 'expired', handler };
+    case 'withdraw':
+      return { status: 'withdrawn', reason: reply.reason, handler };
+  }
+}
+
+/** Shows one prompt through the first handler that can and does. */
+async function show(
+  asking: Asking,
+  prompt: Prompt,
+  round: number,
+): Promise<{ readonly reply: PromptReply; readonly handler: string }> {
+  const { handlers, queues, deadline, failed } = asking;
+  const attempts: Attempt[] = [];
+  for (const handler of handlers) {
+    const { name } = handler;
+    if (failed.has(handler)) {
+      attempts.push({ handler: name, reason: 'failed', error: failed.get(handler) });
+      continue;
+    }
+    if (!(await can(handler, prompt))) {
+      attempts.push({ handler: name, reason: 'cannot' });
+      continue;
+    }
+    const isLater = prompt.page > 0 || round > 0;
+    const release = await queues.get(handler)?.acquire(deadline.signal, { first: isLater });
+    try {
+      const key = asking.key === undefined ? {} : { key: `${asking.key}.${prompt.page}.${round}` };
+      const call = { signal: deadline.signal, remainingMs: deadline.remainingMs(), ...key };
+      return { reply: await untilAborted(handler.handle(prompt, call), deadline.signal), handler: name };
+    } catch (error) {
+      if (deadline.signal.aborted) throw error;
+      failed.set(handler, error);
+      attempts.push({ handler: name, reason: 'failed', error });
+    } finally {
+      release?.();
+    }
+  }
+  throw new NobodyCanAskError(prompt.ask.kind, attempts);
+}
+
+async function can(handler: ElicitationHandler, prompt: Prompt): Promise<boolean> {
+  try {
+    return await handler.canHandle(prompt);
+  } catch {
+    return false;
+  }
+}
+
+/** A handler that ignores its signal must not hold up the deadline. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
