@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { registerAcp } from './acp/command.ts';
 import { registerAsk } from './commands/ask.ts';
 import { registerCompletion } from './commands/completion.ts';
 import { registerElicit } from './commands/elicit.ts';
@@ -13,6 +14,7 @@ const COMMANDS: readonly RegisterCommand[] = [
   registerElicit,
   registerWatch,
   registerToken,
+  registerAcp,
   registerCompletion,
 ];
 

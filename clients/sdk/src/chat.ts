@@ -1,3 +1,12 @@
+export type { UIMessageChunk as ChatChunk } from 'ai';
+export {
+  type ChatArchive,
+  type ChatHistory,
+  type ChatListOptions,
+  type ChatPage,
+  type ChatSummary,
+  createChatArchive,
+} from './chat/archive.ts';
 export { type AttachableChat, isTurnWaiting, type ShownChat } from './chat/attach.ts';
 export { ChatStreamError, type ChatStreamReason, isChatStreamError } from './chat/errors.ts';
 export type { HeaderSource } from './chat/request.ts';

@@ -19,16 +19,25 @@ export function readTurnHeaders({ caller, header }: Pick<RouteCall, 'caller' | '
   };
 }
 
+/** The form of a client whose protocol forbids forms for sensitive answers. Older pods take it for no form at all. */
+const PLAIN_FORM = 'form;sensitive=?0';
+
 /**
- * The kinds of questions that the client can show. The header is `true` (all kinds), `form`, `url` or `form,url`. A
- * client that waits for the whole reply can show none, and a service key has no person to ask.
+ * The kinds of questions that the client can show. The header is `true` (all kinds), `form`, `form;sensitive=?0`, `url`, or
+ * a list of these. A client that waits for the whole reply can show none, and a service key has no person to ask.
  */
 function readSupport(header: string | undefined, caller: Caller, streams: boolean): Support {
   if (caller.kind !== 'user') return { ...NONE, unattended: true };
   if (header === undefined || !streams) return NONE;
-  const words = header.split(',').map((word) => word.trim().toLowerCase());
+  const words = header.split(',').map((word) => word.replaceAll(/\s/g, '').toLowerCase());
   const all = words.includes('true');
-  return { form: all || words.includes('form'), url: all || words.includes('url') };
+  const form = all || words.includes('form');
+  const isPlain = !form && words.includes(PLAIN_FORM);
+  return {
+    form: form || isPlain,
+    url: all || words.includes('url'),
+    ...(isPlain && { sensitiveForms: false }),
+  };
 }
 
 /** The reader of a turn that a request begins, or finds by its key. */

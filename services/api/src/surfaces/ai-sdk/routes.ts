@@ -101,7 +101,7 @@ function chatRoute(deps: TurnDeps): Route {
       headers: {
         ...TURN_KEY_DOCS,
         'X-Supports-Elicitation':
-          '`true`, `form`, `url` or `form,url`: questions the client can show. With `url` alone, a form comes as a url question that leads to its page.',
+          '`true`, `form`, `url` or `form,url`: questions the client can show. `form;sensitive=?0`: forms without sensitive answers. With `url` alone, a form comes as a url question that leads to its page.',
         'X-Parley-Delivery':
           '`detach` ends the stream once all of the turn waits for the person; the answer has it go on, and the client resumes. `hold` (the default) keeps the stream for a while first.',
       },

@@ -1,0 +1,71 @@
+import type { Elicitation } from '@parley/sdk';
+import { isRecord } from '@parley/shared/domain/plain-record';
+
+/** Describes a question that reached nobody; its asker continues with its own default. */
+export function describeUndelivered(elicitation: Elicitation): string {
+  return paragraphs(
+    describeQuestion(elicitation),
+    'This editor cannot show the question, so you were not asked. The agent continues with its own default.',
+  );
+}
+
+/** Describes a question that stays open and that this client cannot show. */
+export function describeElsewhere(elicitation: Elicitation): string {
+  return paragraphs(
+    describeQuestion(elicitation),
+    'This editor cannot show the question. It stays open until its deadline, and can be answered in the chat or the inbox of Parley.',
+  );
+}
+
+/** Describes a question that the client could not show although it declared that it could. */
+export function describeFailed(elicitation: Elicitation): string {
+  return paragraphs(
+    describeQuestion(elicitation),
+    'The editor did not return an answer that can be used. The question was cancelled.',
+  );
+}
+
+/** Describes what the agent wanted to ask with its tool `elicit`; undefined for other input. */
+export function describeUnasked(input: unknown): string | undefined {
+  if (!isRecord(input) || typeof input.message !== 'string') return undefined;
+  return paragraphs(
+    `**Question:** ${input.message}`,
+    'This editor cannot show questions, so you were not asked. You can answer with your next message.',
+  );
+}
+
+/** Describes that a tool needs the person's account and was not called. */
+export function describeNotice(data: unknown): string | undefined {
+  return isRecord(data) && typeof data.message === 'string' ? `**${data.message}**` : undefined;
+}
+
+/** The text of a question. A url is left out: outside of url mode no client may make it clickable. */
+function describeQuestion({ title, message, description, requestedSchema }: Elicitation): string {
+  const heading = `**${title ?? 'Question'}:** ${message}`;
+  const fields = isRecord(requestedSchema?.properties) ? Object.entries(requestedSchema.properties) : [];
+  const lines = fields.map(([name, field]) => `- ${describeField(name, field)}`);
+  return paragraphs(heading, description, lines.length === 0 ? undefined : lines.join('\n'));
+}
+
+function describeField(name: string, field: unknown): string {
+  if (!isRecord(field)) return name;
+  const { title, description } = field;
+  const label = typeof title === 'string' ? title : name;
+  const choices = choicesOf(field.type === 'array' ? field.items : field);
+  return [
+    label,
+    ...(typeof description === 'string' ? [`: ${description}`] : []),
+    ...(choices.length === 0 ? [] : [` (${choices.join(', ')})`]),
+  ].join('');
+}
+
+function choicesOf(field: unknown): string[] {
+  if (!isRecord(field)) return [];
+  const titled = [field.oneOf, field.anyOf].find(Array.isArray);
+  const choices: readonly unknown[] = titled ?? (Array.isArray(field.enum) ? field.enum : []);
+  return choices.map((choice) => (isRecord(choice) ? String(choice.title ?? choice.const) : String(choice)));
+}
+
+function paragraphs(...parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined).join('\n\n');
+}

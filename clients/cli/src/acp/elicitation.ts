@@ -1,0 +1,39 @@
+import type { CreateElicitationRequest, CreateElicitationResponse } from '@agentclientprotocol/sdk';
+import type { Answer, Elicitation } from '@parley/sdk';
+import { isRecord } from '@parley/shared/domain/plain-record';
+
+/** Why a form is asked again: what the server found wrong with its fields. */
+export type FieldFaults = readonly { readonly path: string; readonly message: string }[];
+
+/** A question as `elicitation/create` of a session. Its mode must be one that the client declared. */
+export function createRequest(
+  sessionId: string,
+  elicitation: Elicitation,
+  faults: FieldFaults = [],
+): CreateElicitationRequest {
+  const { elicitationId, mode, message, title, description, url = '', expiresAt } = elicitation;
+  const wrong = faults.map(({ path, message }) => `${path}: ${message}`).join('\n');
+  const text = [message, description, wrong].filter((part) => part !== undefined && part !== '').join('\n\n');
+  // Clients may show the deadline; the id lets them tell questions apart.
+  const common = { sessionId, message: text, _meta: { parley: { elicitationId, expiresAt } } };
+  if (mode === 'url') return { ...common, mode, elicitationId, url };
+  const schema = { ...(title !== undefined && { title }), ...elicitation.requestedSchema };
+  return { ...common, mode, requestedSchema: { ...schema, type: 'object' } };
+}
+
+/**
+ * The answer in a client's response; undefined for an action that this version does not know. Content counts only with an
+ * accepted form.
+ */
+export function readResponse(
+  { mode }: Pick<Elicitation, 'mode'>,
+  response: CreateElicitationResponse,
+): Answer | undefined {
+  const { action } = response;
+  if (action === 'decline' || action === 'cancel') return { action };
+  if (action !== 'accept') return undefined;
+  if (mode === 'url') return { action };
+  // A form without required fields may be accepted without content.
+  const content = isRecord(response.content) ? response.content : {};
+  return { action, content: content as Extract<Answer, { action: 'accept' }>['content'] & object };
+}

@@ -1,0 +1,142 @@
+import { type AgentContext, methods } from '@agentclientprotocol/sdk';
+import { type Answer, type Elicitation, isParleyClientError, type ParleyClient } from '@parley/sdk';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import type { ShownModes } from './capabilities.ts';
+import { describeElsewhere, describeFailed, describeUndelivered } from './describe.ts';
+import { createRequest, type FieldFaults, readResponse } from './elicitation.ts';
+
+export interface QuestionsDeps {
+  readonly client: Pick<AgentContext, 'request' | 'notify'>;
+  readonly parley: Pick<ParleyClient, 'answer'>;
+  readonly modes: ShownModes;
+  readonly sessionId: string;
+  /** Adds a paragraph to the text of the turn. */
+  readonly say: (text: string) => Promise<void>;
+  readonly log: (line: string) => void;
+}
+
+/** The questions of one turn, as one ACP connection shows them. */
+export interface Questions {
+  /** Takes the newest state of a question: asks a new one, and ends the request of one that has ended. */
+  see(elicitation: Elicitation): Promise<void>;
+  /** True while a question is open. */
+  readonly areOpen: boolean;
+  /** The stream request of the questions; undefined before the first. */
+  readonly streamRequestId: string | undefined;
+  /** Ends the requests to the client and answers nothing. The questions themselves belong to the turn. */
+  close(): void;
+}
+
+/** How often a form is shown again after the server refused its answer. */
+const FORM_TRIES_MAX = 5;
+/** Errors of an answer that came after another place had ended the question. */
+const SETTLED = ['already_settled', 'expired', 'not_found'] as const;
+
+interface SeenQuestion {
+  /** Aborted when the question has ended. */
+  readonly ended: AbortController;
+  /** True once the person agreed to open the page of a url question whose completion the server sees. */
+  isConsented: boolean;
+}
+
+export function createQuestions(deps: QuestionsDeps): Questions {
+  const { client, modes, say, log } = deps;
+  const seen = new Map<string, SeenQuestion>();
+  let streamRequestId: string | undefined;
+
+  async function end({ elicitationId }: Elicitation, question: SeenQuestion): Promise<void> {
+    if (question.ended.signal.aborted) return;
+    question.ended.abort();
+    if (!question.isConsented) return;
+    await client.notify(methods.client.elicitation.complete, { elicitationId });
+  }
+
+  return {
+    get areOpen() {
+      return [...seen.values()].some(({ ended }) => !ended.signal.aborted);
+    },
+    get streamRequestId() {
+      return streamRequestId;
+    },
+    async see(elicitation) {
+      const { elicitationId: id, status, reason } = elicitation;
+      const known = seen.get(id);
+      streamRequestId = elicitation.streamRequestId;
+      if (known !== undefined) return isTerminal(status) ? end(elicitation, known) : undefined;
+      const question: SeenQuestion = { ended: new AbortController(), isConsented: false };
+      seen.set(id, question);
+      if (isTerminal(status)) {
+        question.ended.abort();
+        if (status === 'withdrawn' && reason === 'undeliverable') await say(describeUndelivered(elicitation));
+        return;
+      }
+      if (!isShown(elicitation, modes)) return say(describeElsewhere(elicitation));
+      // The turn is read further meanwhile: another place may answer first.
+      void ask(deps, elicitation, question).catch((error: unknown) =>
+        log(`a question could not be put to the editor: ${nameOf(error)}`),
+      );
+    },
+    close() {
+      for (const { ended } of seen.values()) ended.abort();
+    },
+  };
+}
+
+/** ACP forbids forms for sensitive answers. */
+function isShown({ mode, sensitive }: Elicitation, modes: ShownModes): boolean {
+  return modes[mode] && !(mode === 'form' && sensitive === true);
+}
+
+/** Puts a question to the client and records the answer. Returns when the question has ended. */
+async function ask(deps: QuestionsDeps, elicitation: Elicitation, question: SeenQuestion): Promise<void> {
+  const { client, parley, sessionId, say } = deps;
+  const { elicitationId: id } = elicitation;
+  const { signal } = question.ended;
+  let faults: FieldFaults = [];
+  for (let tries = 1; tries <= FORM_TRIES_MAX; tries += 1) {
+    const answer = await requestAnswer(
+      client,
+      createRequest(sessionId, elicitation, faults),
+      elicitation,
+      signal,
+    );
+    if (signal.aborted) return;
+    if (answer === undefined) break;
+    try {
+      const isPage = elicitation.mode === 'url' && elicitation.completion === 'server';
+      // Set before the answer is sent: the end of the question may be read before the reply.
+      question.isConsented = answer.action === 'accept' && isPage;
+      await parley.answer(id, answer, { signal });
+      return;
+    } catch (error) {
+      if (signal.aborted || SETTLED.some((code) => isParleyClientError(error, code))) return;
+      if (!isParleyClientError(error, 'invalid_answer')) throw error;
+      faults = error.problem?.errors ?? [];
+    }
+  }
+  await say(describeFailed(elicitation));
+  await parley.answer(id, { action: 'cancel' }, { signal });
+}
+
+/** The client's answer; undefined where it failed or is of a kind that this version does not know. */
+async function requestAnswer(
+  client: QuestionsDeps['client'],
+  request: ReturnType<typeof createRequest>,
+  elicitation: Elicitation,
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
+  try {
+    const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
+    return readResponse(
+      elicitation,
+      await client.request(methods.client.elicitation.create, request, options),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function nameOf(error: unknown): string {
+  if (isParleyClientError(error)) return error.code;
+  return error instanceof Error ? error.name : 'unknown error';
+}

@@ -1,0 +1,131 @@
+import type { AgentContext, StopReason } from '@agentclientprotocol/sdk';
+import { methods } from '@agentclientprotocol/sdk';
+import { createClient } from '@parley/sdk';
+import { type ChatHistory, createChatArchive, createChatTransport } from '@parley/sdk/chat';
+import { type ShownModes, supportHeader } from './capabilities.ts';
+import { requestError } from './errors.ts';
+import type { AcpAgentOptions } from './options.ts';
+import { replayUpdates } from './replay.ts';
+import { type WatchedTurn, watchTurn } from './turn.ts';
+
+/** The sessions of one ACP connection. A session is a conversation; its id is that of the conversation. */
+export interface Sessions {
+  /** Resolves when Parley accepts the token. */
+  verify(): Promise<void>;
+  list(cursor: string | undefined): ReturnType<ReturnType<typeof createChatArchive>['list']>;
+  /** Shows a conversation again, if asked with its history, and a turn that still runs, with its open questions. */
+  open(client: AgentContext, sessionId: string, options: { readonly replay: boolean }): Promise<void>;
+  /** Sends a message and resolves with the end of its turn. Waits for a turn that still runs. */
+  prompt(client: AgentContext, sessionId: string, text: string, signal: AbortSignal): Promise<StopReason>;
+  /** Stops the running turn and the prompts that wait for it. */
+  cancel(sessionId: string): Promise<void>;
+  /** Stops watching. The turns continue on the server. */
+  close(): void;
+}
+
+interface Session {
+  turn?: WatchedTurn | undefined;
+  /** How often it was cancelled: a prompt that waited meanwhile is cancelled, too. */
+  cancels: number;
+}
+
+const GIVE_UP_MS = 300_000;
+
+export function createSessions(options: AcpAgentOptions, modes: ShownModes): Sessions {
+  const { baseUrl, token, agent, log } = options;
+  const place = { baseUrl, token, ...(options.fetch !== undefined && { fetch: options.fetch }) };
+  const retry = { giveUpMs: GIVE_UP_MS, ...options.retry };
+  const parley = createClient({ ...place, retry });
+  const archive = createChatArchive(place);
+  const transport = createChatTransport({
+    ...place,
+    retry,
+    headers: { 'x-supports-elicitation': supportHeader(modes) },
+    body: agent === undefined ? {} : { agent },
+  });
+  const sessions = new Map<string, Session>();
+
+  function sessionOf(sessionId: string): Session {
+    const session = sessions.get(sessionId) ?? { cancels: 0 };
+    sessions.set(sessionId, session);
+    return session;
+  }
+
+  function watch(
+    client: AgentContext,
+    sessionId: string,
+    open: Parameters<typeof watchTurn>[2],
+  ): WatchedTurn {
+    const session = sessionOf(sessionId);
+    const turn = watchTurn({ transport, parley, client, modes, log }, sessionId, open);
+    session.turn = turn;
+    const clear = () => {
+      if (session.turn === turn) session.turn = undefined;
+    };
+    turn.ended.then(clear, clear);
+    return turn;
+  }
+
+  async function untilIdle(session: Session): Promise<void> {
+    while (session.turn !== undefined) await session.turn.ended.catch(() => undefined);
+  }
+
+  async function show(client: AgentContext, sessionId: string, history: ChatHistory): Promise<void> {
+    for (const update of replayUpdates(history))
+      await client.notify(methods.client.session.update, { sessionId, update });
+  }
+
+  return {
+    verify: async () => void (await archive.list({ limit: 1 })),
+    list: (cursor) => archive.list(cursor === undefined ? {} : { cursor }),
+    async open(client, sessionId, { replay }) {
+      try {
+        const history = await archive.read(sessionId);
+        if (replay) await show(client, sessionId, history);
+        if (!history.isRunning || sessionOf(sessionId).turn !== undefined) return;
+      } catch (error) {
+        throw requestError(error, sessionId);
+      }
+      // After the reply, so that the client knows the session when its questions come.
+      setImmediate(() => {
+        const reconnect = (abortSignal: AbortSignal) =>
+          transport.reconnectToStream({ chatId: sessionId, abortSignal });
+        watch(client, sessionId, reconnect).ended.catch((error: unknown) =>
+          log(`a running turn could not be read: ${error instanceof Error ? error.name : 'unknown error'}`),
+        );
+      });
+    },
+    async prompt(client, sessionId, text, signal) {
+      const session = sessionOf(sessionId);
+      const { cancels } = session;
+      await untilIdle(session);
+      if (session.cancels !== cancels || signal.aborted) return 'cancelled';
+      const turn = watch(client, sessionId, (abortSignal) =>
+        transport.sendMessages({
+          trigger: 'submit-message',
+          chatId: sessionId,
+          messageId: undefined,
+          messages: [{ id: crypto.randomUUID(), role: 'user', parts: [{ type: 'text', text }] }],
+          abortSignal,
+        }),
+      );
+      signal.addEventListener('abort', turn.cancel, { once: true });
+      try {
+        return await turn.ended;
+      } catch (error) {
+        throw requestError(error, sessionId);
+      } finally {
+        signal.removeEventListener('abort', turn.cancel);
+      }
+    },
+    async cancel(sessionId) {
+      const session = sessionOf(sessionId);
+      session.cancels += 1;
+      session.turn?.cancel();
+      await untilIdle(session);
+    },
+    close() {
+      for (const { turn } of sessions.values()) turn?.close();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+import { type AgentContext, methods, type StopReason } from '@agentclientprotocol/sdk';
+import type { Elicitation, ParleyClient } from '@parley/sdk';
+import type { ChatChunk, ParleyChatTransport } from '@parley/sdk/chat';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import type { ShownModes } from './capabilities.ts';
+import { describeNotice, describeUnasked } from './describe.ts';
+import { createQuestions } from './questions.ts';
+import { type Chunks, readTurn } from './reading.ts';
+import { createTurnUpdates } from './updates.ts';
+
+export interface TurnDeps {
+  readonly transport: Pick<ParleyChatTransport, 'reconnectToStream' | 'stopTurn'>;
+  readonly parley: Pick<ParleyClient, 'answer' | 'events'>;
+  readonly client: Pick<AgentContext, 'request' | 'notify'>;
+  readonly modes: ShownModes;
+  readonly log: (line: string) => void;
+}
+
+/** A turn that an ACP client watches. */
+export interface WatchedTurn {
+  /** How the turn ended. Rejects with RequestError for one that failed, and with ParleyClientError for one that was lost from view. */
+  readonly ended: Promise<StopReason>;
+  /** Stops the turn on the server. `ended` becomes `cancelled`, also when no pod can be reached. */
+  cancel(): void;
+  /** Stops watching. The turn continues on the server. */
+  close(): void;
+}
+
+/** How long a cancelled turn may take to end on the server, in ms. */
+const CANCEL_GRACE_MS = 5_000;
+/** Pause before a turn that was answered is read again, in ms. It doubles while the turn still waits. */
+const RESUME_MS = 100;
+const RESUME_MS_MAX = 5_000;
+
+/** Watches a turn of a session to its end: `open` begins or finds it. Questions go to the client, whatever pod serves them. */
+export function watchTurn(
+  deps: TurnDeps,
+  sessionId: string,
+  open: (signal: AbortSignal) => Promise<Chunks | null>,
+): WatchedTurn {
+  const { transport, parley, client, modes, log } = deps;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const updates = createTurnUpdates();
+  const send = (update: ReturnType<typeof updates.paragraph>) =>
+    client.notify(methods.client.session.update, { sessionId, update });
+  const say = (text: string) => send(updates.paragraph(text));
+  const questions = createQuestions({ client, parley, modes, sessionId, say, log });
+  const unasked = createUnaskedCalls();
+  let isCancelled = false;
+
+  async function takeChunk(chunk: ChatChunk): Promise<void> {
+    for (const update of updates.take(chunk)) await send(update);
+    if (chunk.type === 'data-elicitation-request') await questions.see(chunk.data as Elicitation);
+    const text =
+      chunk.type === 'data-tool-auth-required' ? describeNotice(chunk.data) : unasked.take(chunk, modes);
+    if (text !== undefined) await say(text);
+  }
+
+  /** Resolves when the questions of a turn that was detached have ended. */
+  async function untilAnswered(): Promise<void> {
+    const { streamRequestId } = questions;
+    if (streamRequestId === undefined || !questions.areOpen) return;
+    for await (const item of parley.events(streamRequestId, { signal })) {
+      if ('elicitation' in item && isTerminal(item.elicitation.status)) await questions.see(item.elicitation);
+      if (!questions.areOpen) return;
+    }
+  }
+
+  async function watch(): Promise<StopReason> {
+    let chunks = await open(signal);
+    let delayMs = RESUME_MS;
+    while (chunks !== null) {
+      const reading = await readTurn(chunks, takeChunk);
+      if (reading.type === 'ended') return reading.reason;
+      if (reading.type === 'waiting') {
+        if (questions.areOpen) delayMs = RESUME_MS;
+        await untilAnswered();
+        await pause(delayMs, signal);
+        delayMs = Math.min(delayMs * 2, RESUME_MS_MAX);
+      }
+      updates.restart();
+      chunks = await transport.reconnectToStream({ chatId: sessionId, abortSignal: signal });
+    }
+    return 'end_turn';
+  }
+
+  const ended = watch()
+    .catch((error: unknown) => {
+      if (isCancelled) return 'cancelled' as const;
+      throw error;
+    })
+    .then((reason) => (isCancelled ? 'cancelled' : reason))
+    .finally(() => {
+      questions.close();
+      closing.abort();
+    });
+  // The prompt that awaits it may have been cancelled.
+  ended.catch(() => undefined);
+
+  return {
+    ended,
+    close() {
+      closing.abort();
+      questions.close();
+    },
+    cancel() {
+      // A client that went away has not decided anything.
+      if (isCancelled || signal.aborted) return;
+      isCancelled = true;
+      questions.close();
+      const timer = setTimeout(() => closing.abort(), CANCEL_GRACE_MS);
+      signal.addEventListener('abort', () => clearTimeout(timer));
+      transport.stopTurn(sessionId).catch((error: unknown) => {
+        log(`the turn could not be stopped: ${error instanceof Error ? error.name : 'unknown error'}`);
+        closing.abort();
+      });
+    },
+  };
+}
+
+/** Calls of the tool `elicit` that could ask nobody: without a default they fail, and no question exists. */
+function createUnaskedCalls() {
+  const inputs = new Map<string, unknown>();
+  return {
+    take(chunk: ChatChunk, { form }: ShownModes): string | undefined {
+      if (chunk.type === 'tool-input-available' && chunk.toolName === 'elicit' && !form)
+        inputs.set(chunk.toolCallId, chunk.input);
+      if (chunk.type !== 'tool-output-error' || !inputs.has(chunk.toolCallId)) return undefined;
+      const input = inputs.get(chunk.toolCallId);
+      inputs.delete(chunk.toolCallId);
+      return describeUnasked(input);
+    },
+  };
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
+}

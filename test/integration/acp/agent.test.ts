@@ -1,0 +1,360 @@
+import { randomUUID } from 'node:crypto';
+import { type ClientCapabilities, methods } from '@agentclientprotocol/sdk';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { waitUntil } from '../../harness/wait-until.ts';
+import {
+  type AcpSite,
+  type AnswerTo,
+  type Asked,
+  type Editor,
+  openAcpSite,
+  openEditor,
+  openQuestions,
+  PAGE_URL,
+} from './setup.ts';
+
+let site: AcpSite;
+beforeAll(async () => {
+  site = await openAcpSite();
+});
+afterAll(() => site?.stop());
+
+const BOTH: ClientCapabilities = { elicitation: { form: {}, url: {} } };
+
+/** A person with an editor. */
+async function sitDown(
+  answer?: AnswerTo,
+  capabilities = BOTH,
+  userId: string = randomUUID(),
+  { url, token: tokenOf } = site,
+) {
+  const token = await tokenOf(userId);
+  const editor = await openEditor({ baseUrl: url, token }, capabilities, answer);
+  onTestFinished(() => editor.close());
+  return { userId, editor, sessionId: await editor.newSession() };
+}
+
+/** A person who answers by hand. */
+function byHand() {
+  const answers: ((answer: ReturnType<AnswerTo>) => void)[] = [];
+  const ended: AbortSignal[] = [];
+  const answer: AnswerTo = (_asked, signal) => {
+    ended.push(signal);
+    return new Promise((resolve) => answers.push(resolve as never));
+  };
+  return { answer, answers, ended };
+}
+
+const kindsOf = ({ updates }: Editor) => updates.map(({ update }) => update.sessionUpdate);
+const until = (what: string, condition: () => unknown) => waitUntil(async () => condition(), { what });
+
+describe('a turn', () => {
+  it('is text, calls and their results, and ends with its reason', async () => {
+    const { editor, sessionId } = await sitDown(() => ({ action: 'accept', content: { answer: 'green' } }));
+    expect(await editor.say(sessionId, 'colour')).toMatchObject({ stopReason: 'end_turn' });
+    expect(editor.text(sessionId)).toContain('Heard: {"status":"accepted","answer":"green"}');
+    expect(kindsOf(editor)).toEqual(expect.arrayContaining(['tool_call', 'tool_call_update']));
+    const calls = editor.updates.map(({ update }) => update);
+    expect(calls.find(({ sessionUpdate }) => sessionUpdate === 'tool_call')).toMatchObject({
+      title: 'elicit',
+    });
+  });
+
+  it('refuses content that it did not offer with -32602', async () => {
+    const { editor, sessionId } = await sitDown();
+    const prompt = [{ type: 'image' as const, data: '', mimeType: 'image/png' }];
+    const sent = editor.agent.request(methods.agent.session.prompt, { sessionId, prompt });
+    await expect(sent).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it('reads links and embedded texts of the prompt', async () => {
+    const { editor, sessionId } = await sitDown();
+    await editor.agent.request(methods.agent.session.prompt, {
+      sessionId,
+      prompt: [
+        { type: 'resource_link', name: 'notes', uri: 'file:///notes.md' },
+        { type: 'resource', resource: { uri: 'file:///a.txt', text: 'inside' } },
+      ],
+    });
+    expect(editor.text(sessionId)).toContain('file:///notes.md');
+    expect(editor.text(sessionId)).toContain('inside');
+  });
+
+  it('goes on over a lost connection, without saying anything twice', async () => {
+    const { answer, answers } = byHand();
+    const { editor, sessionId } = await sitDown(answer);
+    const ended = editor.say(sessionId, 'colour');
+    await until('the question', () => answers.length === 1);
+    site.cut();
+    answers[0]?.({ action: 'accept', content: { answer: 'green' } });
+    expect(await ended).toMatchObject({ stopReason: 'end_turn' });
+    expect(editor.text(sessionId).split('One moment.').length).toBe(2);
+    expect(editor.asked.length).toBe(1);
+  });
+
+  it('goes on after the answer when its pod has detached it meanwhile', async () => {
+    const hasty = await openAcpSite({ holdMs: 20 });
+    onTestFinished(() => hasty.stop());
+    const { answer, answers } = byHand();
+    const { userId, editor, sessionId } = await sitDown(answer, BOTH, randomUUID(), hasty);
+    const ended = editor.say(sessionId, 'colour');
+    await until('the question', () => answers.length === 1);
+    await until('the detachment', async () => {
+      const headers = { authorization: `Bearer ${await hasty.token(userId)}` };
+      const reply = await fetch(`${hasty.url}/run/api/chat/${sessionId}/stream`, { headers });
+      return (await reply.text()).includes('"state":"waiting"');
+    });
+    answers[0]?.({ action: 'accept', content: { answer: 'green' } });
+    expect(await ended).toMatchObject({ stopReason: 'end_turn' });
+    expect(editor.text(sessionId)).toMatch(/^One moment\.\n\nHeard: .*green/);
+    expect(editor.asked).toHaveLength(1);
+  });
+
+  it('ends as cancelled after session/cancel, with its question withdrawn and its request taken back [ACP-50]', async () => {
+    const { answer, answers, ended } = byHand();
+    const { userId, editor, sessionId } = await sitDown(answer);
+    const turn = editor.say(sessionId, 'colour');
+    await until('the question', () => answers.length === 1);
+    await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+    expect(await turn).toMatchObject({ stopReason: 'cancelled' });
+    await until('the request to be taken back', () => ended[0]?.aborted);
+    await until('the withdrawal', async () => (await openQuestions(site.engine, userId)).length === 0);
+    // The session is free for the next turn.
+    expect(await editor.say(sessionId, 'hi')).toMatchObject({ stopReason: 'end_turn' });
+  });
+
+  it('needs a token that Parley accepts', async () => {
+    const editor = await openEditor({ baseUrl: site.url, token: 'nonsense' });
+    onTestFinished(() => editor.close());
+    await expect(editor.newSession()).rejects.toMatchObject({ code: -32000 });
+  });
+});
+
+describe('a form', () => {
+  it('is asked with its mode, its session and its flat schema, and filled in values arrive checked [ACP-13 ACP-14 ACP-17]', async () => {
+    const content = { city: 'Rome', nights: 2, seat: 'w', meals: ['lunch'], bag: true };
+    const { editor, sessionId } = await sitDown(() => ({ action: 'accept', content }));
+    await editor.say(sessionId, 'trip');
+    expect(editor.asked).toHaveLength(1);
+    expect(editor.asked[0]).toMatchObject({
+      mode: 'form',
+      sessionId,
+      message: 'Where to?',
+      requestedSchema: {
+        type: 'object',
+        properties: { city: { type: 'string', default: 'Bern' }, nights: { type: 'integer' } },
+      },
+    });
+    expect(editor.text(sessionId)).toContain('"city":"Rome"');
+  });
+
+  it('is asked again with what is wrong until its answer fits [ACP-19]', async () => {
+    const answers = [{ city: 'X' }, { city: 'Rome', nights: 99 }, { city: 'Rome' }];
+    const { editor, sessionId } = await sitDown(() => ({ action: 'accept', content: answers.shift() ?? {} }));
+    await editor.say(sessionId, 'trip');
+    expect(editor.asked).toHaveLength(3);
+    expect(editor.asked[1]?.message).toContain('city');
+    expect(editor.asked[2]?.message).toContain('nights');
+    expect(editor.text(sessionId)).toContain('"city":"Rome"');
+  });
+
+  it.each([
+    ['decline', /declined/],
+    ['cancel', /dismissed|cancel/],
+  ])(
+    'that the person ends by %s is never taken for an answer, also with content [ACP-28 ACP-31 ACP-32]',
+    async (action, heard) => {
+      const { editor, sessionId } = await sitDown(() => ({ action, content: { answer: 'green' } }));
+      expect(await editor.say(sessionId, 'colour')).toMatchObject({ stopReason: 'end_turn' });
+      expect(editor.text(sessionId)).toMatch(heard);
+      expect(editor.text(sessionId)).not.toContain('green');
+    },
+  );
+
+  it('with an unknown action or a failing client is described and cancelled, never accepted [ACP-31 ACP-32 ACP-49]', async () => {
+    for (const answer of [
+      () => ({ action: '_later', content: { answer: 'green' } }),
+      () => {
+        throw new Error('no window');
+      },
+    ] satisfies AnswerTo[]) {
+      const { editor, sessionId } = await sitDown(answer);
+      await editor.say(sessionId, 'colour');
+      expect(editor.text(sessionId)).toContain('The question was cancelled.');
+      expect(editor.text(sessionId)).not.toContain('green');
+    }
+  });
+
+  it('that is answered elsewhere ends its request', async () => {
+    const { answer, answers, ended } = byHand();
+    const { userId, editor, sessionId } = await sitDown(answer);
+    const turn = editor.say(sessionId, 'colour');
+    await until('the question', () => answers.length === 1);
+    const [row] = await openQuestions(site.engine, userId);
+    await site.engine.answer({
+      caller: { kind: 'user', tenant: 'acme', userId },
+      id: row?.id ?? '',
+      response: { action: 'accept', content: { answer: 'blue' } },
+      surface: 'api',
+    });
+    await turn;
+    expect(editor.text(sessionId)).toContain('blue');
+    await until('the request to be taken back', () => ended[0]?.aborted);
+  });
+});
+
+describe('a url question', () => {
+  it('is consent first, and completed by a notice with its own id to the client that was asked [ACP-24 ACP-33 ACP-35 ACP-36]', async () => {
+    const bystander = await sitDown();
+    const { userId, editor, sessionId } = await sitDown(() => ({
+      action: 'accept',
+      content: { answer: 'x' },
+    }));
+    const turn = editor.say(sessionId, 'page page');
+    const opened = () => openQuestions(site.engine, userId);
+    await until(
+      'the consent',
+      async () => (await opened()).filter(({ status }) => status === 'opened').length === 2,
+    );
+    const ids = (await opened()).map(({ id }) => id);
+    expect(
+      editor.asked.map((asked) => (asked as { elicitationId?: string }).elicitationId).toSorted(),
+    ).toEqual(ids.toSorted());
+    expect(editor.asked[0]).toMatchObject({ mode: 'url', url: PAGE_URL, sessionId });
+    expect(editor.completed).toEqual([]);
+    for (const id of ids)
+      await site.engine.complete({ caller: { kind: 'service', tenant: 'acme' }, id, surface: 'api' });
+    expect(await turn).toMatchObject({ stopReason: 'end_turn' });
+    await until('the notices', () => editor.completed.length === 2);
+    expect(editor.completed.toSorted()).toEqual(ids.toSorted());
+    expect(bystander.editor.completed).toEqual([]);
+    expect(bystander.editor.asked).toEqual([]);
+  });
+
+  it('is finished by the consent where the agent gave the address', async () => {
+    const { editor, sessionId } = await sitDown(() => ({ action: 'accept' }));
+    await editor.say(sessionId, 'link');
+    expect(editor.text(sessionId)).toContain('accepted');
+  });
+});
+
+describe('modes', () => {
+  const cases: readonly [string, ClientCapabilities | undefined, readonly string[]][] = [
+    ['no elicitation', {}, []],
+    ['null', { elicitation: null }, []],
+    ['an empty object', { elicitation: {} }, []],
+    ['null keys', { elicitation: { form: null, url: null } }, []],
+    ['form', { elicitation: { form: {} } }, ['form']],
+    ['url', { elicitation: { url: {} } }, ['url']],
+  ];
+  it.each(cases)(
+    'of a client that declared %s: only what it declared is asked, the rest is told in the text [ACP-08 ACP-09 ACP-10 ACP-11 ACP-12]',
+    async (_name, capabilities, modes) => {
+      const answer: AnswerTo = ({ mode }: Asked) =>
+        mode === 'form' ? { action: 'accept', content: { answer: 'green' } } : { action: 'decline' };
+      const { editor, sessionId } = await sitDown(answer, capabilities);
+      expect(await editor.say(sessionId, 'guess page')).toMatchObject({ stopReason: 'end_turn' });
+      expect(editor.asked.map(({ mode }) => mode)).toEqual(modes);
+      const said = editor.text(sessionId);
+      if (modes.includes('form')) expect(said).toContain('green');
+      else {
+        expect(said).toContain('**Colour:** Which colour?');
+        expect(said).toContain('"default":"grey"');
+      }
+    },
+  );
+
+  it('without a default: the question is in the text, and the agent is told that nobody was asked [ACP-12]', async () => {
+    const { editor, sessionId } = await sitDown(undefined, {});
+    await editor.say(sessionId, 'colour');
+    expect(editor.text(sessionId)).toContain('**Question:** Which colour?');
+    expect(editor.text(sessionId)).toContain('cannot show questions');
+  });
+
+  it('never take a sensitive answer by form: it is answered on the hosted page [ACP-22]', async () => {
+    const paged = await openAcpSite({ hasAnswerPage: true });
+    onTestFinished(() => paged.stop());
+    const { userId, editor, sessionId } = await sitDown(
+      () => ({ action: 'accept' }),
+      BOTH,
+      randomUUID(),
+      paged,
+    );
+    const ended = editor.say(sessionId, 'private');
+    await until(
+      'the consent',
+      async () => (await openQuestions(paged.engine, userId))[0]?.status === 'opened',
+    );
+    expect(editor.asked).toMatchObject([{ mode: 'url' }]);
+    const [row] = await openQuestions(paged.engine, userId);
+    await paged.engine.answer({
+      caller: { kind: 'user', tenant: 'acme', userId },
+      id: row?.id ?? '',
+      response: { action: 'accept', content: { answer: 'hush' } },
+      surface: 'answer_page',
+    });
+    await ended;
+    await until('the notice', () => editor.completed.length === 1);
+    expect(JSON.stringify(editor.wire)).not.toContain('hush');
+  });
+
+  it('never take a sensitive answer by form: without the hosted page nobody is asked [ACP-21 ACP-23]', async () => {
+    const { editor, sessionId } = await sitDown(() => ({ action: 'accept', content: { answer: 'hush' } }));
+    await editor.say(sessionId, 'private');
+    expect(editor.asked).toEqual([]);
+  });
+});
+
+describe('session/load', () => {
+  it('replays the messages and asks again what is open; the old connection asks no more [ACP-15 ACP-16]', async () => {
+    const first = byHand();
+    const { userId, editor, sessionId } = await sitDown(first.answer);
+    await editor.say(sessionId, 'hi');
+    const lost = editor.say(sessionId, 'colour').catch(() => undefined);
+    await until('the question', () => first.answers.length === 1);
+    editor.close();
+    await lost;
+
+    const stranger = await sitDown();
+    const load = { sessionId, cwd: '/tmp', mcpServers: [] };
+    await expect(stranger.editor.agent.request(methods.agent.session.load, load)).rejects.toMatchObject({
+      code: -32002,
+    });
+
+    const second = byHand();
+    const again = await sitDown(second.answer, BOTH, userId);
+    await again.editor.agent.request(methods.agent.session.load, load);
+    expect(again.editor.text(sessionId)).toContain('Hello: hi');
+    expect(kindsOf(again.editor).filter((kind) => kind === 'user_message_chunk')).toHaveLength(2);
+    await until('the question again', () => second.answers.length === 1);
+    expect(again.editor.asked[0]).toMatchObject({ sessionId, message: 'Which colour?' });
+    second.answers[0]?.({ action: 'accept', content: { answer: 'green' } });
+    await until('the reply', () => again.editor.text(sessionId).includes('green'));
+    expect(await again.editor.say(sessionId, 'bye')).toMatchObject({ stopReason: 'end_turn' });
+    expect(stranger.editor.asked).toEqual([]);
+  });
+
+  it('with other modes describes what is open, and leaves it open [ACP-11]', async () => {
+    const first = byHand();
+    const { userId, editor, sessionId } = await sitDown(first.answer);
+    const lost = editor.say(sessionId, 'colour').catch(() => undefined);
+    await until('the question', () => first.answers.length === 1);
+    editor.close();
+    await lost;
+    const { editor: plain } = await sitDown(undefined, {}, userId);
+    await plain.agent.request(methods.agent.session.resume, { sessionId, cwd: '/tmp', mcpServers: [] });
+    await until('the description', () => plain.text(sessionId).includes('It stays open until its deadline'));
+    expect(plain.asked).toEqual([]);
+    expect(await openQuestions(site.engine, userId)).toHaveLength(1);
+  });
+
+  it('session/list has the conversations of the token alone', async () => {
+    const { userId, editor, sessionId } = await sitDown();
+    await editor.say(sessionId, 'hi there');
+    const { sessions } = await editor.agent.request(methods.agent.session.list, { cwd: '/tmp' });
+    expect(sessions).toMatchObject([{ sessionId, title: 'hi there', cwd: '/tmp' }]);
+    const { editor: other } = await sitDown();
+    expect((await other.agent.request(methods.agent.session.list, {})).sessions).toEqual([]);
+    expect(userId).not.toBe('');
+  });
+});

@@ -1,0 +1,255 @@
+/** One pod in this process, and stock ACP clients that drive the agent of `parley acp` against it. */
+import { createServer } from 'node:http';
+import {
+  type AnyMessage,
+  type ClientCapabilities,
+  type ClientContext,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
+  client,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk';
+import { createWebhooks } from '@parley/shared/delivery/webhooks';
+import type { ConversationRef } from '@parley/shared/domain/runs/run';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { createAcpAgent } from '../../../clients/cli/src/acp/agent.ts';
+import type { AcpAgentOptions } from '../../../clients/cli/src/acp/options.ts';
+import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { AgentQuestion } from '../../../services/api/src/agents/tools/question.ts';
+import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
+import { createRouter } from '../../../services/api/src/http/router.ts';
+import { createServe } from '../../../services/api/src/http/serve.ts';
+import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
+import { aiSdkRoutes } from '../../../services/api/src/surfaces/ai-sdk/routes.ts';
+import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
+import { dispatchOn } from '../../contract/support/engines.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+import { userToken } from '../../harness/tokens.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
+import { elicit, podOn, type TestPod } from '../turns/setup.ts';
+
+const SECRET = 'a secret of tests, and of nothing else';
+const DISPATCH_MS = 20;
+export const PAGE_URL = 'https://connect.example/page';
+
+/** A pod with the chat calls and the calls under `/v1`. */
+export interface AcpSite {
+  readonly url: string;
+  readonly engine: Engine;
+  /** Ends every connection without a word, as the death of a pod would. */
+  cut(): void;
+  token(userId: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+const text = (more: object) => ({
+  name: 'elicit',
+  arguments: { kind: 'text', message: 'Which colour?', ...more },
+});
+const CALLS: Readonly<Record<string, { readonly name: string; readonly arguments: object }>> = {
+  colour: text({}),
+  guess: text({ title: 'Colour', default: 'grey' }),
+  private: text({ sensitive: true }),
+  trip: {
+    name: 'elicit',
+    arguments: {
+      kind: 'form',
+      message: 'Where to?',
+      schema: {
+        type: 'object',
+        properties: {
+          city: { type: 'string', title: 'City', minLength: 3, default: 'Bern' },
+          nights: { type: 'integer', minimum: 1, maximum: 14 },
+          seat: {
+            type: 'string',
+            oneOf: [
+              { const: 'w', title: 'Window' },
+              { const: 'a', title: 'Aisle' },
+            ],
+          },
+          meals: { type: 'array', items: { type: 'string', enum: ['lunch', 'dinner'] } },
+          bag: { type: 'boolean' },
+        },
+        required: ['city'],
+      },
+    },
+  },
+  page: { name: 'page', arguments: {} },
+  link: { name: 'link', arguments: {} },
+  broken: { name: 'broken', arguments: {} },
+};
+
+/** The agent makes the calls that the words of the message name, in one step, and then repeats their results. */
+function line({ userText, results }: Turn): ScriptedReply {
+  if (results.length > 0) return { text: `Heard: ${results.map((result) => result.text).join(' ')}` };
+  const calls = userText.split(' ').flatMap((word) => CALLS[word] ?? []);
+  return calls.length === 0 ? { text: `Hello: ${userText}` } : { text: 'One moment.', calls: calls as never };
+}
+
+const asking = (name: string, question: AgentQuestion): Tool => ({
+  name,
+  description: 'Asks.',
+  inputSchema: { type: 'object' },
+  async call(call) {
+    const { status } = await call.ask(0, question);
+    return { type: 'returned', output: status };
+  },
+});
+const page = { mode: 'url', message: 'Connect it.', url: PAGE_URL, timeoutSeconds: 600 } as const;
+const TOOLS: readonly Tool[] = [
+  elicit,
+  asking('page', { ...page, completion: 'server' }),
+  asking('link', { ...page, completion: 'client' }),
+];
+
+/** Opens a pod on the memory backend. */
+export async function openAcpSite(options: Pick<TestPod, 'hasAnswerPage' | 'holdMs'> = {}): Promise<AcpSite> {
+  const model = await startScriptedModel({ script: [line], delayMs: 1 });
+  const backend = createMemoryBackend(ROOMY);
+  const { engine, turns } = podOn(backend, model, { agents: { helper: { tools: TOOLS } }, ...options });
+  const dispatch = dispatchOn(backend);
+  const timer = setInterval(() => void dispatch.round().catch(() => undefined), DISPATCH_MS);
+  const limits = callLimitsOn(backend.limits);
+  const webhooks = createWebhooks({ ...backend, ...ROOMY });
+  const eraseUser = (() => undefined) as never;
+  const router = createRouter({
+    surfaces: [
+      restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser }),
+      aiSdkRoutes({ engine, limits, turns }),
+    ],
+    corsOrigins: [],
+    serve: createServe({
+      authenticate: createAuthenticate({
+        serviceKeys: [],
+        verify: createTokenVerifier({ secret: SECRET, tenants: [], userClaim: 'sub' }),
+      }),
+      limits,
+      bodyBytesMax: 262_144,
+      sse: { heartbeatMs: 1_000, slowReaderMs: 5_000, draining: new AbortController().signal },
+      onDone: () => undefined,
+      onFault: (error) => process.stderr.write(`${String(error)}\n`),
+      onStream: () => undefined,
+    }),
+  });
+  const server = createServer(router);
+  const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  return {
+    url,
+    engine,
+    cut: () => server.closeAllConnections(),
+    token: (userId) => userToken({ secret: SECRET, userId, tenant: 'acme' }),
+    async stop() {
+      clearInterval(timer);
+      server.closeAllConnections();
+      server.close();
+      await turns.close();
+      await backend.close();
+      await model.stop();
+    },
+  };
+}
+
+export type Asked = CreateElicitationRequest;
+/** What the person at an editor does with a question; `signal` is aborted when the agent takes it back. */
+export type AnswerTo = (
+  asked: Asked,
+  signal: AbortSignal,
+) => CreateElicitationResponse | Promise<CreateElicitationResponse>;
+
+export interface Editor {
+  readonly agent: ClientContext;
+  /** Everything that the agent asked, sent and completed, in order. */
+  readonly asked: readonly Asked[];
+  readonly updates: readonly { readonly sessionId: string; readonly update: SessionUpdate }[];
+  readonly completed: readonly string[];
+  /** Every message that the agent wrote, as it was on the wire. */
+  readonly wire: readonly AnyMessage[];
+  readonly log: readonly string[];
+  /** The text of the agent in one session. */
+  text(sessionId: string): string;
+  newSession(): Promise<string>;
+  say(sessionId: string, text: string): Promise<{ readonly stopReason: string }>;
+  close(): void;
+}
+
+/** Starts an agent as one editor does, and connects the client of the stock SDK to it. */
+export async function openEditor(
+  options: Pick<AcpAgentOptions, 'baseUrl' | 'token'> & Partial<AcpAgentOptions>,
+  capabilities: ClientCapabilities = { elicitation: { form: {}, url: {} } },
+  answer: AnswerTo = () => ({ action: 'cancel' }),
+): Promise<Editor> {
+  const log: string[] = [];
+  const own = { version: '0.0.0', log: (entry: string) => void log.push(entry), retry: { firstDelayMs: 20 } };
+  const toAgent = new TransformStream<Uint8Array>();
+  const toClient = new TransformStream<Uint8Array>();
+  createAcpAgent({ ...own, ...options }).connect(ndJsonStream(toClient.writable, toAgent.readable));
+  const editor = await connectEditor(ndJsonStream(toAgent.writable, toClient.readable), capabilities, answer);
+  return { ...editor, log };
+}
+
+/** Connects the client of the stock SDK to an agent. */
+export async function connectEditor(
+  stream: ReturnType<typeof ndJsonStream>,
+  capabilities: ClientCapabilities,
+  answer: AnswerTo,
+): Promise<Omit<Editor, 'log'>> {
+  const asked: Asked[] = [];
+  const completed: string[] = [];
+  const updates: Editor['updates'][number][] = [];
+  const wire: AnyMessage[] = [];
+  const tap = new TransformStream<AnyMessage, AnyMessage>({
+    transform(message, controller) {
+      wire.push(message);
+      controller.enqueue(message);
+    },
+  });
+  const app = client({ name: 'editor' })
+    .onRequest(methods.client.elicitation.create, ({ params, signal }) => {
+      asked.push(params);
+      return answer(params, signal);
+    })
+    .onNotification(
+      methods.client.elicitation.complete,
+      ({ params }) => void completed.push(params.elicitationId),
+    )
+    .onNotification(methods.client.session.update, ({ params }) => void updates.push(params));
+  const connection = app.connect({ writable: stream.writable, readable: stream.readable.pipeThrough(tap) });
+  const { agent } = connection;
+  await agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientCapabilities: capabilities,
+  });
+  return {
+    agent,
+    asked,
+    updates,
+    completed,
+    wire,
+    text: (sessionId) =>
+      updates
+        .flatMap(({ sessionId: id, update }) =>
+          id === sessionId && update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text'
+            ? [update.content.text]
+            : [],
+        )
+        .join(''),
+    newSession: async () =>
+      (await agent.request(methods.agent.session.new, { cwd: '/tmp', mcpServers: [] })).sessionId,
+    say: (sessionId, words) =>
+      agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: words }] }),
+    close: () => connection.close(),
+  };
+}
+
+/** The questions of a person that are open. */
+export async function openQuestions(engine: Engine, userId: string) {
+  const owner: Pick<ConversationRef, 'tenant' | 'userId'> = { tenant: 'acme', userId };
+  return (await engine.list({ owner, statuses: ['pending', 'opened'], limit: 50 })).rows;
+}
