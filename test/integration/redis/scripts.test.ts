@@ -6,6 +6,7 @@ import { connectCommands } from '@parley/shared/redis/client/connect';
 import { loadScript, scriptSource } from '@parley/shared/redis/client/script';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { turnOf } from '../../contract/cases/runs/turns.ts';
 import { engineOn } from '../../contract/support/engines.ts';
 import type { Pods } from '../../contract/support/pods.ts';
 import { answerQuestion, askQuestion, newOwner, newStream } from '../../contract/support/questions.ts';
@@ -100,5 +101,53 @@ describe('the commands that a question costs Redis', () => {
     expect(await callsOf(takeBoth)).toMatchObject({ scripts: 1 });
     await limits.take('answers', owner, rate);
     expect((await takeBoth()).map(({ allowed }) => allowed)).toEqual([true, false]);
+  });
+
+  it('are none for a call whose budget is known to be used up, whether points are taken ahead or not', async () => {
+    const { limits } = pods.backend;
+    const owner = newOwner();
+    const rates = [1, 2, 1].map((points, at) => ({
+      points,
+      windowSeconds: 600,
+      ...(at === 2 && { batch: 3 }),
+    }));
+    const takeAll = () => Promise.all(rates.map((rate, at) => limits.take(`limit ${at}`, owner, rate)));
+    for (let round = 0; round < 3; round += 1) await takeAll();
+    const calls = await callsOf(async () => {
+      for (const verdict of await takeAll()) {
+        expect(verdict).toMatchObject({ allowed: false, retryAfterSeconds: expect.any(Number) });
+        expect('retryAfterSeconds' in verdict && verdict.retryAfterSeconds).toBeGreaterThan(500);
+      }
+    });
+    expect(calls).toMatchObject({ scripts: 0 });
+    await limits.reset('limit 0', owner);
+    expect((await takeAll()).map(({ allowed }) => allowed)).toEqual([true, false, false]);
+  });
+
+  it('are none for a turn of a person whose tokens are known to be used up', async () => {
+    const chatQuotas = { ...ROOMY.chatQuotas, tokensMax: 1 };
+    const small = await openRedisPods(single(server.url), { ...ROOMY, chatQuotas });
+    try {
+      const { runs } = small.backend;
+      const owner = newOwner();
+      const first = turnOf(owner, 'first');
+      expect(await runs.begin(first)).toMatchObject({ type: 'begun' });
+      const step = { messages: [], finishReason: 'stop', inputTokens: 1 };
+      const notes = [{ type: 'step', index: 1, step } as const];
+      await runs.write(first, { term: 1, number: 1, firstSeq: 2, events: [], notes });
+      const overQuota = { type: 'over-quota', of: 'user', quota: 'tokens' };
+      expect(await runs.begin(turnOf(owner, 'next'))).toMatchObject(overQuota);
+      const calls = await callsOf(async () => {
+        const refused = await runs.begin(turnOf(owner, 'next'));
+        expect(refused).toMatchObject(overQuota);
+        expect('retryInMs' in refused && refused.retryInMs).toBeGreaterThan(600_000);
+      });
+      expect(calls).toMatchObject({ scripts: 0 });
+      // Under a key, the turn may have begun earlier.
+      const keyed = { ...turnOf(owner, 'next'), request: { digest: 'digest', nonce: 'nonce' } };
+      expect(await callsOf(() => runs.begin(keyed))).toMatchObject({ scripts: 1 });
+    } finally {
+      await small.close();
+    }
   });
 });

@@ -30,6 +30,8 @@ import { readTimeline, type Timeline } from './timeline.ts';
 
 /** Characters of the first message that name a conversation. */
 const TITLE_LENGTH = 80;
+/** Characters of it that are searched for the title: a message may be long. */
+const TITLE_SEARCH_LENGTH = 4_000;
 
 export interface TurnsDeps extends PodRunsDeps, ReachDeps {
   readonly engine: Engine;
@@ -184,6 +186,7 @@ function titleOf(input: readonly Message[]): string {
   const line = input
     .map(({ content }) => textOf({ content }))
     .join(' ')
+    .slice(0, TITLE_SEARCH_LENGTH)
     .replace(/\s+/gu, ' ')
     .trim();
   const characters = [...line.slice(0, 2 * TITLE_LENGTH)];

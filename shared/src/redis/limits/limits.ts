@@ -3,6 +3,7 @@ import type { Commands } from '../client/connect.ts';
 import { limitKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable, refusesWritesOnly } from '../client/unavailable.ts';
+import { createRefusals } from './refusals.ts';
 
 // Large budgets are taken from Redis in batches, so that counting a call costs no round trip. A pod holds one batch at a
 // time; the unused rest of it is lost when the window ends. Each pod can lose at most this share of a budget.
@@ -38,6 +39,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
   const draws = new Map<string, Draw[]>();
   const credits = new Map<string, Credit>();
   const refills = new Map<string, Promise<Grant>>();
+  const refusals = createRefusals();
 
   function spendCredit(key: string, points: number): boolean {
     const credit = credits.get(key);
@@ -74,13 +76,15 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     draws.delete(tag);
     if (together.length === 0) return;
     const args = together.flatMap(({ rate, wanted }) => [rate.points, rate.windowSeconds * 1000, wanted]);
+    const sentAt = performance.now();
     try {
       const reply = (await takeScript(
         together.map(({ key }) => key),
         args,
       )) as number[][];
-      for (const [index, { resolve }] of together.entries()) {
+      for (const [index, { key, resolve }] of together.entries()) {
         const [granted = 0, leftMs = 0] = reply[index] ?? [];
+        if (granted === 0) refusals.add(key, sentAt, leftMs);
         resolve({ granted, leftMs });
       }
     } catch (error) {
@@ -90,6 +94,11 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
         else reject(error);
       }
     }
+  }
+
+  function findRefusal(key: string): Grant | undefined {
+    const until = refusals.find(key);
+    return until === undefined ? undefined : { granted: 0, leftMs: until - performance.now() };
   }
 
   /** Takes a batch: its first points are the caller's, the others are kept for the next calls. */
@@ -110,9 +119,11 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     async take(limit, subject, rate, points = 1) {
       const key = limitKey(limit, subject);
       const batch = rate.batch ?? Math.floor(rate.points / BATCHES_PER_BUDGET);
-      if (batch <= points) return verdictOf(await draw(key, rate, points));
+      if (batch <= points) return verdictOf(findRefusal(key) ?? (await draw(key, rate, points)));
       for (;;) {
         if (spendCredit(key, points)) return ALLOWED;
+        const refusal = findRefusal(key);
+        if (refusal !== undefined) return verdictOf(refusal);
         const underWay = refills.get(key);
         if (underWay === undefined) return verdictOf(await refill(key, rate, points, batch));
         const grant = await underWay;
@@ -125,6 +136,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     places: (limit, subject) =>
       orUnavailable(() => redis.zrange(limitKey(limit, subject), '-inf', '+inf', 'BYSCORE'), onError),
     async reset(limit, subject) {
+      refusals.remove(limitKey(limit, subject));
       await orUnavailable(() => redis.unlink(limitKey(limit, subject)), onError);
     },
     async release(limit, subject, place) {

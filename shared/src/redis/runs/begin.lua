@@ -5,7 +5,7 @@
 -- gone: a stream request whose record is known to be gone, or ''. parent, delegateRequest: JSON or ''
 -- field: the turn's field in the index of running turns. asked: digest of the request, nonce: of this call; both may be ''
 -- traceparent: the parent of the turn's spans, or ''. title: the title of a conversation that has none, or ''
--- wholeInput: the input where nothing is known of the conversation
+-- wholeInput: the input where nothing is known of the conversation; '' where it is the same
 -- metered: '1' where the turn counts against the quotas of its person, else ''. turnsMax, tokensMax, conversationsMax,
 -- storedMax: these quotas; a delegate's run is counted and never refused. detachedOwner: the owner of detached runs
 -- unlisted: '1' where the conversation is in no list and counts for its bytes only, else ''
@@ -36,7 +36,7 @@ if other and other ~= gone then return { 0, other } end
 
 local now, microseconds = readClock()
 local events = { eventName, eventJson }
-if redis.call('EXISTS', messages) == 0 then input = wholeInput end
+if wholeInput ~= '' and redis.call('EXISTS', messages) == 0 then input = wholeInput end
 local isListed = parent == '' and unlisted == ''
 local conversationEntry = nameConversation(conversationId, unlisted ~= '')
 

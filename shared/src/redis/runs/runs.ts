@@ -49,6 +49,7 @@ import { orUnavailable } from '../client/unavailable.ts';
 import { encodeLiveTail, TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
 import { fieldOf, runOf } from './run-codec.ts';
+import { withTokenRefusals } from './token-refusals.ts';
 
 const SCAN_COUNT = 500;
 const A_DAY_MS = 86_400_000;
@@ -72,6 +73,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
 
   async function begin(run: NewRun, gone = ''): Promise<BeginResult> {
+    const { before = [] } = run;
     const reply = (await beginScript(
       [
         runKey(run),
@@ -102,7 +104,8 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         run.delivery ?? 'hold',
         run.request?.digest ?? '',
         run.request?.nonce ?? '',
-        JSON.stringify([...(run.before ?? []), ...run.input]),
+        // A large input is not sent twice.
+        before.length === 0 ? '' : JSON.stringify([...before, ...run.input]),
         run.traceparent ?? '',
         run.title ?? '',
         ...quotaArgs(run, settings.chatQuotas),
@@ -219,7 +222,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   }
 
   return {
-    begin: (run) => begin(run),
+    begin: withTokenRefusals((run) => begin(run)),
     standing,
     ownedBy,
     write,

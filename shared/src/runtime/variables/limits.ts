@@ -76,7 +76,7 @@ export const LIMIT_VARIABLES = {
     'Bytes of the open elicitations of one user.',
   ),
   PARLEY_LIMIT_PAGE_BYTES: integer(
-    1_048_576,
+    262_144,
     1_000,
     1e9,
     'Bytes of the elicitations in one page of a list, and in one event of an inbox snapshot. A larger elicitation has a page of its own.',
