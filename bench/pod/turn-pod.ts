@@ -4,6 +4,7 @@ import type { Backend } from '@parley/shared/ports/backend';
 import { repliesOf } from '../../services/api/src/agents/loop/model-step.ts';
 import { silentTurnObserver } from '../../services/api/src/agents/loop/observer.ts';
 import { createElicitTool } from '../../services/api/src/agents/tools/elicit-tool.ts';
+import { NO_OFFERING } from '../../services/api/src/agents/tools/mcp-offer.ts';
 import { createTurns, type Turns } from '../../services/api/src/turns/turns.ts';
 import { openBenchEngine, TENANT } from './engine.ts';
 import { createMailbox } from './mailbox.ts';
@@ -55,7 +56,7 @@ export async function openTurnPod(
     pod: 'bench',
     leaseTiming: { renewMs: env.PARLEY_LEASE_MS / 4, leaseMs: env.PARLEY_LEASE_MS },
     onFault: (error) => console.error(error),
-    offering: { list: async () => [], find: async () => undefined },
+    offering: NO_OFFERING,
     agents: {
       list: () => [{ id: 'helper', title: 'Helper' }],
       admit: (_caller, id = '') => id,

@@ -12,6 +12,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import { listenOnFreePort } from '../harness/free-port.ts';
+import { CONTENT_CAPABILITIES, PIXEL, registerFixtureContent } from './fixture-content.ts';
 
 /**
  * The tools that the scenarios of the kit call, on a server of the official SDK for 2026-07-28. The pods offer them as a
@@ -27,8 +28,6 @@ interface FixtureTool {
   readonly call: (args: Record<string, unknown>, context: ServerContext) => Promise<Answer> | Answer;
 }
 
-const PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const SILENCE = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
 
 const state = createRequestStateCodec<Record<string, unknown>>({ key: randomBytes(32) });
@@ -311,8 +310,12 @@ const TOOLS: Readonly<Record<string, FixtureTool>> = {
 function createFixture(): Server {
   const server = new Server(
     { name: 'conformance-fixture', version: '1.0.0' },
-    { capabilities: { tools: {}, logging: {} }, requestState: { verify: state.verify } },
+    {
+      capabilities: { tools: {}, logging: {}, ...CONTENT_CAPABILITIES },
+      requestState: { verify: state.verify },
+    },
   );
+  registerFixtureContent(server);
   server.setRequestHandler('tools/list', () => ({
     tools: Object.entries(TOOLS).map(([name, { description, inputSchema = { type: 'object' } }]) => ({
       name,

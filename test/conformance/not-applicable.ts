@@ -18,23 +18,15 @@ export const NOT_APPLICABLE: readonly NotApplicable[] = [
     role: 'server',
     revisions: BOTH,
     reason:
-      'Parley offers tools. It has no prompts and no resources, and passes on none of the servers behind it.',
-    scenarios: [
-      'prompts-list',
-      'prompts-get-simple',
-      'prompts-get-with-args',
-      'prompts-get-embedded-resource',
-      'prompts-get-with-image',
-      'resources-list',
-      'resources-read-text',
-      'resources-read-binary',
-      'resources-templates-read',
-      'resources-subscribe',
-      'resources-unsubscribe',
-      'completion-complete',
-      'caching',
-      'input-required-result-non-tool-request',
-    ],
+      'Parley passes on no changes of resources: no connection to a server behind it stays open for a client of Parley.',
+    scenarios: ['resources-subscribe', 'resources-unsubscribe'],
+  },
+  {
+    role: 'server',
+    revisions: ['2026-07-28'],
+    reason:
+      'A prompt that asks the person is refused: a question belongs to a run, which has its record, its deadline and its end, and a prompt has none.',
+    scenarios: ['input-required-result-non-tool-request'],
   },
   {
     role: 'server',

@@ -27,7 +27,7 @@ export async function startConformancePods(): Promise<ConformancePods> {
   fixture: { title: Fixture, transport: http, url: "${fixture.url}", credentialScope: none }
 mcpOffer:
   agents: []
-  tools: [{ server: fixture, prefix: false }]
+  tools: [{ server: fixture, prefix: false, prompts: true, resources: true }]
 `,
   );
   const env = { REDIS_URL: redis.url, PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET };

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { expect, it } from 'vitest';
+import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import { createRouter } from '../../../services/api/src/http/router.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
 import { challengeOf } from '../../../services/api/src/surfaces/mcp/metadata.ts';
@@ -77,7 +78,11 @@ it('shows a client nothing of an unexpected error, and reports it to the operato
     throw new Error('secret of the store');
   };
   const site = await openMcpSite({
-    turns: { findOffered: fail, listOffered: fail } as unknown as McpRouteDeps['turns'],
+    turns: {
+      findOffered: fail,
+      listOffered: fail,
+      content: NO_OFFERING.content,
+    } as unknown as McpRouteDeps['turns'],
     onFault: (error) => faults.push(String(error)),
   });
   try {

@@ -6,6 +6,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import type { Authenticate } from '../../../services/api/src/http/auth.ts';
 import type { CallLimitSettings } from '../../../services/api/src/http/limits.ts';
@@ -148,6 +149,7 @@ const HELPER: Awaited<ReturnType<TurnsDeps['offering']['list']>>[number] = {
   target: { type: 'agent', agent: 'helper' },
 };
 const OFFERING: TurnsDeps['offering'] = {
+  ...NO_OFFERING,
   list: async () => [HELPER],
   find: async (_caller, _principal, name) => (name === HELPER.name ? HELPER.target : undefined),
 };

@@ -20,6 +20,7 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
@@ -121,7 +122,7 @@ connectors:
         return engine.ask(request);
       },
     },
-    offering: { list: async () => [], find: async () => undefined },
+    offering: NO_OFFERING,
     agents: createAgents({
       loaded,
       named: createNamedTools({ loaded, mcp, credentials, onServerFailure: () => undefined }),

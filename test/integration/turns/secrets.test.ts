@@ -14,6 +14,7 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
 import { type Secrets, withSecretsRedeemed } from '../../../services/api/src/agents/tools/secrets.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
@@ -114,7 +115,7 @@ mcpServers:
     observer: silentTurnObserver,
     ...backend,
     engine,
-    offering: { list: async () => [], find: async () => undefined },
+    offering: NO_OFFERING,
     agents: createAgents({
       loaded,
       named: createNamedTools({ loaded, mcp, credentials, onServerFailure: () => undefined }),

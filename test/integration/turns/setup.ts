@@ -11,6 +11,7 @@ import { silentTurnObserver } from '../../../services/api/src/agents/loop/observ
 import type { RunLimits } from '../../../services/api/src/agents/loop/run-steps.ts';
 import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-work.ts';
 import { createElicitTool } from '../../../services/api/src/agents/tools/elicit-tool.ts';
+import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../../contract/support/engines.ts';
@@ -73,7 +74,7 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
         };
       },
     },
-    offering: { list: async () => [], find: async () => undefined },
+    offering: NO_OFFERING,
     pod: 'pod',
     onFault: (error) => faults.push(error),
     ...deps,

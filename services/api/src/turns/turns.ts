@@ -21,6 +21,7 @@ import type { TurnObserver } from '../agents/loop/observer.ts';
 import { callMessage, oneCallId, type ServerTool } from '../agents/loop/one-call.ts';
 import type { ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
+import type { ServerContent } from '../agents/tools/mcp-content.ts';
 import type { CallTarget, McpOffering, OfferedTool } from '../agents/tools/mcp-offer.ts';
 import { type ConversationHistory, readHistory } from './history.ts';
 import { textOf } from './messages.ts';
@@ -77,6 +78,8 @@ export interface Turns {
   listOffered(caller: Caller, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /** What a name in that list stands for, also for tools that cannot be listed yet; undefined when it is not offered. */
   findOffered(caller: Caller, name: string, signal: AbortSignal): Promise<CallTarget | undefined>;
+  /** The prompts and resources of servers that an MCP client of the caller can read. */
+  readonly content: ServerContent;
   /** The agents with which the caller may begin turns. */
   listAgents: Agents['list'];
   /** The agent of a turn that the caller begins, by its id or the default. Throws `invalid_request`. */
@@ -142,6 +145,7 @@ export function createTurns(deps: TurnsDeps): Turns {
       }),
     listOffered: (caller, signal) => deps.offering.list(caller, principalOf(caller), signal),
     findOffered: (caller, name, signal) => deps.offering.find(caller, principalOf(caller), name, signal),
+    content: deps.offering.content,
     listAgents: deps.agents.list,
     admitToAgent: deps.agents.admit,
     history: (conversation) => readHistory(deps, conversation),

@@ -20,6 +20,18 @@ const OfferedTools = z.strictObject({
     .describe(
       '`true`: a tool is offered as `<server>__<tool>`. `false`: under the server’s own name. Where several servers have `false`, each requires `allow`, and no name may occur twice.',
     ),
+  prompts: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether the prompts of the server are offered, with their completions. `prefix` applies to their names.',
+    ),
+  resources: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether the resources and the templates of the server are offered, under their own addresses.',
+    ),
   access: AgentAccess.optional().describe(
     'Who may call the tools, with the keys of the access of an agent. Absent: every caller.',
   ),

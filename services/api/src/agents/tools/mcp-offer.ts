@@ -5,6 +5,7 @@ import type { AgentsConfig } from '../config/file.ts';
 import type { ServerTool } from '../loop/one-call.ts';
 import type { McpTool, McpToolHints } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import { createMcpContent, type ServerContent } from './mcp-content.ts';
 import type { NamedTools } from './named-tools.ts';
 import { CONNECT } from './personal-tools.ts';
 
@@ -32,11 +33,30 @@ export interface McpOffering {
   list(caller: Caller, principal: Owner, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /** What the name stands for. Undefined when the caller is not offered such a tool, without a difference. */
   find(caller: Caller, principal: Owner, name: string, signal: AbortSignal): Promise<CallTarget | undefined>;
+  /** Prompts and resources of servers. */
+  readonly content: ServerContent;
 }
+
+const nothing = async () => [];
+const none = async () => undefined;
+/** Offers nothing. */
+export const NO_OFFERING: McpOffering = {
+  list: nothing,
+  find: none,
+  content: {
+    offers: { prompts: false, resources: false },
+    listPrompts: nothing,
+    listResources: nothing,
+    listTemplates: nothing,
+    getPrompt: none,
+    readResource: none,
+    complete: none,
+  },
+};
 
 export interface McpOfferingDeps {
   readonly config: AgentsConfig;
-  readonly named: Pick<NamedTools, 'list'>;
+  readonly named: Pick<NamedTools, 'list' | 'read'>;
 }
 
 type OfferedSource = AgentsConfig['mcpOffer']['tools'][number];
@@ -78,6 +98,7 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
   }
 
   return {
+    content: createMcpContent({ config, named }),
     async list(caller, principal, signal) {
       const lists = await Promise.all(
         sourcesFor(caller).map(async (source) => {

@@ -1,8 +1,8 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { ServerTool } from '../loop/one-call.ts';
-import type { McpTools } from '../mcp/calls/mcp-tools.ts';
-import type { McpFailure, McpTool, McpToolList } from '../mcp/calls/results.ts';
+import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
+import type { McpFailure, McpReadResult, McpTool, McpToolList } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
 import type { AskedPerson } from '../mcp/target.ts';
 import type { Credentials } from './credentials.ts';
@@ -32,6 +32,16 @@ export interface NamedTools {
    * one tool that asks them to connect.
    */
   list(server: string, principal: Owner, signal: AbortSignal): Promise<NamedToolList>;
+  /**
+   * Reads from the server for this person. Undefined without their account. Never asks the person. Rejects only with the
+   * reason of the signal.
+   */
+  read(
+    server: string,
+    principal: Owner,
+    read: (server: McpServerRef) => Promise<McpReadResult>,
+    signal: AbortSignal,
+  ): Promise<McpReadResult | undefined>;
   /**
    * The tool with that name, for a run that calls nothing else. Its outcome is the server's whole result. A tool that
    * the server does not list is called all the same: the server refuses it.
@@ -75,13 +85,25 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     return createPersonalService({ ...options, asked, questionTimeoutSeconds });
   }
 
+  async function readFrom<Result extends McpToolList | McpReadResult>(
+    id: string,
+    service: PersonalService | undefined,
+    read: (server: McpServerRef) => Promise<Result>,
+    signal: AbortSignal,
+    asked?: AskedPerson,
+  ): Promise<Result | undefined> {
+    return service === undefined
+      ? read(mcp.open(find(id).config, undefined, asked))
+      : service.read(read, signal);
+  }
+
   function listOf(
     id: string,
     service: PersonalService | undefined,
     signal: AbortSignal,
     asked?: AskedPerson,
   ) {
-    return service?.list(signal) ?? mcp.open(find(id).config, undefined, asked).listTools({ signal });
+    return readFrom(id, service, (server) => server.listTools({ signal }), signal, asked);
   }
 
   function toolsIn(list: McpToolList | undefined, id: string): readonly McpTool[] | undefined {
@@ -91,6 +113,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
   }
 
   return {
+    read: (id, principal, read, signal) => readFrom(id, serviceOf(id, principal, 0), read, signal),
     async list(id, principal, signal) {
       const list = await listOf(id, serviceOf(id, principal, 0), signal);
       const tools = toolsIn(list, id);

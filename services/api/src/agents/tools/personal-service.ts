@@ -4,7 +4,7 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
-import type { McpCallResult, McpToolList } from '../mcp/calls/results.ts';
+import type { McpCallResult, McpReadResult, McpToolList } from '../mcp/calls/results.ts';
 import type { McpServerConfig } from '../mcp/server-config.ts';
 import type { AskedPerson } from '../mcp/target.ts';
 import type { Credentials } from './credentials.ts';
@@ -36,8 +36,14 @@ export interface ServiceRefusal {
 /** A person's account at a service: an MCP server that is called with that person's credential only. */
 export interface PersonalService {
   readonly title: string;
-  /** The tools for this person. Undefined when they have not connected. Never asks the person. */
-  list(signal: AbortSignal): Promise<McpToolList | undefined>;
+  /**
+   * Reads with the person's credential, which is refreshed once where the server refuses it. Undefined when they have not
+   * connected. Never asks the person.
+   */
+  read<Result extends McpToolList | McpReadResult>(
+    read: (server: McpServerRef) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result | undefined>;
   /** Asks the person to connect, unless they have. */
   connect(call: ServiceCall): Promise<'connected' | ServiceRefusal>;
   /**
@@ -127,14 +133,14 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
 
   return {
     title,
-    async list(signal) {
+    async read(read, signal) {
       const first = await present(signal);
       if (first.type !== 'granted') return undefined;
-      const list = await first.server.listTools({ signal });
-      if (list.type !== 'unauthorized') return list;
+      const result = await read(first.server);
+      if (result.type !== 'unauthorized') return result;
       const second = await present(signal, first.version);
       if (second.type === 'granted' && second.version !== first.version) {
-        const again = await second.server.listTools({ signal });
+        const again = await read(second.server);
         if (again.type !== 'unauthorized') return again;
         await markRefused(second, signal);
       } else if (second.type !== 'unavailable') await markRefused(first, signal);

@@ -26,7 +26,7 @@ export async function personalTools(
   { id, service, announced, allow, signal, called, ...rules }: PersonalToolsOptions,
   onFailure: (failure: McpFailure) => void,
 ): Promise<Tool[]> {
-  const list = await service.list(signal);
+  const list = await service.read((server) => server.listTools({ signal }), signal);
   if (list !== undefined && list.type !== 'tools') onFailure(list);
   const isKnown = list?.type === 'tools';
   if (!isKnown && announced.length === 0) return list === undefined ? [connectTool(id, service)] : [];

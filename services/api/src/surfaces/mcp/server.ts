@@ -1,6 +1,7 @@
 import { ProtocolError, Server } from '@modelcontextprotocol/server';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
+import { contentCapabilities, type Guarded, registerContent } from './content.ts';
 import type { McpDeps } from './deps.ts';
 import { rpcErrorOf } from './json-rpc.ts';
 import { toolsPage } from './offer.ts';
@@ -20,16 +21,20 @@ export function createMcpServer(
       instructions:
         'A tool that takes a message is an agent. Give it a task in plain words. It asks the user itself when it needs to.',
       ...options,
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, ...contentCapabilities(turns.content) },
     },
   );
-  server.setRequestHandler('tools/list', async ({ params }, { mcpReq: { signal } }) => {
+  const guarded: Guarded = async (signal, run) => {
     try {
-      return toolsPage(await turns.listOffered(caller, signal), params?.cursor);
+      return await run();
     } catch (error) {
       throw signal.aborted ? error : protocolErrorOf(error, onFault);
     }
-  });
+  };
+  server.setRequestHandler('tools/list', ({ params }, { mcpReq: { signal } }) =>
+    guarded(signal, async () => toolsPage(await turns.listOffered(caller, signal), params?.cursor)),
+  );
+  registerContent(server, turns.content, caller, guarded);
   extend?.(server);
   return server;
 }

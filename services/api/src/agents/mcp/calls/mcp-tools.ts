@@ -11,7 +11,8 @@ import { type AskedPerson, laneOf, type ServerTarget, targetOf } from '../target
 import { createChildGuard } from '../transports/child-guard.ts';
 import { type Exchange, raceAbort } from '../transports/exchange.ts';
 import { createCaller, type McpCallOptions } from './call.ts';
-import type { McpCallResult, McpToolList } from './results.ts';
+import { createReader, type ReadMethod, type ReadOptions } from './read-request.ts';
+import type { McpCallResult, McpReadResult, McpToolList } from './results.ts';
 import { createToolLists } from './tool-lists.ts';
 import { fetchTools } from './tool-pages.ts';
 
@@ -39,6 +40,12 @@ export interface McpServerRef {
     args: Readonly<Record<string, unknown>>,
     options?: McpCallOptions,
   ): Promise<McpCallResult>;
+  /** Reads prompts, resources or completions. Rejects only with the reason of `signal`. */
+  read(
+    method: ReadMethod,
+    params: Readonly<Record<string, unknown>>,
+    options?: ReadOptions,
+  ): Promise<McpReadResult>;
   /**
    * Replaces the headers, as after a refresh or a reconnection. The connection with the old headers gets no further
    * calls and closes after its last one.
@@ -80,6 +87,7 @@ export function createMcpTools({
     reportRefusal(target, await connected(target, (one) => fetchTools(sendRequest, one, limits))),
   );
   const call = createCaller({ sendRequest, limits, lists, retire: pool.retire });
+  const read = createReader(sendRequest, limits);
   const lanes = createLanes();
 
   /** Connections that can ask carry one call at a time. Others carry any number. */
@@ -88,7 +96,7 @@ export function createMcpTools({
     return lanes.inLane(target.key, (lane) => work(laneOf(target, lane)));
   }
 
-  function reportRefusal<Result extends McpCallResult | McpToolList>(
+  function reportRefusal<Result extends McpCallResult | McpToolList | McpReadResult>(
     { config }: ServerTarget,
     result: Result,
   ): Result {
@@ -113,6 +121,10 @@ export function createMcpTools({
           options.signal?.throwIfAborted();
           const result = await connected(target, (one) => call(one, name, args, options));
           return reportRefusal(target, result);
+        },
+        read: async (method, params, options = {}) => {
+          options.signal?.throwIfAborted();
+          return reportRefusal(target, await connected(target, (one) => read(one, method, params, options)));
         },
         rebuild: (headers) => {
           pool.retire(target);

@@ -100,6 +100,12 @@ export interface McpOffer {
 
 export type McpToolList = McpOffer | McpFailure;
 
+/** What a server returned for a request that reads. `absent`: it does not have the feature. */
+export type McpReadResult =
+  | { readonly type: 'read'; readonly result: Readonly<Record<string, unknown>> }
+  | { readonly type: 'absent' }
+  | McpFailure;
+
 export interface McpProgress {
   readonly progress: number;
   readonly total?: number | undefined;

@@ -1,0 +1,219 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import { admits } from '../config/access.ts';
+import type { AgentsConfig } from '../config/file.ts';
+import type { ReadMethod } from '../mcp/calls/read-request.ts';
+import type { McpReadResult } from '../mcp/calls/results.ts';
+import { modelToolName } from '../mcp/calls/tool-name.ts';
+import type { NamedTools } from './named-tools.ts';
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Who reads, and until when. */
+export interface ContentReader {
+  readonly caller: Caller;
+  readonly principal: Owner;
+  readonly signal: AbortSignal;
+}
+
+/** Names what a completion is for, as its client does. */
+export type CompletionRef =
+  | { readonly type: 'ref/prompt'; readonly name: string }
+  | { readonly type: 'ref/resource'; readonly uri: string };
+
+/**
+ * The prompts and resources of servers that the configuration offers, as their servers return them. Nobody is asked for an
+ * account: without one, a server has nothing. `undefined`: no such prompt or resource is offered to the caller. All but the
+ * lists throw `invalid_request` for what the server refuses, and `unavailable`.
+ */
+export interface ServerContent {
+  /** Whether the configuration offers any. */
+  readonly offers: Readonly<Record<'prompts' | 'resources', boolean>>;
+  /** A server that cannot be reached has nothing in the lists. */
+  listPrompts(reader: ContentReader): Promise<readonly Item[]>;
+  listResources(reader: ContentReader): Promise<readonly Item[]>;
+  listTemplates(reader: ContentReader): Promise<readonly Item[]>;
+  getPrompt(reader: ContentReader, name: string, args: unknown): Promise<Item | undefined>;
+  readResource(reader: ContentReader, uri: string): Promise<Item | undefined>;
+  complete(reader: ContentReader, ref: CompletionRef, params: Item): Promise<Item | undefined>;
+}
+
+export interface ServerContentDeps {
+  readonly config: AgentsConfig;
+  readonly named: Pick<NamedTools, 'read'>;
+}
+
+type OfferedServer = AgentsConfig['mcpOffer']['tools'][number];
+
+const PAGES_MAX = 20;
+// Of one server, as for its tools.
+const ITEMS_MAX = 1_000;
+const TIMEOUT_MS = 30_000;
+
+/** The lists of MCP, and the member of their pages that has the items. */
+const MEMBERS = {
+  'prompts/list': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+} as const satisfies Partial<Record<ReadMethod, string>>;
+type ListMethod = keyof typeof MEMBERS;
+
+export function createMcpContent({ config, named }: ServerContentDeps): ServerContent {
+  const { tools: sources } = config.mcpOffer;
+
+  const sourcesFor = (kind: 'prompts' | 'resources', { caller }: ContentReader) =>
+    sources.filter(
+      (source) => source[kind] && (source.access === undefined || admits(source.access, caller)),
+    );
+
+  function send(
+    { server }: OfferedServer,
+    { principal, signal }: ContentReader,
+    method: ReadMethod,
+    params: Item,
+  ) {
+    const options = { signal, timeoutMs: TIMEOUT_MS };
+    return named.read(server, principal, (ref) => ref.read(method, params, options), signal);
+  }
+
+  /** The items of a list; undefined where the server could not be asked. */
+  async function itemsOf(source: OfferedServer, reader: ContentReader, method: ListMethod) {
+    const items: Item[] = [];
+    let cursor: unknown;
+    for (let pages = 0; pages < PAGES_MAX && items.length < ITEMS_MAX; pages += 1) {
+      const page = await send(source, reader, method, cursor === undefined ? {} : { cursor });
+      if (page === undefined || page.type === 'absent') return items;
+      if (page.type !== 'read') return undefined;
+      const found = page.result[MEMBERS[method]];
+      items.push(...(Array.isArray(found) ? found.filter(isRecord) : []));
+      const { nextCursor } = page.result;
+      if (typeof nextCursor !== 'string' || nextCursor === cursor) break;
+      cursor = nextCursor;
+    }
+    return items.slice(0, ITEMS_MAX);
+  }
+
+  async function listAll(
+    found: readonly OfferedServer[],
+    reader: ContentReader,
+    method: ListMethod,
+    key: string,
+  ) {
+    const lists = await Promise.all(
+      found.map(async (source) =>
+        ((await itemsOf(source, reader, method)) ?? []).map((item) => ({ source, item })),
+      ),
+    );
+    const byKey = new Map<unknown, Item>();
+    for (const { source, item } of lists.flat()) {
+      const name = key === 'name' ? wireName(source, item) : item[key];
+      if (typeof name === 'string' && !byKey.has(name)) byKey.set(name, { ...item, [key]: name });
+    }
+    return [...byKey.values()];
+  }
+
+  /** The server whose prompt has that name, and its own name for it. */
+  async function findPrompt(reader: ContentReader, name: string) {
+    for (const source of sourcesFor('prompts', reader)) {
+      if (source.prefix) {
+        const own = name.slice(source.server.length + 2);
+        if (own !== '' && modelToolName(source.server, own) === name) return { source, name: own };
+        if (!name.startsWith(modelToolName(source.server, 'x').slice(0, source.server.length))) continue;
+      }
+      const items = await itemsOf(source, reader, 'prompts/list');
+      const found = items?.find((item) => wireName(source, item) === name);
+      if (found !== undefined) return { source, name: String(found.name) };
+      // The name may be this server's: another server must not be asked in its place.
+      if (items === undefined) throw away();
+    }
+    return undefined;
+  }
+
+  /** The server that has a resource: it lists the address, or a template of it. */
+  async function findResource(reader: ContentReader, uri: string): Promise<OfferedServer | undefined> {
+    const found = sourcesFor('resources', reader);
+    if (found.length <= 1) return found[0];
+    for (const source of found) {
+      const [resources, templates] = await Promise.all([
+        itemsOf(source, reader, 'resources/list'),
+        itemsOf(source, reader, 'resources/templates/list'),
+      ]);
+      if (resources?.some((item) => item.uri === uri)) return source;
+      if (templates?.some((item) => item.uriTemplate === uri || isBegun(item.uriTemplate, uri)))
+        return source;
+      if (resources === undefined || templates === undefined) throw away();
+    }
+    return undefined;
+  }
+
+  return {
+    offers: {
+      prompts: sources.some(({ prompts }) => prompts),
+      resources: sources.some(({ resources }) => resources),
+    },
+    listPrompts: (reader) => listAll(sourcesFor('prompts', reader), reader, 'prompts/list', 'name'),
+    listResources: (reader) => listAll(sourcesFor('resources', reader), reader, 'resources/list', 'uri'),
+    listTemplates: (reader) =>
+      listAll(sourcesFor('resources', reader), reader, 'resources/templates/list', 'uriTemplate'),
+    async getPrompt(reader, name, args) {
+      const found = await findPrompt(reader, name);
+      if (found === undefined) return undefined;
+      const params = { name: found.name, ...(args !== undefined && { arguments: args }) };
+      return resultOf(await send(found.source, reader, 'prompts/get', params));
+    },
+    async readResource(reader, uri) {
+      const source = await findResource(reader, uri);
+      return source && resultOf(await send(source, reader, 'resources/read', { uri }));
+    },
+    async complete(reader, ref, params) {
+      const isPrompt = ref.type === 'ref/prompt';
+      const found = isPrompt
+        ? await findPrompt(reader, ref.name)
+        : { source: await findResource(reader, ref.uri), name: '' };
+      if (found?.source === undefined) return undefined;
+      const own = isPrompt ? { ...ref, name: found.name } : ref;
+      const reply = await send(found.source, reader, 'completion/complete', { ...params, ref: own });
+      return reply?.type === 'absent' ? { completion: { values: [] } } : resultOf(reply);
+    },
+  };
+}
+
+function wireName({ server, prefix }: OfferedServer, { name }: Item): string | undefined {
+  if (typeof name !== 'string') return undefined;
+  return prefix ? modelToolName(server, name) : name;
+}
+
+/** True where the address begins as the template does, up to its first expression. */
+function isBegun(template: unknown, uri: string): boolean {
+  if (typeof template !== 'string') return false;
+  const literal = template.split('{', 1)[0] ?? '';
+  return literal !== '' && literal !== template && uri.startsWith(literal);
+}
+
+/** How long clients may keep a result is the server's advice for its own clients, and may not hold for another person. */
+function resultOf(reply: McpReadResult | undefined): Item | undefined {
+  if (reply === undefined || reply.type === 'absent') return undefined;
+  if (reply.type === 'read') {
+    const { ttlMs: _ttl, cacheScope: _scope, resultType: _type, _meta, ...result } = reply.result;
+    return result;
+  }
+  if (reply.type === 'refused') throw new ParleyError('invalid_request', reply.message);
+  if (reply.type === 'input_required')
+    throw new ParleyError(
+      'invalid_request',
+      'The server asks the user first, which is possible for tools only.',
+    );
+  throw away();
+}
+
+function away(): ParleyError {
+  return new ParleyError(
+    'unavailable',
+    'The server behind Parley cannot be reached, or refused its credential.',
+    {
+      retryAfterSeconds: 5,
+    },
+  );
+}

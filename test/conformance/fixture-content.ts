@@ -1,0 +1,96 @@
+import { type GetPromptResult, ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
+
+/** The prompts, resources and completions that the scenarios of the kit read. Names and texts are those that the kit asks for. */
+
+export const PIXEL =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
+
+export const CONTENT_CAPABILITIES = { prompts: {}, resources: {}, completions: {} };
+
+type Content = GetPromptResult['messages'][number]['content'];
+
+interface FixturePrompt {
+  readonly description: string;
+  readonly arguments?: readonly string[];
+  readonly messages: (args: Readonly<Record<string, string>>) => readonly Content[];
+}
+
+const PROMPTS: Readonly<Record<string, FixturePrompt>> = {
+  test_simple_prompt: {
+    description: 'Says one thing.',
+    messages: () => [{ type: 'text', text: 'This is a simple prompt for testing.' }],
+  },
+  test_prompt_with_arguments: {
+    description: 'Repeats its arguments.',
+    arguments: ['arg1', 'arg2'],
+    messages: ({ arg1, arg2 }) => [
+      { type: 'text', text: `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'` },
+    ],
+  },
+  test_prompt_with_embedded_resource: {
+    description: 'Has a resource.',
+    arguments: ['resourceUri'],
+    messages: ({ resourceUri = '' }) => [
+      {
+        type: 'resource',
+        resource: {
+          uri: resourceUri,
+          mimeType: 'text/plain',
+          text: 'Embedded resource content for testing.',
+        },
+      },
+      { type: 'text', text: 'Please process the embedded resource above.' },
+    ],
+  },
+  test_prompt_with_image: {
+    description: 'Has an image.',
+    messages: () => [
+      { type: 'image', data: PIXEL, mimeType: 'image/png' },
+      { type: 'text', text: 'Please analyze the image above.' },
+    ],
+  },
+};
+
+const RESOURCES = [
+  { uri: 'test://static-text', name: 'Static text', mimeType: 'text/plain' },
+  { uri: 'test://static-binary', name: 'Static binary', mimeType: 'image/png' },
+  { uri: 'test://watched-resource', name: 'Watched', mimeType: 'text/plain' },
+];
+const TEMPLATE = /^test:\/\/template\/([^/]+)\/data$/;
+
+function contentsOf(uri: string) {
+  const [, id] = TEMPLATE.exec(uri) ?? [];
+  if (id !== undefined) {
+    const text = JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` });
+    return { uri, mimeType: 'application/json', text };
+  }
+  const known = RESOURCES.find((one) => one.uri === uri);
+  if (known === undefined) throw new ResourceNotFoundError(uri);
+  const { mimeType } = known;
+  return mimeType === 'image/png'
+    ? { uri, mimeType, blob: PIXEL }
+    : { uri, mimeType, text: 'This is the content of the static text resource.' };
+}
+
+export function registerFixtureContent(server: Server): void {
+  server.setRequestHandler('prompts/list', () => ({
+    prompts: Object.entries(PROMPTS).map(([name, { description, arguments: names = [] }]) => ({
+      name,
+      description,
+      arguments: names.map((one) => ({ name: one, required: true })),
+    })),
+  }));
+  server.setRequestHandler('prompts/get', ({ params: { name, arguments: args = {} } }) => {
+    const prompt = PROMPTS[name];
+    if (prompt === undefined) throw new Error(`There is no prompt ${name}.`);
+    return { messages: prompt.messages(args).map((content) => ({ role: 'user', content })) };
+  });
+  server.setRequestHandler('resources/list', () => ({ resources: RESOURCES }));
+  server.setRequestHandler('resources/templates/list', () => ({
+    resourceTemplates: [{ uriTemplate: 'test://template/{id}/data', name: 'Data of an id' }],
+  }));
+  server.setRequestHandler('resources/read', ({ params }) => ({ contents: [contentsOf(params.uri)] }));
+  server.setRequestHandler('completion/complete', ({ params: { argument } }) => ({
+    completion: { values: [`${argument.value}ing`, `${argument.value}ed`], hasMore: false },
+  }));
+}

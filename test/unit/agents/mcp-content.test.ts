@@ -1,0 +1,181 @@
+import type { Caller } from '@parley/shared/elicitations/caller';
+import { describe, expect, it } from 'vitest';
+import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
+import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import type { McpReadResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import { createMcpContent } from '../../../services/api/src/agents/tools/mcp-content.ts';
+
+const ADA: Caller = { kind: 'user', tenant: 'acme', userId: 'ada' };
+
+const config = (offer: string) =>
+  readAgentsConfig(
+    `mcpServers:
+  wiki: { title: Wiki, transport: http, url: "http://127.0.0.1:1/a", credentialScope: none }
+  shop: { title: Shop, transport: http, url: "http://127.0.0.1:1/b", credentialScope: none }
+mcpOffer:
+  agents: []
+  tools:
+${offer}
+`,
+    'agents.yaml',
+    {},
+  ).config;
+
+const BOTH = `    - { server: wiki, prompts: true, resources: true }
+    - { server: shop, prompts: true, resources: true }`;
+const UNPREFIXED = `    - { server: wiki, allow: [a], prefix: false, prompts: true }
+    - { server: shop, allow: [b], prefix: false, prompts: true }`;
+
+type Replies = Readonly<
+  Record<string, (params: Readonly<Record<string, unknown>>) => McpReadResult | undefined>
+>;
+
+const read = (result: Record<string, unknown>): McpReadResult => ({ type: 'read', result });
+const AWAY: McpReadResult = { type: 'unavailable', message: 'away', dispatched: 'no' };
+
+const SERVERS: Readonly<Record<string, Replies>> = {
+  wiki: {
+    'prompts/list': () => read({ prompts: [{ name: 'ask', title: 'Ask the wiki' }] }),
+    'prompts/get': ({ name }) =>
+      read({ messages: [], description: `wiki ${name}`, ttlMs: 9, cacheScope: 'public' }),
+    'resources/list': () => read({ resources: [{ uri: 'wiki://start', name: 'Start' }] }),
+    'resources/templates/list': () =>
+      read({ resourceTemplates: [{ uriTemplate: 'wiki://page/{id}', name: 'A page' }] }),
+    'resources/read': ({ uri }) => read({ contents: [{ uri, text: 'wiki' }] }),
+    'completion/complete': ({ ref }) => read({ completion: { values: [JSON.stringify(ref)] } }),
+  },
+  shop: {
+    'prompts/list': ({ cursor }) =>
+      cursor === undefined
+        ? read({ prompts: [{ name: 'ask' }], nextCursor: 'more' })
+        : read({ prompts: [{ name: 'buy' }] }),
+    'prompts/get': ({ name }) => read({ messages: [], description: `shop ${name}` }),
+    'resources/list': () => read({ resources: [{ uri: 'shop://cart', name: 'Cart' }] }),
+    'resources/templates/list': () => ({ type: 'absent' }),
+    'resources/read': ({ uri }) => read({ contents: [{ uri, text: 'shop' }] }),
+  },
+};
+
+function contentOf(offer: string, changed: Readonly<Record<string, Replies>> = {}, caller = ADA) {
+  const content = createMcpContent({
+    config: config(offer),
+    named: {
+      async read(server, _principal, send) {
+        const replies = { ...SERVERS[server], ...changed[server] };
+        let reply: McpReadResult | undefined;
+        const ref = {
+          read: async (method: string, params: Readonly<Record<string, unknown>>) => {
+            const find = replies[method];
+            reply = find === undefined ? { type: 'absent' } : find(params);
+            return reply ?? { type: 'absent' };
+          },
+        } as unknown as McpServerRef;
+        await send(ref);
+        return reply;
+      },
+    },
+  });
+  const reader = {
+    caller,
+    principal: { tenant: 'acme', userId: 'ada' },
+    signal: new AbortController().signal,
+  };
+  return { content, reader };
+}
+
+describe('prompts and resources of servers that are offered', () => {
+  it('are listed of all servers, prompts under a name that has the server, over all pages', async () => {
+    const { content, reader } = contentOf(BOTH);
+    expect(content.offers).toEqual({ prompts: true, resources: true });
+    expect(await content.listPrompts(reader)).toEqual([
+      { name: 'wiki__ask', title: 'Ask the wiki' },
+      { name: 'shop__ask' },
+      { name: 'shop__buy' },
+    ]);
+    expect((await content.listResources(reader)).map(({ uri }) => uri)).toEqual([
+      'wiki://start',
+      'shop://cart',
+    ]);
+    expect((await content.listTemplates(reader)).map(({ uriTemplate }) => uriTemplate)).toEqual([
+      'wiki://page/{id}',
+    ]);
+  });
+
+  it('are read from the server that has them, without its advice on caching', async () => {
+    const { content, reader } = contentOf(BOTH);
+    expect(await content.getPrompt(reader, 'wiki__ask', {})).toEqual({
+      messages: [],
+      description: 'wiki ask',
+    });
+    expect(await content.getPrompt(reader, 'shop__buy', {})).toMatchObject({ description: 'shop buy' });
+    expect(await content.getPrompt(reader, 'other__ask', {})).toBeUndefined();
+    for (const [uri, text] of [
+      ['wiki://start', 'wiki'],
+      ['wiki://page/7', 'wiki'],
+      ['shop://cart', 'shop'],
+    ] as const)
+      expect(await content.readResource(reader, uri)).toEqual({ contents: [{ uri, text }] });
+    expect(await content.readResource(reader, 'shop://unknown')).toBeUndefined();
+  });
+
+  it('are completed by their server, under its own name for them', async () => {
+    const { content, reader } = contentOf(BOTH);
+    const argument = { argument: { name: 'a', value: 'b' } };
+    const complete = (ref: Parameters<typeof content.complete>[1]) => content.complete(reader, ref, argument);
+    expect(await complete({ type: 'ref/prompt', name: 'wiki__ask' })).toEqual({
+      completion: { values: ['{"type":"ref/prompt","name":"ask"}'] },
+    });
+    expect(await complete({ type: 'ref/resource', uri: 'wiki://page/{id}' })).toMatchObject({
+      completion: {},
+    });
+    expect(await complete({ type: 'ref/prompt', name: 'shop__buy' })).toEqual({ completion: { values: [] } });
+  });
+
+  it('never come from another server while their own cannot be reached', async () => {
+    const away = { wiki: { ...SERVERS.wiki, 'prompts/list': () => AWAY, 'resources/list': () => AWAY } };
+    const unprefixed = contentOf(UNPREFIXED, away);
+    expect(await unprefixed.content.listPrompts(unprefixed.reader)).toEqual([
+      { name: 'ask' },
+      { name: 'buy' },
+    ]);
+    await expect(unprefixed.content.getPrompt(unprefixed.reader, 'ask', {})).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    const both = contentOf(BOTH, away);
+    await expect(both.content.readResource(both.reader, 'shop://cart')).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    const here = contentOf(UNPREFIXED);
+    expect(await here.content.getPrompt(here.reader, 'ask', {})).toMatchObject({ description: 'wiki ask' });
+  });
+
+  it('are nothing for a caller without access or account, or where they are not offered', async () => {
+    const restricted = contentOf(
+      '    - { server: wiki, prompts: true, resources: true, access: { tenants: [other] } }',
+    );
+    const { content, reader } = restricted;
+    expect(await content.listPrompts(reader)).toEqual([]);
+    expect(await content.getPrompt(reader, 'wiki__ask', {})).toBeUndefined();
+    expect(await content.readResource(reader, 'wiki://start')).toBeUndefined();
+    const tools = contentOf('    - { server: wiki }');
+    expect(tools.content.offers).toEqual({ prompts: false, resources: false });
+    expect(await tools.content.getPrompt(tools.reader, 'wiki__ask', {})).toBeUndefined();
+    const unconnected = contentOf(BOTH, {
+      wiki: { 'prompts/list': () => undefined, 'prompts/get': () => undefined },
+    });
+    expect(await unconnected.content.getPrompt(unconnected.reader, 'wiki__ask', {})).toBeUndefined();
+  });
+
+  it('refuse what the server refuses, and what would ask the person', async () => {
+    const refusals: readonly McpReadResult[] = [
+      { type: 'refused', message: 'The server refused: no', code: -32602 },
+      { type: 'input_required', message: 'asks' },
+    ];
+    for (const refusal of refusals) {
+      const { content, reader } = contentOf(BOTH, { wiki: { 'prompts/get': () => refusal } });
+      await expect(content.getPrompt(reader, 'wiki__ask', {})).rejects.toMatchObject({
+        code: 'invalid_request',
+      });
+    }
+  });
+});
