@@ -2,7 +2,7 @@ import type { Limits } from '../ports/limits.ts';
 
 /** Limits in one process. */
 export function createMemoryLimits(): Limits {
-  const windows = new Map<string, { used: number; until: number }>();
+  const windows = new Map<string, { used: number; until: number; isUsedUp?: boolean }>();
   const places = new Map<string, Map<string, number>>();
   const keyOf = (limit: string, subject: { tenant: string; userId: string }) =>
     JSON.stringify([limit, subject.tenant, subject.userId]);
@@ -19,10 +19,15 @@ export function createMemoryLimits(): Limits {
       }
       window.used += points;
       if (window.used - points < budget) return { allowed: true };
+      window.isUsedUp = true;
       return {
         allowed: false,
         retryAfterSeconds: Math.max(1, Math.ceil((window.until - now) / 1000)),
       };
+    },
+    isUsedUp(limit, subject) {
+      const window = windows.get(keyOf(limit, subject));
+      return window?.isUsedUp === true && window.until > performance.now();
     },
     async hold(limit, subject, place, max, ttlMs) {
       const key = keyOf(limit, subject);

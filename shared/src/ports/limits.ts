@@ -22,6 +22,8 @@ export interface Limits {
    * several may overspend.
    */
   take(limit: string, subject: Owner, rate: Rate, points?: number): Promise<LimitVerdict>;
+  /** True where this process knows, without asking, that nothing of a budget is left before its window ends. */
+  isUsedUp(limit: string, subject: Owner): boolean;
   /** Occupies or renews one of `max` places for `ttlMs`. False when all are occupied. */
   hold(limit: string, subject: Owner, place: string, max: number, ttlMs: number): Promise<boolean>;
   /** The occupied places under `limit`, the one whose lease ends first at the front. */

@@ -10,7 +10,7 @@ import { createServe } from '../../../services/api/src/http/serve.ts';
 import { elicitationRoutes } from '../../../services/api/src/surfaces/rest/elicitations.ts';
 import { createApp } from '../../../services/api/src/wiring/app.ts';
 import { engineOn } from '../../contract/support/engines.ts';
-import { newOwner } from '../../contract/support/questions.ts';
+import { askQuestion, newOwner } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from './call-limits.ts';
@@ -89,16 +89,24 @@ describe('the reads of a user', () => {
     },
   );
 
-  it('are refused before a list begins, because a list is what costs most', async () => {
+  it('are refused before anything is read, as are answers', async () => {
     const owner = newOwner();
     const backend = createMemoryBackend(ROOMY);
     const engine = engineOn(backend);
-    let lists = 0;
-    const counted = {
+    const begun: string[] = [];
+    const counted: typeof engine = {
       ...engine,
-      list: (request: Parameters<typeof engine.list>[0]) => {
-        lists += 1;
-        return engine.list(request);
+      list: (...request) => {
+        begun.push('list');
+        return engine.list(...request);
+      },
+      read: (...request) => {
+        begun.push('read');
+        return engine.read(...request);
+      },
+      answer: (...request) => {
+        begun.push('answer');
+        return engine.answer(...request);
       },
     };
     const server = createServer(
@@ -109,7 +117,7 @@ describe('the reads of a user', () => {
             serviceKeys: [],
             verify: async () => ({ ...owner, expiresAtMs: Date.now() + 60_000 }),
           }),
-          limits: callLimitsOn(backend.limits, { userReads: 2 }),
+          limits: callLimitsOn(backend.limits, { userReads: 2, userWrites: 2, elicitationAnswers: 3 }),
           bodyBytesMax: 1_000,
           sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
           onDone: () => undefined,
@@ -120,12 +128,26 @@ describe('the reads of a user', () => {
         version: 'test',
       }),
     );
-    const url = `http://127.0.0.1:${await listenOnFreePort(server)}/v1/elicitations?conversationId=none`;
+    const url = `http://127.0.0.1:${await listenOnFreePort(server)}/v1/elicitations`;
+    const { row } = await askQuestion(engine, owner);
     try {
-      const headers = { authorization: 'Bearer a.b.c' };
-      const statuses = [];
-      for (let call = 0; call < 5; call += 1) statuses.push((await fetch(url, { headers })).status);
-      expect({ statuses, lists }).toEqual({ statuses: [200, 200, 429, 429, 429], lists: 2 });
+      const headers = { authorization: 'Bearer a.b.c', 'content-type': 'application/json' };
+      const statusesOf = async (path: string, request: RequestInit = {}) => {
+        const statuses = [];
+        for (let call = 0; call < 4; call += 1)
+          statuses.push((await fetch(`${url}${path}`, { ...request, headers })).status);
+        return statuses;
+      };
+      const admitted = [200, 200, 429, 429];
+      expect(await statusesOf('?conversationId=none')).toEqual(admitted);
+      await backend.limits.reset('user-reads', owner);
+      expect(await statusesOf(`/${row.id}`)).toEqual(admitted);
+      const answer = { method: 'POST', body: '{"action":"decline"}' };
+      expect(await statusesOf(`/${row.id}/response`, answer)).toEqual(admitted);
+      expect(begun).toEqual(['list', 'list', 'read', 'read', 'answer', 'answer']);
+      // Refused calls took nothing from the budget of the answers: one of three is left.
+      await backend.limits.reset('user-writes', owner);
+      expect(await statusesOf(`/${row.id}/response`, answer)).toEqual([200, 429, 429, 429]);
     } finally {
       server.closeAllConnections();
       server.close();

@@ -120,7 +120,9 @@ describe('the commands that a question costs Redis', () => {
       }
     });
     expect(calls).toMatchObject({ scripts: 0 });
+    expect(limits.isUsedUp('limit 0', owner)).toBe(true);
     await limits.reset('limit 0', owner);
+    expect(limits.isUsedUp('limit 0', owner)).toBe(false);
     expect((await takeAll()).map(({ allowed }) => allowed)).toEqual([true, false, false]);
   });
 

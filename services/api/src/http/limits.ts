@@ -153,7 +153,9 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
         await take('service-calls', serviceOf(caller), settings.serviceCalls);
       } else if (writes) {
         const call = take('user-writes', caller, settings.userWrites);
-        await (answers === undefined ? call : Promise.all([call, takeAnswer(caller, answers)]));
+        // A call that is refused anyway takes nothing from the budget of the answers.
+        const takesAnswer = answers !== undefined && !limits.isUsedUp('user-writes', caller);
+        await (takesAnswer ? Promise.all([call, takeAnswer(caller, answers)]) : call);
       } else {
         await takeRead(caller);
       }

@@ -46,7 +46,10 @@ export function createServe(deps: ServeDeps): Serve {
       if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, head));
       const admitted = admit(deps, route, params, at.caller);
       // A malformed request is refused without waiting for its budget.
-      admitted.catch(() => undefined);
+      let refusal: { readonly error: unknown } | undefined;
+      admitted.catch((error: unknown) => {
+        refusal = { error };
+      });
       await admitBody(deps, route, at.caller, req);
       const body =
         route.proof.by === 'signature'
@@ -65,6 +68,8 @@ export function createServe(deps: ServeDeps): Serve {
         expiresAtMs: at.expiresAtMs,
         admitted,
       });
+      // A refusal that is known by now, as this pod's own is, costs nothing more.
+      if (refusal !== undefined) throw refusal.error;
       const handled = route.handle(call as RouteCall);
       // A caller over its budget gets that error, whatever else is wrong with its call.
       handled.catch(() => undefined);

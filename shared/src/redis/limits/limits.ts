@@ -130,6 +130,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
         if (grant.granted === 0) return verdictOf(grant);
       }
     },
+    isUsedUp: (limit, subject) => refusals.find(limitKey(limit, subject)) !== undefined,
     async hold(limit, subject, place, max, ttlMs) {
       return (await holdScript([limitKey(limit, subject)], [place, max, ttlMs])) === 1;
     },

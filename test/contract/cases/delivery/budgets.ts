@@ -135,6 +135,22 @@ export function budgetContract(contract: Contract): void {
       expect(await take('writes', newOwner())).toBe(true);
     });
 
+    it('is known as used up where a call was refused', async () => {
+      const { limits } = contract.pods.backend;
+      const owner = newOwner();
+      const rate = { points: 1, windowSeconds: A_DAY };
+      const known = [];
+      for (let call = 0; call < 2; call += 1) {
+        await limits.take('writes', owner, rate);
+        known.push(limits.isUsedUp('writes', owner));
+      }
+      expect(known).toEqual([false, true]);
+      expect(limits.isUsedUp('answers', owner)).toBe(false);
+      await limits.reset('writes', owner);
+      expect(limits.isUsedUp('writes', owner)).toBe(false);
+      expect((await limits.take('writes', owner, rate)).allowed).toBe(true);
+    });
+
     contract.itOverTime('is full again in the next window', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();

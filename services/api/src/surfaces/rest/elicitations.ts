@@ -156,7 +156,8 @@ function readRoute(engine: Engine): Route {
       example: { reply: SAMPLE_ELICITATION },
       replies: { 200: { description: 'As it stands', schema: Elicitation } },
     },
-    async handle({ caller, params }) {
+    async handle({ caller, params, admitted }) {
+      await admitted;
       return seenReply(200, await engine.read(caller, idOf(params)));
     },
   });
