@@ -42,7 +42,7 @@ export const Variables = z.object({
     'Path of the YAML file with models, agents, tools and connectors (docs/agents.md). Read once, at start. Without it there are no agents.',
   ),
   PARLEY_LOG_MCP_STDERR: flag(
-    '`true`: logs what programs of MCP servers (stdio) write to stderr, for example to find out why one does not start. They may repeat answers and secrets there, so production refuses this setting. Without it, the log records only that they wrote something.',
+    '`true`: logs what programs of MCP servers (stdio) and ACP agents write to stderr, for example to find out why one does not start. They may repeat answers and secrets there, so production refuses this setting. Without it, the log records only that they wrote something.',
   ),
   PARLEY_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])

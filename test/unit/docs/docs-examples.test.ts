@@ -50,8 +50,9 @@ describe('docs/connect.md', () => {
 });
 
 describe('a variable that the docs name', () => {
-  // Compose and its Redis have some of their own.
-  const others = [read('docker-compose.yml'), read('infra/redis/start.sh')].join('\n');
+  // Compose, its Redis and the command line have some of their own.
+  const sources = ['docker-compose.yml', 'infra/redis/start.sh', 'clients/cli/src/env.ts'];
+  const others = sources.map(read).join('\n');
 
   it.each(pages)('on %s is read by the code', (page) => {
     const named = [

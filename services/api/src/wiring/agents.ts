@@ -3,6 +3,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
 import { type Env, leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
+import { createAcpProcesses } from '../agents/acp/programs.ts';
 import { loadAgentsConfig } from '../agents/config/load.ts';
 import { createAgents } from '../agents/loop/agents.ts';
 import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
@@ -59,13 +60,13 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   const loaded = loadAgentsConfig(env.PARLEY_CONFIG, wholeEnvironment());
   if (loaded.warnings.length > 0) log.warn({ warnings: loaded.warnings }, 'agents configuration');
   const connect = wireConnect({ ...parts, loaded });
+  const shown = (line: string) => (env.PARLEY_LOG_MCP_STDERR ? { line } : { characters: line.length });
+  const acp = createAcpProcesses({
+    onStderr: (agent, line) => log.info({ agent, ...shown(line) }, 'ACP agent wrote to stderr'),
+  });
   const mcp = createMcpTools({
     clientInfo: { name: 'parley', version },
-    onStderr: (server, line) =>
-      log.info(
-        { server, ...(env.PARLEY_LOG_MCP_STDERR ? { line } : { characters: line.length }) },
-        'MCP server wrote to stderr',
-      ),
+    onStderr: (server, line) => log.info({ server, ...shown(line) }, 'MCP server wrote to stderr'),
     onUnauthorized(server, status) {
       parts.metrics.toolUnauthorized.add(1);
       log.warn({ server, status }, 'a tool server refused the credential that was sent to it');
@@ -81,6 +82,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   };
   const toolsOf = createToolbox({
     ...toolDeps,
+    acp,
     ...(connect !== undefined && { secrets: connect.secrets }),
   });
   const named = createNamedTools(toolDeps);
@@ -120,7 +122,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     }),
     async close() {
       await turns.close();
-      await mcp.close();
+      await Promise.all([mcp.close(), acp.close()]);
       await connect?.close();
     },
   };

@@ -12,7 +12,7 @@ const ToolSource = z.strictObject({
 });
 
 const Delegate = z.strictObject({
-  agent: Id.describe('Another entry of `agents`.'),
+  agent: Id.describe('Another entry of `agents`, or an entry of `acpAgents`.'),
   description: prose(2_000, 'Purpose of the other agent, for the delegating model.'),
 });
 

@@ -62,6 +62,9 @@ function findUses(file: AgentsFile): Use[] {
     ...Object.entries(file.models).flatMap(([id, { apiKeyEnv }]) =>
       use(['models', id, 'apiKeyEnv'], apiKeyEnv, true),
     ),
+    ...Object.entries(file.acpAgents).flatMap(([id, { env }]) =>
+      env.flatMap((name, index) => use(['acpAgents', id, 'env', index], name, false)),
+    ),
     ...Object.entries(file.mcpServers).flatMap(([id, server]) => {
       if (server.transport === 'stdio') {
         return server.env.flatMap((name, index) => use(['mcpServers', id, 'env', index], name, false));

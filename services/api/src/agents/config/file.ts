@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { AgentAccess } from './access.ts';
+import { AcpAgent as AcpAgentEntry } from './acp-agents.ts';
 import { Agent as AgentEntry } from './agents.ts';
 import { Connector as ConnectorEntry } from './connectors.ts';
 import { McpOfferEntry } from './mcp-offer.ts';
@@ -14,6 +15,12 @@ export const AgentsFile = z.strictObject({
   ),
   models: z.record(Id, ModelEntry).default({}).describe('Language models, by id.'),
   agents: z.record(Id, AgentEntry).default({}).describe('Agents, by id. At least one.'),
+  acpAgents: z
+    .record(Id, AcpAgentEntry)
+    .default({})
+    .describe(
+      'Programs that speak the Agent Client Protocol (ACP), by id. Agents may delegate tasks to them.',
+    ),
   mcpServers: z.record(Id, McpServerEntry).default({}).describe('MCP servers, by id.'),
   connectors: z
     .record(Id, ConnectorEntry)
@@ -28,6 +35,7 @@ interface Named {
 }
 export type Model = z.infer<typeof ModelEntry> & Named;
 export type Agent = z.infer<typeof AgentEntry> & Named & { readonly access: AgentAccess };
+export type AcpAgent = z.infer<typeof AcpAgentEntry> & Named;
 export type McpServer = z.infer<typeof McpServerEntry> & Named;
 export type HttpMcpServer = Extract<McpServer, { transport: 'http' }>;
 export type StdioMcpServer = Extract<McpServer, { transport: 'stdio' }>;
@@ -47,6 +55,7 @@ export interface AgentsConfig {
   readonly defaultAgent: string;
   readonly models: ById<Model>;
   readonly agents: ById<Agent>;
+  readonly acpAgents: ById<AcpAgent>;
   readonly mcpServers: ById<McpServer>;
   readonly connectors: ById<NamedConnector>;
   readonly mcpOffer: Omit<McpOfferEntry, 'agents'> & {

@@ -86,6 +86,7 @@ function buildConfig(file: AgentsFile): AgentsConfig {
     defaultAgent,
     models: withIds(file.models),
     agents: withIds(Object.fromEntries(agents)),
+    acpAgents: withIds(file.acpAgents),
     mcpServers: withIds(file.mcpServers),
     connectors: withIds(file.connectors),
     mcpOffer: {

@@ -1,5 +1,5 @@
-import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import { faultOfCommand, PROGRAM } from './program.ts';
 import { envName, HeaderName, Id, prose, title, token, url } from './words.ts';
 
 const Scope = z
@@ -89,21 +89,7 @@ const StdioServer = z
   .strictObject({
     title: title('Name of the service for people.'),
     transport: z.literal('stdio'),
-    command: z
-      .string()
-      .min(1)
-      .max(1_000)
-      .describe('Program to start: an absolute path, or a name when `env` contains `PATH`.'),
-    args: z
-      .array(z.string().max(10_000))
-      .default([])
-      .describe('Arguments of the program. Other users of the machine can read them.'),
-    env: z
-      .array(envName('Name of a variable.'), 'must be a list of names of environment variables')
-      .default([])
-      .describe(
-        'Names of the environment variables that the process gets. It inherits no others, not even `PATH`.',
-      ),
+    ...PROGRAM,
     credentialScope: Scope.extract(['none', 'project'], {
       error: ({ input }) =>
         input === 'user'
@@ -115,10 +101,8 @@ const StdioServer = z
   .superRefine(({ command, env, credentialScope }, context) => {
     const refuse = (key: string, message: string) =>
       context.addIssue({ code: 'custom', path: [key], message });
-    if (!isAbsolute(command) && /[/\\]/.test(command))
-      refuse('command', 'is a relative path, which means another file in every folder; make it absolute');
-    else if (!isAbsolute(command) && !env.includes('PATH'))
-      refuse('command', 'is a name to be found on the path; list `PATH` in `env`, or write an absolute path');
+    const fault = faultOfCommand({ command, env });
+    if (fault !== undefined) refuse('command', fault);
     if (credentialScope === 'project' && env.every((name) => name === 'PATH'))
       refuse(
         'env',

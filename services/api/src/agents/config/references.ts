@@ -3,7 +3,7 @@ import type { AgentsFile } from './file.ts';
 import { hint } from './sentences.ts';
 import { Id } from './words.ts';
 
-const SECTIONS = ['models', 'agents', 'mcpServers', 'connectors'] as const;
+const SECTIONS = ['models', 'agents', 'acpAgents', 'mcpServers', 'connectors'] as const;
 type Section = (typeof SECTIONS)[number];
 /** The ids in each section of the file, including those of invalid entries: a reference to one is not a fault. */
 export type Ids = Readonly<Record<Section, readonly string[]>>;
@@ -19,12 +19,13 @@ export function idsOf(value: unknown): Ids {
   return {
     models: of('models'),
     agents: of('agents'),
+    acpAgents: of('acpAgents'),
     mcpServers: of('mcpServers'),
     connectors: of('connectors'),
   };
 }
 
-type Refer = (path: Path, id: string, section: Section) => void;
+type Refer = (path: Path, id: string, ...sections: readonly Section[]) => void;
 
 function referFromOffer({ mcpOffer }: AgentsFile, refer: Refer): Finding[] {
   const agents = (mcpOffer.agents ?? []).map(({ agent }) => agent);
@@ -63,17 +64,20 @@ function faultsOfUnprefixed({ tools }: AgentsFile['mcpOffer']): Finding[] {
 /** References to entries that do not exist, and duplicate references. */
 export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
   const findings: Finding[] = [];
-  const refer: Refer = (path, id, section) => {
-    if (!ids[section].includes(id))
-      findings.push({ path, message: `names no entry of \`${section}\`${hint(id, ids[section])}` });
+  const refer: Refer = (path, id, ...sections) => {
+    const known = sections.flatMap((section) => ids[section]);
+    const names = sections.map((section) => `\`${section}\``).join(' or ');
+    if (!known.includes(id)) findings.push({ path, message: `names no entry of ${names}${hint(id, known)}` });
   };
+  for (const id of ids.acpAgents.filter((id) => ids.agents.includes(id)))
+    findings.push({ path: ['acpAgents', id], message: 'has the id of an entry of `agents`', at: 'key' });
   for (const [id, agent] of Object.entries(file.agents)) {
     refer(['agents', id, 'model'], agent.model, 'models');
     for (const [index, { server }] of agent.tools.entries()) {
       refer(['agents', id, 'tools', index, 'server'], server, 'mcpServers');
     }
     for (const [index, delegate] of agent.delegates.entries()) {
-      refer(['agents', id, 'delegates', index, 'agent'], delegate.agent, 'agents');
+      refer(['agents', id, 'delegates', index, 'agent'], delegate.agent, 'agents', 'acpAgents');
     }
     findings.push(
       ...duplicates(
@@ -141,6 +145,7 @@ export function findUnused(file: AgentsFile): Finding[] {
   const agents = Object.values(file.agents);
   const used: Readonly<Record<Exclude<Section, 'agents'>, ReadonlySet<string | undefined>>> = {
     models: new Set(agents.map(({ model }) => model)),
+    acpAgents: new Set(agents.flatMap(({ delegates }) => delegates.map(({ agent }) => agent))),
     mcpServers: new Set([...agents, file.mcpOffer].flatMap(({ tools }) => tools.map(({ server }) => server))),
     connectors: new Set(
       Object.values(file.mcpServers).map((server) =>
@@ -148,7 +153,7 @@ export function findUnused(file: AgentsFile): Finding[] {
       ),
     ),
   };
-  return (['models', 'mcpServers', 'connectors'] as const).flatMap((section) =>
+  return (['models', 'acpAgents', 'mcpServers', 'connectors'] as const).flatMap((section) =>
     Object.keys(file[section])
       .filter((id) => !used[section].has(id))
       .map((id): Finding => ({ path: [section, id], message: 'is not used', at: 'key' })),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Tool } from '../tools/tool.ts';
+import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
 
 const DelegateInput = z.strictObject({
   task: z.string().trim().min(1).describe('What to do, with all that is needed to know for it.'),
@@ -20,10 +20,13 @@ export interface DelegateToolOptions {
   readonly title: string;
   /** Purpose of the other agent, for the delegating model. */
   readonly description: string;
+  /** Does the task. @default a run of the agent */
+  readonly work?: (call: ToolCall, task: string) => Promise<ToolOutcome>;
 }
 
 /** The tool by which an agent delegates a task to another agent and gets its answer. */
-export function createDelegateTool({ agent, title, description }: DelegateToolOptions): Tool {
+export function createDelegateTool(options: DelegateToolOptions): Tool {
+  const { agent, title, description, work = (call, task) => call.delegate(agent, task) } = options;
   return {
     name: toolNameOf(agent),
     title: `Ask ${title}`,
@@ -31,7 +34,7 @@ export function createDelegateTool({ agent, title, description }: DelegateToolOp
     inputSchema: INPUT_SCHEMA,
     async call(call) {
       const input = DelegateInput.safeParse(call.input);
-      if (input.success) return call.delegate(agent, input.data.task);
+      if (input.success) return work(call, input.data.task);
       const faults = input.error.issues.map(
         ({ path, message }) => `${path.join('.') || 'input'}: ${message}`,
       );

@@ -1,3 +1,6 @@
+import { acpAgentOf } from '../acp/acp-agent.ts';
+import type { AcpProcesses } from '../acp/programs.ts';
+import { runAcpTask } from '../acp/run-task.ts';
 import type { Agent } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import { createDelegateTool } from '../delegation/delegate-tool.ts';
@@ -29,6 +32,8 @@ export type ToolsOf = (
 export interface ToolboxDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly mcp: McpTools;
+  /** The processes of ACP agents. Absent where the configuration has none. */
+  readonly acp?: AcpProcesses;
   /** The accounts of people, for servers with `credentialScope: user`. */
   readonly credentials: Credentials;
   /** Secrets that people entered for one use. Absent where there is no page to enter them. */
@@ -50,9 +55,24 @@ interface Offer {
 export function createToolbox(deps: ToolboxDeps): ToolsOf {
   const { loaded, mcp, credentials, secrets, rounds, onServerFailure } = deps;
   const { config } = loaded;
+  const { acp } = deps;
   const servers = new Map(
     Object.entries(config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
   );
+
+  function delegateTool({ limits }: Agent, { agent: id, description }: Agent['delegates'][number]): Tool {
+    const target = acpAgentOf(loaded, id);
+    if (target === undefined || acp === undefined)
+      return createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description });
+    const { questionsPerCall: questionsMax, questionTimeoutSeconds } = limits;
+    const rules = { questionsMax, questionTimeoutSeconds };
+    return createDelegateTool({
+      agent: id,
+      title: target.title,
+      description,
+      work: (call, task) => runAcpTask(acp, target, rules, call, task),
+    });
+  }
 
   async function findOffer(
     agent: Agent,
@@ -101,9 +121,7 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     const takers = secrets === undefined ? [] : offers.flatMap(takersOf);
     const timeoutSeconds = agent.limits.questionTimeoutSeconds;
     const own = agent.elicit ? [createElicitTool({ agent: agent.title, takers, timeoutSeconds })] : [];
-    const delegates = agent.delegates.map(({ agent: id, description }) =>
-      createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description }),
-    );
+    const delegates = agent.delegates.map((delegate) => delegateTool(agent, delegate));
     return [...own, ...delegates, ...offered];
   };
 }

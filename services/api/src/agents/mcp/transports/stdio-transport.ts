@@ -1,5 +1,4 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import {
   deserializeMessage,
   isJSONRPCRequest,
@@ -12,6 +11,7 @@ import {
 import { MessageTooLarge } from '../errors.ts';
 import type { McpStdioTransport } from '../server-config.ts';
 import type { ChildGuard } from './child-guard.ts';
+import { type Child, endChild, spawnChild } from './child-process.ts';
 import type { Exchanges } from './exchange.ts';
 import { createLineReader } from './lines.ts';
 import { createPendingRequests } from './pending-requests.ts';
@@ -32,8 +32,6 @@ export interface StdioTransport extends Transport {
   readonly pid: number | null;
   readonly stderr: null;
 }
-
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /**
  * Makes the transport. The SDK's own is not used: it adds variables of this process to the child's environment, passes
@@ -71,7 +69,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
     },
     close: async () => {
       const running = child;
-      if (running !== undefined) await end(running, killGraceMs);
+      if (running !== undefined) await endChild(running, killGraceMs);
       onExit();
     },
   };
@@ -102,60 +100,6 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   }
 
   return transport;
-}
-
-async function spawnChild({ command, args = [], env = {} }: McpStdioTransport): Promise<Child> {
-  // The child leads a process group, so that its own children end with it.
-  const child = spawn(command, [...args], {
-    env: { ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true,
-  });
-  await new Promise<void>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('spawn', () => {
-      child.off('error', reject);
-      child.on('error', () => undefined);
-      resolve();
-    });
-  });
-  child.once('exit', () => killGroup(child));
-  return child;
-}
-
-/** Closes the input, then sends SIGTERM, then SIGKILL. Resolves when the process has exited. */
-async function end(child: Child, graceMs: number): Promise<void> {
-  const exited = new Promise<void>((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) resolve();
-    else child.once('exit', () => resolve());
-  });
-  child.stdin.end();
-  if (await within(graceMs, exited)) return;
-  child.kill('SIGTERM');
-  if (await within(graceMs, exited)) return;
-  killGroup(child);
-  await exited;
-}
-
-async function within(ms: number, work: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  try {
-    return await Promise.race([work.then(() => true), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function killGroup({ pid }: Child): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // The group has already ended.
-  }
 }
 
 function write(to: Writable, line: string): Promise<void> {

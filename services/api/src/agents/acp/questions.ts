@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import type {
+  CreateElicitationRequest,
+  CreateElicitationResponse,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+} from '@agentclientprotocol/sdk';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { isAsked } from '@parley/shared/domain/reach';
+import { answerFor, type QuestionModes, QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
+import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
+import type { ToolCall } from '../tools/tool.ts';
+import type { AcpAgentTarget } from './acp-agent.ts';
+import { denied, permissionOutcome, permissionQuestion } from './permission.ts';
+
+export interface TaskQuestionsOptions {
+  readonly agent: Pick<AcpAgentTarget, 'id' | 'title' | 'mayAsk'>;
+  /** How many questions the agent may ask in one task. */
+  readonly questionsMax: number;
+  readonly questionTimeoutSeconds: number;
+  /** Runs a wait for the person. The time of the task is paused meanwhile. */
+  readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
+  /** Aborted when the task ends: its open questions are withdrawn. */
+  readonly over: AbortSignal;
+}
+
+/** What an ACP agent asks while it works on a task. */
+export interface TaskQuestions {
+  /** What the agent is told that can be asked. */
+  readonly modes: QuestionModes;
+  /** Puts a question to the person. Throws QuestionRefused; the agent then gets `-32602`. `taken` is aborted when the agent takes it back. */
+  elicit(params: CreateElicitationRequest, taken: AbortSignal): Promise<CreateElicitationResponse>;
+  /** Puts a permission request to the person. Never rejects: silence and failures permit nothing. */
+  permit(params: RequestPermissionRequest, taken: AbortSignal): Promise<RequestPermissionResponse>;
+}
+
+/** Makes the questions of one task: they become elicitations on the turn's stream. */
+export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOptions): TaskQuestions {
+  const { agent, questionsMax, questionTimeoutSeconds, waiting, over } = options;
+  const mayAsk = (mode: 'form' | 'url') => agent.mayAsk && isAsked(call.reach({ mode }));
+  const modes = { form: mayAsk('form'), url: mayAsk('url') };
+  let count = 0;
+
+  async function ask(
+    question: Pick<
+      AgentQuestion,
+      'mode' | 'message' | 'description' | 'requestedSchema' | 'url' | 'completion'
+    >,
+    trigger: string,
+    taken: AbortSignal,
+  ): Promise<AskOutcome> {
+    if (count >= questionsMax) throw new QuestionRefused(`A task may ask ${questionsMax} questions at most.`);
+    const ordinal = count;
+    count += 1;
+    const asked = {
+      title: `${agent.title} asks`,
+      context: { trigger, toolId: agent.id, toolName: agent.title },
+      timeoutSeconds: questionTimeoutSeconds,
+      ...question,
+    } satisfies AgentQuestion;
+    if (!isAsked(call.reach(asked)))
+      throw new QuestionRefused('The client of the user cannot show this question.');
+    const digest = createHash('sha256').update(JSON.stringify(question)).digest('base64url');
+    const withdrawn = AbortSignal.any([taken, over]);
+    try {
+      return await waiting(() => call.ask(ordinal, asked, { digest, withdrawn, patterns: true }));
+    } catch (error) {
+      if (!isParleyError(error)) throw error;
+      const issues = (error.issues ?? []).map(({ path, message }) => `${path} ${message}.`);
+      throw new QuestionRefused([error.message, ...issues].join(' '));
+    }
+  }
+
+  return {
+    modes,
+    async elicit(params, taken) {
+      // An unknown mode is refused by its name: nothing of it is shown as something else.
+      const question = readQuestion(params, modes);
+      const { mode, message } = question;
+      const asked =
+        mode === 'form'
+          ? { mode, message, requestedSchema: question.requestedSchema }
+          : { mode, message, url: question.url, completion: 'client' as const };
+      return {
+        ...answerFor(question, await ask(asked, 'acp_elicitation', taken)),
+      } as CreateElicitationResponse;
+    },
+    async permit(params, taken) {
+      if (!modes.form || params.options.length === 0) return denied(params.options);
+      try {
+        const outcome = await ask(permissionQuestion(params), 'acp_permission', taken);
+        if (over.aborted) return { outcome: { outcome: 'cancelled' } };
+        return permissionOutcome(params.options, outcome);
+      } catch {
+        return over.aborted ? { outcome: { outcome: 'cancelled' } } : denied(params.options);
+      }
+    },
+  };
+}

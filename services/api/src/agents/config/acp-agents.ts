@@ -1,0 +1,32 @@
+import { isAbsolute } from 'node:path';
+import { z } from 'zod';
+import { faultOfCommand, PROGRAM } from './program.ts';
+import { count, title } from './words.ts';
+
+/** A program that speaks ACP. Each task gets a process of its own. */
+export const AcpAgent = z
+  .strictObject({
+    title: title('Name of the agent for people. Its questions show it.'),
+    ...PROGRAM,
+    cwd: z
+      .string()
+      .max(1_000)
+      .refine(isAbsolute, 'must be an absolute path')
+      .describe('Working directory of the process and of its sessions, the same on every pod.'),
+    elicitation: z
+      .boolean()
+      .default(true)
+      .describe('`false`: the agent cannot ask people questions. Permissions are then refused, too.'),
+    taskTimeoutSeconds: count(
+      600,
+      1,
+      86_400,
+      'How long the agent may work on one task. Waits for people do not count.',
+    ),
+    tasksMax: count(8, 1, 1_000, 'How many tasks of the agent may run on one pod at a time.'),
+  })
+  .superRefine((agent, context) => {
+    const message = faultOfCommand(agent);
+    if (message !== undefined) context.addIssue({ code: 'custom', path: ['command'], message });
+  })
+  .describe('A program on the same machine as each pod.');

@@ -1,0 +1,103 @@
+/**
+ * An ACP agent as a program, made with the stock SDK. It does what the words of its task say, one after the other, and
+ * replies with what came back. What it experiences otherwise goes to the file that ACP_LOG names.
+ */
+import { appendFileSync } from 'node:fs';
+import { Readable, Writable } from 'node:stream';
+import { agent, methods, ndJsonStream } from '@agentclientprotocol/sdk';
+
+const { create } = methods.client.elicitation;
+const FORM = {
+  type: 'object',
+  properties: { city: { type: 'string', title: 'City', minLength: 3 } },
+  required: ['city'],
+};
+const OPTIONS = [
+  { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
+  { optionId: 'no', name: 'Reject', kind: 'reject_once' },
+];
+const cancelled = new AbortController();
+let modes = {};
+
+function note(text) {
+  if (process.env.ACP_LOG !== undefined) appendFileSync(process.env.ACP_LOG, `${text}\n`);
+}
+
+const WORDS = {
+  environment: () => process.env,
+  modes: () => modes,
+  form: ({ ask }) => ask({ mode: 'form', message: 'Where to?', requestedSchema: FORM }),
+  url: ({ ask }) =>
+    ask({ mode: 'url', message: 'Read it.', url: 'https://terms.example/', elicitationId: 'one' }),
+  unknown: ({ ask }) => ask({ mode: '_dance', message: 'Dance?' }),
+  modeless: ({ ask }) => ask({ message: 'Which?', requestedSchema: FORM }),
+  nested: ({ ask }) =>
+    ask({
+      mode: 'form',
+      message: 'Nested?',
+      requestedSchema: { type: 'object', properties: { in: { type: 'object', properties: {} } } },
+    }),
+  secret: ({ ask }) =>
+    ask({
+      mode: 'form',
+      message: 'Log in.',
+      requestedSchema: { type: 'object', properties: { password: { type: 'string' } } },
+    }),
+  foreign: ({ client }) =>
+    client.request(create, {
+      sessionId: 'another',
+      mode: 'form',
+      message: 'Where to?',
+      requestedSchema: FORM,
+    }),
+  retract: async ({ client, sessionId }) => {
+    const taken = new AbortController();
+    const request = client.request(
+      create,
+      { sessionId, mode: 'form', message: 'Never mind?', requestedSchema: FORM },
+      { cancellationSignal: taken.signal },
+    );
+    setTimeout(() => taken.abort(), 300);
+    return request;
+  },
+  permit: ({ client, sessionId }) =>
+    client.request(methods.client.session.requestPermission, {
+      sessionId,
+      toolCall: { toolCallId: 'call', title: 'Delete the file', rawInput: { path: '/tmp/a' } },
+      options: OPTIONS,
+    }),
+  wait: () =>
+    new Promise((resolve) => cancelled.signal.addEventListener('abort', () => resolve('cancelled'))),
+  crash: () => process.exit(3),
+};
+
+agent({ name: 'program' })
+  .onRequest(methods.agent.initialize, ({ params }) => {
+    modes = params.clientCapabilities?.elicitation ?? {};
+    return { protocolVersion: 1, agentCapabilities: {} };
+  })
+  .onRequest(methods.agent.session.new, ({ params }) => ({ sessionId: `session in ${params.cwd}` }))
+  .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
+    const { sessionId } = params;
+    const ask = (question) => client.request(create, { sessionId, ...question });
+    const words = params.prompt[0].text.split(' ');
+    note(`prompt ${words.join(' ')}`);
+    for (const word of words) {
+      let result;
+      try {
+        result = await WORDS[word]({ client, sessionId, ask });
+      } catch (error) {
+        result = { error: error.code };
+      }
+      note(`${word} ${JSON.stringify(result)}`);
+      const text = `${word}=${JSON.stringify(result)}; `;
+      const update = { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } };
+      await client.notify(methods.client.session.update, { sessionId, update });
+    }
+    return { stopReason: cancelled.signal.aborted ? 'cancelled' : 'end_turn' };
+  })
+  .onNotification(methods.agent.session.cancel, () => {
+    note('cancel');
+    cancelled.abort();
+  })
+  .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));

@@ -1,0 +1,275 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Support } from '@parley/shared/domain/runs/run';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { createAcpProcesses } from '../../../services/api/src/agents/acp/programs.ts';
+import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
+import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
+import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
+import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
+import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
+import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
+import { createTurns } from '../../../services/api/src/turns/turns.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { listOpen, readEvents, saying, talk } from '../turns/setup.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../harness/acp/program.mjs', import.meta.url));
+const KEY = 'the-key-of-the-program-0123456789';
+const NO_CREDENTIALS = {
+  present: async () => ({ type: 'absent' as const }),
+  refused: async () => undefined,
+  promote: async () => undefined,
+  completeOpen: async () => undefined,
+};
+
+let model: ScriptedModel;
+const folder = mkdtempSync(join(tmpdir(), 'parley-acp-'));
+beforeAll(async () => {
+  model = await startScriptedModel({
+    script: [
+      ({ userText, results }) =>
+        results.length > 0
+          ? { text: results.map(({ text }) => text).join(' ') }
+          : { calls: [{ name: 'delegate_to_coder', arguments: { task: userText } }] },
+    ],
+  });
+});
+afterAll(async () => {
+  await model?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Options {
+  readonly support?: Support;
+  /** More of the ACP agent's entry. */
+  readonly entry?: string;
+  readonly limits?: string;
+  readonly cwd?: string;
+}
+
+/** A turn whose agent hands the words to the program. */
+async function handOver(words: string, { support, entry = '', limits = '', cwd = folder }: Options = {}) {
+  const log = join(folder, `${crypto.randomUUID()}.log`);
+  const env = { ACP_KEY: KEY, ACP_LOG: log };
+  const loaded = readAgentsConfig(
+    `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+acpAgents:
+  coder: { title: Coder, command: "${process.execPath}", args: ["${PROGRAM}"], env: [ACP_KEY, ACP_LOG], cwd: "${cwd}"${entry} }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Help., delegates: [{ agent: coder, description: Codes. }], limits: { steps: 5${limits} } }
+`,
+    'agents.yaml',
+    env,
+  );
+  const backend = createMemoryBackend(ROOMY);
+  const engine = engineOn(backend);
+  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
+  const said: string[] = [];
+  const acp = createAcpProcesses({ onStderr: (_agent, line) => said.push(line) });
+  const deps = { loaded, mcp, acp, credentials: NO_CREDENTIALS, onServerFailure: () => undefined };
+  const turns = createTurns({
+    ...backend,
+    engine,
+    delegates: 'same-pod',
+    hasAnswerPage: false,
+    holdMs: 300_000,
+    observer: silentTurnObserver,
+    agents: createAgents({ loaded, toolsOf: createToolbox(deps), named: createNamedTools(deps) }),
+    offering: NO_OFFERING,
+    pod: 'pod',
+    onFault: (error) => process.stderr.write(`${String(error)}\n`),
+  });
+  onTestFinished(async () => {
+    await turns.close();
+    await acp.close();
+    await mcp.close();
+    await backend.close();
+  });
+  const conversation = talk();
+  const run = await turns.begin({
+    ...saying(conversation, words),
+    ...(support !== undefined && { support }),
+    delivery: 'hold',
+  });
+  const events = () => readEvents(backend, run);
+  return {
+    turns,
+    conversation,
+    said,
+    noted: () => (existsSync(log) ? readFileSync(log, 'utf8') : ''),
+    /** The open question of the program. */
+    question: () => waitUntil(async () => (await listOpen(engine, conversation))[0], { what: 'a question' }),
+    open: () => listOpen(engine, conversation),
+    answer: (
+      id: string,
+      response: { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, unknown> },
+    ) =>
+      engine.answer({
+        caller: { kind: 'user', tenant: conversation.tenant, userId: conversation.userId },
+        id,
+        response: response as never,
+        surface: 'test',
+      }),
+    /** What the model said at the end: the outcome of its call. */
+    async ended(): Promise<string> {
+      await waitUntil(async () => (await events()).some(({ type }) => type === 'turn-finished'), {
+        what: 'the end of the turn',
+      });
+      return (await events()).map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
+    },
+  };
+}
+
+describe('an ACP agent as a delegate', () => {
+  it('gets exactly the environment that is configured, and its secrets are removed from its reply', async () => {
+    const { ended } = await handOver('environment');
+    const text = await ended();
+    expect(text).toContain('environment=');
+    const environment = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as object;
+    expect(Object.keys(environment).toSorted()).toEqual(['ACP_KEY', 'ACP_LOG']);
+    expect(text).not.toContain(KEY);
+  });
+
+  it('asks by form on the stream of the turn, and gets the checked answer [ACP-18 ACP-29]', async () => {
+    const { question, answer, ended } = await handOver('form');
+    const asked = await question();
+    expect(asked.definition).toMatchObject({
+      mode: 'form',
+      message: 'Where to?',
+      title: 'Coder asks',
+      context: { trigger: 'acp_elicitation', toolName: 'Coder' },
+    });
+    const wrong = answer(asked.id, { action: 'accept', content: { city: 'X' } });
+    await expect(wrong).rejects.toMatchObject({ code: 'invalid_answer' });
+    await answer(asked.id, { action: 'accept', content: { city: 'Rome' } });
+    expect(await ended()).toContain('form={"action":"accept","content":{"city":"Rome"}}');
+  });
+
+  it.each(['decline', 'cancel'] as const)('gets %s as it is [ACP-27]', async (action) => {
+    const { question, answer, ended } = await handOver('form');
+    await answer((await question()).id, { action });
+    expect(await ended()).toContain(`form={"action":"${action}"}`);
+  });
+
+  it('gets the consent to a url without content, and its ids name nothing of ours [ACP-30 ACP-34 ACP-37]', async () => {
+    const { question, answer, ended } = await handOver('url');
+    const asked = await question();
+    expect(asked.definition).toMatchObject({ mode: 'url', url: 'https://terms.example/' });
+    expect(asked.id).not.toBe('one');
+    await answer(asked.id, { action: 'accept' });
+    expect(await ended()).toContain('url={"action":"accept"}');
+  });
+
+  it('is refused with -32602 what was not declared, is unknown, is nested, names a secret or another session [ACP-38 ACP-49]', async () => {
+    const support = { form: true, url: false };
+    const { ended, open } = await handOver('modes url unknown modeless nested secret foreign', { support });
+    const text = await ended();
+    expect(text).toContain('modes={"form":{}}');
+    for (const word of ['url', 'unknown', 'modeless', 'nested', 'secret', 'foreign'])
+      expect(text).toContain(`${word}={"error":-32602}`);
+    expect(await open()).toEqual([]);
+  });
+
+  it('is told of no mode where nobody can be asked, and permissions are refused then', async () => {
+    const { ended } = await handOver('modes form permit', { support: { form: false, url: false } });
+    const text = await ended();
+    expect(text).toContain('modes={}');
+    expect(text).toContain('form={"error":-32602}');
+    expect(text).toContain('"optionId":"no"');
+  });
+
+  it.each([
+    ['yes', { action: 'accept', content: { decision: 'yes' } }, 'yes'],
+    ['no', { action: 'accept', content: { decision: 'no' } }, 'no'],
+    ['a refusal to answer', { action: 'decline' }, 'no'],
+    ['a dismissal', { action: 'cancel' }, 'no'],
+  ] as const)('asks for permissions; %s permits only what was chosen', async (_name, response, optionId) => {
+    const { question, answer, ended } = await handOver('permit');
+    const asked = await question();
+    expect(asked.definition).toMatchObject({
+      message: 'Delete the file',
+      description: '{"path":"/tmp/a"}',
+      context: { trigger: 'acp_permission' },
+    });
+    await answer(asked.id, response);
+    expect(await ended()).toContain(`"optionId":"${optionId}"`);
+  });
+
+  it('takes a question back, which is then withdrawn', async () => {
+    const { question, ended, open } = await handOver('retract');
+    await question();
+    expect(await ended()).toContain('retract={"action":"cancel"}');
+    expect(await open()).toEqual([]);
+  });
+
+  it('is cancelled when its turn is stopped, and its question is withdrawn', async () => {
+    const { question, open, turns, conversation, noted, ended } = await handOver('form wait');
+    await question();
+    await turns.stop(conversation);
+    await ended();
+    await waitUntil(async () => noted().includes('cancel'), { what: 'the cancellation' });
+    expect(await open()).toEqual([]);
+  });
+
+  it('does not use up its time while a person thinks, but while it works', async () => {
+    const { question, answer, ended, noted } = await handOver('form wait', {
+      entry: ', taskTimeoutSeconds: 1',
+    });
+    const asked = await question();
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await answer(asked.id, { action: 'accept', content: { city: 'Rome' } });
+    expect(await ended()).toContain('Coder did not finish in time');
+    expect(noted()).toContain('form {"action":"accept"');
+    expect(noted()).toContain('cancel');
+  });
+
+  it('that ends early, cannot be started or asks too much fails its call with a plain reason', async () => {
+    expect(await (await handOver('crash')).ended()).toContain('its process ended early');
+    expect(await (await handOver('form', { cwd: '/nowhere/at/all' })).ended()).toContain('does not exist');
+    const { question, answer, ended } = await handOver('form form', { limits: ', questionsPerCall: 1' });
+    await answer((await question()).id, { action: 'decline' });
+    expect(await ended()).toContain('form={"error":-32602}');
+  });
+});
+
+describe('the configuration', () => {
+  const read = (entry: string, agents = '') =>
+    readAgentsConfig(
+      `models: { m: { provider: openai-compatible, baseUrl: "http://localhost/v1", model: m } }
+acpAgents:
+  coder: ${entry}
+agents:
+  helper: { title: Helper, model: m, instructions: Help., delegates: [{ agent: coder, description: Codes. }] }
+${agents}
+`,
+      'agents.yaml',
+      { PATH: '/bin' },
+    );
+
+  it.each([
+    ['a relative path', '{ title: C, command: ./x, cwd: /tmp }', /relative path/],
+    ['a name without PATH', '{ title: C, command: x, cwd: /tmp }', /list `PATH`/],
+    ['a relative folder', '{ title: C, command: /x, cwd: tmp }', /absolute path/],
+    ['a variable that is not set', '{ title: C, command: /x, cwd: /tmp, env: [ABSENT_KEY] }', /not set/],
+  ])('refuses %s', (_name, entry, message) => {
+    expect(() => read(entry)).toThrow(message);
+  });
+
+  it('refuses an id that is an agent, too, and accepts the rest', () => {
+    const entry = '{ title: C, command: x, cwd: /tmp, env: [PATH] }';
+    expect(read(entry).warnings).toEqual([]);
+    const agents = '  coder: { title: Coder, model: m, instructions: Code. }\ndefaultAgent: helper';
+    expect(() => read(entry, agents)).toThrow(/has the id of an entry of `agents`/);
+  });
+});
