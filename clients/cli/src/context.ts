@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
-import type { TokenSource } from '@parley/core';
 import type { Command } from 'commander';
 import type { CliEnv } from './env.ts';
 import { usageError } from './exit-code.ts';
@@ -26,23 +25,6 @@ export interface GlobalOptions {
   readonly json?: boolean;
   readonly url?: string;
   readonly tokenFile?: string;
-}
-
-export const DEFAULT_URL = 'http://localhost:3000';
-
-/** Where Parley is and who calls. The token is never an argument: other users of a machine can read those. */
-export function connectionOf(
-  command: Command,
-  { env }: CliContext,
-): { readonly baseUrl: string; readonly token: TokenSource } {
-  const { url = env.url ?? DEFAULT_URL, tokenFile } = command.optsWithGlobals<GlobalOptions>();
-  if (tokenFile !== undefined) {
-    // Read for every request, so that a token that another program renews stays usable.
-    return { baseUrl: url, token: () => readText(tokenFile).trim() };
-  }
-  if (env.token === undefined)
-    throw usageError('A token is needed: set PARLEY_TOKEN, or name a file with --token-file.');
-  return { baseUrl: url, token: env.token };
 }
 
 /** Reads a text file. Throws a usage error that names the file. */

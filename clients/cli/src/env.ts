@@ -13,6 +13,8 @@ export interface CliEnv {
   /** `XDG_CONFIG_HOME` and `HOME`, from which the default of `home` follows. */
   readonly configHome: string | undefined;
   readonly userHome: string | undefined;
+  /** `PARLEY_KEYRING=file`: keep secrets in an encrypted file although there may be a keyring. */
+  readonly keyring: string | undefined;
   /** True for `NO_COLOR` (no-color.org) and for `TERM=dumb`. */
   readonly refusesColour: boolean;
   /** Everything, for processes that the command starts. */
@@ -30,6 +32,7 @@ export function readCliEnv(all: Readonly<Record<string, string | undefined>> = p
     home: given('PARLEY_HOME'),
     configHome: given('XDG_CONFIG_HOME'),
     userHome: given('HOME') ?? given('USERPROFILE'),
+    keyring: given('PARLEY_KEYRING'),
     refusesColour: given('NO_COLOR') !== undefined || all.TERM === 'dumb',
     all,
   };

@@ -14,6 +14,8 @@ export const EXIT = {
   refused: 7,
   /** Parley cannot be reached, or the outcome is unknown. */
   unavailable: 8,
+  /** The person opened a page and has not finished it. */
+  open: 9,
   /** Ctrl+C, as shells report it. */
   interrupted: 130,
 } as const;

@@ -17,7 +17,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? EXIT.accepted : EXIT.failed);
 });
 
-await runProgram(process.argv.slice(2), {
+void runProgram(process.argv.slice(2), {
   env: readCliEnv(),
   stdin: process.stdin,
   stdout: process.stdout,

@@ -1,31 +1,43 @@
 import { Command, CommanderError } from 'commander';
 import { registerAcp } from './acp/command.ts';
+import { registerAnswer } from './commands/answer.ts';
 import { registerAsk } from './commands/ask.ts';
 import { registerCompletion } from './commands/completion.ts';
+import { registerDev } from './commands/dev.ts';
+import { registerDoctor } from './commands/doctor.ts';
 import { registerElicit } from './commands/elicit.ts';
+import { registerInbox } from './commands/inbox.ts';
+import { registerSecret } from './commands/secret.ts';
 import { registerToken } from './commands/token.ts';
 import { registerWatch } from './commands/watch.ts';
 import type { CliContext, RegisterCommand } from './context.ts';
 import { describeFailure, EXIT } from './exit-code.ts';
+import { VERSION } from './version.ts';
 
 /** Every command, one line each, in the order of the help. */
 const COMMANDS: readonly RegisterCommand[] = [
+  registerDev,
   registerAsk,
   registerElicit,
+  registerInbox,
+  registerAnswer,
   registerWatch,
   registerToken,
   registerAcp,
+  registerSecret,
+  registerDoctor,
   registerCompletion,
 ];
 
 const FOOTER = `
 Environment:
-  PARLEY_URL     where Parley listens (default http://localhost:3000)
+  PARLEY_URL     where Parley listens
   PARLEY_TOKEN   a person's token, or a service key
+                 (without both: the server that parley dev runs on this machine)
   NO_COLOR       set to anything: no colours
 
 Exit codes: 0 accepted, 1 failed, 2 usage, 3 declined, 4 cancelled, 5 expired, 6 withdrawn,
-7 refused by the server, 8 unavailable, 130 interrupted.`;
+7 refused by the server, 8 unavailable, 9 left open, 130 interrupted.`;
 
 /** The program with all of its commands. */
 export function createProgram(context: CliContext): Command {
@@ -71,5 +83,3 @@ export async function runProgram(args: readonly string[], context: CliContext): 
     context.setExitCode(exitCode);
   }
 }
-
-const VERSION = '0.1.0';

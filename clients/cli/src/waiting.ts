@@ -1,6 +1,7 @@
 import { createClient, type Outcome, type Question } from '@parley/sdk';
 import type { Command } from 'commander';
-import { type CliContext, connectionOf, isJson, print, printJson } from './context.ts';
+import { connectionOf } from './connection.ts';
+import { type CliContext, isJson, print, printJson } from './context.ts';
 import { exitCodeOfStatus } from './exit-code.ts';
 
 /** The options of commands that ask. */
@@ -27,7 +28,7 @@ interface AskRequest {
 
 /** Asks a question, waits, prints the outcome and sets the exit code. Ctrl+C withdraws the question. */
 export async function askAndPrint({ command, context, question, options, show }: AskRequest): Promise<void> {
-  const client = createClient(connectionOf(command, context));
+  const client = createClient(connectionOf(command, context, 'service'));
   const { signal } = context;
   const key = options.idempotencyKey;
   const asked = await client.start(question, { signal, ...(key !== undefined && { idempotencyKey: key }) });

@@ -21,7 +21,7 @@ export type {
   UrlAsk,
 } from './elicit/asks.ts';
 export { type AskCall, createElicitor, type Elicitor, type ElicitorOptions } from './elicit/elicitor.ts';
-export type { AnswerFault } from './elicit/flat-fields.ts';
+export { type AnswerFault, isSkippedOther } from './elicit/flat-fields.ts';
 export type { ElicitationHandler, HandlerCall, Prompt, PromptReply } from './elicit/handler.ts';
 export { type AcpElicitParams, type AcpHandlerOptions, createAcpHandler } from './elicit/handlers/acp.ts';
 export {

@@ -60,8 +60,8 @@ async function buildBundle(entry: string): Promise<string> {
     conditions: ['parley-source'],
     // A script that runs from kept code refuses `import("http")` (ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING).
     supported: { 'dynamic-import': false },
-    // A bundle that builds bundles needs esbuild where its binary is.
-    external: ['esbuild'],
+    // These load a binary from where they are installed.
+    external: ['esbuild', '@napi-rs/keyring'],
     plugins: [originalUrls],
     banner: { js: '(function (require, module, __filename, __dirname) {' },
     footer: { js: '})' },

@@ -119,9 +119,10 @@ export async function openAcpSite(options: Pick<TestPod, 'hasAnswerPage' | 'hold
   const limits = callLimitsOn(backend.limits);
   const webhooks = createWebhooks({ ...backend, ...ROOMY });
   const eraseUser = (() => undefined) as never;
+  const workflows = { records: backend.ownerRecords, keptMs: 60_000 };
   const router = createRouter({
     surfaces: [
-      restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser }),
+      restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),
       aiSdkRoutes({ engine, limits, turns }),
     ],
     corsOrigins: [],

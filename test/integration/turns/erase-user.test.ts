@@ -73,7 +73,10 @@ async function startPod() {
     disconnectAll: undefined,
   });
   const webhooks = createWebhooks({ ...backend, ...ROOMY });
-  const surfaces = [restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser })];
+  const workflows = { records: backend.ownerRecords, keptMs: 60_000 };
+  const surfaces = [
+    restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),
+  ];
   const server = createServer(createApp({ serve, surfaces, corsOrigins: [], version: '0' }));
   const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   onTestFinished(async () => {

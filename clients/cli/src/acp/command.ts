@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { type CliContext, connectionOf } from '../context.ts';
+import { connectionOf } from '../connection.ts';
+import type { CliContext } from '../context.ts';
 
 /** `parley acp`: an agent for editors that speak the Agent Client Protocol. */
 export function registerAcp(program: Command, context: CliContext): void {
@@ -8,7 +9,7 @@ export function registerAcp(program: Command, context: CliContext): void {
     .description('serve an editor over the Agent Client Protocol, on standard input and output')
     .option('--agent <id>', "the agent to talk with (default: the server's default agent)")
     .action(async ({ agent }: { readonly agent?: string }) => {
-      const connection = connectionOf(command, context);
+      const connection = connectionOf(command, context, 'person');
       const { stdin, stdout, stderr, signal } = context;
       // Loaded here, so that other commands start without it.
       const { serveAcp } = await import('./serve.ts');

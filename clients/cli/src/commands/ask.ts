@@ -1,5 +1,6 @@
 import type { QuestionBase } from '@parley/sdk';
 import { type Command, InvalidArgumentError } from 'commander';
+import { userOf } from '../connection.ts';
 import type { CliContext } from '../context.ts';
 import { usageError } from '../exit-code.ts';
 import { ANSWER_FIELD, type AnswerFlags, schemaOfFlags } from '../question-of-flags.ts';
@@ -7,7 +8,7 @@ import { type AskingOptions, askAndPrint, withAskingOptions } from '../waiting.t
 
 type AskFlags = AnswerFlags &
   AskingOptions & {
-    readonly user: string;
+    readonly user?: string;
     readonly title?: string;
     readonly description?: string;
     readonly stream?: string;
@@ -23,7 +24,7 @@ export function registerAsk(program: Command, context: CliContext): void {
     .command('ask')
     .description('ask a person one thing, wait, and print the answer')
     .argument('<message>', 'what the person reads')
-    .requiredOption('--user <id>', 'the person who is asked')
+    .option('--user <id>', 'the person who is asked')
     .option('--choice <value>', 'a value to choose; repeat it', collect)
     .option('--multi', 'several choices may be taken')
     .option('--number', 'the answer is a number')
@@ -52,7 +53,7 @@ Examples:
 
 async function ask(command: Command, context: CliContext, message: string, flags: AskFlags): Promise<void> {
   const base: QuestionBase = {
-    userId: flags.user,
+    userId: userOf(command, context, flags.user),
     message,
     ...(flags.title !== undefined && { title: flags.title }),
     ...(flags.description !== undefined && { description: flags.description }),

@@ -1,6 +1,7 @@
 import type { Question } from '@parley/sdk';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { Command } from 'commander';
+import { userOf } from '../connection.ts';
 import { type CliContext, readStdin, readText } from '../context.ts';
 import { usageError } from '../exit-code.ts';
 import { type AskingOptions, askAndPrint, withAskingOptions } from '../waiting.ts';
@@ -20,28 +21,31 @@ export function registerElicit(program: Command, context: CliContext): void {
     .option('--message <text>', 'what the person reads, if the file does not say');
   withAskingOptions(command).action(async (file: string, flags: ElicitFlags) => {
     const text = file === '-' ? await readStdin(context) : readText(file);
-    const question = questionOf(text, flags);
+    const question = questionOf(text, flags, () => userOf(command, context, flags.user));
     const show = (content: unknown) => JSON.stringify(content ?? {});
     await askAndPrint({ command, context, question, options: flags, show });
   });
 }
 
 /** The question of a text. The server checks everything else of it. */
-export function questionOf(text: string, { user, message }: Pick<ElicitFlags, 'user' | 'message'>): Question {
+export function questionOf(
+  text: string,
+  { message }: Pick<ElicitFlags, 'message'>,
+  defaultUser: () => string,
+): Question {
   const given = parsed(text);
   const isSchema = given.type === 'object' && given.properties !== undefined;
   const body: Record<string, unknown> = isSchema ? { requestedSchema: given } : given;
   const question = {
-    ...(user !== undefined && { userId: user }),
     ...(message !== undefined && { message }),
     mode: body.url === undefined ? 'form' : 'url',
     ...body,
   };
-  for (const name of ['userId', 'message'] as const) {
-    if (!(name in question))
-      throw usageError(`The question has no ${name}: give --${name === 'userId' ? 'user' : name}.`);
-  }
-  return question as unknown as Question;
+  if (!('message' in question)) throw usageError('The question has no message: give --message.');
+  return {
+    userId: typeof body.userId === 'string' ? body.userId : defaultUser(),
+    ...question,
+  } as unknown as Question;
 }
 
 function parsed(text: string): Record<string, unknown> {

@@ -1,7 +1,7 @@
-import { createHmac } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CliContext, isJson, print, printJson, readText } from '../context.ts';
 import { usageError } from '../exit-code.ts';
+import { signToken } from '../sign-token.ts';
 
 interface TokenFlags {
   readonly tenant: string;
@@ -32,20 +32,6 @@ export function registerToken(program: Command, context: CliContext): void {
       if (isJson(command)) printJson(context, { token, user, tenant, expiresInSeconds: flags.expires });
       else print(context, token);
     });
-}
-
-interface TokenClaims extends TokenFlags {
-  readonly user: string;
-  readonly secret: string;
-}
-
-/** A JSON Web Token (RFC 7519) with HS256. */
-export function signToken({ user, tenant, secret, expires, audience, issuer }: TokenClaims): string {
-  const now = Math.floor(Date.now() / 1_000);
-  const claims = { sub: user, tenant, iat: now, exp: now + expires, aud: audience, iss: issuer };
-  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const input = `${part({ alg: 'HS256', typ: 'JWT' })}.${part(claims)}`;
-  return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
 
 function secondsOf(text: string): number {

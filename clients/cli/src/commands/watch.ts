@@ -1,6 +1,7 @@
 import { createClient, type StreamItem } from '@parley/sdk';
 import type { Command } from 'commander';
-import { type CliContext, connectionOf, isJson, print, printJson, styled } from '../context.ts';
+import { connectionOf } from '../connection.ts';
+import { type CliContext, isJson, print, printJson, styled } from '../context.ts';
 import { EXIT } from '../exit-code.ts';
 
 interface WatchFlags {
@@ -17,7 +18,7 @@ export function registerWatch(program: Command, context: CliContext): void {
     .option('--user <id>', 'the owner of the stream; required with a service key')
     .option('--after <id>', 'start after this event instead of at the beginning')
     .action(async (id: string, { user, after }: WatchFlags) => {
-      const client = createClient(connectionOf(command, context));
+      const client = createClient(connectionOf(command, context, user === undefined ? 'person' : 'service'));
       const options = {
         signal: context.signal,
         ...(user !== undefined && { userId: user }),

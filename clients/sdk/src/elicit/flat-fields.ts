@@ -1,4 +1,5 @@
 import { fitsFormat } from '@parley/shared/domain/forms/formats';
+import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import type { AskField, ChoiceOption, FieldValue, OptionalField } from './asks.ts';
 
@@ -49,6 +50,21 @@ export function flatFieldsOf(fields: Readonly<Record<string, OptionalField>>): F
       return { values, faults };
     },
   };
+}
+
+/**
+ * True for the text field of an "other" that is not chosen: a handler that asks for one field after the other leaves it
+ * out.
+ */
+export function isSkippedOther(
+  { properties }: Pick<FormSchema, 'properties'>,
+  name: string,
+  content: Readonly<Record<string, unknown>>,
+): boolean {
+  if (!name.endsWith(OTHER_FIELD)) return false;
+  const choice = name.slice(0, -OTHER_FIELD.length);
+  if (!Object.hasOwn(properties, choice) || !JSON.stringify(properties[choice]).includes(OTHER)) return false;
+  return ![content[choice]].flat().includes(OTHER);
 }
 
 function hasOther(field: AskField): boolean {

@@ -221,10 +221,11 @@ function createSurfaces(parts: AppParts): Surface[] {
   const pages = agents?.connect;
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
   const eraseUser = wireEraseUser({ ...parts, disconnectAll: pages?.disconnectAll });
+  const workflows = { records: backend.ownerRecords, keptMs: env.PARLEY_RETENTION_SECONDS * 1000 };
   const hasConnectPage = pages?.hasConnectPage ?? (() => false);
   return [
     healthRoutes({ health: () => backend.health(), draining }),
-    restRoutes({ engine, limits, webhooks, hasConnectPage, eraseUser }),
+    restRoutes({ engine, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
     ...(turns === undefined ? [] : [wireMcp(parts, turns)]),

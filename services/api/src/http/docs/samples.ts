@@ -37,6 +37,8 @@ export const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
   streamRequestId: SAMPLE_ELICITATION.streamRequestId,
   conversationId: SAMPLE_ELICITATION.conversationId,
   toolId: 'tracker',
+  workflowId: 'onboarding-17',
+  position: '3',
   deliveryId: `msg_${SAMPLE_ELICITATION.elicitationId}`,
 };
 

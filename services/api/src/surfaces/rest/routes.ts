@@ -5,11 +5,13 @@ import { type ElicitationRoutesDeps, elicitationRoutes } from './elicitations.ts
 import { streamRoutes } from './streams.ts';
 import { type EraseUser, userRoutes } from './users.ts';
 import { webhookRoutes } from './webhooks.ts';
+import { type WorkflowRoutesDeps, workflowRoutes } from './workflows.ts';
 
 export interface RestDeps extends ElicitationRoutesDeps {
   readonly limits: CallLimits;
   readonly webhooks: Webhooks;
   readonly eraseUser: EraseUser;
+  readonly workflows: WorkflowRoutesDeps;
 }
 
 /** The hub API under /v1. */
@@ -20,6 +22,7 @@ export function restRoutes(deps: RestDeps): Surface {
       ...streamRoutes(deps.engine, deps.limits),
       ...webhookRoutes(deps.webhooks),
       ...userRoutes(deps.eraseUser),
+      ...workflowRoutes(deps.workflows),
     ],
     browserHeaders: { request: ['idempotency-key', 'last-event-id'], response: ['idempotent-replayed'] },
   };

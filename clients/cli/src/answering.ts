@@ -1,0 +1,125 @@
+import { isParleyClientError } from '@parley/core';
+import type { Answer, Elicitation, ParleyClient } from '@parley/sdk';
+import type { AnswerFault } from '@parley/sdk/elicit';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
+import { CliError, EXIT } from './exit-code.ts';
+import { createCountdown } from './terminal/countdown.ts';
+import type { TerminalContent } from './terminal/fields.ts';
+import { openPage } from './terminal/open-page.ts';
+import { showQuestion } from './terminal/question.ts';
+import type { Screen } from './terminal/screen.ts';
+
+export interface AnsweringParts {
+  readonly client: ParleyClient;
+  readonly screen: Screen;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Shows an elicitation and sends the answer; asks again for what the server refuses. A question that ends elsewhere is
+ * taken off the screen. Resolves with the elicitation as it stands then.
+ */
+export async function answerInTerminal(parts: AnsweringParts, first: Elicitation): Promise<Elicitation> {
+  const { screen } = parts;
+  const watching = watchEnd(parts, first.elicitationId);
+  let earlier: TerminalContent | undefined;
+  let faults: readonly AnswerFault[] = [];
+  const countdown = createCountdown(Date.parse(first.expiresAt) - Date.parse(first.serverTime));
+  try {
+    for (;;) {
+      const answer = await showQuestion(
+        screen,
+        { ...first, form: formOfQuestion(first), earlier, faults },
+        {
+          signal: watching.signal,
+          countdown: countdown.text,
+          offersDecline: faults.length === 0,
+          open: openPage,
+        },
+      );
+      if (watching.signal.aborted) return await settledElsewhere(parts, first);
+      const sent = await send(parts, first, answer);
+      if ('elicitation' in sent) {
+        if (sent.elicitation.status !== 'opened') return sent.elicitation;
+        screen.say('Waiting until the page is finished. Ctrl+C leaves it open.');
+        return await watching.ended;
+      }
+      earlier = answer.action === 'accept' ? answer.content : undefined;
+      faults = sent.faults;
+    }
+  } finally {
+    watching.stop();
+  }
+}
+
+async function settledElsewhere({ client, screen, signal }: AnsweringParts, { elicitationId }: Elicitation) {
+  signal.throwIfAborted();
+  const elicitation = await client.get(elicitationId);
+  screen.say(`This question has ended: ${elicitation.status}.`);
+  return elicitation;
+}
+
+type Sent = { readonly elicitation: Elicitation } | { readonly faults: readonly AnswerFault[] };
+
+async function send(
+  { client }: AnsweringParts,
+  { elicitationId }: Elicitation,
+  answer: Answer,
+): Promise<Sent> {
+  try {
+    return { elicitation: await client.answer(elicitationId, answer) };
+  } catch (error) {
+    if (isParleyClientError(error, 'invalid_answer')) return { faults: error.problem?.errors ?? [] };
+    const elicitation = isParleyClientError(error) ? error.problem?.elicitation : undefined;
+    if (elicitation === undefined) throw error;
+    return { elicitation };
+  }
+}
+
+/** Follows the inbox; aborts its signal when the question has ended, or with the caller's signal. */
+function watchEnd({ client, signal }: AnsweringParts, elicitationId: string) {
+  const controller = new AbortController();
+  const following = new AbortController();
+  const stop = () => {
+    following.abort();
+    signal.removeEventListener('abort', abort);
+  };
+  const abort = () => controller.abort();
+  signal.addEventListener('abort', abort, { once: true });
+  const ended = untilEnded({ client, signal }, elicitationId, following.signal);
+  // Without the live stream the question is still shown and answered.
+  ended.then(abort, () => undefined);
+  return { signal: controller.signal, ended, stop };
+}
+
+async function untilEnded(
+  { client, signal }: Pick<AnsweringParts, 'client' | 'signal'>,
+  elicitationId: string,
+  stopped: AbortSignal,
+): Promise<Elicitation> {
+  for await (const item of client.inbox({ signal: AbortSignal.any([signal, stopped]) })) {
+    if (item.type === 'other') continue;
+    const known =
+      item.type === 'inbox-snapshot'
+        ? item.elicitations.some((one) => one.elicitationId === elicitationId)
+        : item.elicitation.elicitationId !== elicitationId;
+    if (known) continue;
+    const now = item.type === 'inbox-snapshot' ? await client.get(elicitationId) : item.elicitation;
+    if (isTerminal(now.status)) return now;
+  }
+  signal.throwIfAborted();
+  return client.get(elicitationId);
+}
+
+/** The form of a question. Throws for a kind of field that this version does not know. */
+function formOfQuestion({ requestedSchema }: Elicitation): FormSchema | undefined {
+  if (requestedSchema === undefined) return undefined;
+  const check = checkFormSchema(requestedSchema, {}, { patterns: true });
+  if (check.ok) return check.schema;
+  throw new CliError(
+    EXIT.failed,
+    'unknown_form',
+    'This form has fields that this version of parley cannot show.',
+  );
+}

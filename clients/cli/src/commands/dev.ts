@@ -1,0 +1,172 @@
+import { createClient, type ParleyClient } from '@parley/sdk';
+import { readableLine } from '@parley/shared/domain/readable';
+import { type Command, InvalidArgumentError } from 'commander';
+import { type CliContext, print } from '../context.ts';
+import { type ServiceProcess, startService } from '../dev/api-process.ts';
+import { probeRedis } from '../dev/find-redis.ts';
+import { DEV_TENANT, DEV_USER, type DevServer, writeDevServer } from '../dev/settings.ts';
+import { usageError } from '../exit-code.ts';
+import { homeFolder } from '../home.ts';
+import { signToken } from '../sign-token.ts';
+
+interface DevFlags {
+  readonly port: number;
+  readonly memory?: boolean;
+  readonly redis?: string;
+  readonly question: boolean;
+  readonly verbose?: boolean;
+}
+
+const LOCAL_REDIS = 'redis://127.0.0.1:6379';
+const DEFAULT_PORT = 3_000;
+const DAY_SECONDS = 86_400;
+
+/** `parley dev`: Parley on this machine, with a token and a page to answer on. */
+export function registerDev(program: Command, context: CliContext): void {
+  program
+    .command('dev')
+    .description('run Parley on this machine, for development, until Ctrl+C')
+    .option('--port <n>', 'where it listens', portOf, DEFAULT_PORT)
+    .option('--memory', 'keep everything in memory, although there may be a Redis')
+    .option('--redis <url>', 'use this Redis; without it REDIS_URL, then one on this machine, then memory')
+    .option('--no-question', 'ask nothing at the start')
+    .option('--verbose', 'print the log of the server')
+    .action((flags: DevFlags) => develop(context, flags));
+}
+
+async function develop(context: CliContext, flags: DevFlags): Promise<void> {
+  const { env } = context;
+  const url = `http://localhost:${flags.port}`;
+  const redis = await redisFor(flags, env.redisUrl);
+  const server = writeDevServer(homeFolder(env), url);
+  const onLog = (line: string) => flags.verbose === true && context.stderr.write(`${line}\n`);
+  const services = await startAll(settingsOf(context, server, flags.port, redis), redis !== undefined, onLog);
+  const stop = () => {
+    for (const service of services) service.stop();
+  };
+  context.signal.addEventListener('abort', stop, { once: true });
+  try {
+    introduce(context, url, redis);
+    const service = createClient({ baseUrl: url, token: server.serviceKey });
+    const user = tokenOfDevUser(server);
+    const following = announce(context, { service, person: createClient({ baseUrl: url, token: user }) });
+    following.catch((error: unknown) => !context.signal.aborted && onLog(String(error)));
+    if (flags.question) void askFirst(context, service).catch(() => undefined);
+    await Promise.all(services.map(({ ended }) => ended));
+  } finally {
+    stop();
+  }
+}
+
+function tokenOfDevUser({ jwtSecret }: DevServer): () => string {
+  return () => signToken({ user: DEV_USER, tenant: DEV_TENANT, secret: jwtSecret, expires: DAY_SECONDS });
+}
+
+/** The Redis to use; nothing for memory. */
+async function redisFor(
+  { memory, redis }: DevFlags,
+  fromEnv: string | undefined,
+): Promise<string | undefined> {
+  if (memory === true) return undefined;
+  const named = redis ?? fromEnv;
+  if (named !== undefined && !URL.canParse(named)) throw usageError('The address of Redis is no URL.');
+  if (named !== undefined) return named;
+  return (await probeRedis(LOCAL_REDIS)).reply === 'PONG' ? LOCAL_REDIS : undefined;
+}
+
+function settingsOf({ env }: CliContext, server: DevServer, port: number, redis: string | undefined) {
+  return {
+    ...env.all,
+    REDIS_URL: redis ?? '',
+    PORT: String(port),
+    PARLEY_HOST: '127.0.0.1',
+    PARLEY_METRICS_PORT: '0',
+    PARLEY_PUBLIC_URL: server.url,
+    PARLEY_JWT_SECRET: server.jwtSecret,
+    PARLEY_API_KEYS: `${DEV_TENANT}/parley-dev/ask+read+chat+link:${server.serviceKey}`,
+    PARLEY_VAULT_KEYS: `dev:${server.vaultKey}`,
+    // A variable of the command; the server refuses none, but has no use for it.
+    PARLEY_TOKEN: undefined,
+  };
+}
+
+async function startAll(
+  settings: Readonly<Record<string, string | undefined>>,
+  hasRedis: boolean,
+  onLog: (line: string) => void,
+): Promise<readonly ServiceProcess[]> {
+  const api = await startService('api', settings, onLog);
+  // Without Redis the api does the work of the worker.
+  if (!hasRedis) return [api];
+  return [api, await startService('worker', { ...settings, PORT: undefined }, onLog)];
+}
+
+function introduce(context: CliContext, url: string, redis: string | undefined): void {
+  const place = redis === undefined ? 'in memory, until it ends' : `in Redis at ${new URL(redis).host}`;
+  print(
+    context,
+    `Parley runs at ${url} and keeps everything ${place}.
+The API is described at ${url}/docs. Commands of parley on this machine find it by themselves. In another terminal:
+
+  parley ask 'Which colour?' --choice red --choice blue
+  parley answer
+
+Press Ctrl+C to stop.
+`,
+  );
+}
+
+interface Clients {
+  readonly service: ParleyClient;
+  readonly person: ParleyClient;
+}
+
+/** Prints each new question with a page on which it can be answered. */
+async function announce(context: CliContext, { service, person }: Clients): Promise<void> {
+  const known = new Set<string>();
+  for await (const item of person.inbox({ signal: context.signal })) {
+    if (item.type === 'other') continue;
+    const elicitations = item.type === 'inbox-snapshot' ? item.elicitations : [item.elicitation];
+    for (const { elicitationId, message, status } of elicitations) {
+      if (status !== 'pending') {
+        if (known.delete(elicitationId)) print(context, `${status}: ${readableLine(message)}`);
+        continue;
+      }
+      if (known.has(elicitationId)) continue;
+      known.add(elicitationId);
+      const { url } = await service.createAnswerLink(elicitationId, { allowSensitive: true });
+      print(
+        context,
+        `Question: ${readableLine(message)}\n  on a page:       ${url}\n  in a terminal:   parley answer ${elicitationId}`,
+      );
+    }
+  }
+}
+
+async function askFirst(context: CliContext, service: ParleyClient): Promise<void> {
+  const outcome = await service.ask(
+    {
+      userId: DEV_USER,
+      mode: 'form',
+      title: 'Your first question',
+      message: 'What shall your agent be called?',
+      requestedSchema: {
+        type: 'object',
+        properties: { name: { type: 'string', title: 'Name', minLength: 1, maxLength: 40 } },
+        required: ['name'],
+      },
+      context: { trigger: 'terminal' },
+      timeoutSeconds: DAY_SECONDS,
+    },
+    { signal: context.signal },
+  );
+  if (outcome.status === 'accepted')
+    print(context, `The asker has the answer: ${readableLine(outcome.content.name)}`);
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new InvalidArgumentError('It must be a port.');
+  return port;
+}

@@ -1,0 +1,63 @@
+import { createConnection } from 'node:net';
+
+const TIMEOUT_MS = 800;
+
+export interface RedisProbe {
+  readonly isReached: boolean;
+  /** What `PING` gave: `PONG`, or the code of an error such as `NOAUTH`. */
+  readonly reply?: string;
+  /** The clock of Redis, in ms since 1970. */
+  readonly timeMs?: number;
+  readonly version?: string;
+}
+
+/**
+ * Speaks to a Redis without credentials over a plain connection: enough to find one on this machine and to compare
+ * clocks. A TLS address is only connected to.
+ */
+export function probeRedis(url: string): Promise<RedisProbe> {
+  const { hostname, port, protocol, username, password } = new URL(url);
+  const isPlain = protocol === 'redis:';
+  return new Promise((resolve) => {
+    const socket = createConnection({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 6379) });
+    let text = '';
+    const end = (probe: RedisProbe) => {
+      socket.destroy();
+      resolve(probe);
+    };
+    const timer = setTimeout(() => end({ isReached: false }), TIMEOUT_MS);
+    socket.once('close', () => clearTimeout(timer));
+    socket.once('error', () => end({ isReached: false }));
+    socket.once('connect', () => {
+      if (!isPlain) return end({ isReached: true });
+      const auth =
+        password === ''
+          ? []
+          : [
+              [
+                'AUTH',
+                ...(username === '' ? [] : [decodeURIComponent(username)]),
+                decodeURIComponent(password),
+              ],
+            ];
+      socket.write([...auth, ['TIME'], ['INFO', 'server'], ['PING']].map(encode).join(''));
+    });
+    socket.on('data', (chunk) => {
+      text += chunk.toString('utf8');
+      const reply = /(?:^|\r\n)\+(PONG)\r\n/.exec(text)?.[1] ?? /(?:^|\r\n)-(\w+)/.exec(text)?.[1];
+      if (reply === undefined) return;
+      const time = /\*2\r\n\$\d+\r\n(\d+)\r\n\$\d+\r\n(\d+)\r\n/.exec(text);
+      const version = /redis_version:([\d.]+)/.exec(text)?.[1];
+      end({
+        isReached: true,
+        reply,
+        ...(time !== null && { timeMs: Number(time[1]) * 1_000 + Math.floor(Number(time[2]) / 1_000) }),
+        ...(version !== undefined && { version }),
+      });
+    });
+  });
+}
+
+function encode(command: readonly string[]): string {
+  return `*${command.length}\r\n${command.map((part) => `$${Buffer.byteLength(part)}\r\n${part}\r\n`).join('')}`;
+}

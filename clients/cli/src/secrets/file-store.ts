@@ -1,0 +1,99 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { chmodSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import { CliError, EXIT } from '../exit-code.ts';
+import type { SecretStore } from './store.ts';
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const PRIVATE = 0o600;
+
+/**
+ * An encrypted file for machines without a keyring: AES-256-GCM for each secret, bound to its name, under a random key in
+ * a second file. Both can be read by their owner only. It protects copies of the one file without the other, not against
+ * programs of the same user.
+ */
+export function createFileStore(folder: string): SecretStore {
+  const file = join(folder, 'secrets.json');
+  const keyFile = join(folder, 'secrets.key');
+
+  function write(secrets: Readonly<Record<string, string>>): void {
+    const draft = `${file}.${process.pid}`;
+    writeFileSync(draft, `${JSON.stringify(secrets)}\n`, { mode: PRIVATE });
+    renameSync(draft, file);
+  }
+
+  return {
+    place: file,
+    async set(name, value) {
+      write({ ...readSecrets(file), [name]: seal(readKey(keyFile), name, value) });
+    },
+    async get(name) {
+      const sealed = readSecrets(file)[name];
+      return sealed === undefined ? undefined : unseal(readKey(keyFile), name, sealed);
+    },
+    async remove(name) {
+      const { [name]: removed, ...others } = readSecrets(file);
+      if (removed !== undefined) write(others);
+      return removed !== undefined;
+    },
+  };
+}
+
+function readSecrets(file: string): Record<string, string> {
+  const text = readOrNothing(file);
+  const value: unknown = text === undefined ? {} : JSON.parse(text.toString('utf8'));
+  return isRecord(value) ? (value as Record<string, string>) : {};
+}
+
+/** The key; created once, also when two processes come at the same time. */
+function readKey(file: string): Buffer {
+  const known = readOrNothing(file);
+  if (known !== undefined) return known;
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, randomBytes(KEY_BYTES), { mode: PRIVATE });
+  try {
+    linkSync(draft, file);
+  } catch {
+    // Another process was first; its key is read.
+  } finally {
+    rmSync(draft);
+  }
+  chmodSync(file, PRIVATE);
+  return readFileSync(file);
+}
+
+function readOrNothing(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function seal(key: Buffer, name: string, value: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(name));
+  const text = Buffer.concat([cipher.update(value, 'utf8'), cipher.final()]);
+  return [nonce, text, cipher.getAuthTag()].map((part) => part.toString('base64url')).join('.');
+}
+
+function unseal(key: Buffer, name: string, sealed: string): string {
+  const [nonce = '', text = '', tag = ''] = sealed.split('.');
+  const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(nonce, 'base64url'))
+    .setAAD(Buffer.from(name))
+    .setAuthTag(Buffer.from(tag, 'base64url'));
+  try {
+    return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString(
+      'utf8',
+    );
+  } catch {
+    throw new CliError(
+      EXIT.failed,
+      'unreadable_secret',
+      'The secret cannot be read: its file or its key was changed.',
+    );
+  }
+}

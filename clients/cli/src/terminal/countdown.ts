@@ -1,0 +1,18 @@
+/** The time that remains, for people: `9:41`, `2 h 5 min`, `3 days`. */
+export function remainingText(ms: number): string {
+  const seconds = Math.max(Math.ceil(ms / 1_000), 0);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+  const hours = Math.floor(seconds / 3_600);
+  if (hours < 48) return `${hours} h ${Math.floor((seconds % 3_600) / 60)} min`;
+  return `${Math.floor(hours / 24)} days`;
+}
+
+/** A deadline on this machine's monotonic clock: the clock of the server and of this machine may differ. */
+export function createCountdown(remainingMs: number): {
+  readonly remainingMs: () => number;
+  readonly text: () => string;
+} {
+  const endsAt = performance.now() + remainingMs;
+  const remaining = () => Math.max(endsAt - performance.now(), 0);
+  return { remainingMs: remaining, text: () => ` (${remainingText(remaining())} left)` };
+}

@@ -1,0 +1,147 @@
+import type { AnswerFault } from '@parley/sdk/elicit';
+import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { readable, readableLine } from '@parley/shared/domain/readable';
+import { askFields, type TerminalContent } from './fields.ts';
+import { LEFT, type Screen } from './screen.ts';
+
+/** A question as a terminal shows it. */
+export interface TerminalQuestion {
+  readonly message: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly sensitive?: boolean | undefined;
+  readonly form?: FormSchema | undefined;
+  readonly url?: string | undefined;
+  /** True for a hidden input. */
+  readonly isSecret?: boolean;
+  /** What was entered before, and what is wrong with it. */
+  readonly earlier?: Readonly<TerminalContent> | undefined;
+  readonly faults?: readonly AnswerFault[];
+}
+
+export type TerminalAnswer =
+  | { readonly action: 'accept'; readonly content?: TerminalContent; readonly secret?: string }
+  | { readonly action: 'decline' | 'cancel' };
+
+export interface ShowOptions {
+  readonly signal: AbortSignal;
+  /** The remaining time, behind the labels; empty for none. */
+  readonly countdown: () => string;
+  /** True: the person is first asked whether to answer or to decline. A url always asks. */
+  readonly offersDecline: boolean;
+  /** Opens a page in the person's browser. */
+  readonly open: (url: string) => void;
+}
+
+const TICK_MS = 1_000;
+
+/** Shows a question and waits for the person. Ctrl+C is cancel; so is an aborted signal, which the caller tells apart. */
+export async function showQuestion(
+  screen: Screen,
+  question: TerminalQuestion,
+  options: ShowOptions,
+): Promise<TerminalAnswer> {
+  const ticking = setInterval(() => screen.redraw(), TICK_MS);
+  try {
+    introduce(screen, question);
+    if (question.url !== undefined) return await askToOpen(screen, question.url, options);
+    if (options.offersDecline) {
+      const action = await askWhether(screen, options);
+      if (action !== 'accept') return { action };
+    }
+    return await askForAnswer(screen, question, options);
+  } finally {
+    clearInterval(ticking);
+  }
+}
+
+function introduce(
+  screen: Screen,
+  { title, message, description, faults = [], form }: TerminalQuestion,
+): void {
+  const known = form?.properties ?? {};
+  const general = faults.filter(({ path }) => !Object.hasOwn(known, path));
+  const lines = [
+    ...(title === undefined ? [] : [readableLine(title)]),
+    readable(message),
+    ...(description === undefined ? [] : [readable(description)]),
+    ...general.map(({ path, message: fault }) => `${readableLine(path)} ${readable(fault)}`.trim()),
+  ];
+  screen.say(lines.join('\n'));
+}
+
+async function askWhether(
+  screen: Screen,
+  { signal, countdown }: ShowOptions,
+): Promise<TerminalAnswer['action']> {
+  const chosen = await screen.select(
+    {
+      get label() {
+        return `What would you like to do?${countdown()}`;
+      },
+      options: [
+        { value: 'accept', label: 'Answer' },
+        { value: 'decline', label: 'Decline' },
+      ] as const,
+      initial: 'accept' as const,
+    },
+    signal,
+  );
+  return chosen === LEFT ? 'cancel' : chosen;
+}
+
+async function askForAnswer(
+  screen: Screen,
+  question: TerminalQuestion,
+  { signal, countdown }: ShowOptions,
+): Promise<TerminalAnswer> {
+  if (question.isSecret === true) {
+    const texts = {
+      get label() {
+        return `Secret${countdown()}`;
+      },
+      description: 'It is not shown.',
+    };
+    const validate = (text: string) => (text === '' ? 'is required' : undefined);
+    const secret = await screen.hidden({ ...texts, validate }, signal);
+    return secret === LEFT ? { action: 'cancel' } : { action: 'accept', secret };
+  }
+  const { form = { type: 'object', properties: {} }, earlier, faults = [], sensitive = false } = question;
+  const fields = {
+    schema: form,
+    faults,
+    sensitive,
+    countdown,
+    signal,
+    ...(earlier !== undefined && { earlier }),
+  };
+  const content = await askFields(screen, fields);
+  return content === LEFT ? { action: 'cancel' } : { action: 'accept', content };
+}
+
+async function askToOpen(
+  screen: Screen,
+  url: string,
+  { signal, countdown, open }: ShowOptions,
+): Promise<TerminalAnswer> {
+  // The host as it is sent, in Punycode: letters that only look alike do not deceive.
+  const { host, href } = new URL(url);
+  screen.say(`It asks you to open a page of ${host}\n${readableLine(href)}`);
+  const chosen = await screen.select(
+    {
+      get label() {
+        return `Open ${host}?${countdown()}`;
+      },
+      options: [
+        { value: 'open', label: `Yes, open ${host} in the browser` },
+        { value: 'accept', label: 'Yes, I open it myself' },
+        { value: 'decline', label: 'No' },
+      ] as const,
+      initial: 'decline' as const,
+    },
+    signal,
+  );
+  if (chosen === LEFT) return { action: 'cancel' };
+  if (chosen === 'open') open(href);
+  return { action: chosen === 'decline' ? 'decline' : 'accept' };
+}

@@ -1,0 +1,12 @@
+import type { Ask } from '../elicit/asks.ts';
+import { formOf, isStandardForm } from '../standard-form.ts';
+
+/** A digest of what the person is asked. Functions do not count; a schema object counts as its JSON Schema. */
+export async function digestOfAsk(ask: Ask): Promise<string> {
+  const schema = ask.kind === 'form' ? ask.schema : undefined;
+  const plain =
+    schema === undefined ? ask : { ...ask, schema: isStandardForm(schema) ? formOf(schema) : schema };
+  const bytes = new TextEncoder().encode(JSON.stringify(plain));
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

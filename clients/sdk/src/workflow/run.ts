@@ -1,0 +1,131 @@
+import { createRandomId, isParleyClientError } from '@parley/core';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Elicitor } from '../elicit/elicitor.ts';
+import { type Attempt, NobodyCanAskError } from '../elicit/outcome.ts';
+import { digestOfAsk } from './digest.ts';
+import { NotAnsweredError, StepFailedError, WorkflowChangedError } from './errors.ts';
+import type { Workflow, WorkflowRequest } from './program.ts';
+import { createMemoryRecord, type WorkflowEntry, type WorkflowRecord } from './record.ts';
+
+export interface RunWorkflowOptions {
+  /** Who asks: over Parley, an MCP client, an ACP editor, a terminal. */
+  readonly elicitor: Elicitor;
+  /** What was done so far. With one on Parley and a Parley handler, the run continues after a restart. @default none */
+  readonly record?: WorkflowRecord;
+  /** Ends the run; it rejects with the signal's reason. Questions on Parley stay open for the next run. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runs a workflow to its end and resolves with its result. With a record, what was done before is not done again: the
+ * program is replayed with the recorded answers and results. Rejects with what the program throws, and with
+ * WorkflowChangedError when the program does not do what is recorded.
+ *
+ * @example
+ * await runWorkflow(onboarding, { elicitor, record: createParleyRecord({ baseUrl, token, workflowId, userId }) });
+ */
+export async function runWorkflow<Result>(
+  program: () => Workflow<Result>,
+  { elicitor, record, signal }: RunWorkflowOptions,
+): Promise<Result> {
+  const running = program();
+  const parts = {
+    elicitor,
+    record: record ?? createMemoryRecord(createRandomId()),
+    signal,
+    isDurable: record !== undefined,
+  };
+  let next = await running.next();
+  for (let position = 0; !next.done; position += 1) {
+    signal?.throwIfAborted();
+    const done = await fulfil(next.value, position, parts);
+    next = 'value' in done ? await running.next(done.value) : await running.throw(done.thrown);
+  }
+  return next.value;
+}
+
+interface Parts {
+  readonly elicitor: Elicitor;
+  readonly record: WorkflowRecord;
+  readonly signal: AbortSignal | undefined;
+  readonly isDurable: boolean;
+}
+
+/** What the yield returns or throws. Other failures end the run: the program could not react to them twice alike. */
+type Done = { readonly value: unknown } | { readonly thrown: Error };
+
+function fulfil(request: WorkflowRequest, position: number, parts: Parts): Promise<Done> {
+  return 'ask' in request ? fulfilAsk(request, position, parts) : fulfilStep(request, position, parts);
+}
+
+async function fulfilAsk(
+  request: Extract<WorkflowRequest, { ask: unknown }>,
+  position: number,
+  { elicitor, record, signal, isDurable }: Parts,
+): Promise<Done> {
+  const { workflowId } = record;
+  const entry = { kind: 'ask', name: await digestOfAsk(request.ask) } as const;
+  check(record, position, entry, await record.write(position, entry));
+  const key = isDurable ? { key: `wf.${workflowId}.${position}` } : {};
+  const asking = elicitor.ask(request.ask, { ...key, ...(signal !== undefined && { signal }) });
+  const outcome = await asking.catch((error: unknown) => {
+    // The key of a question belongs to another question, of another person for example.
+    const isOther = ({ error: cause }: Attempt) => isParleyClientError(cause, 'idempotency_mismatch');
+    if (error instanceof NobodyCanAskError && error.attempts.some(isOther))
+      throw new WorkflowChangedError(workflowId, position, 'another question was asked');
+    throw error;
+  });
+  if (request.outcome === true) return { value: outcome };
+  return outcome.status === 'accepted' || outcome.status === 'defaulted'
+    ? { value: outcome.value }
+    : { thrown: new NotAnsweredError(outcome) };
+}
+
+async function fulfilStep(
+  { step: name, run }: Extract<WorkflowRequest, { step: unknown }>,
+  position: number,
+  { record }: Parts,
+): Promise<Done> {
+  const recorded = await record.read(position);
+  if (recorded !== undefined) return resultOf(record, position, name, recorded);
+  let result: unknown;
+  let cause: unknown;
+  try {
+    result = { ok: true, value: await run({ key: `wf.${record.workflowId}.${position}` }) };
+  } catch (error) {
+    cause = error;
+    result = { ok: false, reason: error instanceof Error ? error.message : 'unknown' };
+  }
+  return resultOf(
+    record,
+    position,
+    name,
+    await record.write(position, { kind: 'step', name, result }),
+    cause,
+  );
+}
+
+function resultOf(
+  record: WorkflowRecord,
+  position: number,
+  name: string,
+  recorded: WorkflowEntry,
+  cause?: unknown,
+): Done {
+  check(record, position, { kind: 'step', name }, recorded);
+  const { result } = recorded;
+  if (isRecord(result) && result.ok === true) return { value: result.value };
+  const reason = isRecord(result) ? String(result.reason) : 'unknown';
+  return { thrown: new StepFailedError(name, reason, cause === undefined ? undefined : { cause }) };
+}
+
+function check(
+  { workflowId }: WorkflowRecord,
+  position: number,
+  wanted: WorkflowEntry,
+  found: WorkflowEntry,
+): void {
+  if (found.kind === wanted.kind && found.name === wanted.name) return;
+  const before = found.kind === 'ask' ? 'it asked another question' : `it ran the step ${found.name}`;
+  throw new WorkflowChangedError(workflowId, position, before);
+}

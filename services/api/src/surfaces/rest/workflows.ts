@@ -1,0 +1,99 @@
+import { UserId } from '@parley/shared/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { isReferenceId } from '@parley/shared/domain/ids';
+import { notFound } from '@parley/shared/elicitations/caller';
+import type { OwnerRecords } from '@parley/shared/ports/owner-records';
+import { z } from 'zod';
+import { ownerOf } from '../../http/reply.ts';
+import { bearer, json, jsonBody, type PathParams, type Route, route } from '../../http/route.ts';
+
+export const WORKFLOW_ENTRY_CHARACTERS_MAX = 65_536;
+/** Below the number of records of an owner, so that one workflow does not displace its own entries. */
+export const WORKFLOW_POSITION_MAX = 499;
+
+/** What a workflow did at one position. */
+const WorkflowEntry = z
+  .strictObject({
+    kind: z.enum(['ask', 'step']),
+    name: z.string().min(1).max(128).describe('The name of a step, or the digest of an ask.'),
+    result: z
+      .unknown()
+      .optional()
+      .describe(`The result of a step as JSON, at most ${WORKFLOW_ENTRY_CHARACTERS_MAX} characters.`),
+  })
+  .meta({ id: 'WorkflowEntry', description: 'What a workflow did at one position.' });
+type WorkflowEntry = z.infer<typeof WorkflowEntry>;
+
+const Recording = WorkflowEntry.extend({ userId: UserId });
+
+const EXAMPLE_ENTRY = { kind: 'step', name: 'charge', result: { ok: true, value: 'ch_17' } } as const;
+
+export interface WorkflowRoutesDeps {
+  readonly records: OwnerRecords;
+  /** How long an entry is kept. */
+  readonly keptMs: number;
+}
+
+/** The record of durable workflows: one entry for each position, written once. */
+export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/v1/workflows/:workflowId/entries/:position',
+      proof: bearer('ask'),
+      body: jsonBody(Recording),
+      docs: {
+        group: 'Workflows',
+        summary: 'Record what a workflow did at a position, unless that is recorded',
+        description:
+          'The first entry of a position stays; the reply is what is recorded. Entries lie with the user and are kept for PARLEY_RETENTION_SECONDS. A name or kind other than yours means that the program has changed.',
+        example: {
+          body: { userId: 'alice', ...EXAMPLE_ENTRY },
+          reply: EXAMPLE_ENTRY,
+        },
+        replies: { 200: { description: 'What is recorded', schema: WorkflowEntry } },
+        errors: ['user_erased', 'too_large'],
+      },
+      async handle({ caller, params, body, admitted }) {
+        const { userId, ...entry } = body;
+        const name = recordNameOf(params);
+        const text = JSON.stringify(entry);
+        if (text.length > WORKFLOW_ENTRY_CHARACTERS_MAX)
+          throw new ParleyError('too_large', 'The entry is too large; record a reference instead.');
+        await admitted;
+        const stored = await deps.records.putIfAbsent(ownerOf(caller, userId), name, text, deps.keptMs);
+        return json(200, entryOf(stored));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/v1/workflows/:workflowId/entries/:position',
+      proof: bearer('ask'),
+      query: z.strictObject({ userId: UserId.describe('The user with whom the entry lies.') }),
+      docs: {
+        group: 'Workflows',
+        summary: 'Read what a workflow did at a position',
+        example: { query: '?userId=alice', reply: EXAMPLE_ENTRY },
+        replies: { 200: { description: 'The entry', schema: WorkflowEntry } },
+        errors: ['not_found'],
+      },
+      async handle({ caller, params, query: { userId }, admitted }) {
+        const name = recordNameOf(params);
+        await admitted;
+        const stored = await deps.records.read(ownerOf(caller, userId), name);
+        if (stored === undefined) throw notFound();
+        return json(200, entryOf(stored));
+      },
+    }),
+  ];
+}
+
+function recordNameOf({ workflowId = '', position = '' }: PathParams): string {
+  const isPosition = /^(?:0|[1-9]\d{0,2})$/.test(position) && Number(position) <= WORKFLOW_POSITION_MAX;
+  if (!isReferenceId(workflowId) || !isPosition) throw notFound();
+  return `workflow/${workflowId}/${position}`;
+}
+
+function entryOf(stored: string): WorkflowEntry {
+  return JSON.parse(stored) as WorkflowEntry;
+}
