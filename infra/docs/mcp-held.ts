@@ -50,6 +50,8 @@ export const REASONS: Readonly<Record<string, string>> = {
   'MCP26-29': 'By design: the vault stores and refreshes credentials ([security](security.md)).',
   'MCP26-50': 'By design: identity comes from verified tokens alone ([security](security.md)).',
   'MRTR-07': 'Permission only.',
+  'T25-16':
+    'Not followed for a client that calls a tool before its own `notifications/initialized`: questions are sent on the stream of a call alone, so the client has been answered by then, and a record of the notification would cost every call a read.',
   'SEC-07':
     'Does not apply: Parley has one configured client at each provider, and registers none for its callers. The consent page names the asker, the service and the permissions.',
   'SEC-10':
@@ -58,4 +60,4 @@ export const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Rows that nothing holds yet. */
-export const OPEN: readonly string[] = ['T25-16'];
+export const OPEN: readonly string[] = [];

@@ -8,7 +8,8 @@ import { challengeOf } from '../../../services/api/src/surfaces/mcp/metadata.ts'
 import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
 import type { McpRouteDeps } from '../../../services/api/src/surfaces/mcp/routes.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { beginSession, callMessage, exchange, modern, modernCall } from './raw.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { beginSession, callMessage, exchange, initializeMessage, modern, modernCall } from './raw.ts';
 import { newPerson, openMcpSite } from './setup.ts';
 
 it('names an address of its own to a request whose host is none', () => {
@@ -102,6 +103,62 @@ it('shows a client nothing of an unexpected error, and reports it to the operato
       expect(JSON.stringify(messages)).not.toContain('secret');
     }
     expect(faults).toEqual(Array(4).fill('Error: secret of the store'));
+  } finally {
+    await site.stop();
+  }
+});
+
+it('reports errors of the SDK to the operator without what they say, and no refusals of requests', async () => {
+  const faults: Error[] = [];
+  const site = await openMcpSite({
+    extend: () => {
+      throw new TypeError('secret of a request');
+    },
+    onFault: (error) => faults.push(error as Error),
+  });
+  try {
+    const [{ url = '' } = {}] = site.pods;
+    const { token } = newPerson();
+    const list = modern('tools/list', {});
+    const misfit = { ...list.headers, 'mcp-method': 'other' };
+    await exchange(url, list.body, { token, headers: misfit });
+    expect(faults).toEqual([]);
+    await exchange(url, list.body, { token, headers: list.headers });
+    await exchange(url, initializeMessage(), { token });
+    expect(faults.map(({ name }) => name)).toEqual(['TypeError', 'TypeError']);
+    for (const { stack } of faults) {
+      expect(stack).toContain('refusals.test.ts');
+      expect(stack).not.toContain('secret');
+    }
+  } finally {
+    await site.stop();
+  }
+});
+
+function idIn(data: unknown): string {
+  const { elicitations } = data as { readonly elicitations: readonly { readonly elicitationId: string }[] };
+  return elicitations[0]?.elicitationId ?? '';
+}
+
+it('counts a call that waits without a stream among the open streams of its user', async () => {
+  const site = await openMcpSite({}, { userStreams: 1 });
+  try {
+    const [{ url = '', engine } = {}] = site.pods;
+    const person = newPerson();
+    const { token, tenant } = person;
+    const headers = { ...(await beginSession(url, person)), accept: 'application/json' };
+    const call = async (id: number, message: string) =>
+      (await exchange(url, callMessage(id, message), { token, headers })).messages[0];
+    const elicitationId: string = idIn((await call(1, 'page: waits'))?.error?.data);
+    const consent = { jsonrpc: '2.0', id: elicitationId, result: { action: 'accept' } };
+    await exchange(url, consent, { token, headers });
+    const waiting = call(2, 'page: waits');
+    let id = 3;
+    const refused = async () => (await call(id++, `hello: ${id}`))?.error?.data?.code === 'rate_limited';
+    await waitUntil(refused, { what: 'the waiting call to take the only place' });
+    await engine?.complete({ caller: { kind: 'service', tenant }, id: elicitationId, surface: 'page' });
+    expect((await waiting)?.result?.content?.[0]?.text).toContain('accepted');
+    expect((await call(1_000, 'hello: after'))?.result).toBeDefined();
   } finally {
     await site.stop();
   }

@@ -39,6 +39,21 @@ export function createMcpServer(
   return server;
 }
 
+// What the SDK reports when it refuses a request. Clients cause these, as often as they like.
+const REFUSALS = /^(?:Rejected |Unsupported Media Type|subscriptions\/listen refused)/;
+
+/** Reports what fails in the SDK to the operator: the kind of error and where it arose. Its message may quote a request. */
+export function sdkFaults(onFault: McpDeps['onFault']): (error: Error) => void {
+  return ({ name, message, stack = '' }) => {
+    if (REFUSALS.test(message)) return;
+    const fault = new Error('The SDK of MCP failed to serve a request.');
+    fault.name = name;
+    const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
+    fault.stack = [`${name}: ${fault.message}`, ...frames].join('\n');
+    onFault(fault);
+  };
+}
+
 /** An error as its client is shown it. One that is no known error is reported to the operator, and reveals nothing. */
 export function protocolErrorOf(error: unknown, onFault: McpDeps['onFault']): ProtocolError {
   if (error instanceof ProtocolError) return error;

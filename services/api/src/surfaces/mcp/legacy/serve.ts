@@ -11,7 +11,7 @@ import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { showsOf } from '../capabilities.ts';
 import { errorMessage, errorReply, RequestId, RPC, rpcErrorOf } from '../json-rpc.ts';
 import { recordAnswer } from '../questions.ts';
-import { createMcpServer, SESSION_REVISIONS } from '../server.ts';
+import { createMcpServer, SESSION_REVISIONS, sdkFaults } from '../server.ts';
 import { replyOf, webRequestOf } from '../web.ts';
 import { CancelledMessage, InitializeMessage, ResponseMessage, ToolCallMessage } from './messages.ts';
 import { parsePosition } from './position.ts';
@@ -37,7 +37,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     const call = authInfo?.extra?.call as RouteCall;
     return createMcpServer(deps, call.caller, { supportedProtocolVersions: SESSION_REVISIONS });
   };
-  const plain = legacyStatelessFallback(serverOf, deps.onFault);
+  const plain = legacyStatelessFallback(serverOf, sdkFaults(deps.onFault));
 
   /** A request that needs nothing but its own message. */
   async function servePlain(call: RouteCall, headers?: Readonly<Record<string, string>>): Promise<Reply> {

@@ -57,19 +57,39 @@ export async function resumeToolCall(
   });
 }
 
-/** Begins a call and waits for its result, for a client that takes no stream: it can be shown urls by an error only. */
+/**
+ * Begins a call and waits for its result, for a client that takes no stream: it can be shown urls by an error only. The
+ * wait takes a place among the streams of the user, as it may last as long as one.
+ */
 export async function awaitToolCall(
   deps: LegacyDeps,
   call: RouteCall,
   session: RequestSession,
   message: ToolCallMessage,
 ): Promise<Reply> {
+  const name = { sessionId: session.id, id: message.id };
+  return inCallStream(deps, call, { name, returns: false }, async ({ signal, release }) => {
+    try {
+      return await awaitResult(deps, call, session, message, signal);
+    } finally {
+      release();
+    }
+  });
+}
+
+async function awaitResult(
+  deps: LegacyDeps,
+  call: RouteCall,
+  session: RequestSession,
+  message: ToolCallMessage,
+  signal: AbortSignal,
+): Promise<Reply> {
   const shows = { form: false, url: session.shows.url };
   const started = await begin(deps, call, shows, message, { sessionId: session.id, id: message.id });
-  const options = { signal: call.signal, waitMs: deps.roundMs, onProgress: () => undefined };
+  const options = { signal, waitMs: deps.roundMs, onProgress: () => undefined };
   for (let isRepeat = started.isRepeat; ; isRepeat = true) {
     const round = await followRound(deps, { ...started, isRepeat }, options);
-    if (call.signal.aborted) throw podDraining();
+    if (signal.aborted) throw podDraining();
     if (round.type === 'open') continue;
     if (round.type === 'gone') throw podDraining();
     if (round.type === 'asks') return urlsReply(message, shows, round.questions);

@@ -6,7 +6,7 @@ import type { Reply, RouteCall } from '../../../http/route.ts';
 import { principalOf } from '../../../turns/principal.ts';
 import { type Calls, callDigest } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
-import { createMcpServer } from '../server.ts';
+import { createMcpServer, sdkFaults } from '../server.ts';
 import { replyOf, webRequestOf } from '../web.ts';
 import { answerToolCall } from './call.ts';
 import { createCallState } from './state.ts';
@@ -25,7 +25,7 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     );
     return server;
   };
-  const handler = createMcpHandler(serverOf, { legacy: 'reject', onerror: () => undefined });
+  const handler = createMcpHandler(serverOf, { legacy: 'reject', onerror: sdkFaults(deps.onFault) });
 
   return async (call: RouteCall): Promise<Reply> => {
     const { caller, signal, body } = call;
