@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AnswerCommand } from '@parley/shared/domain/elicitations/commands';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { type AnswerCommand, transition } from '@parley/shared/domain/elicitations/transition';
+import { transition } from '@parley/shared/domain/elicitations/transition';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { createRedisElicitations } from '@parley/shared/redis/elicitations/elicitations';
 import { backendSettings, readEnv } from '@parley/shared/runtime/env';

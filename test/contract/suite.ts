@@ -17,6 +17,8 @@ import { settlingContract } from './cases/elicitations/settling.ts';
 import { waitContract } from './cases/elicitations/waiting.ts';
 import { watchContract } from './cases/elicitations/watching.ts';
 import { erasingContract } from './cases/erasing.ts';
+import { approvalContract } from './cases/families/editing.ts';
+import { familyContract } from './cases/families/shared.ts';
 import { ownerRecordContract } from './cases/owner-records.ts';
 import { detachingContract } from './cases/runs/detaching.ts';
 import { lateCopyContract } from './cases/runs/late-copies.ts';
@@ -32,6 +34,8 @@ import type { Store } from './support/pods.ts';
 export function backendContract(name: string, store: Store): void {
   describe(name, () => {
     const contract = contractOn(store);
+    familyContract(contract);
+    approvalContract(contract);
     askingContract(contract);
     repeatingContract(contract);
     settlingContract(contract);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '../domain/errors.ts';
 import { BUCKET_COUNT } from '../domain/ids.ts';
-import type { CommitNotes, CommittedElicitation, Deliveries, DeliveryKind } from '../ports/delivery/kind.ts';
-import type { Outbox, OutboxEntry, OutboxResult, OutboxRoom } from '../ports/delivery/outbox.ts';
+import type { CommitNotes, Deliveries, DeliveryKind } from '../ports/delivery/kind.ts';
+import type { Outbox, OutboxEntry, OutboxResult, OutboxRoom, OutboxTask } from '../ports/delivery/outbox.ts';
 
 export interface DispatchDeps {
   readonly outbox: Outbox;
@@ -122,7 +122,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (faults.length > 0) throw faults[0];
       return started;
     },
-    notesOn: (elicitation) => collectNotes(deps.kinds, elicitation),
+    notesOn: (elicitation) => collectNotes(deps.kinds, (kind) => kind.taskOn?.(elicitation)),
+    notesOnApproval: (approval) => collectNotes(deps.kinds, (kind) => kind.taskOnApproval?.(approval)),
     async now(task) {
       const kind = kinds.get(task.kind);
       // Without a free place the next round handles it.
@@ -146,11 +147,14 @@ function byName(kinds: readonly DeliveryKind[]): ReadonlyMap<string, DeliveryKin
   return known;
 }
 
-function collectNotes(kinds: readonly DeliveryKind[], elicitation: CommittedElicitation): CommitNotes {
+function collectNotes(
+  kinds: readonly DeliveryKind[],
+  taskOf: (kind: DeliveryKind) => OutboxTask | undefined,
+): CommitNotes {
   const tasks = [];
   let keepEndedMs: number | undefined;
   for (const kind of kinds) {
-    const task = kind.taskOn?.(elicitation);
+    const task = taskOf(kind);
     if (task === undefined) continue;
     tasks.push(task);
     if (kind.keepEndedMs !== undefined) keepEndedMs = Math.max(keepEndedMs ?? 0, kind.keepEndedMs);

@@ -1,3 +1,4 @@
+import type { Approval } from './approvals/approval.ts';
 import type { Elicitation } from './elicitations/elicitation.ts';
 import type { Issue } from './issue.ts';
 
@@ -33,6 +34,8 @@ export interface ErrorExtras {
   readonly issues?: readonly Issue[];
   /** The current elicitation, for `already_settled` and `expired`. */
   readonly elicitation?: Elicitation;
+  /** The current approval, for the same codes. */
+  readonly approval?: Approval;
   /** Seconds after which a retry may succeed, for `rate_limited`, `user_erased` and `unavailable`. */
   readonly retryAfterSeconds?: number;
   /** False when a retry would fail too, for codes that do not imply it. */
@@ -45,6 +48,7 @@ export class ParleyError extends Error {
   readonly code: ErrorCode;
   readonly issues: readonly Issue[] | undefined;
   readonly elicitation: Elicitation | undefined;
+  readonly approval: Approval | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly retry: false | undefined;
 
@@ -54,6 +58,7 @@ export class ParleyError extends Error {
     this.code = code;
     this.issues = extras.issues;
     this.elicitation = extras.elicitation;
+    this.approval = extras.approval;
     this.retryAfterSeconds = extras.retryAfterSeconds;
     this.retry = extras.retry;
   }

@@ -7,9 +7,14 @@ export const BUCKET_COUNT = 64;
 
 const RANDOM_BYTES = 16;
 const ELICITATION_ID = /^el_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
+const APPROVAL_ID = /^ap_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
+const RECORD_ID = /^(?:el|ap)_([0-5][0-9]|6[0-3])[A-Za-z0-9_-]{22}$/;
 const MINTED_PREFIXES = ['el_', 'sr_'];
 /** An id that may be looked up. `.` and `..` are none: they would vanish from a path. */
 export const REFERENCE_ID = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,128}$/;
+
+/** What the ids of a family of records begin with: elicitations and approvals (`family.ts`). */
+export type FamilyPrefix = 'el' | 'ap';
 
 /** The person a question is for. */
 export interface Owner {
@@ -41,7 +46,12 @@ export function parseStreamPath(path: string): StreamRef | undefined {
 
 /** Mints an elicitation id: `el_`, two digits for the bucket, 128 random bits. */
 export function mintElicitationId(owner: Owner): string {
-  return `el_${String(bucketOf(owner)).padStart(2, '0')}${randomPart()}`;
+  return mintRecordId('el', owner);
+}
+
+/** Mints the id of a record of a family, in the same form. */
+export function mintRecordId(prefix: FamilyPrefix, owner: Owner): string {
+  return `${prefix}_${String(bucketOf(owner)).padStart(2, '0')}${randomPart()}`;
 }
 
 /** The id of the message that a turn's reply becomes, in its stream and in the history. */
@@ -80,6 +90,17 @@ export async function keyedStreamRequestId({ tenant, userId }: Owner, key: strin
 /** The bucket that an elicitation id contains. Undefined when Parley cannot have minted the id. */
 export function bucketOfElicitationId(id: string): number | undefined {
   const match = ELICITATION_ID.exec(id);
+  return match === null ? undefined : Number(match[1]);
+}
+
+/** True for an id that Parley can have minted for an approval. */
+export function isApprovalId(id: string): boolean {
+  return APPROVAL_ID.test(id);
+}
+
+/** The bucket that the id of a record contains, whatever its family. Undefined when Parley cannot have minted the id. */
+export function bucketOfRecordId(id: string): number | undefined {
+  const match = RECORD_ID.exec(id);
   return match === null ? undefined : Number(match[1]);
 }
 

@@ -1,7 +1,9 @@
 import type { ResponseInput } from '../domain/elicitations/response-input.ts';
-import { type Caller, notFound, readFor, type Seen } from './caller.ts';
-import type { EngineDeps } from './deps.ts';
-import { settle } from './settle.ts';
+import type { ElicitationTypes } from '../domain/elicitations/types.ts';
+import { type Caller, notFound, type Seen } from './caller.ts';
+import type { RecordDeps } from './records/deps.ts';
+import { readRecord } from './records/read.ts';
+import { settle } from './records/settle.ts';
 
 export interface AnswerInput {
   /** The person who answers; must be the owner. */
@@ -20,9 +22,9 @@ export interface AnswerInput {
  * Records a person's answer. Returns the elicitation with that answer recorded (or, for a server-completed url,
  * opened). Errors: `not_found`, `invalid_answer` (stays open), `already_settled`, `expired`.
  */
-export async function answer(deps: EngineDeps, input: AnswerInput): Promise<Seen> {
+export async function answer(deps: RecordDeps<ElicitationTypes>, input: AnswerInput): Promise<Seen> {
   const { action, content, responseId } = input.response;
-  const reading = readFor(deps, input.caller, input.id);
+  const reading = readRecord(deps, input.caller, input.id);
   // Admission first: a caller without it gets that refusal, whatever the read finds.
   reading.catch(() => undefined);
   await input.admitted;

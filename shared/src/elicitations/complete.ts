@@ -1,6 +1,8 @@
-import { type Caller, keyIdOf, readFor, type Seen } from './caller.ts';
-import type { EngineDeps } from './deps.ts';
-import { settle } from './settle.ts';
+import type { ElicitationTypes } from '../domain/elicitations/types.ts';
+import { type Caller, keyIdOf, type Seen } from './caller.ts';
+import type { RecordDeps } from './records/deps.ts';
+import { readRecord } from './records/read.ts';
+import { settle } from './records/settle.ts';
 
 export interface CompleteInput {
   readonly caller: Caller;
@@ -9,8 +11,11 @@ export interface CompleteInput {
 }
 
 /** Finishes a url elicitation with server completion; `invalid_request` for any other kind. */
-export async function complete(deps: EngineDeps, { caller, id, surface }: CompleteInput): Promise<Seen> {
-  return settle(deps, caller, await readFor(deps, caller, id), {
+export async function complete(
+  deps: RecordDeps<ElicitationTypes>,
+  { caller, id, surface }: CompleteInput,
+): Promise<Seen> {
+  return settle(deps, caller, await readRecord(deps, caller, id), {
     type: 'complete',
     surface,
     key: keyIdOf(caller),

@@ -1,10 +1,12 @@
+import { isApprovalEnded } from '../domain/approvals/status.ts';
+import type { ApprovalWake } from '../domain/approvals/wake.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
-import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
+import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { WebhookSettings } from '../domain/webhooks/rules.ts';
 import type { Deliveries } from '../ports/delivery/kind.ts';
 import type { Claims } from '../ports/elicitations/claims.ts';
 import type { DeadlineJobs } from '../ports/elicitations/deadlines.ts';
-import type { Elicitations } from '../ports/elicitations/elicitations.ts';
+import type { Approvals, Elicitations, StoredRecords } from '../ports/elicitations/elicitations.ts';
 import type { EventBus } from '../ports/elicitations/event-bus.ts';
 import type { Feed } from '../ports/elicitations/feed.ts';
 import type { Observer } from '../ports/elicitations/observer.ts';
@@ -32,9 +34,12 @@ export interface EngineSettings extends WebhookSettings {
 /** What every use case gets. */
 export interface EngineDeps {
   readonly elicitations: Elicitations;
+  readonly approvals: Approvals;
+  readonly records: StoredRecords;
   readonly feed: Feed;
   readonly wakes: EventBus<Wake>;
-  readonly inboxWakes: EventBus<ElicitationWake>;
+  readonly approvalWakes: EventBus<ApprovalWake>;
+  readonly inboxWakes: EventBus<InboxWake>;
   readonly claims: Claims;
   /** The timers of this process, which expire what it asked itself. Absent in a process that asks nothing. */
   readonly timers?: Timers;
@@ -46,7 +51,8 @@ export interface EngineDeps {
   readonly deliveries: Deliveries;
 }
 
-/** Disarms the timer of an elicitation that another pod may have ended, where its wake says so. */
+/** Disarms the timer of a record that another pod may have ended, where its wake says so. */
 export function cancelTimer({ timers }: EngineDeps, wake: Wake): void {
+  if ('approvalId' in wake && isApprovalEnded(wake.status)) timers?.cancel(wake.approvalId);
   if ('elicitationId' in wake && isTerminal(wake.status)) timers?.cancel(wake.elicitationId);
 }

@@ -1,40 +1,87 @@
-import type { StreamRef } from '../domain/ids.ts';
-import type { PageRequest } from '../ports/elicitations/elicitations.ts';
+import { isApprovalEnded } from '../domain/approvals/status.ts';
+import type { ApprovalTypes } from '../domain/approvals/types.ts';
+import { isTerminal } from '../domain/elicitations/status.ts';
+import type { ElicitationTypes } from '../domain/elicitations/types.ts';
+import { isApprovalId, type StreamRef } from '../domain/ids.ts';
+import type { PageRequest, StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
 import { type AnswerInput, answer } from './answer.ts';
+import { type DecideInput, decide } from './approvals/decide.ts';
+import { type ApprovalRequest, requestApproval } from './approvals/request.ts';
 import { type AskRequest, ask } from './asking/ask.ts';
 import { createStreamClaims } from './asking/stream-claims.ts';
-import { type Caller, readFor } from './caller.ts';
+import type { Caller } from './caller.ts';
 import { type CompleteInput, complete } from './complete.ts';
 import type { EngineDeps } from './deps.ts';
-import { expire } from './expire.ts';
+import { expireAny } from './expire-any.ts';
 import { type ExpireDueInput, expireDue } from './expire-due.ts';
 import { type InboxInput, watchInbox } from './inbox.ts';
+import { approvalDeps, elicitationDeps } from './records/deps.ts';
+import { readRecord } from './records/read.ts';
+import { type WaitInput, wait } from './records/wait.ts';
+import { type WithdrawRequest, withdraw } from './records/withdraw.ts';
 import { replay } from './replay.ts';
 import { type SweepTurn, sweep, sweepInTurn } from './sweep.ts';
-import { type WaitInput, wait } from './wait.ts';
 import { type WatchInput, watch, watchLive } from './watch.ts';
-import { type WithdrawRequest, withdraw } from './withdraw.ts';
 
 export type Engine = ReturnType<typeof createEngine>;
 
+/** What agents use of the engine. */
+export type AgentEngine = Pick<Engine, 'ask' | 'wait' | 'withdraw' | 'withdrawRecord' | 'approvals'>;
+
+/** A record of any family that was read a moment ago, and the clock. */
+export type SeenStored = StoredRecord & { readonly now: number };
+
+/** Takes back a record of any family. */
+export interface WithdrawRecord extends Omit<WithdrawRequest<ElicitationTypes>, 'seen'> {
+  readonly seen?: SeenStored;
+}
+
 /** The use cases, bound to one backend: the whole of what adapters see. */
 export function createEngine(deps: EngineDeps) {
-  const askDeps = { ...deps, streamClaims: createStreamClaims(deps.claims, deps.settings.retentionMs) };
+  const questions = elicitationDeps(deps);
+  const approvals = approvalDeps(deps);
+  const streamClaims = createStreamClaims(deps.claims, deps.settings.retentionMs);
+  const askDeps = { ...deps, questions, streamClaims };
+
+  async function withdrawRecord({ seen, ...request }: WithdrawRecord): Promise<void> {
+    if (isApprovalId(request.id))
+      await withdraw(approvals, { ...request, ...(seen?.family === 'approval' && { seen }) });
+    else await withdraw(questions, { ...request, ...(seen?.family === 'elicitation' && { seen }) });
+  }
+
+  /** Whether a record of any family is still open. Throws `not_found`. */
+  async function isOpen(caller: Caller, id: string): Promise<boolean> {
+    if (isApprovalId(id)) return !isApprovalEnded((await readRecord(approvals, caller, id)).row.status);
+    return !isTerminal((await readRecord(questions, caller, id)).row.status);
+  }
+
   return {
     ask: (request: AskRequest) => ask(askDeps, request),
-    answer: (input: AnswerInput) => answer(deps, input),
-    complete: (input: CompleteInput) => complete(deps, input),
-    withdraw: (request: WithdrawRequest) => withdraw(deps, request),
-    expire: (id: string) => expire(deps, id),
+    answer: (input: AnswerInput) => answer(questions, input),
+    complete: (input: CompleteInput) => complete(questions, input),
+    withdraw: (request: WithdrawRequest<ElicitationTypes>) => withdraw(questions, request),
+    withdrawRecord,
+    isOpen,
+    expire: (id: string) => expireAny(deps, id),
     expireDue: (input: ExpireDueInput) => expireDue(deps, input),
-    read: (caller: Caller, id: string) => readFor(deps, caller, id),
+    read: (caller: Caller, id: string) => readRecord(questions, caller, id),
     list: (request: PageRequest) => deps.elicitations.page(request),
-    wait: (input: WaitInput) => wait(deps, input),
+    openRecords: (request: Parameters<StoredRecords['openPage']>[0]) => deps.records.openPage(request),
+    wait: (input: WaitInput<ElicitationTypes>) => wait(questions, input),
     replay: (stream: StreamRef) => replay(deps, stream),
     watch: (input: WatchInput) => watch(deps, input),
     watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(deps, input),
     watchInbox: (input: InboxInput) => watchInbox(deps, input),
     sweep: (signal?: AbortSignal) => sweep(deps, signal),
     sweepInTurn: (turn: SweepTurn, signal?: AbortSignal) => sweepInTurn(deps, turn, signal),
+    /** Calls of tools that a person approves. */
+    approvals: {
+      request: (request: ApprovalRequest) => requestApproval(deps, approvals, request),
+      decide: (input: DecideInput) => decide(approvals, input),
+      withdraw: (request: WithdrawRequest<ApprovalTypes>) => withdraw(approvals, request),
+      read: (caller: Caller, id: string) => readRecord(approvals, caller, id),
+      list: (request: PageRequest<ApprovalTypes>) => deps.approvals.page(request),
+      wait: (input: WaitInput<ApprovalTypes>) => wait(approvals, input),
+    },
   };
 }

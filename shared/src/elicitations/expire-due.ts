@@ -1,11 +1,11 @@
 import { isParleyError } from '../domain/errors.ts';
 import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
 import type { EngineDeps } from './deps.ts';
-import { expire } from './expire.ts';
+import { expireAny } from './expire-any.ts';
 
 export interface ExpireDueInput {
   readonly bucket: number;
-  /** How many elicitations are expired at a time. */
+  /** How many records are expired at a time. */
   readonly batch: number;
   /** Stops between batches. */
   readonly signal?: AbortSignal | undefined;
@@ -46,7 +46,10 @@ export async function expireDue(
 }
 
 /** Adds the job of an armed deadline. A failure is counted, and the next sweep adds the job again. */
-export async function addJob(deps: EngineDeps, armed: ArmedDeadline): Promise<void> {
+export async function addJob(
+  deps: Pick<EngineDeps, 'deadlineJobs' | 'observer'>,
+  armed: ArmedDeadline,
+): Promise<void> {
   try {
     await deps.deadlineJobs.add(armed);
   } catch (error) {
@@ -60,7 +63,7 @@ async function expireOrForget(
   id: string,
 ): Promise<keyof OverdueCounts | 'skipped'> {
   try {
-    const result = await expire(deps, id);
+    const result = await expireAny(deps, id);
     if (result.type === 'expired') return 'expired';
     if (result.type !== 'gone' && result.type !== 'ended') return 'skipped';
     await deps.elicitations.forget(bucket, id);

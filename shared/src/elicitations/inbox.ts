@@ -1,8 +1,11 @@
+import type { Approval } from '../domain/approvals/approval.ts';
+import type { ApprovalEventName } from '../domain/approvals/events.ts';
+import { APPROVALS } from '../domain/approvals/family.ts';
 import type { Elicitation } from '../domain/elicitations/elicitation.ts';
-import { type Row, toWire } from '../domain/elicitations/row.ts';
-import { isTerminal } from '../domain/elicitations/status.ts';
+import { ELICITATIONS } from '../domain/elicitations/family.ts';
 import type { ElicitationEventName } from '../domain/events.ts';
 import type { Owner } from '../domain/ids.ts';
+import type { StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
 import { cancelTimer, type EngineDeps } from './deps.ts';
 import { openPages } from './open-pages.ts';
 import { SleeperReads } from './retry-while-unavailable.ts';
@@ -17,11 +20,20 @@ export type InboxItem =
       /** True when another part follows. */
       readonly more: boolean;
       readonly elicitations: readonly Elicitation[];
+      readonly approvals: readonly Approval[];
     }
+  | InboxChange;
+
+export type InboxChange =
   | {
       readonly type: 'change';
       readonly event: ElicitationEventName;
       readonly elicitation: Elicitation;
+    }
+  | {
+      readonly type: 'approval-change';
+      readonly event: ApprovalEventName;
+      readonly approval: Approval;
     };
 
 export interface InboxInput {
@@ -29,11 +41,11 @@ export interface InboxInput {
   readonly signal?: AbortSignal;
 }
 
-/** The elicitations that a reader knows as open: the last revision that it got, by id. */
+/** The records that a reader knows as open: the last revision that it got, by id. */
 type KnownRevisions = Map<string, number>;
 
 interface InboxReading {
-  readonly rows: readonly Row[];
+  readonly records: readonly StoredRecord[];
   readonly now: number;
 }
 
@@ -41,8 +53,8 @@ interface InboxReading {
 const ROWS_AT_ONCE = 20;
 
 /**
- * Follows the open elicitations of one person: first a snapshot, newest first, then every change, on any pod. A new
- * snapshot follows when the store has lost an elicitation that the reader knows as open. A page is read when the reader
+ * Follows the open records of one person: first a snapshot, newest first, then every change, on any pod. A new
+ * snapshot follows when the store has lost a record that the reader knows as open. A page is read when the reader
  * has taken the one before, so that a slow reader holds one page in memory.
  */
 export async function* watchInbox(
@@ -56,7 +68,7 @@ export async function* watchInbox(
   const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (signal) => {
     if (signal.type === 'event') {
       cancelTimer(deps, signal.event);
-      touched.add(signal.event.elicitationId);
+      touched.add('approvalId' in signal.event ? signal.event.approvalId : signal.event.elicitationId);
     } else stale = true;
     wakeSignal.notify();
   });
@@ -77,7 +89,7 @@ export async function* watchInbox(
     }
   }
 
-  const inbox = createInboxReader(deps.elicitations, owner, read);
+  const inbox = createInboxReader(deps.records, owner, read);
   let isIntact = false;
   try {
     for (;;) {
@@ -100,30 +112,30 @@ export async function* watchInbox(
 
 /** What a reader of an inbox gets. Each method returns false when the store has lost what the reader knows as open. */
 interface InboxReader {
-  /** All open elicitations, page by page. */
+  /** All open records, page by page. */
   snapshot(): AsyncGenerator<InboxItem, boolean>;
-  /** The changes of these elicitations. */
+  /** The changes of these records. */
   readChanged(ids: Iterable<string>): AsyncGenerator<InboxItem, boolean>;
-  /** The changes of all elicitations that are open, or that the reader knows as open. */
+  /** The changes of all records that are open, or that the reader knows as open. */
   recheck(): AsyncGenerator<InboxItem, boolean>;
 }
 
 function createInboxReader(
-  elicitations: EngineDeps['elicitations'],
+  stored: StoredRecords,
   owner: Owner,
   read: <T>(run: () => Promise<T>) => Promise<T>,
 ): InboxReader {
   const known: KnownRevisions = new Map();
 
-  const pages = () => openPages((request) => read(() => elicitations.page(request)), { owner });
+  const pages = () => openPages((request) => read(() => stored.openPage(request)), { owner });
 
   async function* readChanged(ids: Iterable<string>): AsyncGenerator<InboxItem, boolean> {
     const rest = [...ids];
     while (rest.length > 0) {
       const batch = rest.splice(0, ROWS_AT_ONCE);
-      const { rows, now } = await read(() => elicitations.readMany(batch));
-      yield* changes(known, { rows: rows.filter((row) => row !== undefined), now });
-      if (batch.some((id, at) => rows[at] === undefined && known.has(id))) return false;
+      const { records, now } = await read(() => stored.readMany(batch));
+      yield* changes(known, { records: records.filter((record) => record !== undefined), now });
+      if (batch.some((id, at) => records[at] === undefined && known.has(id))) return false;
     }
     return true;
   }
@@ -132,10 +144,19 @@ function createInboxReader(
     async *snapshot() {
       known.clear();
       let part = 0;
-      for await (const { rows, now, nextCursor } of pages()) {
-        for (const row of rows) known.set(row.id, row.revision);
+      for await (const { records, now, nextCursor } of pages()) {
+        for (const { row } of records) known.set(row.id, row.revision);
         const parts = { type: 'snapshot', part, more: nextCursor !== undefined } as const;
-        yield { ...parts, elicitations: rows.map((row) => wire(row, now)) };
+        const shown = { now, content: false };
+        yield {
+          ...parts,
+          elicitations: records.flatMap((record) =>
+            record.family === 'elicitation' ? [ELICITATIONS.toWire(record.row, shown)] : [],
+          ),
+          approvals: records.flatMap((record) =>
+            record.family === 'approval' ? [APPROVALS.toWire(record.row, shown)] : [],
+          ),
+        };
         part += 1;
       }
       return true;
@@ -144,7 +165,7 @@ function createInboxReader(
     async *recheck() {
       const unseen = new Set(known.keys());
       for await (const page of pages()) {
-        for (const row of page.rows) unseen.delete(row.id);
+        for (const { row } of page.records) unseen.delete(row.id);
         yield* changes(known, page);
       }
       return yield* readChanged(unseen);
@@ -155,30 +176,35 @@ function createInboxReader(
 /**
  * Yields each row that differs from what the reader got, the oldest of a page first, and updates `known`. A revision
  * below the known one differs, too: Redis may have lost the last commits, and the end of a question may have a revision
- * that was sent before. A terminal row is left out only where the reader does not know the elicitation as open.
+ * that was sent before. A terminal row is left out only where the reader does not know the record as open.
  */
-function* changes(known: KnownRevisions, { rows, now }: InboxReading): Generator<InboxItem> {
-  for (const row of [...rows].sort((a, b) => a.createdAt - b.createdAt)) {
+function* changes(known: KnownRevisions, { records, now }: InboxReading): Generator<InboxItem> {
+  for (const record of [...records].sort((a, b) => a.row.createdAt - b.row.createdAt)) {
+    const { row } = record;
     const sent = known.get(row.id);
-    if (isTerminal(row.status)) {
+    if (hasEnded(record)) {
       if (!known.delete(row.id)) continue;
     } else {
       if (sent === row.revision) continue;
       known.set(row.id, row.revision);
     }
-    yield {
-      type: 'change',
-      event: eventOf(row, sent),
-      elicitation: wire(row, now),
-    };
+    yield changeOf(record, sent, now);
   }
 }
 
-function eventOf(row: Row, sent: number | undefined): ElicitationEventName {
-  if (isTerminal(row.status)) return 'elicitation-resolved';
-  return sent === undefined ? 'elicitation-request' : 'elicitation-updated';
+function hasEnded(record: StoredRecord): boolean {
+  return record.family === 'approval'
+    ? APPROVALS.isTerminal(record.row.status)
+    : ELICITATIONS.isTerminal(record.row.status);
 }
 
-function wire(row: Row, now: number): Elicitation {
-  return toWire(row, { now, content: false });
+function changeOf(record: StoredRecord, sent: number | undefined, now: number): InboxChange {
+  const shown = { now, content: false };
+  if (record.family === 'approval') {
+    const event = hasEnded(record) ? 'approval-resolved' : 'approval-request';
+    return { type: 'approval-change', event, approval: APPROVALS.toWire(record.row, shown) };
+  }
+  const open = sent === undefined ? 'elicitation-request' : 'elicitation-updated';
+  const event = hasEnded(record) ? 'elicitation-resolved' : open;
+  return { type: 'change', event, elicitation: ELICITATIONS.toWire(record.row, shown) };
 }

@@ -1,16 +1,15 @@
-import { OPEN_STATUSES } from '../domain/elicitations/status.ts';
-import type { ElicitationPage, PageRequest } from '../ports/elicitations/elicitations.ts';
+import type { PageRequest, StoredPage, StoredRecords } from '../ports/elicitations/elicitations.ts';
 
 const PAGE = 200;
 
-/** All pages of an owner's open elicitations, newest first. The backend bounds the bytes of a page, too. */
+/** All pages of an owner's open records, newest first. The backend bounds the bytes of a page, too. */
 export async function* openPages(
-  readPage: (request: PageRequest) => Promise<ElicitationPage>,
+  readPage: StoredRecords['openPage'],
   of: Pick<PageRequest, 'owner' | 'conversationId'>,
-): AsyncGenerator<ElicitationPage> {
+): AsyncGenerator<StoredPage> {
   let cursor: string | undefined;
   do {
-    const request = { ...of, statuses: OPEN_STATUSES, limit: PAGE };
+    const request = { ...of, limit: PAGE };
     const page = await readPage(cursor === undefined ? request : { ...request, cursor });
     cursor = page.nextCursor;
     yield page;

@@ -1,3 +1,8 @@
+import type { Approval } from '../domain/approvals/approval.ts';
+import { type ApprovalEvent, readApprovalEvent } from '../domain/approvals/events.ts';
+import { isApprovalEnded } from '../domain/approvals/status.ts';
+import type { ApprovalRow } from '../domain/approvals/types.ts';
+import { toApprovalWire } from '../domain/approvals/wire.ts';
 import type { Elicitation } from '../domain/elicitations/elicitation.ts';
 import { type Row, toWire } from '../domain/elicitations/row.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
@@ -7,9 +12,11 @@ import {
   type FeedPosition,
   formatFeedPosition,
   isElicitationEvent,
+  type StreamEvent,
   type UnknownEvent,
 } from '../domain/events.ts';
 import type { StreamRef } from '../domain/ids.ts';
+import type { StoredRecord } from '../ports/elicitations/elicitations.ts';
 import type { BusSignal } from '../ports/elicitations/event-bus.ts';
 import type { FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
 import { notFound } from './caller.ts';
@@ -33,6 +40,15 @@ export type WatchItem =
       readonly id: string;
       readonly event: string;
       readonly elicitation: Elicitation;
+    }
+  | {
+      readonly type: 'approval';
+      readonly id: string;
+      readonly event: string;
+      /** As it was at this event. */
+      readonly approval: Approval;
+      /** True when it has ended since. */
+      readonly isOver: boolean;
     }
   | {
       readonly type: 'other';
@@ -194,31 +210,64 @@ async function readPage(
   const page = await deps.feed.read(stream, after, PAGE);
   if (page.type !== 'entries') return page;
   const ids = [
-    ...new Set(page.entries.flatMap(({ event }) => (isElicitationEvent(event) ? [event.elicitationId] : []))),
+    ...new Set(page.entries.map(({ event }) => recordIdOf(event)).filter((id) => id !== undefined)),
   ];
-  const read = ids.length === 0 ? { rows: [], now: 0 } : await deps.elicitations.readMany(ids);
-  const rows = new Map(ids.map((id, index) => [id, read.rows[index]]));
+  const read = ids.length === 0 ? { records: [], now: 0 } : await deps.records.readMany(ids);
+  const records = new Map(ids.map((id, index) => [id, read.records[index]]));
   return {
     type: 'joined',
-    joined: page.entries.map((entry) => ({ at: entry.position, item: itemOf(entry, rows, read.now) })),
+    joined: page.entries.map((entry) => ({ at: entry.position, item: itemOf(entry, records, read.now) })),
   };
+}
+
+function recordIdOf(event: StreamEvent): string | undefined {
+  return isElicitationEvent(event) ? event.elicitationId : readApprovalEvent(event)?.approvalId;
 }
 
 function itemOf(
   { position, at, event }: FeedEntry,
-  rows: ReadonlyMap<string, Row | undefined>,
+  records: ReadonlyMap<string, StoredRecord | undefined>,
   now: number,
 ): WatchItem | undefined {
   const id = formatFeedPosition(position);
-  if (!isElicitationEvent(event)) return { type: 'other', id, event };
-  const row = rows.get(event.elicitationId);
-  if (row === undefined) return undefined;
+  const shown = { now, content: false };
+  if (isElicitationEvent(event)) {
+    const record = records.get(event.elicitationId);
+    if (record?.family !== 'elicitation') return undefined;
+    return {
+      type: 'elicitation',
+      id,
+      event: event.type,
+      elicitation: toWire(asOf(record.row, event, at), shown),
+    };
+  }
+  const approvalEvent = readApprovalEvent(event);
+  if (approvalEvent === undefined) return { type: 'other', id, event };
+  const record = records.get(approvalEvent.approvalId);
+  if (record?.family !== 'approval') return undefined;
+  const row = approvalAsOf(record.row, approvalEvent, at);
   return {
-    type: 'elicitation',
+    type: 'approval',
     id,
-    event: event.type,
-    elicitation: toWire(asOf(row, event, at), { now, content: false }),
+    event: approvalEvent.type,
+    approval: toApprovalWire(row, shown),
+    isOver: isApprovalEnded(record.row.status),
   };
+}
+
+/** The approval as it was when the event was written. */
+function approvalAsOf(
+  row: ApprovalRow,
+  { status, revision, decision, surface }: ApprovalEvent,
+  at: number,
+): ApprovalRow {
+  const { settlement: _settlement, settledAt: _settledAt, ...asked } = row;
+  if (!isApprovalEnded(status)) return { ...asked, status, revision };
+  const settlement = {
+    ...(decision !== undefined && { decision }),
+    ...(surface !== undefined && { surface }),
+  };
+  return { ...asked, status, revision, settledAt: at, settlement };
 }
 
 /** The row as it was when the event was written. */

@@ -1,8 +1,9 @@
-import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
+import type { ApprovalWake } from '../domain/approvals/wake.ts';
+import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { createMemoryClaims } from './claims.ts';
 import { createMemoryConnectStore } from './connect-store.ts';
-import { createMemoryElicitations } from './elicitations.ts';
+import { createMemoryElicitations } from './elicitations/elicitations.ts';
 import { createMemoryErasure } from './erasure.ts';
 import { InProcessEventBus } from './event-bus.ts';
 import { createMemoryFeed } from './feed.ts';
@@ -21,15 +22,18 @@ import { createMemoryVaultStore } from './vault-store.ts';
 export function createMemoryBackend(settings: BackendSettings): Backend {
   const feed = createMemoryFeed(settings.feedEventsMax);
   const wakes = new InProcessEventBus<Wake>();
-  const inboxWakes = new InProcessEventBus<ElicitationWake>();
+  const approvalWakes = new InProcessEventBus<ApprovalWake>();
+  const inboxWakes = new InProcessEventBus<InboxWake>();
   const outbox = createMemoryOutbox();
   const fence = createMemoryFence();
   const subscriptions = createMemorySubscriptions(fence);
   const shared = { feed, wakes, outbox, subscriptions, fence, settings };
-  const elicitations = createMemoryElicitations({ ...shared, inboxWakes });
+  const elicitations = createMemoryElicitations({ ...shared, approvalWakes, inboxWakes });
   const { runs, conversations, stored } = createMemoryRuns({ ...shared, elicitations });
   return {
     elicitations,
+    approvals: elicitations.approvals,
+    records: elicitations.records,
     feed,
     heartbeats: createMemoryHeartbeats(),
     runs,
@@ -41,6 +45,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     deadLetters: createMemoryDeadLetters({ keepMs: settings.deadLetterMs }),
     runQueue: createMemoryRunQueue(),
     wakes,
+    approvalWakes,
     inboxWakes,
     // No worker takes jobs in this process: the timers and the sweep of the pod expire its elicitations.
     deadlineJobs: { add: async () => undefined },

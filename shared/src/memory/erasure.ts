@@ -1,6 +1,6 @@
 import { formatStreamPath } from '../domain/ids.ts';
 import type { Erasure } from '../ports/erasure.ts';
-import type { MemoryElicitations } from './elicitations.ts';
+import type { MemoryElicitations } from './elicitations/elicitations.ts';
 import type { MemoryFeed } from './feed.ts';
 import type { MemoryFence } from './fence.ts';
 import type { MemoryOutbox } from './outbox/outbox.ts';

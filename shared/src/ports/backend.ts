@@ -1,11 +1,12 @@
-import type { ElicitationWake, Wake } from '../domain/elicitations/wake.ts';
+import type { ApprovalWake } from '../domain/approvals/wake.ts';
+import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { ConnectStore } from './connect-store.ts';
 import type { DeadLetters } from './delivery/dead-letters.ts';
 import type { Outbox } from './delivery/outbox.ts';
 import type { Subscriptions } from './delivery/subscriptions.ts';
 import type { Claims } from './elicitations/claims.ts';
 import type { DeadlineJobs } from './elicitations/deadlines.ts';
-import type { Elicitations } from './elicitations/elicitations.ts';
+import type { Approvals, Elicitations, StoredRecords } from './elicitations/elicitations.ts';
 import type { EventBus } from './elicitations/event-bus.ts';
 import type { Feed } from './elicitations/feed.ts';
 import type { Erasure } from './erasure.ts';
@@ -63,6 +64,8 @@ export interface BackendSettings {
 /** All ports of one backend: memory or Redis. */
 export interface Backend {
   readonly elicitations: Elicitations;
+  readonly approvals: Approvals;
+  readonly records: StoredRecords;
   readonly feed: Feed;
   readonly runs: Runs;
   readonly runQueue: RunQueue;
@@ -72,8 +75,10 @@ export interface Backend {
   readonly conversations: Conversations;
   readonly heartbeats: Heartbeats;
   readonly wakes: EventBus<Wake>;
-  /** The same wakes by owner, for inboxes. */
-  readonly inboxWakes: EventBus<ElicitationWake>;
+  /** The wakes of approvals alone, by stream request. */
+  readonly approvalWakes: EventBus<ApprovalWake>;
+  /** The wakes of records by owner, for inboxes. */
+  readonly inboxWakes: EventBus<InboxWake>;
   readonly deadlineJobs: DeadlineJobs;
   readonly claims: Claims;
   readonly limits: Limits;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { APPROVALS } from '../domain/approvals/family.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { type Commands, connectCommands, connectProducer, connectSubscriber } from './client/connect.ts';
@@ -7,10 +8,12 @@ import { createSubscriber } from './client/subscriber.ts';
 import { createRedisConnectStore } from './connect/store.ts';
 import { createRedisClaims } from './elicitations/claims.ts';
 import { createRedisElicitations } from './elicitations/elicitations.ts';
+import { createRedisRecords } from './elicitations/records.ts';
+import { createRedisStoredRecords } from './elicitations/stored-records.ts';
 import { createRedisErasure } from './erasure/erasure.ts';
 import { RedisEventBus } from './feed/event-bus.ts';
 import { createRedisFeed } from './feed/feed.ts';
-import { decodeElicitationWake, decodeWake, encodeWake } from './feed/wake-codec.ts';
+import { decodeApprovalWake, decodeInboxWake, decodeWake, encodeWake } from './feed/wake-codec.ts';
 import { createDeadlineJobs } from './jobs/timers.ts';
 import { createRedisLimits } from './limits/limits.ts';
 import { createRedisDeadLetters } from './outbox/dead-letters.ts';
@@ -56,12 +59,11 @@ export function createRedisBackend({
   });
   const deadlineJobs = createDeadlineJobs(producer, timerQueues);
   const runQueue = createQueueRuns({ location, producer, ...(onError !== undefined && { onError }) });
+  const stored = { redis, settings, ...(onError !== undefined && { onError }) };
   return {
-    elicitations: createRedisElicitations({
-      redis,
-      settings,
-      ...(onError !== undefined && { onError }),
-    }),
+    elicitations: createRedisElicitations(stored),
+    approvals: createRedisRecords(stored, APPROVALS),
+    records: createRedisStoredRecords(stored),
     feed: createRedisFeed(redis, onError),
     runs: createRedisRuns({ redis, settings, ...(onError !== undefined && { onError }) }),
     runQueue,
@@ -80,12 +82,19 @@ export function createRedisBackend({
       ...(onError !== undefined && { onError }),
     }),
     wakes: new RedisEventBus({ redis, subscriber, family: 'stream', encode: encodeWake, decode: decodeWake }),
+    approvalWakes: new RedisEventBus({
+      redis,
+      subscriber,
+      family: 'stream',
+      encode: encodeWake,
+      decode: decodeApprovalWake,
+    }),
     inboxWakes: new RedisEventBus({
       redis,
       subscriber,
       family: 'inbox',
       encode: encodeWake,
-      decode: decodeElicitationWake,
+      decode: decodeInboxWake,
     }),
     deadlineJobs,
     claims: createRedisClaims(redis, onError),

@@ -11,7 +11,7 @@ import type { Recovery } from './recover.ts';
 const TAKEOVERS_MAX = 100;
 
 export interface ClaimDeps {
-  readonly engine: Pick<Engine, 'list' | 'withdraw'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly runs: Runs;
   readonly local: Pick<LocalRuns, 'isReserved' | 'reserve'>;
   readonly recovery: Pick<Recovery, 'isOrphaned'>;

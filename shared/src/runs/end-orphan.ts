@@ -7,7 +7,7 @@ import { INTERRUPTED } from './interruption.ts';
 import { withdrawOfRun, withdrawOfTurn } from './open-questions.ts';
 
 export interface EndOrphanDeps {
-  readonly engine: Pick<Engine, 'list' | 'withdraw'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly runs: Runs;
 }
 

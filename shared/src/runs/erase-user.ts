@@ -5,9 +5,9 @@ import { type Erased, type ErasedCounts, NOTHING_ERASED, USER_ERASED } from '../
 import type { Owner } from '../domain/ids.ts';
 import { type Run, UNOWNED } from '../domain/runs/run.ts';
 import { webhookIdOf } from '../domain/webhooks/webhook.ts';
-import { dropKeyClaim } from '../elicitations/asking/ask.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import { openPages } from '../elicitations/open-pages.ts';
+import { dropKeyClaim } from '../elicitations/records/claim-key.ts';
 import type { Backend } from '../ports/backend.ts';
 import type { Deliveries } from '../ports/delivery/kind.ts';
 import type { ClaimName } from '../ports/elicitations/claims.ts';
@@ -17,7 +17,7 @@ import { withdraw } from './open-questions.ts';
 export interface EraseUserDeps {
   readonly backend: Pick<
     Backend,
-    | 'elicitations'
+    | 'records'
     | 'runs'
     | 'runQueue'
     | 'outbox'
@@ -28,7 +28,7 @@ export interface EraseUserDeps {
     | 'erasure'
     | 'ownerRecords'
   >;
-  readonly engine: Pick<Engine, 'list' | 'withdraw'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
   /** Revokes and deletes the credentials of a person. Returns how many there were; called until there are none. */
   readonly eraseAccounts: (owner: Owner) => Promise<number>;
@@ -69,8 +69,8 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   for (;;) {
     const part = await erasure.next(owner);
     if (Object.values(part).every(({ length }) => length === 0)) break;
-    const { rows } = await deps.backend.elicitations.readMany(part.elicitationIds);
-    const known = rows.filter((row) => row !== undefined);
+    const { records } = await deps.backend.records.readMany(part.elicitationIds);
+    const known = records.flatMap((record) => (record?.family === 'elicitation' ? [record.row] : []));
     const whole = { ...part, streamRequestIds: streamsOf(part, known) };
     await removeElsewhere(deps, owner, whole, known);
     await erasure.remove(owner, whole);
@@ -140,9 +140,11 @@ async function endTurn({ backend: { runs } }: EraseUserDeps, { run, term }: Take
 
 async function withdrawAll({ engine }: EraseUserDeps, owner: Owner): Promise<number> {
   let count = 0;
-  for await (const { rows, now } of openPages((request) => engine.list(request), { owner })) {
-    await Promise.all(rows.map((row) => withdraw(engine, owner.tenant, row.id, { row, now }, USER_ERASED)));
-    count += rows.length;
+  for await (const { records, now } of openPages((request) => engine.openRecords(request), { owner })) {
+    await Promise.all(
+      records.map((record) => withdraw(engine, owner.tenant, record.row.id, { ...record, now }, USER_ERASED)),
+    );
+    count += records.length;
   }
   return count;
 }

@@ -9,7 +9,7 @@ import { stopDelegates } from './stop.ts';
 import { createRunWriter, type RunWriter } from './write.ts';
 
 export interface OwnedRunDeps {
-  readonly engine: Pick<Engine, 'list' | 'withdraw'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly runs: Runs;
   readonly runQueue: Pick<RunQueue, 'offer'>;
 }

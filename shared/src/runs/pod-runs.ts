@@ -22,7 +22,7 @@ const FIRST_TERM = 1;
 const REFUSALS: readonly ErrorCode[] = ['turn_running', 'idempotency_mismatch', ...QUOTA_CODES];
 
 export interface PodRunsDeps {
-  readonly engine: Pick<Engine, 'list' | 'read' | 'withdraw'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'isOpen' | 'withdrawRecord'>;
   readonly runs: Runs;
   readonly conversations: Pick<Conversations, 'read'>;
   readonly heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'>;

@@ -15,7 +15,7 @@ const LATE_COMMAND_MS = 60_000;
 const RECHECK_MS = 30_000;
 
 export interface RecoverDeps {
-  readonly engine: Pick<Engine, 'list' | 'read' | 'withdraw'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'isOpen' | 'withdrawRecord'>;
   readonly runs: Runs;
   readonly runQueue: Pick<RunQueue, 'offer'>;
   readonly local: LocalRuns;

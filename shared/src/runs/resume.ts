@@ -1,4 +1,3 @@
-import { isTerminal } from '../domain/elicitations/status.ts';
 import { isParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import { DETACHED, type Run, UNOWNED } from '../domain/runs/run.ts';
@@ -50,7 +49,7 @@ export async function resumeRun(deps: ResumeRunDeps, stream: StreamRef, term: nu
 }
 
 export interface ResumeIfMissedDeps extends ResumeRunDeps {
-  readonly engine: Pick<Engine, 'read'>;
+  readonly engine: Pick<Engine, 'isOpen'>;
   readonly runs: Pick<Runs, 'read' | 'standing' | 'takeOver'>;
 }
 
@@ -76,7 +75,7 @@ function areQuestionsOpen({ engine }: ResumeIfMissedDeps, { tenant, pauses }: Ru
   const caller = { kind: 'service', tenant } as const;
   return openPauses(pauses).map(async ({ elicitationId }) => {
     try {
-      return !isTerminal((await engine.read(caller, elicitationId)).row.status);
+      return await engine.isOpen(caller, elicitationId);
     } catch (error) {
       if (!isParleyError(error, 'not_found')) throw error;
       return false;

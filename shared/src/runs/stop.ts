@@ -6,7 +6,7 @@ import type { Runs } from '../ports/runs/runs.ts';
 import { withdrawOfRun, withdrawOfTurn } from './open-questions.ts';
 
 export interface StopDeps {
-  readonly engine: Pick<Engine, 'list' | 'withdraw'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly runs: Pick<Runs, 'read' | 'stop'>;
 }
 
@@ -41,7 +41,7 @@ export async function stopDelegates(runs: Pick<Runs, 'read' | 'stop'>, stream: S
  * is unavailable. Never rejects.
  */
 export async function stopDelegate(
-  deps: { readonly engine: Pick<Engine, 'withdraw'>; readonly runs: Pick<Runs, 'read' | 'stop'> },
+  deps: { readonly engine: Pick<Engine, 'withdrawRecord'>; readonly runs: Pick<Runs, 'read' | 'stop'> },
   stream: StreamRef,
   onFault: (error: unknown) => void,
 ): Promise<void> {

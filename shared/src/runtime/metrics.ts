@@ -1,4 +1,5 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
+import { APPROVAL_STATUSES, type EndedApprovalStatus } from '../domain/approvals/status.ts';
 import { MODES, type Mode, STATUSES, type TerminalStatus } from '../domain/elicitations/status.ts';
 import { CHAT_QUOTAS } from '../domain/runs/commands.ts';
 import { WEBHOOK_OUTCOMES, type WebhookOutcome } from '../ports/delivery/webhook-observer.ts';
@@ -48,6 +49,8 @@ const REFRESHES = ['refreshed', 'refused', 'failed', 'overtaken'] as const;
 const TURN_ENDS = ['finished', 'stopped', 'failed', 'handed_over', 'detached'] as const;
 const OUTCOMES = STATUSES.slice(2) as TerminalStatus[];
 const ANSWERS = ['accepted', 'declined', 'cancelled'] as const satisfies readonly TerminalStatus[];
+
+const APPROVAL_OUTCOMES = APPROVAL_STATUSES.slice(1) as EndedApprovalStatus[];
 
 export type Trigger = (typeof TRIGGERS)[number];
 export type SurfaceLabel = (typeof SURFACES)[number];
@@ -129,6 +132,12 @@ export function createMetrics(meter: Meter, tenantsMax = TENANTS_MAX) {
       'elicitation_outcomes',
       'Terminal states reached, by why the question was asked.',
       TRIGGERS.flatMap((trigger) => OUTCOMES.map((outcome) => ({ trigger, outcome }))),
+    ),
+    approvalRequests: make.counter('approval_requests', 'Calls of tools that a person was asked to approve.'),
+    approvalOutcomes: make.counter<{ outcome: EndedApprovalStatus; surface: SurfaceLabel }>(
+      'approval_outcomes',
+      'Approvals that ended, by how and where.',
+      APPROVAL_OUTCOMES.map((outcome) => ({ outcome, surface: 'other' as const })),
     ),
     waitDuration: make.histogram('elicitation_wait_duration', 'From ask to terminal state.', WAIT_BUCKETS),
     wakeLatency: make.histogram(

@@ -15,8 +15,10 @@ import type { Row } from '../domain/elicitations/row.ts';
 import { isTerminal, type TerminalStatus } from '../domain/elicitations/status.ts';
 import { isParleyError } from '../domain/errors.ts';
 import type { Observer } from '../ports/elicitations/observer.ts';
+import { createApprovalObserver } from './approval-observer.ts';
 import type { Log } from './log.ts';
 import { type Metrics, surfaceLabel, triggerLabel } from './metrics.ts';
+import { quietly } from './quietly.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
 export interface ObserverDeps {
@@ -80,6 +82,7 @@ export function createObserver(deps: ObserverDeps): Observer {
       metrics.sweepExpired.add(count);
       log.info({ count }, 'sweep expired overdue elicitations');
     }),
+    approvals: createApprovalObserver(deps),
     sweepFailed: quietly((elicitationId, error) => {
       metrics.sweepFailures.add(1);
       log.error({ elicitationId, err: error }, 'sweep cannot expire an overdue elicitation');
@@ -93,22 +96,17 @@ export const silentObserver: Observer = {
   asked: () => undefined,
   settled: () => undefined,
   resumed: () => undefined,
+  approvals: {
+    asking: (run) => run(undefined),
+    asked: () => undefined,
+    settled: () => undefined,
+    resumed: () => undefined,
+  },
   tooManyOpen: () => undefined,
   timerFailed: () => undefined,
   swept: () => undefined,
   sweepFailed: () => undefined,
 };
-
-/** Swallows errors: a fault in an observer must not affect a commit. */
-function quietly<Args extends unknown[]>(observe: (...args: Args) => void): (...args: Args) => void {
-  return (...args) => {
-    try {
-      observe(...args);
-    } catch {
-      // There is no further place to report it.
-    }
-  };
-}
 
 function createSpans({ tracer, context = () => ROOT_CONTEXT }: ObserverDeps) {
   /** Spans of asks whose row is not known yet, by traceparent. */

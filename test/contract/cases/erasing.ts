@@ -95,7 +95,9 @@ async function shownOf(backend: Backend, filled: Filled) {
   const claim = (family: 'stream' | 'idempotency' | 'secret', name: string) =>
     claims.claim({ family, tenant: owner.tenant, name }, 'nobody', 1);
   return {
-    rows: (await elicitations.readMany(ids)).rows.map((row) => row && { ...row, revision: 0 }),
+    rows: (await backend.records.readMany(ids)).records.map(
+      (record) => record && { ...record.row, revision: 0 },
+    ),
     listed: (await elicitations.page({ owner, limit: 100 })).rows.map(({ id }) => id),
     feeds: await Promise.all([stream, ...turns].map((one) => readEntries(backend.feed, one))),
     turns: await Promise.all(turns.map((turn) => backend.runs.standing(turn))),

@@ -30,8 +30,11 @@ export function engineOn(backend: Backend, options: EngineOptions = {}): Engine 
   const { settings, ...deps } = options;
   return createEngine({
     elicitations: backend.elicitations,
+    approvals: backend.approvals,
+    records: backend.records,
     feed: backend.feed,
     wakes: backend.wakes,
+    approvalWakes: backend.approvalWakes,
     inboxWakes: backend.inboxWakes,
     claims: backend.claims,
     deadlineJobs: { add: async () => undefined },
@@ -58,5 +61,10 @@ export function deafBus<T>(): EventBus<T> {
 
 /** An engine that no wake reaches and that polls often. */
 export function deafEngineOn(backend: Backend): Engine {
-  return engineOn(backend, { wakes: deafBus(), inboxWakes: deafBus(), settings: { recheckMs: 40 } });
+  return engineOn(backend, {
+    wakes: deafBus(),
+    approvalWakes: deafBus(),
+    inboxWakes: deafBus(),
+    settings: { recheckMs: 40 },
+  });
 }

@@ -23,7 +23,7 @@ afterEach(() => {
 /** A pod on the memory backend whose store can be away. */
 function openPod() {
   const backend = createMemoryBackend(ROOMY);
-  const { elicitations, feed } = backend;
+  const { elicitations, records, feed } = backend;
   const store = { isAway: false, reads: 0 };
   const whileHere =
     <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
@@ -44,8 +44,11 @@ function openPod() {
     elicitations: {
       ...elicitations,
       read: whileHere(elicitations.read),
-      readMany: whileHere(elicitations.readMany),
       page: whileHere(elicitations.page),
+    },
+    records: {
+      readMany: whileHere(records.readMany),
+      openPage: whileHere(records.openPage),
     },
     feed: { read: whileHere((...args: Parameters<typeof feed.read>) => feed.read(...args)) },
     wakes: bus,

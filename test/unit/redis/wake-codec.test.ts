@@ -1,5 +1,6 @@
-import { ElicitationWake, Wake } from '@parley/shared/domain/elicitations/wake';
-import { decodeElicitationWake, decodeWake } from '@parley/shared/redis/feed/wake-codec';
+import { ApprovalWake } from '@parley/shared/domain/approvals/wake';
+import { InboxWake, Wake } from '@parley/shared/domain/elicitations/wake';
+import { decodeApprovalWake, decodeInboxWake, decodeWake } from '@parley/shared/redis/feed/wake-codec';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
@@ -32,6 +33,7 @@ const tail = fc.oneof(
     arbitrary: fc.record(
       {
         elicitationId: text,
+        approvalId: text,
         revision: fc.oneof(fc.nat(), fc.double(), text),
         status: text,
         settlement: fc.oneof({ weight: 4, arbitrary: settlement }, { weight: 1, arbitrary: text }),
@@ -49,7 +51,8 @@ const at = fc.oneof(fc.nat().map(String), fc.constantFrom('', 'x', '1e400', '-1'
 
 it.each([
   ['stream', decodeWake, Wake],
-  ['inbox', decodeElicitationWake, ElicitationWake],
+  ['inbox', decodeInboxWake, InboxWake],
+  ['stream for readers of approvals', decodeApprovalWake, ApprovalWake],
 ] as const)('decodes a wake on the channel of a %s as its schema does', (_, decode, schema) => {
   fc.assert(
     fc.property(fc.constantFrom('7-1000001', '', 'x'), at, tail, (position, time, sent) => {

@@ -1,3 +1,4 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
 import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import {
@@ -35,6 +36,15 @@ export type FollowedEvent =
       /** As the client of the turn shows it: a form that it cannot show is a url question. */
       readonly elicitation: Elicitation;
       /** True when it lies among superseded events: a reader must not resume after it. */
+      readonly isSuperseded: boolean;
+    })
+  | (EventPlace & {
+      readonly type: 'approval';
+      /** `approval-request` or `approval-resolved`. */
+      readonly change: string;
+      readonly approval: Approval;
+      /** True when it had ended by the time the event was read. */
+      readonly isOver: boolean;
       readonly isSuperseded: boolean;
     })
   /** The turn was detached here before the reader came, and the stream continues. */
@@ -144,6 +154,12 @@ export function createTurnReader({ facts, after }: Omit<FollowTurnOptions, 'sign
       const { event: change } = item;
       const elicitation = asClientShows(item.elicitation);
       return [{ ...place(), type: 'question', change, elicitation, isSuperseded: isSuperseded(position) }];
+    }
+    if (item.type === 'approval') {
+      const { event: change, approval, isOver } = item;
+      return [
+        { ...place(), type: 'approval', change, approval, isOver, isSuperseded: isSuperseded(position) },
+      ];
     }
     const event = isSuperseded(position) ? undefined : turnEventOf(item.event);
     if (event?.type === 'text-delta') {

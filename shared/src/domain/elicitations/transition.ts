@@ -1,59 +1,16 @@
-import type { ElicitationEvent } from '../events.ts';
+import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '../family.ts';
 import { checkFormAnswer, sameContent } from '../forms/answer.ts';
-import type { Issue } from '../issue.ts';
+import type { AnswerCommand, Command, CompleteCommand } from './commands.ts';
 import type { Content } from './elicitation.ts';
 import type { Row } from './row.ts';
 import { eventOf } from './row-events.ts';
 import type { Settlement } from './settlement.ts';
 import { type Action, isTerminal, type Status, type TerminalStatus } from './status.ts';
+import type { ElicitationTypes } from './types.ts';
 
-/** A person's answer, not yet decided on. `surface` is where it was given. */
-export interface AnswerCommand {
-  readonly type: Action;
-  readonly content?: unknown;
-  readonly responseId?: string;
-  readonly surface: string;
-}
-
-interface Complete {
-  readonly type: 'complete';
-  readonly surface: string;
-  readonly key?: string | undefined;
-}
-
-interface Expire {
-  readonly type: 'expire';
-}
-
-interface Withdraw {
-  readonly type: 'withdraw';
-  readonly reason: string;
-  readonly key?: string | undefined;
-}
-
-/** A request to change the status of an elicitation. `key` names the service key that sent it. */
-export type Command = AnswerCommand | Complete | Expire | Withdraw;
-
-/** One step: the row's next state, and the event about it. */
-export interface Step {
-  readonly status: Status;
-  readonly settlement?: Settlement;
-  readonly event: ElicitationEvent;
-  /** `open`: valid only before the deadline. `due`: valid only from it on. The commit checks it on the Redis clock. */
-  readonly guard: 'open' | 'due';
-}
-
-export type Refusal =
-  | { readonly code: 'invalid_request'; readonly message: string }
-  | { readonly code: 'invalid_answer'; readonly message: string; readonly issues: readonly Issue[] }
-  | { readonly code: 'already_settled' | 'expired'; readonly message: string };
-
-export type Decision =
-  | { readonly type: 'commit'; readonly step: Step }
-  /** The deadline passed before the command arrived: commit this step first, then decide again. */
-  | { readonly type: 'expire-first'; readonly step: Step }
-  | { readonly type: 'unchanged' }
-  | { readonly type: 'refused'; readonly refusal: Refusal };
+/** One step of an elicitation. */
+export type Step = StepOf<ElicitationTypes>;
+export type Decision = DecisionOf<ElicitationTypes>;
 
 /** The decision for one status and one command. */
 type Cell<Given extends Command> = (row: Row, command: Given, now: number) => Decision;
@@ -62,9 +19,9 @@ interface StatusCells {
   readonly accept: Cell<AnswerCommand>;
   readonly decline: Cell<AnswerCommand>;
   readonly cancel: Cell<AnswerCommand>;
-  readonly complete: Cell<Complete>;
-  readonly expire: Cell<Expire>;
-  readonly withdraw: Cell<Withdraw>;
+  readonly complete: Cell<CompleteCommand>;
+  readonly expire: Cell<ExpireCommand>;
+  readonly withdraw: Cell<WithdrawCommand>;
 }
 
 const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
@@ -179,7 +136,7 @@ function settleBy(row: Row, answer: AnswerCommand, content: Content | undefined)
   return { type: 'commit', step: stepTo(row, SETTLED_BY[answer.type], settlement) };
 }
 
-function complete(row: Row, { surface, key }: Complete): Decision {
+function complete(row: Row, { surface, key }: CompleteCommand): Decision {
   if (!completesOnServer(row)) return notCompletable();
   return { type: 'commit', step: stepTo(row, 'accepted', { action: 'accept', surface, ...keyOf(key) }) };
 }
@@ -188,7 +145,7 @@ function completed(row: Row): Decision {
   return completesOnServer(row) ? unchanged() : notCompletable();
 }
 
-function withdraw(row: Row, { reason, key }: Withdraw): Decision {
+function withdraw(row: Row, { reason, key }: WithdrawCommand): Decision {
   return { type: 'commit', step: stepTo(row, 'withdrawn', { reason, ...keyOf(key) }) };
 }
 
@@ -196,7 +153,7 @@ function keyOf(key: string | undefined): Pick<Settlement, 'key'> {
   return key === undefined ? {} : { key };
 }
 
-function expire(row: Row, _command: Expire, now: number): Decision {
+function expire(row: Row, _command: ExpireCommand, now: number): Decision {
   return now >= row.expiresAt ? { type: 'commit', step: expiry(row) } : unchanged();
 }
 

@@ -1,13 +1,8 @@
 import { z } from 'zod';
+import { ApprovalWake } from '../approvals/wake.ts';
+import { CommitMark } from '../commit-mark.ts';
 import { Settlement } from './settlement.ts';
 import type { Status } from './status.ts';
-
-const CommitMark = z.object({
-  /** `<epoch>-<seq>` of the last feed entry that the commit appended. */
-  position: z.string(),
-  /** Redis clock in ms at the commit. */
-  at: z.number(),
-});
 
 /**
  * A hint that an elicitation changed: its position in the feed, its revision and its status. For waiters only, it also
@@ -42,8 +37,9 @@ export const TurnWake = CommitMark.extend({ turn: z.literal(true), live: LiveTex
 export type TurnWake = z.infer<typeof TurnWake>;
 
 /** A message on the channel of a stream request. */
-export const Wake = z.union([ElicitationWake, TurnWake]);
+export const Wake = z.union([ElicitationWake, TurnWake, ApprovalWake]);
 export type Wake = z.infer<typeof Wake>;
 
-/** A larger settlement is not included in its wake. In bytes. */
-export const WAKE_BYTES_MAX = 8 * 1024;
+/** A message on the channel of an owner's inbox: a change of a record of any family. */
+export const InboxWake = z.union([ElicitationWake, ApprovalWake]);
+export type InboxWake = z.infer<typeof InboxWake>;

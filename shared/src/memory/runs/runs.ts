@@ -17,7 +17,7 @@ import {
   tokensOf,
   type WriteResult,
 } from '../../ports/runs/runs.ts';
-import type { MemoryElicitations } from '../elicitations.ts';
+import type { MemoryElicitations } from '../elicitations/elicitations.ts';
 import type { InProcessEventBus } from '../event-bus.ts';
 import { createExpiringMap } from '../expiring-map.ts';
 import { type MemoryFeed, streamKey } from '../feed.ts';

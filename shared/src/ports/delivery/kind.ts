@@ -1,3 +1,5 @@
+import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
+import type { ApprovalStatus } from '../../domain/approvals/status.ts';
 import type { Definition } from '../../domain/elicitations/row.ts';
 import type { Status } from '../../domain/elicitations/status.ts';
 import type { OutboxResult, OutboxTask } from './outbox.ts';
@@ -7,6 +9,13 @@ export interface CommittedElicitation {
   readonly id: string;
   readonly definition: Definition;
   readonly status: Status;
+}
+
+/** An approval that a commit is about to request or to move into `status`. */
+export interface CommittedApproval {
+  readonly id: string;
+  readonly definition: ApprovalDefinition;
+  readonly status: ApprovalStatus;
 }
 
 /**
@@ -22,6 +31,8 @@ export interface DeliveryKind {
   readonly immediate?: boolean;
   /** The task that a commit of this elicitation must note, or nothing. Absent for kinds that commits of elicitations never note. */
   readonly taskOn?: (elicitation: CommittedElicitation) => OutboxTask | undefined;
+  /** As `taskOn`, for commits of approvals. */
+  readonly taskOnApproval?: (approval: CommittedApproval) => OutboxTask | undefined;
   /**
    * How long an ended elicitation that noted a task of this kind stays at least, in ms; the retention when absent. A
    * handler that needs the row for a shorter time shortens it once it is done.
@@ -48,6 +59,8 @@ export interface CommitNotes {
 export interface Deliveries {
   /** What a commit of this elicitation must note. */
   notesOn(elicitation: CommittedElicitation): CommitNotes;
+  /** What a commit of this approval must note. */
+  notesOnApproval(approval: CommittedApproval): CommitNotes;
   /**
    * Handles a task that a commit has just noted, if its kind is immediate and has a free place. When this fails, the
    * outbox still holds the task. Never rejects.

@@ -1,21 +1,22 @@
-import type { Definition, Row } from '../../domain/elicitations/row.ts';
-import type { Status } from '../../domain/elicitations/status.ts';
-import type { Step } from '../../domain/elicitations/transition.ts';
-import type { Owner } from '../../domain/ids.ts';
+import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
+import type { Row } from '../../domain/elicitations/row.ts';
+import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
+import type { FamilyTypes, RowOf, StepOf } from '../../domain/family.ts';
+import { isApprovalId, type Owner } from '../../domain/ids.ts';
 import type { CommitNotes } from '../delivery/kind.ts';
 import type { OutboxTask } from '../delivery/outbox.ts';
 import type { ArmedDeadline } from './deadlines.ts';
 
 /** A row, and the time at which it was read. */
-export interface Reading {
-  /** Undefined when there is no such elicitation: it was never asked, or its retention ended. */
-  readonly row: Row | undefined;
+export interface Reading<T extends FamilyTypes = ElicitationTypes> {
+  /** Undefined when there is no such record: it was never asked, or its retention ended. */
+  readonly row: RowOf<T> | undefined;
   /** Redis clock in ms at the read. */
   readonly now: number;
 }
 
-export interface CreateResult extends Reading {
-  readonly row: Row;
+export interface CreateResult<T extends FamilyTypes = ElicitationTypes> extends Reading<T> {
+  readonly row: RowOf<T>;
   /** `created`: by this call. `exists`: by an earlier call with the same id. */
   readonly outcome: 'created' | 'exists';
   /** Its deadline, when this call armed it because none, a later or a passed one was. The caller then adds the job. */
@@ -24,25 +25,25 @@ export interface CreateResult extends Reading {
   readonly noted?: readonly OutboxTask[];
 }
 
-export interface CommitResult extends Reading {
+export interface CommitResult<T extends FamilyTypes = ElicitationTypes> extends Reading<T> {
   /** False when the revision was not current or the guard did not hold. `row` and `now` are then the current ones. */
   readonly committed: boolean;
   /** The tasks that the commit noted in the outbox. Absent when there were none. */
   readonly noted?: readonly OutboxTask[];
 }
 
-export interface PageRequest {
+export interface PageRequest<T extends FamilyTypes = ElicitationTypes> {
   readonly owner: Owner;
-  /** Only elicitations with these statuses; all when absent. */
-  readonly statuses?: readonly Status[];
+  /** Only records with these statuses; all when absent. */
+  readonly statuses?: readonly T['status'][];
   readonly conversationId?: string;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string;
   readonly limit: number;
 }
 
-export interface ElicitationPage {
-  readonly rows: readonly Row[];
+export interface RecordPage<T extends FamilyTypes = ElicitationTypes> {
+  readonly rows: readonly RowOf<T>[];
   readonly nextCursor?: string;
   readonly now: number;
 }
@@ -62,32 +63,65 @@ export interface CreateNotes extends Pick<CommitNotes, 'tasks'> {
 }
 
 /**
- * The rows of all elicitations. Every change is one atomic step that also appends to the stream request's feed, updates
- * the inbox, the history and the deadline index, notes tasks in the outbox, and publishes the wakes last.
+ * The rows of one family. Every change is one atomic step that also appends to the stream request's feed, updates the
+ * inbox, the history and the deadline index, notes tasks in the outbox, and publishes the wakes last. Both families share
+ * the inbox, the history, the deadline index and the limits of an owner.
  */
-export interface Elicitations {
+export interface Records<T extends FamilyTypes> {
   /**
    * Creates the row unless `id` exists, and sets its createdAt and expiresAt. Undefined when the owner has too many
-   * open elicitations, or they are too large together. Notes in the outbox, if this call created the row, the tasks of
+   * open records, or they are too large together. Notes in the outbox, if this call created the row, the tasks of
    * `notes` and those of the kinds that are subscribed to its turn.
    * Throws `user_erased`.
    */
-  create(id: string, definition: Definition, notes?: CreateNotes): Promise<CreateResult | undefined>;
+  create(id: string, definition: T['definition'], notes?: CreateNotes): Promise<CreateResult<T> | undefined>;
   /** Reads one row and the clock in one atomic step. */
-  read(id: string): Promise<Reading>;
-  /** Reads rows of any owners, in the order of `ids`. `now` is the time of the earliest read. */
-  readMany(ids: readonly string[]): Promise<{ rows: (Row | undefined)[]; now: number }>;
+  read(id: string): Promise<Reading<T>>;
   /**
    * Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock. It then notes in
    * the outbox the tasks of `notes`, those of the kinds that are subscribed to its turn and, when the step ends the
-   * elicitation, the tasks of the runs that wait for its end.
+   * record, the tasks of the runs that wait for its end.
    */
-  commit(row: Row, step: Step, notes?: CommitNotes): Promise<CommitResult>;
+  commit(row: RowOf<T>, step: StepOf<T>, notes?: CommitNotes): Promise<CommitResult<T>>;
   /**
-   * An owner's elicitations, newest first. Ended ones are listed within their retention and the bound of the history. A
-   * page may have fewer rows than `limit` although a next one follows: its bytes are bounded, too.
+   * An owner's records, newest first. Ended ones are listed within their retention and the bound of the history. A page
+   * may have fewer rows than `limit` although a next one follows: its bytes are bounded, too.
    */
-  page(request: PageRequest): Promise<ElicitationPage>;
+  page(request: PageRequest<T>): Promise<RecordPage<T>>;
+}
+
+/** The rows of approvals. */
+export type Approvals = Records<ApprovalTypes>;
+
+/** A row of any family. */
+export type StoredRecord =
+  | { readonly family: 'elicitation'; readonly row: Row }
+  | { readonly family: 'approval'; readonly row: ApprovalRow };
+
+/** A row with its family, which its id names. */
+export function storedRecordOf(row: RowOf<FamilyTypes>): StoredRecord {
+  // The id is the only thing that tells the types apart. A record of an older build is an elicitation.
+  return isApprovalId(row.id)
+    ? { family: 'approval', row: row as ApprovalRow }
+    : { family: 'elicitation', row: row as Row };
+}
+
+export interface StoredPage {
+  readonly records: readonly StoredRecord[];
+  readonly nextCursor?: string;
+  readonly now: number;
+}
+
+/** Reads rows of all families together. */
+export interface StoredRecords {
+  /** Rows of any owners, in the order of `ids`. `now` is the time of the earliest read. */
+  readMany(ids: readonly string[]): Promise<{ records: (StoredRecord | undefined)[]; now: number }>;
+  /** An owner's open records, newest first, as `Records.page`. */
+  openPage(request: Omit<PageRequest, 'statuses'>): Promise<StoredPage>;
+}
+
+/** The rows of elicitations, and the deadline index of all families. */
+export interface Elicitations extends Records<ElicitationTypes> {
   /** Ids of one bucket whose deadline has passed on the Redis clock, oldest first, without the first `skip`. */
   due(bucket: number, limit: number, skip?: number): Promise<string[]>;
   /**

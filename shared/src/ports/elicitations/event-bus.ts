@@ -19,7 +19,7 @@ export interface Subscription {
 /**
  * Carries one family of events between pods, by topic. While connected, each event is delivered at most once, and in
  * order within its topic. When events may have been missed, a `resync` follows. Each family has an instance with its
- * own event type and channel prefix.
+ * own event type; instances may share channels and then deliver only what is of their type.
  */
 export interface EventBus<T> {
   /** Delivers to every current subscriber of the topic, on this pod and others. */

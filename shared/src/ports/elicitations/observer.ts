@@ -1,26 +1,33 @@
-import type { Row } from '../../domain/elicitations/row.ts';
+import type { ApprovalTypes } from '../../domain/approvals/types.ts';
+import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
+import type { FamilyTypes, RowOf } from '../../domain/family.ts';
 
 /** How a waiter or reader learnt of a change: from its wake, from the slow sweep of the row, or from its first read. */
 export type WakeSource = 'push' | 'sweep' | 'read';
 
-/** Observes elicitations, for logs, spans and metrics. Never throws, and never exports an answer. */
-export interface Observer {
-  /** Runs `run`, which asks a question, within a span. The row stores the traceparent. */
-  asking<T>(run: (traceparent: string | undefined) => Promise<T>): Promise<T>;
-  /** A question was asked. Not called for a repeat of the same ask. */
-  asked(row: Row): void;
-  /** A commit of this process moved an elicitation to a terminal status. */
-  settled(row: Row): void;
-  /** A waiter learnt of the end of an elicitation. */
-  resumed(row: Row, source: WakeSource): void;
-  /** An ask was refused because its user has too many open questions. */
+/** Observes the records of one family, for logs, spans and metrics. Never throws, and never exports what a person wrote. */
+export interface RecordObserver<T extends FamilyTypes> {
+  /** Runs `run`, which asks, within a span. The row stores the traceparent. */
+  asking<R>(run: (traceparent: string | undefined) => Promise<R>): Promise<R>;
+  /** A record was created. Not called for a repeat of the same ask. */
+  asked(row: RowOf<T>): void;
+  /** A commit of this process moved a record to a terminal status. */
+  settled(row: RowOf<T>): void;
+  /** A waiter learnt of the end of a record. */
+  resumed(row: RowOf<T>, source: WakeSource): void;
+}
+
+/** Observes elicitations and approvals. */
+export interface Observer extends RecordObserver<ElicitationTypes> {
+  readonly approvals: RecordObserver<ApprovalTypes>;
+  /** An ask was refused because its user has too many open records. */
   tooManyOpen(): void;
-  /** The job of the deadline of this elicitation could not be added. The next sweep adds it again. */
-  timerFailed(elicitationId: string, error: unknown): void;
-  /** The sweep found and expired overdue elicitations. */
+  /** The job of the deadline of this record could not be added. The next sweep adds it again. */
+  timerFailed(recordId: string, error: unknown): void;
+  /** The sweep found and expired overdue records. */
   swept(count: number): void;
   /**
-   * The sweep skipped an elicitation that cannot be ended. It stays open past its deadline until its row is repaired.
+   * The sweep skipped a record that cannot be ended. It stays open past its deadline until its row is repaired.
    */
-  sweepFailed(elicitationId: string, error: unknown): void;
+  sweepFailed(recordId: string, error: unknown): void;
 }

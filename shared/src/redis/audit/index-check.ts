@@ -1,4 +1,4 @@
-import { BUCKET_COUNT, bucketOf, bucketOfElicitationId } from '../../domain/ids.ts';
+import { BUCKET_COUNT, bucketOf, bucketOfRecordId } from '../../domain/ids.ts';
 import type { IndexReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
 import { deadlinesKey, inboxKey } from '../client/keys.ts';
@@ -55,7 +55,7 @@ async function checkRow(deps: AuditDeps, row: SurveyedRow): Promise<number> {
 
 /** Where an open row must be listed. */
 function listsOf({ id, owner }: SurveyedRow): OpenRowSet[] {
-  const bucket = bucketOfElicitationId(id);
+  const bucket = bucketOfRecordId(id);
   const lists: OpenRowSet[] = [];
   if (bucket !== undefined) lists.push({ key: deadlinesKey(bucket), lists: 'expiresAt' });
   // An inbox in another bucket is out of reach on a Cluster, and the row does not belong there.
@@ -78,7 +78,7 @@ function dropOthers(
   return deps.mend(async () => {
     let dropped = 0;
     for await (const members of scanMembers(deps, list.key, signal)) {
-      const strangers = members.filter((member) => bucketOfElicitationId(member) !== bucket);
+      const strangers = members.filter((member) => bucketOfRecordId(member) !== bucket);
       if (strangers.length > 0) dropped += await deps.run(() => deps.redis.zrem(list.key, ...strangers));
       const survey = await deps.rows.survey(members.filter((member) => !strangers.includes(member)));
       const others = survey.rows.filter(({ state }) => state !== 'open');

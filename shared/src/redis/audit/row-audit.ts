@@ -1,5 +1,5 @@
 import type { Definition } from '../../domain/elicitations/row.ts';
-import { bucketOfElicitationId } from '../../domain/ids.ts';
+import { bucketOfRecordId } from '../../domain/ids.ts';
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
@@ -31,7 +31,7 @@ export interface RowSet {
 }
 
 export interface RowAudit {
-  /** Reads the state of many rows; text that is no elicitation id is left out. */
+  /** Reads the state of many rows; text that is no record's id is left out. */
   survey(ids: readonly string[]): Promise<Survey>;
   /** Makes a row and the sets that list it agree, atomically. Returns how many things were wrong. */
   repair(id: string, sets: readonly RowSet[]): Promise<number>;
@@ -67,7 +67,7 @@ export function createRowAudit(
 
   return {
     async survey(ids) {
-      const own = ids.filter((id) => bucketOfElicitationId(id) !== undefined);
+      const own = ids.filter((id) => bucketOfRecordId(id) !== undefined);
       const surveys = await Promise.all(groupsOf(redis, own).flatMap(batchesOf).map(surveyBatch));
       return {
         rows: surveys.flatMap(({ rows }) => rows),
@@ -86,7 +86,7 @@ function groupsOf(redis: Commands, ids: readonly string[]): readonly (readonly s
   if (!redis.isCluster) return [ids];
   const groups = new Map<number | undefined, string[]>();
   for (const id of ids) {
-    const bucket = bucketOfElicitationId(id);
+    const bucket = bucketOfRecordId(id);
     const group = groups.get(bucket);
     if (group === undefined) groups.set(bucket, [id]);
     else group.push(id);

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import {
   BUCKET_COUNT,
   bucketOf,
-  bucketOfElicitationId,
   bucketOfName,
+  bucketOfRecordId,
   type Owner,
   type StreamRef,
 } from '../../domain/ids.ts';
@@ -52,10 +52,10 @@ export function ownedBy(owner: Owner, family: string, rest = ''): string {
   return `${ROOT}:{${tagOf(bucketOf(owner))}}:${family}:${ownerPath(owner)}${rest}`;
 }
 
-/** Hash: the row of one elicitation. The id must be well formed. */
+/** Hash: the row of one record, an elicitation or an approval. The id must be well formed. */
 export function elicitationKey(id: string): string {
-  const bucket = bucketOfElicitationId(id);
-  if (bucket === undefined) throw new RangeError('Not an elicitation id.');
+  const bucket = bucketOfRecordId(id);
+  if (bucket === undefined) throw new RangeError('Not the id of a record.');
   return `${elicitationKeyPrefix(bucket)}${id}`;
 }
 
@@ -69,17 +69,17 @@ export function feedKey(stream: StreamRef): string {
   return ownedBy(stream, 'feed', `/${encode(stream.streamRequestId)}`);
 }
 
-/** Sorted set: an owner's open elicitations by creation time. */
+/** Sorted set: an owner's open records by creation time. */
 export function inboxKey(owner: Owner): string {
   return ownedBy(owner, 'inbox');
 }
 
-/** Sorted set: an owner's ended elicitations by creation time. */
+/** Sorted set: an owner's ended records by creation time. */
 export function historyKey(owner: Owner): string {
   return ownedBy(owner, 'history');
 }
 
-/** String: counter of the bytes of the definitions of an owner's open elicitations. */
+/** String: counter of the bytes of the definitions of an owner's open records. */
 export function inboxBytesKey(owner: Owner): string {
   return ownedBy(owner, 'inbox-bytes');
 }
@@ -97,7 +97,7 @@ export function fenceKey({ tenant, userId }: Owner): string {
   return `${ROOT}:{${tagOf(bucketOf({ tenant, userId }))}}:erased:${digest}`;
 }
 
-/** Sorted set: the deadlines of all open elicitations of a bucket. */
+/** Sorted set: the deadlines of all open records of a bucket. */
 export function deadlinesKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:deadlines`;
 }
@@ -186,7 +186,7 @@ export interface CommitNames {
 }
 
 /**
- * Every name that a commit of one elicitation touches: `more` of its own, and the outboxes of the kinds that it may note.
+ * Every name that a commit of one record touches: `more` of its own, and the outboxes of the kinds that it may note.
  * The bucket is read from the id and each path is encoded once, since every ask and answer comes through here.
  */
 export function commitNames(
@@ -195,8 +195,8 @@ export function commitNames(
   more: readonly string[],
   kinds: Iterable<string>,
 ): CommitNames {
-  const bucket = bucketOfElicitationId(elicitationId);
-  if (bucket === undefined) throw new RangeError('Not an elicitation id.');
+  const bucket = bucketOfRecordId(elicitationId);
+  if (bucket === undefined) throw new RangeError('Not the id of a record.');
   const root = `${ROOT}:{${tagOf(bucket)}}:`;
   const owner = ownerPath(stream);
   const turn = `${owner}/${encode(stream.streamRequestId)}`;

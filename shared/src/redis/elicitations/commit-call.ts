@@ -1,8 +1,5 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
-import type { Definition, Row } from '../../domain/elicitations/row.ts';
-import { eventOf } from '../../domain/elicitations/row-events.ts';
-import { isTerminal } from '../../domain/elicitations/status.ts';
-import type { Step } from '../../domain/elicitations/transition.ts';
+import type { Family, FamilyTypes, RecordDefinition, RowOf, StepOf } from '../../domain/family.ts';
 import { isMintedStream, ownStreamOf } from '../../domain/ids.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { CommitNotes } from '../../ports/delivery/kind.ts';
@@ -32,18 +29,17 @@ type CommitSettings = Pick<
 /** The events of an elicitation that is alone on its stream request follow from its row. */
 const NO_FEED = '';
 
-/** The call that creates an elicitation. */
-export function createCall(
+/** The call that creates a record. */
+export function createCall<T extends FamilyTypes>(
   settings: CommitSettings,
-  id: string,
-  definition: Definition,
+  family: Family<T>,
+  { id, definition }: Pick<RowOf<T>, 'id' | 'definition'>,
   { tasks, idempotencyKey = '', isStreamClaimed = false }: CreateNotes,
 ): CommitCall {
   const names = commitNames(id, definition, [fenceKey(definition)], kindsOf(tasks));
-  const status = 'pending';
+  const status = family.initialStatus;
   const timeoutMs = definition.timeoutSeconds * 1000;
-  const event = eventOf(id, 1, status);
-  const { type, ...data } = event;
+  const { type, ...data } = family.eventOf(id, 1, status);
   return {
     keys: names.keys,
     args: [
@@ -54,7 +50,7 @@ export function createCall(
       0,
       type,
       JSON.stringify(data),
-      encodeWakeTail(event, undefined),
+      encodeWakeTail(family.wakeHintOf(id, 1, status), undefined),
       names.streamChannel,
       settings.retentionMs,
       definition.streamRequestId === ownStreamOf(id) ? NO_FEED : feedEventsMax(settings, definition),
@@ -73,14 +69,15 @@ export function createCall(
   };
 }
 
-/** The call that moves an elicitation from `row` by `step`. */
-export function commitCall(
+/** The call that moves a record from `row` by `step`. */
+export function commitCall<T extends FamilyTypes>(
   settings: CommitSettings,
-  row: Row,
-  { event, settlement, status, guard }: Step,
+  family: Family<T>,
+  row: RowOf<T>,
+  { event, settlement, status, guard }: StepOf<T>,
   { tasks, keepEndedMs = 0 }: CommitNotes,
 ): CommitCall {
-  const terminal = isTerminal(status);
+  const terminal = family.isTerminal(status);
   // Only the end of an elicitation notes the tasks of the runs that wait for it.
   const kinds = terminal ? [RESUME_RUN, ...kindsOf(tasks)] : kindsOf(tasks);
   const names = commitNames(row.id, row.definition, [], new Set(kinds));
@@ -97,7 +94,7 @@ export function commitCall(
       terminal ? 1 : 0,
       type,
       JSON.stringify(data),
-      encodeWakeTail(event, settlementJson),
+      encodeWakeTail(family.wakeHintOf(row.id, row.revision + 1, status), settlementJson),
       names.streamChannel,
       settings.retentionMs,
       feedEventsMax(settings, row.definition),
@@ -113,7 +110,7 @@ export function commitCall(
 }
 
 /** '1' when the stream request may be a turn's, to which delivery kinds may be subscribed. */
-function isOfTurn(id: string, { streamRequestId }: Definition): string {
+function isOfTurn(id: string, { streamRequestId }: RecordDefinition): string {
   return isMintedStream(streamRequestId) && streamRequestId !== ownStreamOf(id) ? '1' : '0';
 }
 
@@ -127,6 +124,9 @@ function kindsOf(tasks: readonly OutboxTask[]): Set<string> {
 }
 
 /** The feed of a turn is bounded by its bytes, and a question must not push out events of its turn. */
-function feedEventsMax({ feedEventsMax: max }: CommitSettings, { streamRequestId }: Definition): number {
+function feedEventsMax(
+  { feedEventsMax: max }: CommitSettings,
+  { streamRequestId }: RecordDefinition,
+): number {
   return isMintedStream(streamRequestId) ? Number.MAX_SAFE_INTEGER : max;
 }

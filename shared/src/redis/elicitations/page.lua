@@ -1,13 +1,14 @@
 -- requires: client/clock
--- One page of an owner's elicitations, newest first, ties by id: merges the sets in KEYS, filters, and reads the rows.
+-- One page of an owner's records, newest first, ties by id: merges the sets in KEYS, filters, and reads the rows.
 --
 -- rowPrefix: key of a row without its id. limit: rows of the page. bytesMax: their bytes together; one row may exceed it.
--- examinedMax: elicitations that this call examines. cursorAt, cursorId: the place to continue after, or ''.
--- conversationId: keeps only the rows of this conversation, or ''. ARGV beyond the named ones: the statuses to keep;
+-- examinedMax: records that this call examines. cursorAt, cursorId: the place to continue after, or ''.
+-- conversationId: keeps only the rows of this conversation, or ''. idPrefix: keeps only the ids that begin with it, which
+-- name one family of records; or ''. ARGV beyond the named ones: the statuses to keep;
 -- with none, all are kept, also those that only a newer version knows.
 -- Returns {now, '' or the cursor of the next page, rows...}; a row is {id, fields...}.
-local rowPrefix, limit, bytesMax, examinedMax, cursorAt, cursorId, conversationId = unpack(ARGV, 1, 7)
-local firstStatus = 8
+local rowPrefix, limit, bytesMax, examinedMax, cursorAt, cursorId, conversationId, idPrefix = unpack(ARGV, 1, 8)
+local firstStatus = 9
 local CHUNK = 100
 limit, bytesMax, examinedMax, cursorAt = tonumber(limit), tonumber(bytesMax), tonumber(examinedMax), tonumber(cursorAt)
 
@@ -46,7 +47,8 @@ local function isInConversation(key)
   return definition and cjson.decode(definition).conversationId == conversationId
 end
 
-local function isKept(key)
+local function isKept(id, key)
+  if string.sub(id, 1, #idPrefix) ~= idPrefix then return false end
   if conversationId ~= '' and not isInConversation(key) then return false end
   local status = redis.call('HGET', key, 'status')
   return status and (#ARGV < firstStatus or keptStatuses[status])
@@ -76,7 +78,7 @@ local rows, bytes, examined, lastRow = {}, 0, 0, nil
 local place = takeNewest()
 while place do
   local key = rowPrefix .. place.id
-  if isKept(key) then
+  if isKept(place.id, key) then
     if #rows == limit then return { (readClock()), cursorOf(lastRow), unpack(rows) } end
     bytes = bytes + redis.call('HSTRLEN', key, 'definition') + redis.call('HSTRLEN', key, 'settlement')
     if #rows > 0 and bytes > bytesMax then return { (readClock()), cursorOf(lastRow), unpack(rows) } end

@@ -1,7 +1,6 @@
-import type { Row } from '../../domain/elicitations/row.ts';
-import { isTerminal } from '../../domain/elicitations/status.ts';
-import { bucketOf } from '../../domain/ids.ts';
-import type { ElicitationPage, PageRequest } from '../../ports/elicitations/elicitations.ts';
+import type { FamilyTypes, RowOf } from '../../domain/family.ts';
+import { bucketOf, type Owner } from '../../domain/ids.ts';
+import type { PageRequest } from '../../ports/elicitations/elicitations.ts';
 import { elicitationKeyPrefix, historyKey, inboxKey } from '../client/keys.ts';
 import type { Script } from '../client/script.ts';
 import { rowOf } from './row-codec.ts';
@@ -9,16 +8,31 @@ import { rowOf } from './row-codec.ts';
 // Bounds the time for which one script occupies Redis: to about 2 ms.
 const EXAMINED_MAX = 500;
 
-/** Lists an owner's elicitations newest first, open and ended ones, by page.lua: one call for a page. */
-export async function readPage(
+/** One page of rows; the caller knows of which families. */
+export interface RowPage<Row> {
+  readonly rows: readonly Row[];
+  readonly nextCursor?: string;
+  readonly now: number;
+}
+
+export interface PageScope extends Omit<PageRequest<FamilyTypes>, 'statuses'> {
+  /** Only ids that begin so; all when empty. */
+  readonly idPrefix: string;
+  readonly statuses?: readonly string[] | undefined;
+  /** Which of an owner's sets can have the rows. */
+  readonly sets: { readonly open: boolean; readonly ended: boolean };
+}
+
+/** Lists an owner's records newest first, open and ended ones, by page.lua: one call for a page. */
+export async function readPage<T extends FamilyTypes>(
   pageScript: Script,
   bytesMax: number,
-  request: PageRequest,
-): Promise<ElicitationPage> {
-  let { cursor } = request;
+  scope: PageScope,
+): Promise<RowPage<RowOf<T>>> {
+  let { cursor } = scope;
   for (;;) {
-    const page = await readOnce(pageScript, bytesMax, {
-      ...request,
+    const page = await readOnce<T>(pageScript, bytesMax, {
+      ...scope,
       ...(cursor !== undefined && { cursor }),
     });
     // Nothing among those that were examined: the rows that are asked for may lie further back.
@@ -27,15 +41,12 @@ export async function readPage(
   }
 }
 
-async function readOnce(
+async function readOnce<T extends FamilyTypes>(
   pageScript: Script,
   bytesMax: number,
-  { owner, statuses, conversationId = '', cursor, limit }: PageRequest,
-): Promise<ElicitationPage> {
-  const keys = [
-    ...(statuses === undefined || !statuses.every(isTerminal) ? [inboxKey(owner)] : []),
-    ...(statuses === undefined || statuses.some(isTerminal) ? [historyKey(owner)] : []),
-  ];
+  { owner, sets, statuses, conversationId = '', cursor, limit, idPrefix }: PageScope,
+): Promise<RowPage<RowOf<T>>> {
+  const keys = [...(sets.open ? [inboxKey(owner)] : []), ...(sets.ended ? [historyKey(owner)] : [])];
   const [now, nextCursor, ...found] = (await pageScript(keys, [
     elicitationKeyPrefix(bucketOf(owner)),
     limit,
@@ -43,16 +54,17 @@ async function readOnce(
     EXAMINED_MAX,
     ...parseCursor(cursor),
     conversationId,
+    idPrefix,
     ...(statuses ?? []),
   ])) as [number, string, ...unknown[][]];
   const rows = found
-    .map(([id, ...fields]) => rowOf(String(id), fields))
+    .map(([id, ...fields]) => rowOf<T>(String(id), fields))
     .filter((row) => row !== undefined)
     .filter((row) => isOwnedBy(row, owner));
   return { rows, now: Number(now), ...(nextCursor !== '' && { nextCursor }) };
 }
 
-function isOwnedBy({ definition }: Row, { tenant, userId }: PageRequest['owner']): boolean {
+function isOwnedBy({ definition }: RowOf<FamilyTypes>, { tenant, userId }: Owner): boolean {
   return definition.tenant === tenant && definition.userId === userId;
 }
 

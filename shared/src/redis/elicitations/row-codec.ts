@@ -1,21 +1,26 @@
-import type { Definition, Row } from '../../domain/elicitations/row.ts';
-import type { Settlement } from '../../domain/elicitations/settlement.ts';
-import type { Status } from '../../domain/elicitations/status.ts';
+import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
+import type { FamilyTypes, RowOf } from '../../domain/family.ts';
 
 /** Reads a row from the flat field-value reply of a script; nothing when the hash is empty. */
-export function rowOf(id: string, fields: readonly unknown[]): Row | undefined {
+export function rowOf<T extends FamilyTypes = ElicitationTypes>(
+  id: string,
+  fields: readonly unknown[],
+): RowOf<T> | undefined {
   const hash: Record<string, string> = {};
   for (let index = 0; index + 1 < fields.length; index += 2)
     hash[String(fields[index])] = String(fields[index + 1]);
-  return rowOfHash(id, hash);
+  return rowOfHash<T>(id, hash);
 }
 
 /** Reads a row from the reply of HGETALL; nothing when the hash is empty. */
-export function rowOfHash(id: string, hash: Readonly<Record<string, string>>): Row | undefined {
-  return Object.keys(hash).length === 0 ? undefined : readRow(id, hash);
+export function rowOfHash<T extends FamilyTypes = ElicitationTypes>(
+  id: string,
+  hash: Readonly<Record<string, string>>,
+): RowOf<T> | undefined {
+  return Object.keys(hash).length === 0 ? undefined : readRow<T>(id, hash);
 }
 
-function readRow(
+function readRow<T extends FamilyTypes>(
   id: string,
   {
     definition,
@@ -26,15 +31,15 @@ function readRow(
     settlement,
     settledAt,
   }: Readonly<Record<string, string>>,
-): Row {
+): RowOf<T> {
   return {
     id,
-    definition: JSON.parse(definition ?? '{}') as Definition,
-    status: status as Status,
+    definition: JSON.parse(definition ?? '{}') as T['definition'],
+    status: status as T['status'],
     revision: Number(revision),
     createdAt: Number(createdAt),
     expiresAt: Number(expiresAt),
-    ...(settlement !== undefined && { settlement: JSON.parse(settlement) as Settlement }),
+    ...(settlement !== undefined && { settlement: JSON.parse(settlement) as T['settlement'] }),
     ...(settledAt !== undefined && { settledAt: Number(settledAt) }),
   };
 }

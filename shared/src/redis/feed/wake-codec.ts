@@ -1,24 +1,22 @@
 import type { z } from 'zod';
+import { ApprovalWake } from '../../domain/approvals/wake.ts';
+import { WAKE_BYTES_MAX } from '../../domain/commit-mark.ts';
 import type { Settlement } from '../../domain/elicitations/settlement.ts';
 import { ACTIONS, type Status } from '../../domain/elicitations/status.ts';
 import {
-  ElicitationWake,
+  type ElicitationWake,
+  InboxWake,
   type LiveText,
   type TurnWake,
-  WAKE_BYTES_MAX,
   Wake,
 } from '../../domain/elicitations/wake.ts';
-import type { ElicitationEvent } from '../../domain/events.ts';
 
 /**
- * The part of a wake that the caller of the commit knows; the script puts position and time before it. `settlement` is the
- * JSON of the settlement.
+ * The part of a wake that the caller of the commit knows; the script puts position and time before it. `identity` is the
+ * family's `wakeHintOf`, `settlement` the JSON of the settlement.
  */
-export function encodeWakeTail(
-  { elicitationId, revision, status }: ElicitationEvent,
-  settlement: string | undefined,
-): string {
-  const hint = JSON.stringify({ elicitationId, revision, status });
+export function encodeWakeTail(identity: object, settlement: string | undefined): string {
+  const hint = JSON.stringify(identity);
   if (settlement === undefined) return hint;
   const whole = `${hint.slice(0, -1)},"settlement":${settlement}}`;
   return Buffer.byteLength(whole) <= WAKE_BYTES_MAX ? whole : hint;
@@ -39,9 +37,15 @@ export function decodeWake(message: string): Wake | undefined {
   );
 }
 
-/** The same, on channels that carry the wakes of elicitations only. */
-export function decodeElicitationWake(message: string): ElicitationWake | undefined {
-  return decoded(message, ElicitationWake, knownWake);
+/** The same, on channels that carry the wakes of records only. */
+export function decodeInboxWake(message: string): InboxWake | undefined {
+  return decoded(message, InboxWake, knownWake);
+}
+
+/** The same, for readers of approvals alone: nothing for any other wake of the channel. */
+export function decodeApprovalWake(message: string): ApprovalWake | undefined {
+  // Most messages of a stream's channel are about its text. They are not parsed.
+  return message.includes('"approvalId"') ? decoded(message, ApprovalWake, () => undefined) : undefined;
 }
 
 type WakeMark = Pick<Wake, 'position' | 'at'>;

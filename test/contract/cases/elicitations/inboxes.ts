@@ -20,6 +20,7 @@ const SECRET = 'hunter2-the-answer';
 
 function brief(item: InboxItem): string {
   if (item.type === 'snapshot') return `snapshot of ${item.elicitations.length}`;
+  if (item.type === 'approval-change') return `${item.event} ${item.approval.status}`;
   return `${item.event} ${item.elicitation.status}`;
 }
 
@@ -141,11 +142,11 @@ export function inboxContract(contract: Contract): void {
       let pages = 0;
       const counting: Backend = {
         ...second,
-        elicitations: {
-          ...second.elicitations,
-          page(request) {
+        records: {
+          ...second.records,
+          openPage(request) {
             pages += 1;
-            return second.elicitations.page(request);
+            return second.records.openPage(request);
           },
         },
       };

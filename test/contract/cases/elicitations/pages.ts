@@ -55,11 +55,11 @@ export function pageContract(contract: Contract): void {
       const asked = await Promise.all(Array.from({ length: 230 }, () => ask('turn-1', 'talk')));
       const others = [await ask('turn-2', 'talk'), await ask('turn-3', 'other')];
       const calls = { page: 0, read: 0, commit: 0 };
-      const { elicitations } = pods.second;
+      const { elicitations, records } = pods.second;
       const engine = engineOn(pods.second, {
+        records: { ...records, openPage: (request) => count('page', () => records.openPage(request)) },
         elicitations: {
           ...elicitations,
-          page: (request) => count('page', () => elicitations.page(request)),
           read: (id) => count('read', () => elicitations.read(id)),
           commit: (...args) => count('commit', () => elicitations.commit(...args)),
         },

@@ -351,7 +351,7 @@ export function turnContract(contract: Contract): void {
       const seen: string[] = [];
       const reading = (async () => {
         for await (const item of items) {
-          if (item.type === 'reset') continue;
+          if (item.type === 'reset' || item.type === 'approval') continue;
           seen.push(item.type === 'elicitation' ? item.event : String(item.event.text ?? item.event.type));
         }
       })().catch(() => undefined);

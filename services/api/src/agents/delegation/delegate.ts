@@ -19,7 +19,7 @@ import { failDelegate, runDelegate } from './run-delegate.ts';
 const DEPTH_MAX = 5;
 
 export interface DelegateDeps extends FollowDeps {
-  readonly engine: Pick<Engine, 'list' | 'withdraw' | 'watch'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord' | 'watch'>;
   readonly runs: Runs;
   readonly agents: {
     find(id: string): { readonly id: string; readonly title: string };

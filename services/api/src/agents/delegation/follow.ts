@@ -15,7 +15,7 @@ import { delegateFailed, delegateOutcome, textOf } from './outcome.ts';
 const STOP_GRACE_MS = 5_000;
 
 export interface FollowDeps {
-  readonly engine: Pick<Engine, 'withdraw' | 'watch'>;
+  readonly engine: Pick<Engine, 'withdrawRecord' | 'watch'>;
   readonly runs: Pick<Runs, 'read' | 'standing' | 'stop'>;
   /** Checks the run's owner and recovers the run if it is orphaned, until the returned function is called. */
   readonly watch: (run: RunRef) => () => void;

@@ -1,6 +1,6 @@
 import type { Delivery, PauseRecord, RunRef, Support } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { Engine } from '@parley/shared/elicitations/engine';
+import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import type { Waits } from '@parley/shared/runs/detach';
 import type { RunWriter } from '@parley/shared/runs/write';
 import type { ToolOutcome } from '../tools/tool.ts';
@@ -32,7 +32,7 @@ export interface TurnScope {
 
 /** The state of one run while this pod works on it. */
 export interface RunContext {
-  readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
+  readonly engine: AgentEngine;
   readonly turn: TurnScope;
   readonly run: RunRef;
   readonly writer: RunWriter;

@@ -1,5 +1,5 @@
 import type { Delivery, Message, RunRef, Support } from '@parley/shared/domain/runs/run';
-import type { Engine } from '@parley/shared/elicitations/engine';
+import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import type { Waits } from '@parley/shared/runs/detach';
 import { isInterrupted } from '@parley/shared/runs/interruption';
 import { RunFencedError, type RunWriter } from '@parley/shared/runs/write';
@@ -15,7 +15,7 @@ import { type RunAgent, runSteps } from './run-steps.ts';
 import { startWorkClock } from './work-clock.ts';
 
 export interface RunOptions extends RunAgent {
-  readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
+  readonly engine: AgentEngine;
   readonly writer: RunWriter;
   readonly run: RunRef;
   /** The agent: its configured id, and the title that people see. */

@@ -6,7 +6,7 @@ import type {
   RunRef,
   Support,
 } from '@parley/shared/domain/runs/run';
-import type { Engine } from '@parley/shared/elicitations/engine';
+import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { Runs } from '@parley/shared/ports/runs/runs';
@@ -49,7 +49,7 @@ export interface TurnRequest {
 }
 
 export interface TurnWorkDeps extends IdleDeps, ReachDeps {
-  readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
+  readonly engine: AgentEngine;
   readonly runs: Pick<Runs, 'read'>;
   readonly conversations: Pick<Conversations, 'read'>;
   readonly agents: Agents;

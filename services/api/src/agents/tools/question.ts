@@ -6,7 +6,7 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked, type Reach } from '@parley/shared/domain/reach';
 import type { PauseRecord, RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller, Seen } from '@parley/shared/elicitations/caller';
-import type { Engine } from '@parley/shared/elicitations/engine';
+import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import { withdraw } from '@parley/shared/runs/open-questions';
 
@@ -50,7 +50,7 @@ export interface AskOutcome {
 }
 
 export interface QuestionDeps {
-  readonly engine: Pick<Engine, 'ask' | 'wait' | 'withdraw'>;
+  readonly engine: AgentEngine;
   /** Records that the run pauses, and resolves when that is stored. */
   readonly save: (pause: PauseRecord) => Promise<void>;
   /**
@@ -138,7 +138,7 @@ export async function askPerson(
 
 /** Withdraws a question that reaches nobody. If the person has answered it elsewhere by then, the answer stays. */
 async function withdrawUndeliverable(
-  engine: Pick<Engine, 'withdraw'>,
+  engine: Pick<AgentEngine, 'withdraw' | 'withdrawRecord'>,
   caller: Caller,
   id: string,
 ): Promise<void> {
@@ -151,7 +151,7 @@ async function withdrawUndeliverable(
 
 /** Withdraws on the asker's behalf. The wait then ends. The deadline ends it if Redis stays unavailable. */
 async function takeBack(
-  engine: Pick<Engine, 'withdraw'>,
+  engine: Pick<AgentEngine, 'withdraw' | 'withdrawRecord'>,
   { tenant }: Caller,
   id: string,
   signal: AbortSignal,

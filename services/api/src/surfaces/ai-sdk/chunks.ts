@@ -1,6 +1,8 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { UIMessageChunk } from 'ai';
+import { shownApproval } from '../../turns/approvals/shown.ts';
 import { shownElicitation, shownNotice } from '../../turns/shown.ts';
 import { createPieces } from '../../turns/text.ts';
 
@@ -20,6 +22,9 @@ const FINISH: Readonly<Record<FinishReason, NonNullable<FinishChunk['finishReaso
 export interface AiSdkChunks {
   turn(event: TurnEvent): readonly Chunk[];
   elicitation(elicitation: Elicitation): readonly Chunk[];
+  approval(approval: Approval): readonly Chunk[];
+  /** The end of a stream whose turn waits for approvals: a stock client sends them with its next request. */
+  untilApproved(): readonly Chunk[];
   /** The turn was detached earlier and has continued: its reader may still have the state `waiting`. */
   passDetached(): void;
   /** True when this step, or a later one, has shown something: the protocol cannot take it back. */
@@ -35,6 +40,7 @@ export function createAiSdkChunks(): AiSdkChunks {
   const pieces = createPieces();
   const openBlocks = new Set<string>();
   const calls = new Set<string>();
+  const denied = new Set<string>();
   // Questions that came before the message's start, which clients would drop; undefined after the start.
   let heldQuestions: Elicitation[] | undefined = [];
   let step = 0;
@@ -127,6 +133,8 @@ export function createAiSdkChunks(): AiSdkChunks {
       }
       case 'tool-failed': {
         const { toolCallId, message } = event;
+        // The part says that the person denied the call, which an error would replace.
+        if (denied.has(toolCallId)) return [];
         return resultOf(toolCallId, {
           type: 'tool-output-error',
           toolCallId,
@@ -165,6 +173,20 @@ export function createAiSdkChunks(): AiSdkChunks {
       heldQuestions.push(elicitation);
       return [];
     },
+    approval(approval) {
+      const { approvalId, toolCallId, status } = approval;
+      const card: Chunk = {
+        type: 'data-approval-request',
+        id: approvalId,
+        data: shownApproval(approval),
+      };
+      if (status === 'pending' && calls.has(toolCallId))
+        return showing([card, { type: 'tool-approval-request', approvalId, toolCallId }]);
+      if (status !== 'denied' || !calls.has(toolCallId)) return [card];
+      denied.add(toolCallId);
+      return showing([card, { type: 'tool-output-denied', toolCallId }]);
+    },
+    untilApproved: () => [...closeStep(), { type: 'finish', finishReason: 'tool-calls' }],
     passDetached() {
       wasDetached = true;
     },

@@ -2,6 +2,7 @@ import { formatReaderPosition, type ReaderPosition } from '@parley/shared/domain
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
 import type { UIMessageChunk } from 'ai';
 import { DONE, type Frame, framesOf, STREAM_CLOSED } from '../../http/sse.ts';
+import { createApprovalWait } from '../../turns/approvals/wait.ts';
 import { type Encoded, type Encoder, silent } from '../../turns/encoder.ts';
 import type { FollowedEvent } from '../../turns/follow.ts';
 import { jsonLine } from '../../turns/plain.ts';
@@ -30,9 +31,13 @@ const RESET = { type: 'data-stream-reset', data: { v: 1 }, transient: true };
  * text back, and a stock client starts over when it reconnects. A replay leaves superseded events out, so it is not cut
  * for them again. A stale reader first gets the transient part `data-stream-reset` and then the turn from its start: it
  * must discard what it has.
+ *
+ * While a turn waits for approvals and nothing else, its stream ends, because a stock client sends them in its next
+ * request, and only once the stream has ended.
  */
 export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
   let chunks = createAiSdkChunks();
+  let wait = createApprovalWait();
   let lastId = after && formatReaderPosition(after);
   let isStale = false;
   let sent = false;
@@ -44,16 +49,30 @@ export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
     return (isKnown ? end.slice(-1) : end).map(jsonLine);
   }
 
+  /** The end of a stream whose turn waits for approvals only. A reader that continues it has that end already. */
+  function approvalLines(isKnown: boolean): string[] {
+    if (!wait.isAll()) return [];
+    const end = chunks.untilApproved();
+    if (isKnown) return [];
+    over = 'end';
+    return end.map(jsonLine);
+  }
+
+  /** What follows an event at which the stream ends. */
+  function endLines({ isKnown, isWaiting }: Placed, ends: boolean): string[] {
+    const lines = isWaiting ? waitingLines(isKnown) : [];
+    if (!ends && !isWaiting) lines.push(...approvalLines(isKnown));
+    if (ends || isWaiting) over = 'end';
+    return isWaiting || (over === 'end' && !isKnown) ? [...lines, DONE] : lines;
+  }
+
   function send(event: Placed, found: readonly UIMessageChunk[], ends = false): Encoded<Frame> {
-    const { isKnown, isWaiting } = event;
-    const lines = isKnown ? [] : found.map(jsonLine);
+    const lines = event.isKnown ? [] : found.map(jsonLine);
     if (isStale) lines.unshift(jsonLine(RESET));
     isStale = false;
-    if (isWaiting) lines.push(...waitingLines(isKnown));
-    if (ends || isWaiting) over = 'end';
-    if (isWaiting || (ends && !isKnown)) lines.push(DONE);
+    lines.push(...endLines(event, ends));
     // The id of a superseded event would prove that its reader has superseded text: its question goes under the id before.
-    const id = event.type === 'question' && event.isSuperseded ? lastId : event.id;
+    const id = 'isSuperseded' in event && event.isSuperseded ? lastId : event.id;
     const frames = framesOf(lines, id, lastId);
     if (frames.length > 0) {
       sent = true;
@@ -68,6 +87,7 @@ export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
       over = 'cut';
       return silent(over);
     }
+    wait.turn(event);
     return send(followed, chunks.turn(event), endsTurn(event) || event.type === 'turn-detached');
   }
 
@@ -79,6 +99,13 @@ export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
           return encodeTurnEvent(event);
         case 'question':
           return send(event, chunks.elicitation(event.elicitation));
+        case 'approval':
+          wait.approval(
+            event.approval.approvalId,
+            event.approval.toolCallId,
+            event.approval.status === 'pending' && !event.isOver,
+          );
+          return send(event, chunks.approval(event.approval));
         case 'detachment-passed':
           chunks.passDetached();
           return send(event, []);
@@ -90,7 +117,10 @@ export function createAiSdkEncoder(after?: ReaderPosition): Encoder<Frame> {
           return silent('more');
         case 'lost':
           if (sent || after !== undefined) over = 'cut';
-          else chunks = createAiSdkChunks();
+          else {
+            chunks = createAiSdkChunks();
+            wait = createApprovalWait();
+          }
           return silent(over ?? 'more');
       }
     },

@@ -26,6 +26,7 @@ import {
   turnHeaders,
   turnReader,
 } from '../../http/turn-headers.ts';
+import { decideTogether, endBefore } from '../../turns/approvals/continue.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
 import { followTurn } from '../../turns/follow.ts';
@@ -34,6 +35,7 @@ import { readReplayFacts } from '../../turns/replay.ts';
 import { startTurn } from '../../turns/start.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
+import { approvalRoute, type DecisionPart, decisionsIn } from './approvals.ts';
 import { answerIn, ChatInput } from './chat-input.ts';
 import { conversationRoutes } from './conversations.ts';
 import { AI_SDK_HEADERS, AI_SDK_ON_EXPIRY, createAiSdkEncoder } from './encoder.ts';
@@ -66,7 +68,10 @@ export function aiSdkRoutes(deps: AiSdkDeps): Surface {
           ...conversationRoutes(turns),
           timelineRoute(turns),
         ];
-  return { routes: [answerRoute(deps), ...ofTurns], browserHeaders: TURN_BROWSER_HEADERS };
+  return {
+    routes: [answerRoute(deps), approvalRoute(deps), ...ofTurns],
+    browserHeaders: TURN_BROWSER_HEADERS,
+  };
 }
 
 function answerRoute(deps: AiSdkDeps): Route {
@@ -97,7 +102,7 @@ function chatRoute(deps: TurnDeps): Route {
       summary: 'One turn of a chat',
       example: CHAT_EXAMPLE,
       description:
-        'An AI SDK UI message stream, for `useChat` and others. A part `data-elicitation-response` in the last message answers a question instead.',
+        'An AI SDK UI message stream, for `useChat` and others. A part `data-elicitation-response` in the last message answers a question instead. Tool parts of the assistant’s last message with the state `approval-responded` approve or deny calls, and the reply continues their turn.',
       headers: {
         ...TURN_KEY_DOCS,
         'X-Supports-Elicitation':
@@ -125,6 +130,11 @@ function chatRoute(deps: TurnDeps): Route {
         if (conversationId === undefined) throw notFound();
         return answerReply(deps, call, { ...answer, conversationId });
       }
+      const decisions = decisionsIn(messages);
+      if (decisions.length > 0) {
+        if (conversationId === undefined) throw notFound();
+        return continuedReply(deps, call, conversationId, decisions);
+      }
       const { caller, draining, admitted } = call;
       const options = readTurnHeaders(call, stream);
       const asked = { caller, conversationId, messages, agent, ...options, draining, admitted };
@@ -151,6 +161,31 @@ function chatEvents(
       headers: { ...AI_SDK_HEADERS, ...turnHeaders(run) },
       onExpiry: AI_SDK_ON_EXPIRY,
       events: encodeTurn(events, createAiSdkEncoder(), place),
+    };
+  });
+}
+
+/** Records decisions on calls, and streams what follows in the turn whose stream ended for them. */
+function continuedReply(
+  deps: TurnDeps,
+  { caller: given, signal: calling, admitted }: Pick<RouteCall, 'caller' | 'signal' | 'admitted'>,
+  conversationId: string,
+  decisions: readonly DecisionPart[],
+): Promise<Reply> {
+  const caller = userOf(given);
+  const reader = { stream: `chat/${conversationId}`, returns: true };
+  return inStreamPlace(deps.limits, { caller, signal: calling }, reader, async (place) => {
+    const decided = { caller, conversationId, decisions, surface: 'chat', admitted };
+    const stream = await decideTogether(deps.engine, decided);
+    const ids = decisions.map(({ id }) => id);
+    const after = await endBefore(deps.engine, caller, stream, ids);
+    const facts = await readReplayFacts(deps, stream, after);
+    const events = await followTurn(deps, stream, { signal: place.signal, facts, after });
+    return {
+      type: 'events',
+      headers: { ...AI_SDK_HEADERS, ...turnHeaders({ ...stream, conversationId }) },
+      onExpiry: AI_SDK_ON_EXPIRY,
+      events: encodeTurn(events, createAiSdkEncoder(after), place),
     };
   });
 }

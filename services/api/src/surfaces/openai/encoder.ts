@@ -1,5 +1,6 @@
 import { endsTurn, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { DONE, type Frame, framesOf, STREAM_CLOSED } from '../../http/sse.ts';
+import { shownApproval } from '../../turns/approvals/shown.ts';
 import { completionId, OPENAI_FINISH, openAiUsage } from '../../turns/completion.ts';
 import { type Encoded, type Encoder, silent } from '../../turns/encoder.ts';
 import type { FollowedEvent } from '../../turns/follow.ts';
@@ -166,6 +167,11 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'question': {
         if (nonce === undefined) return silent('more');
         const shown = shownElicitation(event.elicitation);
+        return send(contentLines([envelopeText({ type: event.change, ...shown })]), event.id);
+      }
+      case 'approval': {
+        if (nonce === undefined) return silent('more');
+        const shown = shownApproval(event.approval);
         return send(contentLines([envelopeText({ type: event.change, ...shown })]), event.id);
       }
       case 'lost':

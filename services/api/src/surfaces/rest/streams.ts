@@ -93,6 +93,8 @@ function streamEvent(item: WatchItem): SseFrameEvent {
       return { event: 'stream-reset', data: {} };
     case 'elicitation':
       return { id: item.id, event: item.event, data: item.elicitation };
+    case 'approval':
+      return { id: item.id, event: item.event, data: item.approval };
     case 'other':
       return { id: item.id, event: item.event.type, data: item.event };
   }
@@ -109,12 +111,16 @@ function questionEvent(item: WatchItem): SseFrameEvent | undefined {
 }
 
 function inboxEvent(item: InboxItem): SseFrameEvent {
-  return item.type === 'snapshot'
-    ? {
-        event: 'inbox-snapshot',
-        data: { elicitations: item.elicitations, part: item.part, more: item.more },
-      }
-    : { event: item.event, data: item.elicitation };
+  switch (item.type) {
+    case 'snapshot': {
+      const { elicitations, approvals, part, more } = item;
+      return { event: 'inbox-snapshot', data: { elicitations, approvals, part, more } };
+    }
+    case 'approval-change':
+      return { event: item.event, data: item.approval };
+    case 'change':
+      return { event: item.event, data: item.elicitation };
+  }
 }
 
 /** The items as events, without those that have none. Releases the place of the stream at its end, whatever ends it. */

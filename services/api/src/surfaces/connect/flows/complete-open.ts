@@ -8,7 +8,7 @@ import { isOnOurPage } from '../own-pages.ts';
 import { readHeld } from './held.ts';
 
 export interface CompleteOpenDeps {
-  readonly engine: Pick<Engine, 'complete' | 'list'>;
+  readonly engine: Pick<Engine, 'complete' | 'openRecords'>;
   readonly vault: Pick<Vault, 'read'>;
   /** Origin of the connect pages. */
   readonly publicUrl: string;
@@ -26,9 +26,11 @@ export async function completeOpen(deps: CompleteOpenDeps, ref: CredentialRef): 
   const { tenant, userId, toolId } = ref;
   const isForAccount = (row: Row) =>
     row.definition.context.toolId === toolId && isOnOurPage(deps.publicUrl, row);
-  const pages = openPages((request) => deps.engine.list(request), { owner: { tenant, userId } });
-  for await (const { rows } of pages)
+  const pages = openPages((request) => deps.engine.openRecords(request), { owner: { tenant, userId } });
+  for await (const { records } of pages) {
+    const rows = records.flatMap((record) => (record.family === 'elicitation' ? [record.row] : []));
     await Promise.all(rows.filter(isForAccount).map(({ id }) => complete(deps, tenant, id)));
+  }
 }
 
 /** A question that has ended in the meantime stays as it is. */

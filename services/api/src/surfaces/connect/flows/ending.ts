@@ -14,7 +14,7 @@ import { CONNECT_SURFACE, completeOpen } from './complete-open.ts';
 import { readHeld } from './held.ts';
 
 export interface EndingDeps {
-  readonly engine: Pick<Engine, 'complete' | 'list'>;
+  readonly engine: Pick<Engine, 'complete' | 'openRecords'>;
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly vault: Pick<Vault, 'read' | 'stage' | 'staged' | 'promote' | 'drop'>;
   readonly targets: Pick<ConnectTargets, 'connector'>;

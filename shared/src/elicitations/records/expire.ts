@@ -1,6 +1,6 @@
-import { isTerminal } from '../domain/elicitations/status.ts';
-import { bucketOfElicitationId } from '../domain/ids.ts';
-import type { EngineDeps } from './deps.ts';
+import type { FamilyTypes } from '../../domain/family.ts';
+import type { RecordDeps } from './deps.ts';
+import { isIdOf } from './read.ts';
 import { settle } from './settle.ts';
 
 export type ExpireResult =
@@ -12,15 +12,16 @@ export type ExpireResult =
   /** No such row. */
   | { readonly type: 'gone' };
 
-/** Ends an elicitation whose deadline has passed on the Redis clock; anything else it leaves alone. */
-export async function expire(deps: EngineDeps, id: string): Promise<ExpireResult> {
-  if (bucketOfElicitationId(id) === undefined) return { type: 'gone' };
-  const { row, now } = await deps.elicitations.read(id);
+/** Ends a record whose deadline has passed on the Redis clock; anything else it leaves alone. */
+export async function expire<T extends FamilyTypes>(deps: RecordDeps<T>, id: string): Promise<ExpireResult> {
+  const { family, records } = deps;
+  if (!isIdOf(deps, id)) return { type: 'gone' };
+  const { row, now } = await records.read(id);
   if (row === undefined) return { type: 'gone' };
-  if (isTerminal(row.status)) return { type: 'ended' };
+  if (family.isTerminal(row.status)) return { type: 'ended' };
   const caller = { kind: 'service', tenant: row.definition.tenant } as const;
   const after = await settle(deps, caller, { row, now }, { type: 'expire' });
-  if (isTerminal(after.row.status)) {
+  if (family.isTerminal(after.row.status)) {
     return { type: after.row.status === 'expired' ? 'expired' : 'ended' };
   }
   return {

@@ -1,5 +1,5 @@
-import { BUCKET_COUNT } from '../domain/ids.ts';
-import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
+import { BUCKET_COUNT } from '../../domain/ids.ts';
+import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 
 /** The deadlines of all open rows, by bucket. */
 export interface MemoryDeadlines {

@@ -1,21 +1,20 @@
-import type { Definition, Row } from '../domain/elicitations/row.ts';
-import { isTerminal, type Status } from '../domain/elicitations/status.ts';
-import type { ElicitationWake } from '../domain/elicitations/wake.ts';
-import { ParleyError } from '../domain/errors.ts';
-import type { StreamRef } from '../domain/ids.ts';
-import type { WakeSource } from '../ports/elicitations/observer.ts';
-import { type Caller, maySee, notFound, readFor, type Seen } from './caller.ts';
-import type { EngineDeps } from './deps.ts';
+import { ParleyError } from '../../domain/errors.ts';
+import type { FamilyTypes, RecordWake, RowOf } from '../../domain/family.ts';
+import type { StreamRef } from '../../domain/ids.ts';
+import type { WakeSource } from '../../ports/elicitations/observer.ts';
+import { type Caller, maySee, notFound } from '../caller.ts';
+import { ifAvailable, SleeperReads } from '../retry-while-unavailable.ts';
+import { WakeSignal } from '../wake-signal.ts';
+import type { RecordDeps } from './deps.ts';
 import { expire } from './expire.ts';
-import { ifAvailable, SleeperReads } from './retry-while-unavailable.ts';
-import { WakeSignal } from './wake-signal.ts';
+import { readRecord, type SeenRecord } from './read.ts';
 
-export interface WaitInput {
+export interface WaitInput<T extends FamilyTypes> {
   readonly caller: Caller;
   readonly id: string;
   /** The row, where the caller has read it a moment ago: it is then read once only, after the subscription. */
-  readonly seen?: Seen | undefined;
-  /** Return the open elicitation after this long; without it, wait until it ends. */
+  readonly seen?: SeenRecord<T> | undefined;
+  /** Return the open record after this long; without it, wait until it ends. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -23,14 +22,17 @@ export interface WaitInput {
 const EXPIRE_RETRY_MS = 250;
 
 /**
- * Sleeps until the elicitation ends, or `timeoutMs` passes. Subscribes, then reads, then sleeps, so that no answer is
+ * Sleeps until the record ends, or `timeoutMs` passes. Subscribes, then reads, then sleeps, so that no answer is
  * missed. Retries during an outage of Redis until its own time is over. Throws `unavailable` only when Redis is still
  * unreachable at the deadline plus grace, and the signal's reason when aborted.
  */
-export async function wait(deps: EngineDeps, input: WaitInput): Promise<Seen> {
-  const first = input.seen ?? (await readFor(deps, input.caller, input.id));
+export async function wait<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  input: WaitInput<T>,
+): Promise<SeenRecord<T>> {
+  const first = input.seen ?? (await readRecord(deps, input.caller, input.id));
   if (!maySee(input.caller, first.row)) throw notFound();
-  if (isTerminal(first.row.status) || input.timeoutMs === 0) return first;
+  if (deps.family.isTerminal(first.row.status) || input.timeoutMs === 0) return first;
   return sleep(deps, input, toWaitingRow(first));
 }
 
@@ -38,34 +40,43 @@ export async function wait(deps: EngineDeps, input: WaitInput): Promise<Seen> {
  * What a waiter keeps of an open row. A pod may hold many thousands of waiters for days, so the definition, which never
  * changes, is kept as text: that takes a fraction of the memory of its objects.
  */
-interface WaitingRow {
+interface WaitingRow<T extends FamilyTypes> {
   readonly definition: string;
   readonly createdAt: number;
   readonly expiresAt: number;
-  status: Status;
+  status: T['status'];
   revision: number;
   now: number;
 }
 
-function toWaitingRow({
+function toWaitingRow<T extends FamilyTypes>({
   row: { definition, status, revision, createdAt, expiresAt },
   now,
-}: Seen): WaitingRow {
+}: SeenRecord<T>): WaitingRow<T> {
   return { definition: JSON.stringify(definition), createdAt, expiresAt, status, revision, now };
 }
 
 /** The row as it was last read, with `ending` applied. */
-function toRow(id: string, { definition, now, ...row }: WaitingRow, ending: Partial<Row> = {}): Seen {
-  return { row: { id, definition: JSON.parse(definition) as Definition, ...row, ...ending }, now };
+function toRow<T extends FamilyTypes>(
+  id: string,
+  { definition, now, ...row }: WaitingRow<T>,
+  ending: Partial<RowOf<T>> = {},
+): SeenRecord<T> {
+  return { row: { id, definition: JSON.parse(definition) as T['definition'], ...row, ...ending }, now };
 }
 
-async function sleep(deps: EngineDeps, input: WaitInput, seen: WaitingRow): Promise<Seen> {
+async function sleep<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  input: WaitInput<T>,
+  seen: WaitingRow<T>,
+): Promise<SeenRecord<T>> {
   const wakeSignal = new WakeSignal(input.signal);
-  let wake: ElicitationWake | undefined;
+  let wake: RecordWake<T> | undefined;
   const subscription = deps.wakes.subscribe(streamOf(seen), (signal) => {
     if (signal.type === 'event') {
-      if (!('elicitationId' in signal.event) || signal.event.elicitationId !== input.id) return;
-      wake = signal.event;
+      const read = deps.family.readWake(signal.event);
+      if (read?.id !== input.id) return;
+      wake = read;
     }
     wakeSignal.notify();
   });
@@ -83,7 +94,7 @@ async function sleep(deps: EngineDeps, input: WaitInput, seen: WaitingRow): Prom
     for (;;) {
       const reason = await wakeSignal.wait(Math.min(until, checks.nextAt));
       if (reason === 'notified') checks.reads.notified();
-      const ended = wake && readWake(wake, seen, input.id);
+      const ended = wake && endedBy(deps, wake, seen);
       if (ended !== undefined) return resumed(deps, ended, 'push');
 
       const found = await recheck(deps, input, checks, seen);
@@ -111,21 +122,21 @@ interface Checks {
  * Expires the row if it is due, reads it, and sets the time of the next check. Returns the ended row, or `open`, or
  * `away` when Redis cannot be reached.
  */
-async function recheck(
-  deps: EngineDeps,
-  input: WaitInput,
+async function recheck<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  input: WaitInput<T>,
   checks: Checks,
-  seen: WaitingRow,
-): Promise<Seen | 'open' | 'away'> {
+  seen: WaitingRow<T>,
+): Promise<SeenRecord<T> | 'open' | 'away'> {
   const isDue = performance.now() >= checks.deadline;
   const result = isDue ? await ifAvailable(() => expire(deps, input.id)) : undefined;
-  const read = await checks.reads.read(() => readFor(deps, input.caller, input.id));
+  const read = await checks.reads.read(() => readRecord(deps, input.caller, input.id));
   const checkedAt = performance.now();
   if (read !== undefined) checks.deadline = checkedAt + (read.row.expiresAt - read.now);
   else if (result?.type === 'early') checks.deadline = checkedAt + result.remainingMs;
   checks.nextAt = nextCheckAt(deps, checks, checkedAt, read === undefined);
   if (read === undefined) return 'away';
-  if (isTerminal(read.row.status)) return read;
+  if (deps.family.isTerminal(read.row.status)) return read;
   seen.status = read.row.status;
   seen.revision = read.row.revision;
   seen.now = read.now;
@@ -133,7 +144,7 @@ async function recheck(
 }
 
 function nextCheckAt(
-  { settings }: EngineDeps,
+  { settings }: Pick<RecordDeps<FamilyTypes>, 'settings'>,
   { reads, deadline, giveUpAt }: Checks,
   now: number,
   isAway: boolean,
@@ -144,28 +155,32 @@ function nextCheckAt(
 }
 
 function stillAway(): ParleyError {
-  return new ParleyError(
-    'unavailable',
-    'The deadline passed while Redis was away; read the elicitation again.',
-    {
-      retryAfterSeconds: 1,
-    },
-  );
+  return new ParleyError('unavailable', 'The deadline passed while Redis was away; read it again.', {
+    retryAfterSeconds: 1,
+  });
 }
 
 /** The ended row, where the wake carries its settlement and a newer revision; otherwise nothing. */
-function readWake(wake: ElicitationWake, seen: WaitingRow, id: string): Seen | undefined {
-  const { status, revision, settlement, at } = wake;
-  if (revision <= seen.revision || !isTerminal(status) || settlement === undefined) return undefined;
-  return toRow(id, { ...seen, status, revision, now: at }, { settlement, settledAt: at });
+function endedBy<T extends FamilyTypes>(
+  { family }: RecordDeps<T>,
+  { id, status, revision, settlement, at }: RecordWake<T>,
+  seen: WaitingRow<T>,
+): SeenRecord<T> | undefined {
+  if (revision <= seen.revision || !family.isTerminal(status) || settlement === undefined) return undefined;
+  const ending: Pick<RowOf<T>, 'settlement' | 'settledAt'> = { settlement, settledAt: at };
+  return toRow<T>(id, { ...seen, status, revision, now: at }, ending as Partial<RowOf<T>>);
 }
 
-function streamOf({ definition }: WaitingRow): StreamRef {
-  const { tenant, userId, streamRequestId } = JSON.parse(definition) as Definition;
+function streamOf({ definition }: Pick<WaitingRow<FamilyTypes>, 'definition'>): StreamRef {
+  const { tenant, userId, streamRequestId } = JSON.parse(definition) as StreamRef;
   return { tenant, userId, streamRequestId };
 }
 
-function resumed(deps: EngineDeps, seen: Seen, source: WakeSource): Seen {
+function resumed<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  seen: SeenRecord<T>,
+  source: WakeSource,
+): SeenRecord<T> {
   // Another pod may have settled it. The timer would stay until the deadline and then read the row for nothing.
   deps.timers?.cancel(seen.row.id);
   deps.observer.resumed(seen.row, source);

@@ -1,0 +1,73 @@
+import { readApprovalEvent } from '@parley/shared/domain/approvals/events';
+import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { FeedPosition } from '@parley/shared/domain/events';
+import type { StreamRef } from '@parley/shared/domain/ids';
+import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { type Caller, notFound } from '@parley/shared/elicitations/caller';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { createApprovalWait } from './wait.ts';
+
+type User = Caller & { readonly kind: 'user' };
+
+/** Decisions that a client sends together, to continue a turn whose stream ended for them. */
+export interface DecidedTogether {
+  readonly caller: User;
+  readonly conversationId: string;
+  readonly decisions: readonly { readonly id: string; readonly response: ApprovalInput }[];
+  readonly surface: string;
+  readonly admitted: Promise<void>;
+}
+
+/**
+ * Records decisions, and returns the turn that continues. A decision that comes too late, or after another one, changes
+ * nothing: the turn's stream says how the approval ended. Throws `not_found`, also for approvals of several turns.
+ */
+export async function decideTogether(
+  engine: Pick<Engine, 'approvals'>,
+  { caller, conversationId, decisions, surface, admitted }: DecidedTogether,
+): Promise<StreamRef> {
+  await admitted;
+  const rows = await Promise.all(decisions.map(({ id }) => engine.approvals.read(caller, id)));
+  const [first, ...others] = rows.map(({ row }) => row.definition);
+  if (first === undefined || others.some((each) => each.streamRequestId !== first.streamRequestId))
+    throw notFound();
+  await Promise.all(
+    decisions.map(async ({ id, response }) => {
+      try {
+        await engine.approvals.decide({ caller, id, response, surface, conversationId });
+      } catch (error) {
+        if (!isParleyError(error, 'already_settled') && !isParleyError(error, 'expired')) throw error;
+      }
+    }),
+  );
+  const { tenant, userId, streamRequestId } = first;
+  return { tenant, userId, streamRequestId };
+}
+
+/**
+ * Where the stream of a turn ended for the first of these approvals: the last event after which nothing but approvals was
+ * outstanding, before one of these ended. Undefined when there is no such event.
+ */
+export async function endBefore(
+  engine: Pick<Engine, 'replay' | 'approvals'>,
+  caller: User,
+  stream: StreamRef,
+  approvalIds: readonly string[],
+): Promise<FeedPosition | undefined> {
+  const wait = createApprovalWait();
+  let end: FeedPosition | undefined;
+  for await (const { position, event } of engine.replay(stream)) {
+    const approval = readApprovalEvent(event);
+    const turn = approval === undefined ? turnEventOf(event) : undefined;
+    if (turn !== undefined) wait.turn(turn);
+    if (approval !== undefined) {
+      const isOpen = approval.type === 'approval-request';
+      if (!isOpen && approvalIds.includes(approval.approvalId)) break;
+      const { row } = await engine.approvals.read(caller, approval.approvalId);
+      wait.approval(approval.approvalId, row.definition.toolCallId, isOpen);
+    }
+    if (wait.isAll()) end = position;
+  }
+  return end;
+}

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { Issue } from '../issue.ts';
+import { isRecord } from '../plain-record.ts';
+import type { Arguments } from './approval.ts';
+
+const ISSUES_MAX = 20;
+/** Keywords with regular expressions. A server chose them, and a slow one would stop the pod. The server checks them itself. */
+const PATTERNS = new Set(['pattern', 'patternProperties']);
+const NOT_CHECKED = [
+  { path: '', message: 'The schema of this tool cannot be checked; approve or deny the call.' },
+];
+
+/**
+ * The faults of arguments by a tool's JSON Schema, without its regular expressions. Values at `masked` (JSON pointers) are
+ * not looked at. A schema that cannot be read is itself a fault.
+ */
+export function faultsOfArguments(
+  schema: Readonly<Record<string, unknown>>,
+  given: Arguments,
+  masked: readonly string[],
+): Issue[] {
+  const checker = checkerOf(schema);
+  if (checker === undefined) return NOT_CHECKED;
+  const hidden = new Set(masked);
+  const result = checker.safeParse(given);
+  if (result.success) return [];
+  return result.error.issues
+    .filter(({ path }) => !hidden.has(path.map((name) => `/${String(name)}`).join('')))
+    .slice(0, ISSUES_MAX)
+    .map(({ path, message }) => ({ path: path.join('.'), message }));
+}
+
+/** True when arguments of this schema can be checked, so that they may be edited. */
+export function isCheckable(schema: Readonly<Record<string, unknown>>): boolean {
+  return checkerOf(schema) !== undefined;
+}
+
+function checkerOf(schema: Readonly<Record<string, unknown>>): z.ZodType | undefined {
+  try {
+    return z.fromJSONSchema(withoutPatterns(schema) as Parameters<typeof z.fromJSONSchema>[0]);
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutPatterns(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withoutPatterns);
+  if (!isRecord(schema)) return schema;
+  const kept = Object.entries(schema).filter(
+    ([name, value]) => !PATTERNS.has(name) || isRecord(schema.properties) !== isRecord(value),
+  );
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutPatterns(value)]));
+}

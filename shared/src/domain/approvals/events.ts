@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import type { ApprovalSettlement } from './definition.ts';
+import { APPROVAL_STATUSES, type ApprovalStatus, DECISIONS, isApprovalEnded } from './status.ts';
+
+/** Names of the events that an approval writes into its stream request's feed. */
+export const APPROVAL_EVENTS = ['approval-request', 'approval-resolved'] as const;
+export type ApprovalEventName = (typeof APPROVAL_EVENTS)[number];
+
+/** A change of an approval, as the feed stores it: what happened, never what the person wrote. */
+export const ApprovalEvent = z.looseObject({
+  type: z.enum(APPROVAL_EVENTS),
+  approvalId: z.string(),
+  revision: z.int(),
+  status: z.enum(APPROVAL_STATUSES),
+  decision: z.enum(DECISIONS).optional(),
+  surface: z.string().optional(),
+});
+export type ApprovalEvent = z.infer<typeof ApprovalEvent>;
+
+/** The event of the commit that gave an approval this revision and status. */
+export function approvalEventOf(
+  approvalId: string,
+  revision: number,
+  status: ApprovalStatus,
+  { decision, surface }: ApprovalSettlement = {},
+): ApprovalEvent {
+  return {
+    type: isApprovalEnded(status) ? 'approval-resolved' : 'approval-request',
+    approvalId,
+    revision,
+    status,
+    ...(decision !== undefined && { decision }),
+    ...(surface !== undefined && { surface }),
+  };
+}
+
+/** The approval event that a feed holds. Undefined for an event of another type, or of a newer build. */
+export function readApprovalEvent(event: { readonly type: string }): ApprovalEvent | undefined {
+  // Most events of a feed are text: their type alone decides.
+  if (!(APPROVAL_EVENTS as readonly string[]).includes(event.type)) return undefined;
+  return ApprovalEvent.safeParse(event).data;
+}

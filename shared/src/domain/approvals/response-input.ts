@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { REFERENCE_ID } from '../ids.ts';
+import { Arguments } from './approval.ts';
+import { DECISIONS } from './status.ts';
+
+const REASON_CHARACTERS_MAX = 2_000;
+
+/** A person's decision. */
+export const ApprovalInput = z
+  .strictObject({
+    decision: z.enum(DECISIONS),
+    arguments: Arguments.optional().describe(
+      'edit: all arguments of the call. Masked values stay as they are.',
+    ),
+    reason: z.string().max(REASON_CHARACTERS_MAX).optional().describe('deny: why; the model reads it.'),
+    remember: z
+      .boolean()
+      .optional()
+      .describe(
+        'approve: true approves further calls under the same rule, for the time that `remember` names.',
+      ),
+    responseId: z.string().regex(REFERENCE_ID).optional().describe('Chosen by the client and stored.'),
+  })
+  .meta({ id: 'ApprovalInput' });
+export type ApprovalInput = z.infer<typeof ApprovalInput>;

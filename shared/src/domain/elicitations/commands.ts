@@ -1,0 +1,20 @@
+import type { ExpireCommand, WithdrawCommand } from '../family.ts';
+import type { Action } from './status.ts';
+
+/** A person's answer, not yet decided on. `surface` is where it was given. */
+export interface AnswerCommand {
+  readonly type: Action;
+  readonly content?: unknown;
+  readonly responseId?: string;
+  readonly surface: string;
+}
+
+/** Finishes a url elicitation from the server's side. `key` names the service key that sent it. */
+export interface CompleteCommand {
+  readonly type: 'complete';
+  readonly surface: string;
+  readonly key?: string | undefined;
+}
+
+/** A request to change the status of an elicitation. */
+export type Command = AnswerCommand | CompleteCommand | ExpireCommand | WithdrawCommand;

@@ -1,0 +1,107 @@
+import type { StreamEvent } from './events.ts';
+import type { FamilyPrefix, StreamRef } from './ids.ts';
+import type { Issue } from './issue.ts';
+
+/** What every definition has. */
+export interface RecordDefinition extends StreamRef {
+  readonly conversationId: string;
+  readonly timeoutSeconds: number;
+  /** W3C traceparent of the asking span. */
+  readonly traceparent?: string;
+}
+
+/** The types of one family, as one parameter of the generic code. */
+export interface FamilyTypes {
+  readonly definition: RecordDefinition;
+  readonly status: string;
+  readonly settlement: object;
+  /** The family's own commands, beside `ExpireCommand` and `WithdrawCommand`. */
+  readonly command: { readonly type: string };
+  readonly event: StreamEvent;
+  /** What the family's event bus carries. */
+  readonly wake: object;
+  /** The record as callers see it. */
+  readonly wire: object;
+}
+
+/** A stored record. `revision` starts at 1 and rises by one with every commit; times are ms on the Redis clock. */
+export interface RowOf<T extends FamilyTypes> {
+  readonly id: string;
+  readonly definition: T['definition'];
+  readonly status: T['status'];
+  readonly revision: number;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly settlement?: T['settlement'];
+  readonly settledAt?: number;
+}
+
+/** One step: the row's next state, and the event about it. */
+export interface StepOf<T extends FamilyTypes> {
+  readonly status: T['status'];
+  readonly settlement?: T['settlement'];
+  readonly event: T['event'];
+  /** `open`: valid only before the deadline. `due`: valid only from it on. The commit checks it on the Redis clock. */
+  readonly guard: 'open' | 'due';
+}
+
+/** Why a command is refused; the message states what to do. */
+export type Refusal =
+  | { readonly code: 'invalid_request'; readonly message: string }
+  | { readonly code: 'invalid_answer'; readonly message: string; readonly issues: readonly Issue[] }
+  | { readonly code: 'already_settled' | 'expired'; readonly message: string };
+
+/** What a command does to a record. */
+export type DecisionOf<T extends FamilyTypes> =
+  | { readonly type: 'commit'; readonly step: StepOf<T> }
+  /** The deadline passed before the command arrived: commit this step first, then decide again. */
+  | { readonly type: 'expire-first'; readonly step: StepOf<T> }
+  | { readonly type: 'unchanged' }
+  | { readonly type: 'refused'; readonly refusal: Refusal };
+
+/** Ends a record whose deadline has passed. */
+export interface ExpireCommand {
+  readonly type: 'expire';
+}
+
+/** Ends a record on the asker's behalf. `key` names the service key that sent it. */
+export interface WithdrawCommand {
+  readonly type: 'withdraw';
+  readonly reason: string;
+  readonly key?: string | undefined;
+}
+
+/** What a waiter learns from a wake. With a settlement it needs no read of the row. */
+export interface RecordWake<T extends FamilyTypes> {
+  readonly id: string;
+  readonly revision: number;
+  readonly status: T['status'];
+  /** Redis clock in ms at the commit. */
+  readonly at: number;
+  readonly settlement?: T['settlement'];
+}
+
+/**
+ * A family is a kind of record that a person settles: elicitations and approvals. Families differ in what they define, in
+ * their table of moves and in what callers see, which this interface holds. They share everything else: ids, rows, commits,
+ * deadlines, inboxes, waits and withdrawals. The prefix of an id names the family of its record.
+ */
+export interface Family<T extends FamilyTypes> {
+  readonly prefix: FamilyPrefix;
+  /** What messages for callers call a record. */
+  readonly noun: string;
+  readonly initialStatus: T['status'];
+  readonly openStatuses: readonly T['status'][];
+  /** True for every status but the open ones, so also for endings that only a newer build knows. */
+  isTerminal(status: T['status']): boolean;
+  /** Decides what a command does to a row. `now` is the Redis clock in ms, read together with the row. */
+  decide(row: RowOf<T>, command: T['command'] | ExpireCommand | WithdrawCommand, now: number): DecisionOf<T>;
+  /** The event of the commit that gave a record this revision and status. It never contains what a person wrote. */
+  eventOf(id: string, revision: number, status: T['status'], settlement?: T['settlement']): T['event'];
+  /** The part of a wake that identifies the commit, without its settlement. */
+  wakeHintOf(id: string, revision: number, status: T['status']): object;
+  /** What a message of the bus says about a record of this family; nothing when it is about something else. */
+  readWake(wake: T['wake']): RecordWake<T> | undefined;
+  /** The row as callers see it. `content` includes what the person wrote, which is for the asker and the owner only. */
+  toWire(row: RowOf<T>, options: { readonly now: number; readonly content: boolean }): T['wire'];
+}

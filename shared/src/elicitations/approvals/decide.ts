@@ -1,0 +1,84 @@
+import { faultsOfArguments } from '../../domain/approvals/check-arguments.ts';
+import type { ApprovalCommand } from '../../domain/approvals/commands.ts';
+import { keepsMasks } from '../../domain/approvals/mask.ts';
+import type { ApprovalInput } from '../../domain/approvals/response-input.ts';
+import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
+import { ParleyError } from '../../domain/errors.ts';
+import type { Issue } from '../../domain/issue.ts';
+import { faultOfProse } from '../../domain/text.ts';
+import { type Caller, notFound } from '../caller.ts';
+import type { RecordDeps } from '../records/deps.ts';
+import { readRecord, type SeenRecord } from '../records/read.ts';
+import { settle } from '../records/settle.ts';
+
+const REASON_CHARACTERS_MAX = 2_000;
+
+export interface DecideInput {
+  /** The person who decides; must be the owner. */
+  readonly caller: Caller & { readonly kind: 'user' };
+  readonly id: string;
+  readonly response: ApprovalInput;
+  /** Where the decision was given, e.g. `api` or `chat`. */
+  readonly surface: string;
+  /** When the surface addresses an approval by conversation, the one it must belong to. */
+  readonly conversationId?: string;
+  /** As in `AnswerInput`. */
+  readonly admitted?: Promise<void>;
+}
+
+/**
+ * Records a person's decision on a call. Returns the approval with that decision recorded. Errors: `not_found`,
+ * `invalid_request`, `invalid_answer` (stays pending), `already_settled`, `expired`.
+ */
+export async function decide(
+  deps: RecordDeps<ApprovalTypes>,
+  input: DecideInput,
+): Promise<SeenRecord<ApprovalTypes>> {
+  const reading = readRecord(deps, input.caller, input.id);
+  // Admission first: a caller without it gets that refusal, whatever the read finds.
+  reading.catch(() => undefined);
+  await input.admitted;
+  const seen = await reading;
+  const { conversationId } = seen.row.definition;
+  if (input.conversationId !== undefined && input.conversationId !== conversationId) throw notFound();
+  return settle(deps, input.caller, seen, commandOf(input, seen.row));
+}
+
+function commandOf({ response, surface }: DecideInput, row: ApprovalRow): ApprovalCommand {
+  const { decision, arguments: args, reason, remember, responseId } = response;
+  const issues = faultsOf(response);
+  if (issues.length > 0)
+    throw new ParleyError('invalid_request', 'The decision is not well formed; see errors.', { issues });
+  const by = { surface, ...(responseId !== undefined && { responseId }) };
+  switch (decision) {
+    case 'approve':
+      return { type: 'approve', ...by, ...(remember !== undefined && { remember }) };
+    case 'deny':
+      return { type: 'deny', ...by, ...(reason !== undefined && { reason }) };
+    case 'edit':
+      return { type: 'edit', ...by, arguments: args ?? {}, faults: faultsOfEdit(row, args ?? {}) };
+  }
+}
+
+function faultsOf({ decision, arguments: args, reason, remember }: ApprovalInput): Issue[] {
+  const issues: Issue[] = [];
+  const note = (path: string, message: string | undefined) => {
+    if (message !== undefined) issues.push({ path, message });
+  };
+  if (decision === 'edit' && args === undefined) note('arguments', 'is required with edit');
+  if (decision !== 'edit' && args !== undefined) note('arguments', 'goes with edit only');
+  if (decision !== 'deny' && reason !== undefined) note('reason', 'goes with deny only');
+  if (decision !== 'approve' && remember !== undefined) note('remember', 'goes with approve only');
+  if (reason !== undefined) note('reason', faultOfProse(reason, REASON_CHARACTERS_MAX));
+  return issues;
+}
+
+function faultsOfEdit({ definition }: ApprovalRow, args: Readonly<Record<string, unknown>>): Issue[] {
+  const { inputSchema, masked } = definition;
+  if (!keepsMasks(args, masked))
+    return [{ path: 'arguments', message: 'must leave the masked values as they are' }];
+  return faultsOfArguments(inputSchema ?? {}, args, masked).map(({ path, message }) => ({
+    path: path === '' ? 'arguments' : `arguments.${path}`,
+    message,
+  }));
+}

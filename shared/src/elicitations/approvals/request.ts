@@ -1,0 +1,46 @@
+import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
+import type { ApprovalTypes } from '../../domain/approvals/types.ts';
+import { ParleyError } from '../../domain/errors.ts';
+import { mintRecordId } from '../../domain/ids.ts';
+import type { EngineDeps } from '../deps.ts';
+import { claimKey, digestOf } from '../records/claim-key.ts';
+import { createRecord } from '../records/create.ts';
+import type { RecordDeps } from '../records/deps.ts';
+import type { SeenRecord } from '../records/read.ts';
+
+const ARGUMENTS_BYTES_MAX = 64 * 1024;
+
+export interface ApprovalRequest {
+  readonly definition: Omit<ApprovalDefinition, 'traceparent'>;
+  /** The same key always leads to the same approval, whatever the definition says now. */
+  readonly idempotencyKey: string;
+}
+
+/**
+ * Requests a person's approval of a call. Errors: `too_large` (nobody could read the arguments), `rate_limited` (too many
+ * open for this user), `user_erased`.
+ */
+export async function requestApproval(
+  engine: EngineDeps,
+  deps: RecordDeps<ApprovalTypes>,
+  { definition, idempotencyKey }: ApprovalRequest,
+): Promise<SeenRecord<ApprovalTypes>> {
+  const { tenant, streamRequestId } = definition;
+  if (Buffer.byteLength(JSON.stringify(definition.arguments)) > ARGUMENTS_BYTES_MAX)
+    throw new ParleyError(
+      'too_large',
+      `A call can be approved when its arguments are at most ${ARGUMENTS_BYTES_MAX} bytes.`,
+    );
+  const digest = digestOf(definition);
+  const keyed = { tenant, key: idempotencyKey, sent: digest, digest, keyDecides: true };
+  const { id } = await claimKey(engine, keyed, { id: mintRecordId('ap', definition), streamRequestId });
+  return deps.observer.asking(async (traceparent) => {
+    const asked = { ...definition, ...(traceparent !== undefined && { traceparent }) };
+    const { row, now } = await createRecord(engine, deps, {
+      id,
+      definition: asked,
+      notes: { idempotencyKey },
+    });
+    return { row, now };
+  });
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
+import { ParleyError } from '../../domain/errors.ts';
+import type { Claims } from '../../ports/elicitations/claims.ts';
+import type { AskedKey } from '../../ports/elicitations/elicitations.ts';
+import type { EngineDeps } from '../deps.ts';
+
+/** What a key stands for. */
+export interface Minted {
+  readonly id: string;
+  readonly streamRequestId: string;
+}
+
+export interface KeyedAsk {
+  readonly tenant: string;
+  readonly key: string;
+  /** Digest of what was sent, and the digest that older builds compare. */
+  readonly sent: string;
+  readonly digest: string;
+  /** True: the key alone says which record it is. */
+  readonly keyDecides: boolean;
+}
+
+/** The record that a key stands for: the minted one, unless the key was used before. Throws `idempotency_mismatch`. */
+export async function claimKey(
+  { claims, settings }: Pick<EngineDeps, 'claims' | 'settings'>,
+  { tenant, key, sent, digest, keyDecides }: KeyedAsk,
+  minted: Minted,
+): Promise<Minted> {
+  const held = await claims.claim(
+    { family: 'idempotency', tenant, name: key },
+    JSON.stringify({ digest, sent, ...minted }),
+    // A run may come back to its question as long as that may stay open.
+    settings.retentionMs + (keyDecides ? TIMEOUT_SECONDS_MAX * 1000 : 0),
+  );
+  const claim = JSON.parse(held) as Minted & { digest: string; sent?: string };
+  const isSame = claim.sent === undefined ? claim.digest === digest : claim.sent === sent;
+  if (!isSame && !keyDecides) {
+    throw new ParleyError(
+      'idempotency_mismatch',
+      'This Idempotency-Key was used with another body; use a new key.',
+    );
+  }
+  return { id: claim.id, streamRequestId: claim.streamRequestId };
+}
+
+/**
+ * Ends the claim on an idempotency key, unless another record has the key by now: a claim lapses, and the same key may
+ * then be used for another user. Throws `unavailable`; repeatable.
+ */
+export async function dropKeyClaim(
+  claims: Claims,
+  tenant: string,
+  { key, elicitationId }: AskedKey,
+): Promise<void> {
+  const name = { family: 'idempotency', tenant, name: key } as const;
+  const value = await claims.read(name);
+  // The value is JSON that contains the id.
+  if (value?.includes(JSON.stringify(elicitationId))) await claims.drop(name, value);
+}
+
+/** A digest that does not depend on the order of names. It covers no default, so that it is the same on every build. */
+export function digestOf(input: object): string {
+  return createHash('sha256').update(JSON.stringify(input, sortedKeys)).digest('base64url');
+}
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,59 @@
+import { ParleyError } from '../../domain/errors.ts';
+import type { ExpireCommand, FamilyTypes, Refusal, RowOf, WithdrawCommand } from '../../domain/family.ts';
+import { type Caller, maySee, notFound } from '../caller.ts';
+import { type RecordDeps, refusedWith } from './deps.ts';
+import type { SeenRecord } from './read.ts';
+
+// Each lost race means that another commit moved the row, and a row moves at most three times.
+const ROUNDS_MAX = 8;
+
+/**
+ * The only way to move a row: decides on the row as read, commits, and decides again when another commit was faster.
+ * Returns the row after the command; throws the refusal otherwise.
+ */
+export async function settle<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  caller: Caller,
+  read: SeenRecord<T>,
+  command: T['command'] | ExpireCommand | WithdrawCommand,
+): Promise<SeenRecord<T>> {
+  const { family, records } = deps;
+  let seen = read;
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const decision = family.decide(seen.row, command, seen.now);
+    if (decision.type === 'unchanged') return seen;
+    if (decision.type === 'refused') throw refusalOf(deps, decision.refusal, caller, seen);
+    const notes = deps.notesOn(seen.row, decision.step.status);
+    const result = await records.commit(seen.row, decision.step, notes);
+    if (result.row === undefined || !maySee(caller, result.row)) throw notFound();
+    seen = { row: result.row, now: result.now };
+    if (!result.committed) continue;
+    for (const task of result.noted ?? []) void deps.deliverNow(task);
+    if (family.isTerminal(seen.row.status)) afterSettling(deps, seen.row);
+    if (decision.type === 'commit') return seen;
+  }
+  throw new Error(`The ${family.noun} ${read.row.id} cannot be moved: its row is damaged.`);
+}
+
+function afterSettling<T extends FamilyTypes>(deps: RecordDeps<T>, row: RowOf<T>): void {
+  deps.observer.settled(row);
+  deps.timers?.cancel(row.id);
+}
+
+function refusalOf<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  refusal: Refusal,
+  caller: Caller,
+  { row, now }: SeenRecord<T>,
+): ParleyError {
+  switch (refusal.code) {
+    case 'invalid_request':
+      return new ParleyError('invalid_request', refusal.message);
+    case 'invalid_answer':
+      return new ParleyError('invalid_answer', refusal.message, {
+        issues: refusal.issues,
+      });
+    default:
+      return refusedWith(deps, refusal, deps.family.toWire(row, { now, content: maySee(caller, row) }));
+  }
+}

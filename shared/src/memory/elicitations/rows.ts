@@ -1,0 +1,256 @@
+import type { ApprovalWake } from '../../domain/approvals/wake.ts';
+import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
+import type { InboxWake, Wake } from '../../domain/elicitations/wake.ts';
+import { formatFeedPosition } from '../../domain/events.ts';
+import type { Family, FamilyTypes, RowOf, StepOf } from '../../domain/family.ts';
+import { bucketOf, type Owner } from '../../domain/ids.ts';
+import type { BackendSettings } from '../../ports/backend.ts';
+import type { CommitNotes } from '../../ports/delivery/kind.ts';
+import type { OutboxTask } from '../../ports/delivery/outbox.ts';
+import type { AskedKey, CreateNotes, Records } from '../../ports/elicitations/elicitations.ts';
+import type { InProcessEventBus } from '../event-bus.ts';
+import { createExpiringMap } from '../expiring-map.ts';
+import type { MemoryFeed } from '../feed.ts';
+import type { MemoryFence } from '../fence.ts';
+import { jsonBytes } from '../json-bytes.ts';
+import type { MemoryOutbox } from '../outbox/outbox.ts';
+import type { MemorySubscriptions } from '../outbox/subscriptions.ts';
+import { ownerKey } from '../owner-key.ts';
+import { createMemoryDeadlines, type MemoryDeadlines } from './deadlines.ts';
+import { newestFirst, pageOf } from './page.ts';
+
+// The longest delay of a timer in Node.
+const TIMER_MS_MAX = 0x7fffffff;
+
+export interface MemoryRowsDeps {
+  readonly feed: MemoryFeed;
+  readonly wakes: InProcessEventBus<Wake>;
+  readonly approvalWakes: InProcessEventBus<ApprovalWake>;
+  readonly inboxWakes: InProcessEventBus<InboxWake>;
+  readonly outbox: Pick<MemoryOutbox, 'note'>;
+  readonly subscriptions: Pick<MemorySubscriptions, 'kindsOf'>;
+  readonly fence: Pick<MemoryFence, 'check'>;
+  readonly settings: BackendSettings;
+}
+
+type AnyRow = RowOf<FamilyTypes>;
+
+interface MemoryRow {
+  row: AnyRow;
+  /** When the row ended, as its family says. */
+  readonly isEnded: boolean;
+  /** When an ended row expires, in ms. */
+  until: number;
+  readonly onEnd: readonly OutboxTask[];
+}
+
+type StoredKey = AskedKey & { readonly owner: string };
+
+/** The rows of all families in one process, and the indexes that the families share. */
+export interface MemoryRows {
+  readonly deadlines: MemoryDeadlines;
+  readonly askedKeys: ReturnType<typeof createExpiringMap<StoredKey>>;
+  /** The ports of one family over these rows. */
+  recordsOf<T extends FamilyTypes>(family: Family<T>): Records<T>;
+  find(id: string): MemoryRow | undefined;
+  replace(row: MemoryRow): void;
+  remove(row: AnyRow): void;
+  all(): MemoryRow[];
+  ownedBy(owner: Owner): MemoryRow[];
+  expireAfter(id: string, forMs: number): void;
+}
+
+/** Code without an await is atomic here, as a script is on Redis. */
+export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
+  const { settings } = deps;
+  const rows = new Map<string, MemoryRow>();
+  const byOwner = new Map<string, Set<string>>();
+  const deadlines = createMemoryDeadlines();
+  const askedKeys = createExpiringMap<StoredKey>();
+  const claimedMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
+
+  function find(id: string): MemoryRow | undefined {
+    const held = rows.get(id);
+    if (held === undefined || held.until > Date.now()) return held;
+    remove(held.row);
+    return undefined;
+  }
+
+  function expireAfter(id: string, forMs: number): void {
+    const waitMs = Math.min(forMs + 1, TIMER_MS_MAX);
+    const expire = () => {
+      if (find(id) !== undefined && waitMs < forMs) expireAfter(id, forMs - waitMs);
+    };
+    setTimeout(expire, waitMs).unref();
+  }
+
+  function remove(row: AnyRow): void {
+    rows.delete(row.id);
+    deadlines.remove(bucketOf(row.definition), row.id);
+    const owned = byOwner.get(ownerKey(row.definition));
+    owned?.delete(row.id);
+    if (owned?.size === 0) byOwner.delete(ownerKey(row.definition));
+  }
+
+  function ownedBy(owner: Owner): MemoryRow[] {
+    const ids = [...(byOwner.get(ownerKey(owner)) ?? [])];
+    return ids.map(find).filter((held) => held !== undefined);
+  }
+
+  function appendAndWake<T extends FamilyTypes>(
+    family: Family<T>,
+    row: RowOf<T>,
+    event: T['event'],
+    ttlMs: number,
+    now: number,
+  ): void {
+    const { tenant, userId, streamRequestId } = row.definition;
+    const stream = { tenant, userId, streamRequestId };
+    const position = deps.feed.append(row.definition, event, now, ttlMs);
+    const wake = {
+      ...family.wakeHintOf(row.id, row.revision, row.status),
+      position: formatFeedPosition(position),
+      at: now,
+      ...(row.settlement !== undefined && { settlement: row.settlement }),
+    } as InboxWake;
+    deps.wakes.announce(stream, wake);
+    if ('approvalId' in wake) deps.approvalWakes.announce(stream, wake);
+    deps.inboxWakes.announce({ tenant, userId }, wake);
+  }
+
+  function trimHistory(owner: Owner): void {
+    const ended = ownedBy(owner).filter(({ isEnded }) => isEnded);
+    if (ended.length <= settings.historyPerUserMax) return;
+    const sorted = ended.map(({ row }) => row).sort(newestFirst);
+    for (const row of sorted.slice(settings.historyPerUserMax)) byOwner.get(ownerKey(owner))?.delete(row.id);
+  }
+
+  /** Stores the next state of a row. Returns the tasks that its end makes due. */
+  function replaceRow(
+    row: AnyRow,
+    isEnded: boolean,
+    { keepEndedMs = 0 }: CommitNotes,
+  ): readonly OutboxTask[] {
+    const { onEnd = [] } = rows.get(row.id) ?? {};
+    if (!isEnded) {
+      rows.set(row.id, { row, isEnded, until: Number.POSITIVE_INFINITY, onEnd });
+      return [];
+    }
+    const keptMs = Math.max(settings.retentionMs, keepEndedMs);
+    rows.set(row.id, { row, isEnded, until: (row.settledAt ?? 0) + keptMs, onEnd: [] });
+    deadlines.remove(bucketOf(row.definition), row.id);
+    trimHistory(row.definition);
+    expireAfter(row.id, keptMs);
+    return onEnd;
+  }
+
+  function subscribedTasks({ id, definition }: AnyRow): OutboxTask[] {
+    const kinds = deps.subscriptions.kindsOf(definition);
+    return kinds.map((kind) => ({ kind, subject: id, bucket: bucketOf(definition) }));
+  }
+
+  function hasRoomFor(definition: FamilyTypes['definition']): boolean {
+    const open = ownedBy(definition).filter(({ isEnded }) => !isEnded);
+    if (open.length >= settings.openPerUserMax) return false;
+    const bytes = [...open.map(({ row }) => row.definition), definition].map(jsonBytes);
+    return bytes.reduce((sum, each) => sum + each) <= settings.openBytesPerUserMax;
+  }
+
+  function recordsOf<T extends FamilyTypes>(family: Family<T>): Records<T> {
+    // The prefix of an id names its family, so a row under an id of the family has the family's types.
+    const rowAt = (id: string) => find(id)?.row as RowOf<T> | undefined;
+
+    function create(id: string, given: T['definition'], { idempotencyKey: key, tasks }: CreateNotes) {
+      const now = Date.now();
+      const definition = structuredClone(given);
+      const existing = rowAt(id);
+      if (existing !== undefined) return { outcome: 'exists', row: existing, now } as const;
+      deps.fence.check(definition);
+      if (!hasRoomFor(definition)) return undefined;
+      const timeoutMs = definition.timeoutSeconds * 1000;
+      const row: RowOf<T> = {
+        id,
+        definition,
+        status: family.initialStatus,
+        revision: 1,
+        createdAt: now,
+        expiresAt: now + timeoutMs,
+      };
+      rows.set(id, { row, isEnded: false, until: Number.POSITIVE_INFINITY, onEnd: [] });
+      const armed = deadlines.add(bucketOf(definition), id, row.expiresAt, now);
+      byOwner.set(ownerKey(definition), (byOwner.get(ownerKey(definition)) ?? new Set()).add(id));
+      const noted = [...tasks, ...subscribedTasks(row)];
+      for (const task of noted) deps.outbox.note(task);
+      if (key !== undefined) {
+        const owner = ownerKey(definition);
+        askedKeys.set(askedName(definition, key), { owner, key, elicitationId: id }, now + claimedMs);
+      }
+      const event = family.eventOf(id, 1, row.status);
+      appendAndWake(family, row, event, settings.retentionMs + timeoutMs, now);
+      return {
+        outcome: 'created',
+        row,
+        now,
+        ...(noted.length > 0 && { noted }),
+        ...(armed !== undefined && { armed }),
+      } as const;
+    }
+
+    function commit(decidedOn: RowOf<T>, step: StepOf<T>, notes: CommitNotes) {
+      const now = Date.now();
+      const row = rowAt(decidedOn.id);
+      if (row === undefined || !holds(row, decidedOn.revision, step.guard, now))
+        return { committed: false, row, now };
+      const terminal = family.isTerminal(step.status);
+      const next = rowAfter(row, step, terminal ? now : undefined);
+      const noted = [...notes.tasks, ...replaceRow(next, terminal, notes), ...subscribedTasks(row)];
+      for (const task of noted) deps.outbox.note(task);
+      appendAndWake(family, next, step.event, settings.retentionMs, now);
+      return { committed: true, row: next, now, ...(noted.length > 0 && { noted }) };
+    }
+
+    return {
+      create: async (id, definition, notes = { tasks: [] }) => create(id, definition, notes),
+      read: async (id) => ({ row: rowAt(id), now: Date.now() }),
+      commit: async (row, step, notes = { tasks: [] }) => commit(row, step, notes),
+      async page(request) {
+        const owned = ownedBy(request.owner).map(({ row }) => row as RowOf<T>);
+        const ofFamily = owned.filter(({ id }) => id.startsWith(family.prefix));
+        return pageOf(ofFamily, request, settings.pageBytesMax);
+      },
+    };
+  }
+
+  return {
+    deadlines,
+    askedKeys,
+    recordsOf,
+    find,
+    replace: (held) => void rows.set(held.row.id, held),
+    remove,
+    all: () => [...rows.values()],
+    ownedBy,
+    expireAfter,
+  };
+}
+
+/** The name of an idempotency key of an owner. */
+export function askedName(owner: Owner, key: string): string {
+  return JSON.stringify([ownerKey(owner), key]);
+}
+
+/** True when a step decided on this revision may be committed now. */
+function holds(row: AnyRow, revision: number, guard: 'open' | 'due', now: number): boolean {
+  return row.revision === revision && now >= row.expiresAt === (guard === 'due');
+}
+
+/** The row after a step. `settledAt` is set for a step that ends it. */
+function rowAfter<T extends FamilyTypes>(
+  row: RowOf<T>,
+  { status, settlement }: StepOf<T>,
+  settledAt: number | undefined,
+): RowOf<T> {
+  const next = { ...row, status, revision: row.revision + 1 };
+  if (settledAt === undefined) return next;
+  return { ...next, settlement: structuredClone(settlement ?? {}), settledAt };
+}

@@ -1,0 +1,130 @@
+import type { Family, FamilyTypes, RowOf, StepOf } from '../../domain/family.ts';
+import { bucketOf } from '../../domain/ids.ts';
+import type { BackendSettings } from '../../ports/backend.ts';
+import type { CommitNotes } from '../../ports/delivery/kind.ts';
+import type { OutboxTask } from '../../ports/delivery/outbox.ts';
+import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
+import type {
+  CommitResult,
+  CreateNotes,
+  CreateResult,
+  Records,
+} from '../../ports/elicitations/elicitations.ts';
+import { userErased } from '../../ports/erasure.ts';
+import type { Commands } from '../client/connect.ts';
+import { loadScript } from '../client/script.ts';
+import { parseMember } from '../outbox/member.ts';
+import { commitCall, createCall } from './commit-call.ts';
+import { readPage } from './page.ts';
+import { rowOf } from './row-codec.ts';
+import { createRowReader } from './row-reader.ts';
+
+export interface RedisRecordsDeps {
+  readonly redis: Commands;
+  readonly settings: BackendSettings;
+  readonly onError?: (error: unknown) => void;
+}
+
+const COMMITTED = 1;
+const TOO_MANY_OPEN = -1;
+const FENCED = -2;
+
+/** The rows of one family in Redis: one hash each, moved only by commit.lua. */
+export function createRedisRecords<T extends FamilyTypes>(
+  { redis, settings, onError }: RedisRecordsDeps,
+  family: Family<T>,
+): Records<T> {
+  const commitScript = loadScript(redis, 'elicitations/commit', onError);
+  const pageScript = loadScript(redis, 'elicitations/page', onError);
+  const { read } = createRowReader<T>(redis, onError);
+
+  async function create(
+    id: string,
+    definition: T['definition'],
+    notes: CreateNotes = { tasks: [] },
+  ): Promise<CreateResult<T> | undefined> {
+    const timeoutMs = definition.timeoutSeconds * 1000;
+    const { keys, args } = createCall(settings, family, { id, definition }, notes);
+    const reply = (await commitScript(keys, args)) as unknown[];
+    const [code, time, ...fields] = reply;
+    const now = Number(time);
+    if (code === TOO_MANY_OPEN) return undefined;
+    if (code === FENCED) throw userErased(Number(fields[0]));
+    if (code === COMMITTED) {
+      const row: RowOf<T> = {
+        id,
+        definition,
+        status: family.initialStatus,
+        revision: 1,
+        createdAt: now,
+        expiresAt: now + timeoutMs,
+      };
+      const noted = [...notes.tasks, ...tasksIn(String(fields[0] ?? ''), row)];
+      return {
+        outcome: 'created',
+        row,
+        now,
+        ...(noted.length > 0 && { noted }),
+        ...(fields[1] === 1 && { armed: armedBy(row) }),
+      };
+    }
+    const row = rowOf<T>(id, fields);
+    if (row === undefined) throw new Error('A row that exists came back empty.');
+    return { outcome: 'exists', row, now };
+  }
+
+  async function commit(
+    row: RowOf<T>,
+    step: StepOf<T>,
+    notes: CommitNotes = { tasks: [] },
+  ): Promise<CommitResult<T>> {
+    const { settlement, status } = step;
+    const terminal = family.isTerminal(status);
+    const { keys, args } = commitCall(settings, family, row, step, notes);
+    const reply = (await commitScript(keys, args)) as unknown[];
+    const [code, time, ...fields] = reply;
+    const now = Number(time);
+    if (code !== COMMITTED) return { committed: false, row: rowOf<T>(row.id, fields), now };
+    const noted = [...notes.tasks, ...tasksIn(String(fields[0] ?? ''), row)];
+    return {
+      committed: true,
+      now,
+      ...(noted.length > 0 && { noted }),
+      row: {
+        ...row,
+        status,
+        revision: row.revision + 1,
+        ...(terminal && { settlement: settlement ?? {}, settledAt: now }),
+      },
+    };
+  }
+
+  return {
+    create,
+    read,
+    commit,
+    page({ statuses, ...request }) {
+      const sets = {
+        open: statuses === undefined || !statuses.every(family.isTerminal),
+        ended: statuses === undefined || statuses.some(family.isTerminal),
+      };
+      const scope = { ...request, statuses, sets, idPrefix: `${family.prefix}_` };
+      return readPage<T>(pageScript, settings.pageBytesMax, scope);
+    },
+  };
+}
+
+/** The deadline of a row that its creation has armed. */
+function armedBy({ id, definition, createdAt, expiresAt }: RowOf<FamilyTypes>): ArmedDeadline {
+  const delayMs = expiresAt - createdAt;
+  return { bucket: bucketOf(definition), deadline: expiresAt, elicitationId: id, delayMs };
+}
+
+/** The tasks that a commit has noted beyond those it was given: for detached runs, and for subscribed delivery kinds. */
+function tasksIn(lines: string, { definition }: RowOf<FamilyTypes>): OutboxTask[] {
+  const bucket = bucketOf(definition);
+  return lines
+    .split('\n')
+    .map((line) => parseMember(line, bucket))
+    .filter((task) => task !== undefined);
+}

@@ -1,0 +1,54 @@
+import type { FamilyTypes } from '../../domain/family.ts';
+import type { Reading } from '../../ports/elicitations/elicitations.ts';
+import type { Commands } from '../client/connect.ts';
+import { elicitationKey } from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
+import { orUnavailable } from '../client/unavailable.ts';
+import { rowOf, rowOfHash } from './row-codec.ts';
+
+/** Reads rows together with the clock. */
+export interface RowReader<T extends FamilyTypes> {
+  read(id: string): Promise<Reading<T>>;
+  /** Rows of any owners, in the order of `ids`. `now` is the time of the earliest read. */
+  readMany(ids: readonly string[]): Promise<{ readonly rows: Reading<T>['row'][]; readonly now: number }>;
+}
+
+export function createRowReader<T extends FamilyTypes>(
+  redis: Commands,
+  onError?: (error: unknown) => void,
+): RowReader<T> {
+  const readScript = loadScript(redis, 'client/read-hash', onError);
+
+  async function read(id: string): Promise<Reading<T>> {
+    const key = elicitationKey(id);
+    // On a Cluster the clock of another server could be read.
+    if (redis.isCluster) {
+      const [now, ...fields] = (await readScript([key], [])) as unknown[];
+      return { row: rowOf<T>(id, fields), now: Number(now) };
+    }
+    // Without a script this costs Redis a third. A commit in between makes the next one decide again.
+    const [hash, now] = await Promise.all([
+      orUnavailable(() => redis.hgetall(key), onError),
+      readClock(redis, onError),
+    ]);
+    return { row: rowOfHash<T>(id, hash), now };
+  }
+
+  return {
+    read,
+    async readMany(ids) {
+      if (ids.length === 0) return { rows: [], now: await readClock(redis, onError) };
+      const readings = await Promise.all(ids.map(read));
+      return {
+        rows: readings.map(({ row }) => row),
+        now: Math.min(...readings.map(({ now }) => now)),
+      };
+    },
+  };
+}
+
+/** The clock, where no row is read together with it. */
+async function readClock(redis: Commands, onError?: (error: unknown) => void): Promise<number> {
+  const [seconds, microseconds] = await orUnavailable(() => redis.time(), onError);
+  return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
+}

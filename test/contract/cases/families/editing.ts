@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { CALL, decideAs, requestApproval } from '../../support/approvals.ts';
+import type { Contract } from '../../support/contract.ts';
+import { callOutcome } from '../../support/observe.ts';
+import { newStream, serviceOf } from '../../support/questions.ts';
+
+/** What approvals have and no other family: edited arguments, masks, and remembering. */
+export function approvalContract(contract: Contract): void {
+  describe('an approval', () => {
+    it.each([
+      ['that do not fit the tool', { booking: '', apiKey: '••••••' }, 'invalid_answer'],
+      ['that lack what the tool requires', { apiKey: '••••••' }, 'invalid_answer'],
+      ['that change a masked value', { booking: 'B-2', apiKey: 'mine' }, 'invalid_answer'],
+      ['that drop a masked value', { booking: 'B-2' }, 'invalid_answer'],
+      ['that are missing', undefined, 'invalid_request'],
+    ])('refuses arguments %s and stays pending', async (_what, edited, code) => {
+      const { first, second } = contract;
+      const stream = newStream();
+      const { row } = await requestApproval(first, stream);
+      const response = { decision: 'edit' as const, ...(edited !== undefined && { arguments: edited }) };
+      expect(await callOutcome(decideAs(second, stream, row.id, response))).toMatchObject({
+        refusal: { code },
+      });
+      expect((await first.approvals.read(serviceOf(stream), row.id)).row).toEqual(row);
+    });
+
+    it('without a schema cannot be edited, and without a time cannot be remembered', async () => {
+      const { first } = contract;
+      const stream = newStream();
+      const { inputSchema: _schema, remember: _remember, ...bare } = CALL;
+      const definition = { ...bare, ...stream };
+      const { row } = await first.approvals.request({ definition, idempotencyKey: `run ${randomUUID()}` });
+      for (const response of [
+        { decision: 'edit', arguments: { ...CALL.arguments } },
+        { decision: 'approve', remember: true },
+      ] as const)
+        expect(await callOutcome(decideAs(first, stream, row.id, response))).toMatchObject({
+          refusal: { code: 'invalid_request' },
+        });
+    });
+  });
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { bucketOf } from '@parley/shared/domain/ids';
+import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
+import { afterEach, describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { FAMILY_DRIVERS } from '../../support/families.ts';
+import { callOutcome, readAll, readEntries } from '../../support/observe.ts';
+import { newStream, userOf } from '../../support/questions.ts';
+
+const AT_ONCE = 0.001;
+
+/** What every family of records has, whatever its table of moves. */
+export function familyContract(contract: Contract): void {
+  const stops: AbortController[] = [];
+  afterEach(() => {
+    for (const stop of stops.splice(0)) stop.abort();
+  });
+  const signal = () => {
+    const stop = new AbortController();
+    stops.push(stop);
+    return stop.signal;
+  };
+
+  describe.each(FAMILY_DRIVERS)('of every family, $name:', (family) => {
+    const turn = () => newStream();
+
+    it('a record is found by its key on any pod, and is the same one', async () => {
+      const { first, second } = contract;
+      const stream = turn();
+      const key = randomUUID();
+      const one = await family.open(first, stream, { key });
+      const other = await family.open(second, stream, { key, timeoutSeconds: 60 });
+      expect(other.row).toEqual(one.row);
+      expect((await family.read(second, stream, one.row.id)).row).toEqual(one.row);
+    });
+
+    it('a race of all decisions on two pods has one winner, whose repeat succeeds', async () => {
+      const { first, second, pods } = contract;
+      const stream = turn();
+      const { row } = await family.open(first, stream);
+      const racers = Array.from({ length: 6 }, () => family.decisions).flat();
+      const ends = await Promise.all(
+        racers.map(async ({ status, send }, at) => ({
+          status,
+          end: await callOutcome(send(at % 2 === 0 ? first : second, stream, row.id)),
+        })),
+      );
+      const after = (await family.read(second, stream, row.id)).row;
+      for (const { status, end } of ends) {
+        if (status === after.status) expect(end).toMatchObject({ value: { row: after } });
+        else expect(end).toMatchObject({ refusal: { code: 'already_settled' } });
+      }
+      const types = (await readEntries(pods.backend.feed, stream)).map(({ event }) => event.type);
+      expect(types).toEqual([family.events.request, family.events.resolved]);
+    });
+
+    it('a waiter on another pod returns with the decision', async () => {
+      const { first, second } = contract;
+      for (const { status, send } of family.decisions) {
+        const stream = turn();
+        const { row } = await family.open(first, stream);
+        const waited = family.wait(first, stream, row.id);
+        const sent = await send(second, stream, row.id);
+        expect((await waited).row).toEqual(sent.row);
+        expect(sent.row).toMatchObject({ status, settledAt: expect.any(Number) });
+      }
+    });
+
+    it('what is overdue is expired by the index, and a late decision is refused', async () => {
+      const { first, second, pods } = contract;
+      const stream = turn();
+      const { row } = await family.open(first, stream, { timeoutSeconds: AT_ONCE });
+      const isDue = async () => (await pods.backend.elicitations.due(bucketOf(stream), 100)).includes(row.id);
+      await waitUntil(isDue, { what: 'the deadline', everyMs: 5 });
+      await second.expireDue({ bucket: bucketOf(stream), batch: 8 });
+      expect((await family.read(first, stream, row.id)).row.status).toBe('expired');
+      expect(await isDue()).toBe(false);
+      for (const { send } of family.decisions)
+        expect(await callOutcome(send(second, stream, row.id))).toMatchObject({
+          refusal: { code: 'expired' },
+        });
+    });
+
+    it('a withdrawal may be repeated, and is refused once a decision stands', async () => {
+      const { first, second } = contract;
+      const stream = turn();
+      const { row } = await family.open(first, stream);
+      const one = await family.withdraw(first, stream, row.id, 'superseded');
+      expect((await family.withdraw(second, stream, row.id, 'other')).row).toEqual(one.row);
+      const decided = await family.open(first, stream);
+      await family.decisions[0]?.send(first, stream, decided.row.id);
+      expect(await callOutcome(family.withdraw(second, stream, decided.row.id, 'late'))).toMatchObject({
+        refusal: { code: 'already_settled' },
+      });
+    });
+
+    it('a foreign owner finds nothing', async () => {
+      const { first, second } = contract;
+      const stream = turn();
+      const { row } = await family.open(first, stream);
+      for (const stranger of [turn(), { ...stream, userId: 'somebody' }])
+        for (const { send } of family.decisions)
+          expect(await callOutcome(send(second, stranger, row.id))).toMatchObject({
+            refusal: { code: 'not_found' },
+          });
+    });
+
+    it('its inbox has the snapshot and every change, its stream every event', async () => {
+      const { first, second } = contract;
+      const stream = turn();
+      const before = await family.open(first, stream);
+      const inbox = readAll(second.watchInbox({ owner: stream, signal: signal() }));
+      const [snapshot] = await inbox.first(1);
+      if (snapshot?.type !== 'snapshot') throw new Error('It did not begin with a snapshot.');
+      expect(family.listed(snapshot)).toEqual([before.row.id]);
+      const { row } = await family.open(first, stream);
+      await family.decisions[0]?.send(second, stream, row.id);
+      const ended = { id: row.id, status: family.decisions[0]?.status };
+      await waitUntil(() => inbox.seen.some((item) => family.shown(item)?.status === ended.status), {
+        what: 'the end in the inbox',
+        everyMs: 5,
+      });
+      const events = readAll(await second.watch({ stream, evenIfSilent: false, signal: signal() }));
+      expect((await events.first(3)).map((item) => family.shown(item))).toEqual([
+        { id: before.row.id, status: 'pending' },
+        { id: row.id, status: 'pending' },
+        ended,
+      ]);
+    });
+
+    it('the end of its turn withdraws it', async () => {
+      const { first, second } = contract;
+      const stream = turn();
+      const { row } = await family.open(first, stream);
+      const { conversationId } = row.definition;
+      await withdrawOfTurn(second, { ...stream, conversationId });
+      expect((await family.read(first, stream, row.id)).row).toMatchObject({
+        status: 'withdrawn',
+        settlement: { reason: 'run_stopped' },
+      });
+    });
+  });
+
+  it('lists of one family show nothing of the other', async () => {
+    const { first, second } = contract;
+    const stream = newStream();
+    const opened = await Promise.all(FAMILY_DRIVERS.map((family) => family.open(first, stream)));
+    const lists = await Promise.all([
+      second.list({ owner: stream, limit: 10 }),
+      second.approvals.list({ owner: stream, limit: 10 }),
+    ]);
+    expect(lists.map(({ rows }) => rows.map(({ id }) => id))).toEqual(opened.map(({ row }) => [row.id]));
+    const foreign = opened.map(({ row }) => row.id).reverse();
+    expect(await callOutcome(second.read(userOf(stream), foreign[0] ?? ''))).toMatchObject({
+      refusal: { code: 'not_found' },
+    });
+    expect(await callOutcome(second.approvals.read(userOf(stream), foreign[1] ?? ''))).toMatchObject({
+      refusal: { code: 'not_found' },
+    });
+  });
+}
